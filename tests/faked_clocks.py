@@ -24,8 +24,15 @@ VARIABLES: Final = (
     "PYTHONPATH",
 )
 # Where the machine's own clock is read: commands, real processes, and all that is about time.
-_FOLDERS: Final = ("cli", "server", "mcp", "a2a", "peer", "calendar", "triggers", "channels")
-TESTS: Final = tuple(f"tests/{each}" for each in (*_FOLDERS, "converse", "engine"))
+_FOLDERS: Final = (
+    *("cli", "server", "mcp", "a2a", "peer", "calendar", "triggers", "channels", "converse"),
+    *("engine", "intake", "store", "notify", "recall"),
+)
+TESTS: Final = (
+    *(f"tests/{each}" for each in _FOLDERS),
+    "tests/test_run.py",
+    "tests/test_repeat.py",
+)
 SECONDS_BEFORE: Final = (0.2, 1.0, 2.0, 4.0)
 
 # Name -> the zone of the machine, and the moments (UTC) that pass during a test.

@@ -4,18 +4,18 @@ from pathlib import Path
 
 from remit.model.review import RESTORED, Review
 from remit.store import backup
-from remit.store.backup import HeldTasks
+from remit.store.after_restore import HeldTasks
 from remit.testing import World
 
 
 def save(world: World, folder: Path) -> Path:
-    return backup.save(world.house.settings.database, folder, world.now, lambda _: None)
+    return backup.save(world.house.settings.database_file, folder, world.now, lambda _: None)
 
 
 async def restore(world: World, saved: Path) -> HeldTasks:
     """Stop, restore, start: what `remit restore` does between two `remit up`."""
     await world._stack.aclose()
-    held = backup.restore(saved, world.house.settings.database, world.now)
+    held = backup.restore(saved, world.house.settings.database_file, world.now)
     await world.__aenter__()
     return held
 

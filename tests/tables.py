@@ -2,34 +2,62 @@
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Self, TypeVar, cast
 
 import pytest
 
-Test = Callable[..., None]
+T = TypeVar("T", bound=Callable[..., object])
 
 
-def for_each(names: str | tuple[str, ...], cases: Iterable[object]) -> Callable[[Test], Test]:
-    """Run a test for each case, under one name or several, in one go."""
+def for_each(names: str | tuple[str, ...], cases: Iterable[object]) -> Callable[[T], T]:
+    """Run a test for each case, under one name or several, in one go; the cases share fixtures."""
 
-    def decorate(test: Test) -> Test:
+    def decorate(test: T) -> T:
         @functools.wraps(test)
         def tried(**fixtures: object) -> None:
-            failed: list[str] = []
-            for case in cases:
-                try:
-                    test(**fixtures, **_arguments(names, case))
-                except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - told below
-                    failed.append(f"{case!r:.300}: {type(error).__name__}: {error}")
-            assert not failed, f"{len(failed)} cases fail:\n" + "\n".join(failed[:20])
+            with _Failures() as failures:
+                for case in cases:
+                    with failures.of(case):
+                        test(**fixtures, **_arguments(names, case))
+
+        @functools.wraps(test)
+        async def awaited(**fixtures: object) -> None:
+            with _Failures() as failures:
+                for case in cases:
+                    with failures.of(case):
+                        await cast("Awaitable[None]", test(**fixtures, **_arguments(names, case)))
 
         parameters = dict(inspect.signature(test).parameters)
         for name in (names,) if isinstance(names, str) else names:
             del parameters[name]
-        tried.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
-        return tried
+        whole: object = awaited if inspect.iscoroutinefunction(test) else tried
+        whole.__signature__ = inspect.Signature(list(parameters.values()))  # type: ignore[attr-defined]
+        return cast("T", whole)
 
     return decorate
+
+
+class _Failures:
+    """The cases that failed; told all together at the end."""
+
+    def __init__(self) -> None:
+        self._told: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        told = self._told
+        assert not told, f"{len(told)} cases fail:\n" + "\n".join(told[:20])
+
+    @contextmanager
+    def of(self, case: object) -> Iterator[None]:
+        try:
+            yield
+        except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 - told at the end
+            self._told.append(f"{case!r:.300}: {type(error).__name__}: {error}")
 
 
 def _arguments(names: str | tuple[str, ...], case: object) -> dict[str, object]:

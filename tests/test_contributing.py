@@ -6,8 +6,12 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -30,6 +34,12 @@ class Scratch:
         shutil.copytree(ROOT / "docs/reference", folder / "docs/reference")
         for language, name, text in BLOCK.findall(PAGE):
             self._write(language, name, text)
+        self.environ = {
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(folder / "src"),
+            "REMIT_HOME": str(self.home),
+            "TZ": "UTC",
+        }
 
     def _write(self, language: str, name: str, text: str) -> None:
         path = self.home / name if name == "settings.toml" else self.folder / name
@@ -47,13 +57,7 @@ class Scratch:
         done = subprocess.run(
             (sys.executable, "-m", "remit.cli.main", *words),
             cwd=self.home,
-            env={
-                "PATH": os.environ["PATH"],
-                "PYTHONPATH": str(self.folder / "src"),
-                "REMIT_HOME": str(self.home),
-                "TZ": "UTC",
-                **environ,
-            },
+            env=self.environ | environ,
             capture_output=True,
             text=True,
             timeout=LIMIT,
@@ -61,6 +65,22 @@ class Scratch:
         )
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
+
+    @contextmanager
+    def up(self) -> Iterator[str]:
+        """Run it, and yield its address."""
+        with subprocess.Popen(
+            (sys.executable, "-m", "remit.cli.main", "up", "--port", "0", "--json"),
+            env=self.environ,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as process:
+            try:
+                assert process.stdout is not None
+                yield str(json.loads(process.stdout.readline())["url"])
+            finally:
+                process.terminate()
+                process.wait(LIMIT)
 
 
 @pytest.fixture(scope="module")
@@ -91,6 +111,28 @@ def test_a_word_of_a_language_is_understood(scratch: Scratch) -> None:
     (task,) = json.loads(scratch.remit("rehearse", "extract", *said, "--json"))["tasks"]
 
     assert task["scheduled_for"] == "2026-11-17T11:00:00.000Z"
+
+
+def test_an_operation_sets_a_field_and_an_event_tells_of_it(scratch: Scratch) -> None:
+    (task,) = json.loads(scratch.remit("add", "Water the plants tomorrow at 9", "--json"))["tasks"]
+    with scratch.up() as url:
+        token = (scratch.home / "token").read_text().strip()
+        line = HTTPConnection(urlsplit(url).netloc, timeout=LIMIT)
+        line.request(
+            "POST",
+            f"/api/tasks/{task['id']}/remark",
+            json.dumps({"text": "The ferns, too"}),
+            {"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+        )
+        remarked = json.load(line.getresponse())
+        line.close()
+
+    assert remarked["remark"] == "The ferns, too"
+    assert (
+        json.loads(scratch.remit("show", task["id"], "--json"))["task"]["remark"]
+        == "The ferns, too"
+    )
+    assert "You wrote beside it: The ferns, too." in scratch.remit("log", task["id"])
 
 
 @pytest.mark.parametrize("change", re.findall(r"^### (.+)$", PAGE, re.MULTILINE))

@@ -4,7 +4,11 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from importlib.metadata import requires
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.measures import doubled_names, public_classes
 
@@ -121,6 +125,21 @@ def test_a_lock_holds_names_versions_and_hashes_alone() -> None:
     assert other == []
 
 
+def test_a_lock_pins_all_that_its_packages_ask_for() -> None:
+    """The set-up resolves nothing, so what is missing in a lock would be missing in the venv."""
+    missing = [
+        f"{lock}.lock: {package} asks for {asked}"
+        for lock in ("runtime", "build", "dev")
+        for pins in [_pins(lock)]
+        for package in pins
+        for asked in map(Requirement, requires(package) or ())
+        if asked.marker is None or asked.marker.evaluate({"extra": ""})
+        if not _fits(asked, pins.get(canonicalize_name(asked.name)))
+    ]
+
+    assert missing == []
+
+
 def test_no_file_knows_the_machine_it_was_written_on() -> None:
     paths = [
         f"{_name(path)}:{number} {found[0]}"
@@ -130,6 +149,19 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
     ]
 
     assert paths == []
+
+
+def _pins(lock: str) -> dict[str, str]:
+    """Return the version that a lock pins, by the name of the package."""
+    text = (ROOT / "requirements" / f"{lock}.lock").read_text()
+    return {
+        canonicalize_name(name): version
+        for name, version in re.findall(r"^([\w.-]+)==(\S+)", text, re.MULTILINE)
+    }
+
+
+def _fits(asked: Requirement, version: str | None) -> bool:
+    return version is not None and asked.specifier.contains(version, prereleases=True)
 
 
 def _drawn_layers() -> list[list[str]]:

@@ -12,7 +12,7 @@ from typing import cast
 
 import pytest
 
-from remit.journal.queue_files import FOLDER, QueueFiles, keep_queue
+from remit.journal.scribe import FOLDER, QueueFiles, keep_queue
 from remit.model.codec import Json, JsonMap
 from remit.model.review import Review, ReviewAnswer
 from remit.testing import World, script

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.journal.queue_files import FOLDER
+from remit.journal.scribe import FOLDER
 from remit.model.review import ReviewAnswer
 from remit.testing import World, script
 from tests.test_queue_files import kept, until

@@ -16,7 +16,7 @@ from remit.model.ids import SeriesId, TaskId
 from remit.model.reply import Memory
 from remit.model.review import ReviewAnswer
 from remit.model.task import Taint
-from remit.recall import session, words
+from remit.recall import session, snippets
 from remit.recall.session import (
     MOST_FACTS,
     MOST_REPORTED,
@@ -214,12 +214,12 @@ def test_what_code_sums_up_is_bounded_however_often_and_whatever_the_runs_say(
     for _ in range(rounds):
         runs = len(older) + (summary.runs if summary else 0)
         made = SessionSummary("", (NOW, 1), runs, NOW, Taint.OWNER)
-        summary = words.summed_up(made, summary, older, ZoneInfo("UTC"))
+        summary = snippets.summed_up(made, summary, older, ZoneInfo("UTC"))
 
     assert summary is not None
-    assert 0 < len(summary.text) <= words.MOST_SUMMARY
+    assert 0 < len(summary.text) <= snippets.MOST_SUMMARY
     last = older[-1].text.strip().splitlines() or [""]
-    assert words.line(last[0], 40)[:39] in summary.text
+    assert snippets.line(last[0], 40)[:39] in summary.text
 
 
 def test_lines_that_are_left_out_are_counted_once() -> None:
@@ -227,7 +227,7 @@ def test_lines_that_are_left_out_are_counted_once() -> None:
     for n in range(1, 40):
         older = [past(n * 10 + m, text="y" * 150) for m in range(10)]
         made = SessionSummary("", (NOW, n), n * 10, NOW, Taint.OWNER)
-        summary = words.summed_up(made, summary, older, ZoneInfo("UTC"))
+        summary = snippets.summed_up(made, summary, older, ZoneInfo("UTC"))
 
     assert summary is not None
     first, *rest = summary.text.splitlines()

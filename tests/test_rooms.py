@@ -205,15 +205,6 @@ async def test_without_work_items_the_instructions_are_the_one_item() -> None:
     assert (await planner.draft(made(delivery=sent))).work == ()
 
 
-def test_a_rank_is_the_owners_word_or_the_default_and_says_why() -> None:
-    mine = admit.make(cue(priority=Priority.CRITICAL), IDS, NOW)
-
-    assert Planner().rank(mine).priority is Priority.CRITICAL
-    assert Planner().rank(mine).rule.because == "the owner said so"
-    assert Planner().rank(made()).priority is Priority.LOW
-    assert Planner().rank(made()).rule.name == "default"
-
-
 # The owner ----------------------------------------------------------------------------------------
 
 

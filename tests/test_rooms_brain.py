@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.brain import scripted
+from remit.brain.prompt import FACTS
 from remit.brain.think import NoBrain
 from remit.errors import BadInput, Permanent, Transient
 from remit.model.codec import Json
@@ -18,7 +20,7 @@ from remit.model.contract import (
     Timing,
 )
 from remit.model.plan import Plan
-from remit.model.reply import Ask, Prompt, Reply
+from remit.model.reply import Ask, Prompt, Reply, ToolResult
 from remit.model.status import Reason
 from remit.settings import BrainSettings, Settings
 from remit.testing import script
@@ -50,6 +52,29 @@ async def test_the_first_entry_that_fits_answers() -> None:
     assert await said(brain, "a visa") == Reply("", ask=Ask(Reason.INPUT, "Which passport?"))
     assert (await said(brain)).text == "else"
     assert brain.heard == ["to BANGKOK", "a visa", "anything"]
+
+
+async def test_an_entry_is_found_by_the_words_of_this_task_and_not_by_earlier_ones() -> None:
+    brain = script(
+        [
+            {"when": "visa", "reply": "Embassy"},
+            {"when": "run 3.", "reply": "On it.", "times": 1},
+            {"when": "hike", "reply": "Hills", "times": 1},
+            {"reply": "else"},
+        ]
+    )
+    alike = "## Earlier tasks like this one\n- task-1, Get a visa: done"
+    recalled = f"## Earlier runs of this work\n- Run 3.\n\n{alike}\n\n## {FACTS}\n- I hike."
+    result = ToolResult("c", "A page about a visa.")
+
+    async def answer(prompt: Prompt) -> str:
+        return (await brain.think(replace(prompt, recalled=recalled), session="s")).text
+
+    found = [await answer(Prompt("Find a park", rules="No visa.")) for _ in range(3)]
+    assert found == ["On it.", "Hills", "else"]
+    assert await answer(Prompt("Do it.\n\n| the mail: get me a VISA")) == "Embassy"
+    assert await answer(Prompt("", results=(result,))) == "Embassy"
+    assert "Get a visa" in brain.heard[0]
 
 
 async def test_an_entry_answers_as_often_as_it_says() -> None:
@@ -145,35 +170,14 @@ async def test_the_settings_say_which_brain(tmp_path: Path, kind: str) -> None:
 # Checks -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("activity", "pattern", "text", "error"),
-    [
-        ("length", "2-4", "abc", None),
-        ("length", "3-3", "abc", None),
-        ("length", "4-9", "abc", "3 characters, not 4-9"),
-        ("length", "0-2", "abc", "3 characters, not 0-2"),
-        ("length", "many", "abc", "the pattern must look like 20-2000"),
-        ("length", None, "abc", "the pattern must look like 20-2000"),
-        ("mentions", "SANUR", "Sanur it is", None),
-        ("mentions", "Kuta", "Sanur it is", "'Kuta' does not occur"),
-        ("mentions", None, "Sanur", "'' does not occur"),
-        ("no-placeholder", None, "All done.", None),
-        ("no-placeholder", None, "Dear [your name]", "'[your name]' was left in"),
-        ("no-placeholder", None, "TODO later", "'TODO' was left in"),
-        ("no-placeholder", None, "Lorem ipsum", "'Lorem ipsum' was left in"),
-        ("sorcery", None, "x", "no check of that name is installed; installed: answers, form"),
-    ],
-)
-async def test_a_check_says_what_it_found(
-    activity: str, pattern: str | None, text: str, error: str | None
-) -> None:
-    contract = Contract(ContractType.VERIFIABLE, (Criterion(activity, "", pattern),))
-    verdict = await Verifier(CHECKS).verify(TASK, Plan(contract=contract), Evidence(text))
+async def test_a_check_that_nobody_knows_fails_and_says_which_are_known() -> None:
+    contract = Contract(ContractType.VERIFIABLE, (Criterion("sorcery", ""),))
+    verdict = await Verifier(CHECKS).verify(TASK, Plan(contract=contract), Evidence("x"))
 
     (finding,) = verdict.findings
-    assert finding.activity == activity
-    assert verdict.passed is (error is None)
-    assert (finding.error or "").startswith(error or "")
+    assert (finding.activity, verdict.passed) == ("sorcery", False)
+    known = "no check of that name is installed; installed: answers, form"
+    assert (finding.error or "").startswith(known)
 
 
 async def test_a_deferred_criterion_is_skipped_and_the_rest_decides() -> None:

@@ -20,7 +20,7 @@ async def test_a_refusal_of_the_brain_is_held_and_nothing_is_sent() -> None:
 
     review = await trip.asks(Reason.DELIVERABLE)
 
-    assert "declined" in review.question
+    assert "wrote nothing to send" in review.question
     assert review.evidence == "Unsafe. <deliverable>NONE</deliverable>"
     assert trip.outbox.tried == []
 

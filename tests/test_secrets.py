@@ -350,17 +350,23 @@ def as_module(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
         (RuntimeError("no bus"), False),
     ],
 )
-def test_only_a_keyring_that_keeps_is_one(as_module: ModuleType, found: object, good: bool) -> None:
+def test_only_a_keyring_that_keeps_is_one(
+    as_module: ModuleType, found: object, good: bool, tmp_path: Path
+) -> None:
     as_module.__dict__["get_keyring"] = Broken(found).get_keyring
 
-    assert (machine_ring() is found) == good
-    assert good or machine_ring() is None
+    assert (machine_ring(tmp_path) is found) == good
+    assert good or machine_ring(tmp_path) is None
+    (tmp_path / "secrets").touch()
+    assert machine_ring(tmp_path) is None, "the file is used, and no keyring is loaded"
 
 
-def test_without_the_extra_there_is_no_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_extra_there_is_no_keyring(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
 
-    assert machine_ring() is None
+    assert machine_ring(tmp_path) is None
 
 
 # Hiding -------------------------------------------------------------------------------------------

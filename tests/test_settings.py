@@ -6,7 +6,8 @@ import pytest
 
 from remit import settings
 from remit.errors import BadInput
-from remit.settings import DEFAULT_FILE, Settings, home_of, load
+from remit.settings import DEFAULT_FILE, Settings, load
+from remit.system.files import home_of
 
 
 def written(home: Path, text: str) -> dict[str, str]:
@@ -90,6 +91,13 @@ def test_a_mistake_is_refused_by_name_with_what_would_be_right(
     file = str(tmp_path / "settings.toml")
 
     assert sentence.replace("{file}", file) in str(refusal(written(tmp_path, text)))
+
+
+def test_an_address_is_checked_by_the_rule_of_its_own_section(tmp_path: Path) -> None:
+    text = "[web]\nsearch = 'searxng'\nurl = 'http://127.0.0.1:8888'\n"
+
+    assert load(written(tmp_path, text)).web.url == "http://127.0.0.1:8888"
+    assert "Postgres" in str(refusal(written(tmp_path, "[store]\nurl = 'http://127.0.0.1'\n")))
 
 
 def test_a_budget_of_0_is_no_limit_and_a_switch_is_true_or_false(tmp_path: Path) -> None:

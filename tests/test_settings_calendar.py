@@ -44,7 +44,7 @@ def test_an_account_is_read_with_all_that_may_be_said(tmp_path: Path) -> None:
         (f"[calendars.own]\n{GOOD}", "and not own"),
         (f"[calendars.Work]\n{GOOD}", "a name is of small letters"),
         ('[calendars.work]\nuser = "x"', "url"),
-        (f"[calendars.work]\n{GOOD}color = 1", "Known: url, user, password, calendars"),
+        (f"[calendars.work]\n{GOOD}color = 1", "Known: url, user, password, oauth, calendars"),
         ('[calendars.work]\nurl = "dav.example.org"', "url must be an address such as"),
         ('[calendars.work]\nurl = "http://[::1"', "url must be an address such as"),
         ('[calendars.work]\nurl = "http://dav.example.org/"', "plain = true"),

@@ -70,8 +70,10 @@ async def test_a_secret_of_the_environment_is_neither_sent_nor_logged(
 
 def test_what_is_loaded_at_the_start_leaves_out_what_takes_seconds_to_load() -> None:
     heavy = ["pydantic_ai", "anthropic", "openai", "numpy", "qdrant_edge", "acp"]
+    heavy += ["temporalio", "psycopg", "grpc"]
     program = (
-        "import sys; from remit.wiring.preload import preload; preload();"
+        "import sys; from pathlib import Path; from remit.settings import Settings;"
+        " from remit.wiring.preload import preload; preload(Settings(home=Path('.')));"
         f" print(*[name for name in {heavy} if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)

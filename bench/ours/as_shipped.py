@@ -6,10 +6,9 @@ from contextlib import closing
 from pathlib import Path
 
 from bench.http_load import ServerUnderLoad, measure, running
-from bench.measure import Measurement
+from bench.measure import WARM_UP, Measurement
 from remit.server.files import token_of
 
-_SCRIPT = "- reply: 'I looked. <deliverable>All is well.</deliverable>'\n"
 _SETTINGS = '[brain]\nkind = "scripted"\nscript = "script.yml"\n'
 _NO_RECALL = '[recall]\nstore = "off"\n'
 
@@ -26,12 +25,19 @@ def run_without_recall(size: int, home: Path) -> list[Measurement]:
 
 def _run(size: int, home: Path, settings: str) -> list[Measurement]:
     (home / "settings.toml").write_text(settings)
-    (home / "script.yml").write_text(_SCRIPT)
+    (home / "script.yml").write_text(_write_script(size))
     command = [str(Path(sys.executable).with_name("remit")), "up", "--port", "0", "--json"]
     with running(command, home, REMIT_HOME=str(home)) as (url, pid):
         headers = {"Authorization": f"Bearer {token_of(home)}"}
         with closing(_open_store(home)) as store:
             return measure(ServerUnderLoad(url, headers, pid, lambda: _delivered(store)), size)
+
+
+def _write_script(size: int) -> str:
+    """An answer for each task, so that none was seen before."""
+    said = "I looked. <deliverable>All is well with {} of them, as far as I see.</deliverable>"
+    once = (f"- {{reply: '{said.format(n)}', times: 1}}\n" for n in range(WARM_UP + size * 5 // 4))
+    return "".join((*once, f"- reply: '{said.format('all')}'\n"))
 
 
 def _open_store(home: Path) -> sqlite3.Connection:

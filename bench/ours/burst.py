@@ -9,7 +9,7 @@ from bench.ours import lives
 from remit.model.task import Priority
 from remit.store import home as homes
 from remit.store import queue
-from remit.store.sqlite import Sqlite
+from remit.store.opening import Sqlite
 
 LEVELS = tuple(Priority)
 

@@ -17,7 +17,7 @@ from bench.ours.throughput import InstantBrain
 from remit.model.ids import SeriesId
 from remit.model.series import Repeats, Slot
 from remit.settings import ScheduleSettings, Settings
-from remit.store import ledger, series
+from remit.store import series, series_orders
 from remit.store.database import Tx
 from remit.triggers import cue_admission
 from remit.wiring import App, WallClock, opened
@@ -107,7 +107,7 @@ def _begun(tx: Tx, now: datetime) -> list[Slot]:
 
 
 def _of(tx: Tx, series_id: SeriesId, since: datetime, now: datetime) -> list[Slot]:
-    return ledger.slots_of_series(tx, series_id, since, now)
+    return series_orders.slots_of_series(tx, series_id, since, now)
 
 
 def _most(begun: Sequence[float]) -> int:

@@ -15,7 +15,7 @@ from remit.intake.admit import make
 from remit.settings import Settings
 from remit.store import home as homes
 from remit.store import queue, tasks
-from remit.store.sqlite import Sqlite
+from remit.store.opening import Sqlite
 from remit.wiring import opened
 
 WATCHED_SECONDS = 10

@@ -9,8 +9,8 @@ from remit.model.reply import Prompt, Reply
 from remit.settings import EngineSettings, Settings
 from remit.store import home as homes
 from remit.store import queue, tasks
+from remit.store.opening import Sqlite
 from remit.store.queue import ClaimedTask
-from remit.store.sqlite import Sqlite
 from remit.triggers import cue_admission
 from remit.wiring import App, opened
 

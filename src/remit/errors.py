@@ -2,7 +2,9 @@
 
 RemitError
 ├── BadInput            the caller sent something invalid; change it
-│   └── KeyReused       an Idempotency-Key came back with another body
+│   ├── KeyReused       an Idempotency-Key came back with another body
+│   ├── UnknownName     a field names something that does not exist
+│   └── NotPossibleNow  a field is well formed, but does not fit how things stand
 ├── NotFound            the caller named something that does not exist
 ├── Conflict            not possible in the current state
 │   ├── IllegalMove     a task may not move to that status
@@ -41,6 +43,14 @@ class KeyReused(BadInput):
             f"The key {key!r:.60} was used before with another request. "
             "Send the same request again, or take a new key."
         )
+
+
+class UnknownName(BadInput):
+    """A field names something that does not exist: a channel, a contact, a time zone, a page."""
+
+
+class NotPossibleNow(BadInput):
+    """A field is well formed, but does not fit how things stand: a time that has passed."""
 
 
 class NotFound(RemitError):
@@ -114,6 +124,15 @@ class StoreNewer(StoreTrouble):
         )
 
 
+class StoreMoved(StoreTrouble):
+    def __init__(self, path: str, where: str) -> None:
+        super().__init__(
+            f"{path} was moved to {where}, and what is in it may be out of date. Name that "
+            "database under [store] in settings.toml; if the move was interrupted, run "
+            "`remit move` again."
+        )
+
+
 class StoreBusy(StoreTrouble):
     def __init__(self, path: str, seconds: float) -> None:
         super().__init__(
@@ -135,6 +154,15 @@ class HomeLocked(RemitError):
         super().__init__(
             f"Another Remit works in {home} ({holder}). One process per directory: "
             "stop that one, or use another REMIT_HOME."
+        )
+
+
+class StoreLocked(HomeLocked):
+    def __init__(self, where: str) -> None:
+        RemitError.__init__(
+            self,
+            f"Another Remit works on {where}. One process per database: stop that one, "
+            "or name another database under [store] in settings.toml.",
         )
 
 

@@ -2,7 +2,7 @@
 
 `REMIT_FAILPOINT=name:nth` kills this process with SIGKILL when the failpoint `name` is passed for
 the nth time. Without the variable a failpoint costs one comparison. Every durable write passes
-`<verb>:before` and `<verb>:after` (see `store.sqlite`); the courier adds its own.
+`<verb>:before` and `<verb>:after` (see `store.group_commit`); the courier adds its own.
 """
 
 import os

@@ -6,16 +6,17 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
-from remit.errors import Conflict
+from remit.errors import Conflict, NotPossibleNow
+from remit.model import rrule
 from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import Ids, SeriesId, TaskId
 from remit.model.plan import WorkItem
-from remit.model.series import OnMissed, Overlap, Series
+from remit.model.series import OnMissed, Overlap, Repeats, Series
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, Task, TaskType
 from remit.ports import Clock
-from remit.store import inbox, moves, on_behalf, series, series_orders, sessions, tasks
+from remit.store import inbox, moves, on_behalf, series, series_orders, sessions, slots, tasks
 from remit.store.database import Database, Tx
 
 P = ParamSpec("P")
@@ -99,9 +100,27 @@ class Owner:
         """Leave one slot out: the next one, if none is named."""
         return await self._write(series_orders.skip, series_id, slot, self._clock.now())
 
+    async def unskip_slot(self, series_id: SeriesId, slot: datetime) -> Series:
+        """Run a slot after all that was left out."""
+        found, now = await self._db.read(series.find, series_id), self._clock.now()
+        made = slots.occurrence(found, slot, self._ids, now)
+        return await self._write(series_orders.unskip, series_id, made, now)
+
     async def move_slot(self, series_id: SeriesId, slot: datetime | None, to: datetime) -> Task:
-        """Run one occurrence at another time."""
-        return await self._write(series_orders.move, series_id, slot, to, self._clock.now())
+        """Run one occurrence at another time; without a slot, the next."""
+        found, now = await self._db.read(series.find, series_id), self._clock.now()
+        made = slots.occurrence(found, slot, self._ids, now, planned=to) if slot else None
+        return await self._write(series_orders.move, series_id, slot, to, now, made)
+
+    async def repeat_series(self, series_id: SeriesId, repeats: Repeats) -> Series:
+        """Let it run at other times from now on."""
+        found, now = await self._db.read(series.find, series_id), self._clock.now()
+        first = next(iter(rrule.slots(repeats, now)), None)
+        if first is None:
+            raise NotPossibleNow("These times are over; say how often it runs from now on.")
+        changed = replace(found, repeats=repeats)
+        made = None if found.paused_at else slots.occurrence(changed, first, self._ids, now)
+        return await self._write(series_orders.repeat, series_id, repeats, made, now)
 
     async def rule_series(
         self, series_id: SeriesId, missed: OnMissed | None, overlap: Overlap | None

@@ -15,7 +15,15 @@ from typing import (
 
 from remit.model.codec import JsonMap
 from remit.model.contract import Criterion, Evidence, Finding
-from remit.model.delivery import Answer, Delivery, Found, Parcel, SendGuarantee, SendHistory
+from remit.model.delivery import (
+    Answer,
+    Delivery,
+    Found,
+    Parcel,
+    SendCap,
+    SendGuarantee,
+    SendHistory,
+)
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import IndexedTask, NearestTask
 from remit.model.permit import Reach, UnclearRecipient
@@ -24,6 +32,7 @@ from remit.model.review import Decision
 from remit.model.specialist import SpecialistClaim, SpecialistJob
 from remit.model.status import Actor, Status
 from remit.model.task import RunFindings, Task
+from remit.model.task_file import FileLimits
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -87,7 +96,8 @@ class Specialist(Protocol):
 class Channel(Protocol):
     """Sends a text to a person, once per call, and reports the result.
 
-    It never retries: after a failure only the courier knows whether that is safe.
+    It never retries: after a failure only the courier knows whether that is safe. One with a true
+    `claims_late` awaits `first_byte.reached` when its connection stands, before the first byte.
     """
 
     @property
@@ -147,6 +157,46 @@ class AddressedChannel(Protocol):
         """Whether it could send to this address."""
 
 
+@runtime_checkable
+class ButtonChannel(Protocol):
+    """A channel that can show buttons under a message."""
+
+    async def takes_buttons(self, address: str | None, text: str) -> bool:
+        """Whether it can show them to this person now, under this text; None: the owner."""
+
+
+@runtime_checkable
+class FileChannel(Protocol):
+    """A channel that carries files with a message; each parcel holds their bytes."""
+
+    @property
+    def files(self) -> FileLimits: ...
+
+
+@runtime_checkable
+class UploadingChannel(Protocol):
+    """A channel whose provider gets the files before the message that carries them."""
+
+    async def upload(self, parcel: Parcel) -> tuple[str, ...] | Answer:
+        """Return what the provider calls the files. An upload sends nothing to anybody."""
+
+
+@runtime_checkable
+class WindowedFileChannel(Protocol):
+    """A channel that carries files only to some people at some times."""
+
+    async def refuses_files(self, address: str | None) -> str | None:
+        """Return why this person can be sent no file now; None is the owner."""
+
+
+@runtime_checkable
+class FetchingChannel(Protocol):
+    """A channel whose provider keeps the files that people send."""
+
+    async def fetch_file(self, ident: str, most: int) -> bytes | None:
+        """Return the content of a file; None if it cannot be had, or is larger."""
+
+
 class People(Protocol):
     """The contact book, at the moment of a send."""
 
@@ -190,9 +240,13 @@ class SnippetStore(Protocol):
         """Hide these from now on; the next `tidy` removes them."""
 
     def near(
-        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+        self,
+        vector: Sequence[float],
+        most: int,
+        without: Sequence[SessionId] = (),
+        status: str | None = None,
     ) -> list[NearestTask]:
-        """Return the nearest first, without some sessions."""
+        """Return the nearest first, without some sessions; with a status only what ended so."""
 
     def count(self) -> int: ...
 
@@ -208,7 +262,8 @@ class SnippetStore(Protocol):
 class SendLedger(Protocol):
     """Where sends are recorded: the claim before the first byte, the answer after it."""
 
-    async def claim(self, delivery: Delivery, body: str) -> int: ...
+    async def claim(self, delivery: Delivery, body: str, cap: SendCap | None = None) -> int:
+        """Return the number of the attempt; 0 if it would exceed the cap."""
 
     async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None: ...
 
@@ -250,13 +305,19 @@ class Steps(Protocol):
     async def look(
         self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Do a piece of work without effects; it is recorded with the next step.
+        """Do a piece of work without effects; it is recorded with the next step or move.
 
         After a crash in between it is done again, which is harmless.
         """
 
     async def save(self) -> None:
         """Write down now what was looked at."""
+
+    def owe(self) -> None:
+        """Write down what was looked at with the next step or move, or at the latest with the end.
+
+        It costs no write of its own; call it where only quick work without effects follows.
+        """
 
     def has(self, name: str) -> bool:
         """Whether a step is recorded."""

@@ -37,6 +37,7 @@ from remit.model.status import Status
 from remit.model.task import Creator, SourceKind, Taint
 from tests.peer.peers import Peers
 from tests.server.besieged import bearer
+from tests.tables import for_each
 
 DONE = TaskState.TASK_STATE_COMPLETED
 ASKS = TaskState.TASK_STATE_INPUT_REQUIRED
@@ -301,7 +302,7 @@ def test_who_may_only_read_entrusts_nothing(house: Peers) -> None:
 # Nobody is called back ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "http://169.254.169.254/latest/meta-data",
@@ -342,7 +343,7 @@ def test_parts_that_would_have_to_be_fetched_are_refused(house: Peers) -> None:
 # Messages no client would send --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "params", "code"),
     [
         ("Nothing", {}, -32601),
@@ -378,7 +379,7 @@ def test_what_cannot_be_answered_is_refused_with_its_number(
     assert cast("JsonMap", told["error"])["code"] == code, told
 
 
-@pytest.mark.parametrize("version", ["", "0.3", "2.0", "x"])
+@for_each("version", ["", "0.3", "2.0", "x"])
 def test_a_version_that_is_not_spoken_is_refused(house: Peers, version: str) -> None:
     told = post(house, "ListTasks", {}, A2A_Version=version)
 
@@ -397,7 +398,7 @@ def test_the_card_is_for_everybody_and_says_no_more_than_it_must(house: Peers) -
     assert str(house.home) not in answer.text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "status"),
     [
         ({"Authorization": "Bearer wrong"}, 401),

@@ -1,13 +1,30 @@
 """A brain that costs something: it takes a given number of turns, each with a given usage."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from remit.model.reply import Prompt, Reply, ToolCall, Usage
+from remit.store import home
+from remit.store.opening import Sqlite
+from tests.stage import stage
 
+TASK: Final = stage().memory.task
 USED: Final = Usage(tokens=100, cents=2, requests=1)
 MOST: Final = Usage(tokens=400, cents=5, requests=1)
+
+
+@asynccontextmanager
+async def database(folder: Path) -> AsyncIterator[Sqlite]:
+    home.prepare(folder / "agent.db")
+    db = Sqlite(folder / "agent.db")
+    try:
+        yield db
+    finally:
+        await db.close()
 
 
 @dataclass

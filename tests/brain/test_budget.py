@@ -17,36 +17,25 @@ from remit.brain.models import ModelBrain
 from remit.brain.scripted import ScriptedBrain
 from remit.cli import doctor
 from remit.errors import Permanent, StoreFull
-from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.ids import SeriesId, TaskId
 from remit.model.reply import Ask, Prompt, Reply, Tool, ToolResult, Usage
 from remit.model.status import Reason
-from remit.model.task import Creator, Source, SourceKind, Task, TaskBudget, TaskType
+from remit.model.task import Task, TaskBudget
 from remit.settings import BrainSettings, BudgetSettings, Settings
-from remit.store import home, spending
+from remit.store import spending
 from remit.store.database import Database
 from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
-from remit.store.sqlite import Sqlite
-from remit.testing import START, FrozenClock
-from tests.brain.metered import MOST, USED
+from remit.testing import FrozenClock
+from tests.brain.metered import MOST, TASK, USED, database
+from tests.tables import for_each
 
 NONE = BudgetSettings(run_tokens=0, run_requests=0, day_tokens=0)
 SERIES = SeriesId("ser-1")
 
 
 def made(n: int = 1, budget: TaskBudget | None = None, series: SeriesId | None = None) -> Task:
-    return Task(
-        id=TaskId(f"task-{n}"),
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, str(n)),
-        title="Beaches",
-        instructions="Find one",
-        created_at=START,
-        last_updated=START,
-        created_by=Creator.USER,
-        session_id=SessionId("ses-1"),
-        budget=budget or TaskBudget(),
-        series_id=series,
-    )
+    budget = budget or TaskBudget()
+    return replace(TASK, id=TaskId(f"task-{n}"), budget=budget, series_id=series)
 
 
 class House:
@@ -76,12 +65,8 @@ class House:
 
 @asynccontextmanager
 async def opened(folder: Path, limits: BudgetSettings) -> AsyncIterator[House]:
-    home.prepare(folder / "agent.db")
-    db = Sqlite(folder / "agent.db")
-    try:
+    async with database(folder) as db:
         yield House(db, limits)
-    finally:
-        await db.close()
 
 
 async def test_without_limits_everything_is_thought_and_counted(tmp_path: Path) -> None:
@@ -93,7 +78,7 @@ async def test_without_limits_everything_is_thought_and_counted(tmp_path: Path) 
         assert await house.purse.spent(made(2)) == TaskBudget(0, 0)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("limits", "budget", "about"),
     [
         (replace(NONE, run_tokens=399), None, "budget:run: This run may use 399 tokens"),
@@ -154,9 +139,7 @@ async def test_a_series_has_its_limit_in_any_thirty_days(tmp_path: Path) -> None
         assert await house.think(made(2, series=SERIES)) is None
 
 
-async def test_a_thought_that_fails_counts_as_a_request_and_fails_as_it_did(
-    tmp_path: Path,
-) -> None:
+async def test_a_thought_that_fails_counts_as_a_request_and_fails_as_it_did(tmp_path: Path) -> None:
     async with opened(tmp_path, NONE) as house:
 
         async def broken() -> Reply:
@@ -236,7 +219,7 @@ def at(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("zone", "now", "began"),
     [
         ("Europe/Berlin", "2026-03-02T22:59:59Z", "2026-03-01T23:00:00Z"),
@@ -303,7 +286,7 @@ async def test_a_model_reckons_what_it_may_cost_and_is_metered_once_it_is_there(
     assert not hasattr(ScriptedBrain(()), "metered")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("model", "verdict", "says"),
     [
         ("anthropic:claude-sonnet-4-5", "ok", "each request is rounded up to a cent"),

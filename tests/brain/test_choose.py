@@ -1,27 +1,27 @@
 """Which model thinks: what the settings say, what the environment holds, and what to set."""
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from remit.brain import choose
 from remit.brain.choose import ModelLimits, ModelRole, Vendor
 from remit.errors import BadInput
-from tests.live.place import KEY, Wish
+from tests.live.place import KEY, brain_settings
+from tests.tables import for_each
 
 
 def test_with_nothing_at_all_it_says_what_to_set() -> None:
-    found = choose.choose_models({}, Wish())
+    found = choose.choose_models({}, brain_settings())
 
     assert not found.ready
     assert found.models == {}
     assert found.sentence == (
-        "No language model is set. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or write "
-        'model = "ollama:…" under [brain] in settings.toml, and start Remit again.'
+        "No language model is set. Connect one with `remit setup brain` or under Settings, or set "
+        "ANTHROPIC_API_KEY or OPENAI_API_KEY and start Remit again."
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "vendor", "known"),
     [
         ("ANTHROPIC_API_KEY", Vendor.ANTHROPIC, "anthropic"),
@@ -29,7 +29,7 @@ def test_with_nothing_at_all_it_says_what_to_set() -> None:
     ],
 )
 def test_a_key_is_enough(name: str, vendor: Vendor, known: str) -> None:
-    found = choose.choose_models({name: KEY}, Wish())
+    found = choose.choose_models({name: KEY}, brain_settings())
 
     assert found.ready
     assert set(found.models) == set(ModelRole)
@@ -50,12 +50,15 @@ def _known_names() -> set[str]:
 def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
     both = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
-    assert choose.choose_models(both, Wish()).models[ModelRole.THINK].vendor is Vendor.ANTHROPIC
-    named = choose.choose_models(both, Wish(model="openai:gpt-5.5"))
+    assert (
+        choose.choose_models(both, brain_settings()).models[ModelRole.THINK].vendor
+        is Vendor.ANTHROPIC
+    )
+    named = choose.choose_models(both, brain_settings(model="openai:gpt-5.5"))
     assert str(named.models[ModelRole.THINK]) == "openai-responses:gpt-5.5"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("environ", "hint"),
     [
         ({"OPENAI_BASE_URL": "http://localhost:8000/v1"}, 'model = "openai:…"'),
@@ -63,13 +66,13 @@ def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
     ],
 )
 def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: str) -> None:
-    found = choose.choose_models(environ, Wish())
+    found = choose.choose_models(environ, brain_settings())
 
     assert not found.ready
     assert hint in found.sentence
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("spec", "environ", "means"),
     [
         ("anthropic:claude-x", {}, "anthropic:claude-x"),
@@ -98,14 +101,17 @@ def test_a_model_string_means_one_thing(spec: str, environ: dict[str, str], mean
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
     assert (
-        str(choose.choose_models(keys | environ, Wish(model=spec)).models[ModelRole.THINK]) == means
+        str(
+            choose.choose_models(keys | environ, brain_settings(model=spec)).models[ModelRole.THINK]
+        )
+        == means
     )
 
 
 def test_each_role_may_have_its_own_model() -> None:
     found = choose.choose_models(
         {"ANTHROPIC_API_KEY": KEY},
-        Wish(model="anthropic:big", extract="anthropic:small", score="ollama:qwen3"),
+        brain_settings(model="anthropic:big", extract="anthropic:small", score="ollama:qwen3"),
     )
 
     assert {role: model.name for role, model in found.models.items()} == {
@@ -122,19 +128,21 @@ def test_each_role_may_have_its_own_model() -> None:
 
 
 def test_a_role_may_lack_what_the_others_have() -> None:
-    found = choose.choose_models({"OPENAI_API_KEY": KEY}, Wish(extract="anthropic:small"))
+    found = choose.choose_models({"OPENAI_API_KEY": KEY}, brain_settings(extract="anthropic:small"))
 
     assert found.ready
     assert found.lacks == {
-        ModelRole.EXTRACT: "anthropic:small needs a key: set ANTHROPIC_API_KEY, and start Remit "
-        "again."
+        ModelRole.EXTRACT: "anthropic:small needs a key: `remit setup brain` stores it, or set "
+        "ANTHROPIC_API_KEY and start Remit again."
     }
 
 
 def test_another_server_gets_the_key_that_is_named_for_it_and_no_other() -> None:
     environ = {"OPENAI_API_KEY": KEY, "GATE_KEY": "gate-123"}
-    there = Wish(model="openai:x", base_url="https://gateway.example/v1")
-    named = Wish(model="openai:x", base_url="https://gateway.example/v1", key_env="GATE_KEY")
+    there = brain_settings(model="openai:x", base_url="https://gateway.example/v1")
+    named = brain_settings(
+        model="openai:x", base_url="https://gateway.example/v1", key_env="GATE_KEY"
+    )
 
     assert choose.choose_models(environ, there).models[ModelRole.THINK].key is None
     key = choose.choose_models(environ, named).models[ModelRole.THINK].key
@@ -143,7 +151,9 @@ def test_another_server_gets_the_key_that_is_named_for_it_and_no_other() -> None
 
 
 def test_the_base_url_is_for_the_model_it_stands_beside() -> None:
-    wish = Wish(model="openai:x", base_url="https://gateway.example/v1", score="anthropic:y")
+    wish = brain_settings(
+        model="openai:x", base_url="https://gateway.example/v1", score="anthropic:y"
+    )
 
     found = choose.choose_models({"ANTHROPIC_API_KEY": KEY}, wish)
 
@@ -152,14 +162,14 @@ def test_the_base_url_is_for_the_model_it_stands_beside() -> None:
 
 
 def test_a_vendor_that_needs_a_key_elsewhere_asks_for_its_name() -> None:
-    wish = Wish(model="anthropic:x", base_url="https://gateway.example")
+    wish = brain_settings(model="anthropic:x", base_url="https://gateway.example")
 
-    assert "key_env" in choose.choose_models({"ANTHROPIC_API_KEY": KEY}, wish).sentence
+    assert "MODEL_API_KEY" in choose.choose_models({"ANTHROPIC_API_KEY": KEY}, wish).sentence
 
 
-@pytest.mark.parametrize("bad", [f"{KEY}\nX-Evil: 1", f"{KEY} x", f"{KEY}é", f"{KEY}\x00"])
+@for_each("bad", [f"{KEY}\nX-Evil: 1", f"{KEY} x", f"{KEY}é", f"{KEY}\x00"])
 def test_a_key_that_would_break_a_header_is_refused_and_not_shown(bad: str) -> None:
-    found = choose.choose_models({"ANTHROPIC_API_KEY": bad}, Wish())
+    found = choose.choose_models({"ANTHROPIC_API_KEY": bad}, brain_settings())
 
     assert not found.ready
     assert found.sentence.startswith("The key in ANTHROPIC_API_KEY holds a character")
@@ -168,7 +178,9 @@ def test_a_key_that_would_break_a_header_is_refused_and_not_shown(bad: str) -> N
 
 def test_the_line_end_that_a_shell_leaves_is_no_part_of_a_key() -> None:
     key = (
-        choose.choose_models({"ANTHROPIC_API_KEY": f" {KEY}\n"}, Wish()).models[ModelRole.THINK].key
+        choose.choose_models({"ANTHROPIC_API_KEY": f" {KEY}\n"}, brain_settings())
+        .models[ModelRole.THINK]
+        .key
     )
 
     assert key is not None
@@ -179,35 +191,32 @@ def test_the_line_end_that_a_shell_leaves_is_no_part_of_a_key() -> None:
 @pytest.mark.parametrize("spec", ["claude", "antropic:claude", "anthropic:", ":x", "openai: "])
 def test_a_model_string_that_means_nothing_is_refused_by_name(role: str, spec: str) -> None:
     with pytest.raises(BadInput, match=rf"\[brain\] {role} must be a vendor, a colon") as refused:
-        choose.choose_models({}, replace(Wish(), **{role: spec}))  # type: ignore[arg-type]
+        choose.choose_models({}, replace(brain_settings(), **{role: spec}))
 
     assert refused.value.field == role
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
-        "localhost:8000",
-        "ftp://x/v1",
-        "http://",
-        "https://user:hunter2@host/v1",
-        "https://host/v1?key=hunter2",
-        "https://host/v1#hunter2",
-        "http://host:99999/v1",
-        "http://[half/v1",
+        *("localhost:8000", "ftp://x/v1", "http://", "https://user:hunter2@host/v1"),
+        *("https://host/v1?key=hunter2", "https://host/v1#hunter2"),
+        *("http://host:99999/v1", "http://[half/v1"),
     ],
 )
 def test_an_address_that_is_none_or_tells_too_much_is_refused(url: str) -> None:
     with pytest.raises(BadInput, match="base_url") as refused:
-        choose.choose_models({}, Wish(model="openai:x", base_url=url))
+        choose.choose_models({}, brain_settings(model="openai:x", base_url=url))
 
     assert "hunter2" not in str(refused.value)
 
 
 def test_a_base_url_alone_is_half_a_sentence() -> None:
     with pytest.raises(BadInput, match="set model too"):
-        choose.choose_models({}, Wish(base_url="http://localhost:8000/v1"))
+        choose.choose_models({}, brain_settings(base_url="http://localhost:8000/v1"))
 
 
 def test_the_limits_are_the_settings() -> None:
-    assert choose.choose_models({}, Wish(time_limit=7, token_limit=8)).limits == ModelLimits(7, 8)
+    assert choose.choose_models(
+        {}, brain_settings(time_limit=7, token_limit=8)
+    ).limits == ModelLimits(7, 8)

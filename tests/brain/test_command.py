@@ -20,6 +20,7 @@ from remit.settings import CommandSettings, Settings, load
 from tests.engine.rig import until
 from tests.specialist.repository import time_is_up_on_call
 from tests.stage import stage
+from tests.tables import for_each
 
 TASK = replace(stage().memory.task, assigned_agent="command:say")
 CALL = ToolCall("command", "command:say")
@@ -180,9 +181,7 @@ async def test_one_that_is_cancelled_is_ended_with_all_its_children(tmp_path: Pa
     await until(lambda: not is_there(child))
 
 
-async def test_a_child_that_is_left_behind_does_not_hold_it_up_and_is_ended(
-    tmp_path: Path,
-) -> None:
+async def test_a_child_that_is_left_behind_does_not_hold_it_up_and_is_ended(tmp_path: Path) -> None:
     file = tmp_path / "child"
 
     result = await used(tmp_path, CommandSettings((*python(FAMILY), str(file))))
@@ -195,7 +194,7 @@ async def test_a_child_that_is_left_behind_does_not_hold_it_up_and_is_ended(
 # Whose --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "policy"),
     [
         (TASK, Policy.ALLOW),
@@ -260,7 +259,7 @@ def test_commands_are_read_in_both_forms(tmp_path: Path) -> None:
     assert loaded(tmp_path, "").commands == {}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "sentence"),
     [
         ("commands = 5", "commands in {file} must be a table of commands."),
@@ -285,7 +284,7 @@ def test_a_command_that_is_wrong_is_refused_by_name(
     assert sentence.replace("{file}", str(tmp_path / "settings.toml")) in str(refused.value)
 
 
-@pytest.mark.parametrize("name", ["REMIT_COMMANDS", "REMIT_COMMANDS_BACKUP"])
+@for_each("name", ["REMIT_COMMANDS", "REMIT_COMMANDS_BACKUP"])
 def test_no_command_comes_from_the_environment(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput):
         load({"REMIT_HOME": str(tmp_path), name: "rm"})

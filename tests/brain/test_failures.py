@@ -8,6 +8,7 @@ from remit.brain.choose import ModelConfig, Secret, Vendor
 from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Ask
 from tests.live.place import KEY
+from tests.tables import for_each
 
 MODEL = ModelConfig(Vendor.ANTHROPIC, "x", None, "ANTHROPIC_API_KEY", Secret(KEY))
 
@@ -81,7 +82,7 @@ def test_every_error_of_the_library_is_known() -> None:
     }
 
 
-@pytest.mark.parametrize("said", [f"Key {KEY} is bad", f"Key {KEY[:12]}… is bad", f"{KEY}{KEY}"])
+@for_each("said", [f"Key {KEY} is bad", f"Key {KEY[:12]}… is bad", f"{KEY}{KEY}"])
 def test_a_vendors_words_are_kept_and_the_key_in_them_is_not(said: str) -> None:
     error = their.ModelHTTPError(500, "x", {"error": {"message": said + "\n\x1b[31m" + "z" * 999}})
 
@@ -92,7 +93,7 @@ def test_a_vendors_words_are_kept_and_the_key_in_them_is_not(said: str) -> None:
     assert len(sentence) < 400
 
 
-@pytest.mark.parametrize(("asked", "after"), [(None, None), (0.0, 0.0), (7.5, 7.5), (9e9, 3600.0)])
+@for_each(("asked", "after"), [(None, None), (0.0, 0.0), (7.5, 7.5), (9e9, 3600.0)])
 def test_how_long_to_wait_is_the_vendors_word_within_reason(
     asked: float | None, after: float | None
 ) -> None:

@@ -11,6 +11,7 @@ from remit.cli.remit_client import furnish
 from remit.errors import BadInput
 from remit.settings import Settings
 from remit.testing import World, script
+from tests.tables import for_each
 
 
 def write(path: Path, text: str | bytes) -> None:
@@ -40,7 +41,7 @@ def test_a_change_counts_from_the_next_thought_on(tmp_path: Path) -> None:
     assert told() == ""
 
 
-@pytest.mark.parametrize("bad", [b"\xff\xfe", b"x" * (MAX_CHARACTERS + 1)])
+@for_each("bad", [b"\xff\xfe", b"x" * (MAX_CHARACTERS + 1)])
 def test_what_cannot_be_told_is_refused_at_the_start_and_later_the_last_good_words_hold(
     tmp_path: Path, bad: bytes
 ) -> None:

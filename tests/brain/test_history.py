@@ -20,6 +20,7 @@ from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
 from tests.soak import each_value
+from tests.tables import for_each
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -89,7 +90,7 @@ async def test_a_stored_call_is_thought_on_from_with_any_vendor(path: Path, plac
     assert told.index("Which park") < told.index("Lumphini") < told.index("Booked for two.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "state",
     ["", "{", "[]", "null", '{"version": 2, "run": {}}', '{"version": 1, "run": {"messages": 3}}'],
 )

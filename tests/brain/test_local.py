@@ -21,7 +21,7 @@ from remit.settings import BrainSettings, Settings
 from remit.store import tasks
 from remit.triggers import cue_admission
 from remit.wiring import minds
-from tests.live.place import Wish
+from tests.live.place import brain_settings
 from tests.model.lifecycle_checks import task_in
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +32,9 @@ ME = Delivery("outbox", id=DeliveryId("dlv-me"))
 def test_it_is_asked_for_what_it_can_do_alone(tmp_path: Path) -> None:
     (tmp_path / "small.gguf").touch()
 
-    choice = local.choose_local_model(tmp_path, Wish(time_limit=9, token_limit=99_999), SMALL)
+    choice = local.choose_local_model(
+        tmp_path, brain_settings(time_limit=9, token_limit=99_999), SMALL
+    )
 
     assert {*choice.models} == {ModelRole.THINK, ModelRole.SUMMARISE}
     assert {model.vendor for model in choice.models.values()} == {Vendor.LOCAL}
@@ -51,11 +53,13 @@ def test_the_extra_asks_for_what_is_locked() -> None:
 
 
 def test_a_limit_that_is_lower_holds(tmp_path: Path) -> None:
-    assert local.choose_local_model(tmp_path, Wish(token_limit=7), SMALL).limits.tokens == 7
+    assert (
+        local.choose_local_model(tmp_path, brain_settings(token_limit=7), SMALL).limits.tokens == 7
+    )
 
 
 def test_weights_that_are_not_there_are_told(tmp_path: Path) -> None:
-    choice = local.choose_local_model(tmp_path, Wish(), SMALL)
+    choice = local.choose_local_model(tmp_path, brain_settings(), SMALL)
 
     assert not choice.ready
     assert "`remit brain use local`" in choice.sentence
@@ -79,7 +83,7 @@ async def test_without_its_runtime_a_task_waits_with_what_to_install(
 
 
 async def test_a_brain_without_a_model_has_no_tools(tmp_path: Path) -> None:
-    mind = ModelBrain(local.choose_local_model(tmp_path, Wish(), SMALL))
+    mind = ModelBrain(local.choose_local_model(tmp_path, brain_settings(), SMALL))
 
     assert not mind.has_tools
     assert (await mind.think(Prompt("Hi"), session="s")).ask

@@ -3,12 +3,11 @@
 import subprocess
 import sys
 
-import pytest
-
 from remit import gate
 from remit.brain.choose import Secret
 from remit.brain.long_reply import hold
 from remit.model.reply import Deliverable, Reply
+from tests.tables import for_each
 
 HEAVY = ("pydantic_ai", "pydantic_graph", "openai", "anthropic", "httpx2", "tiktoken")
 
@@ -37,7 +36,7 @@ def test_nothing_heavy_is_loaded_before_a_thought() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",

@@ -13,6 +13,7 @@ from remit.brain import progress
 from remit.brain.progress import MAX_PIECE_CHARACTERS, ProgressListener
 from remit.errors import Transient
 from remit.testing import FrozenClock
+from tests.tables import for_each
 
 SECOND = timedelta(seconds=1)
 
@@ -176,28 +177,19 @@ async def test_a_marker_ticks_at_once_and_brings_what_was_said_before_it() -> No
     assert listener.texts == ["I look.", "✓ STEP 1: looked\n✓ STEP 1: again\n✓ STEP 3: wrote"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
-        "✓ STEP 2: Compare prices",
-        "✓ STEP 2:",
-        "✓ Step 2: done",
-        "✔ STEP 2: done",
-        "✔️ STEP 2: done",
-        "✅ STEP 2: done",
-        "☑ STEP 2: done",
-        "**✓ STEP 2:** done",
-        "**✓ STEP 2**: done",
-        "- ✓ STEP 2: done",
-        "  ✓ STEP 2: done\r",
-        "✓STEP 2: done",
+        *("✓ STEP 2: Compare prices", "✓ STEP 2:", "✓ Step 2: done", "✔ STEP 2: done"),
+        *("✔️ STEP 2: done", "✅ STEP 2: done", "☑ STEP 2: done", "**✓ STEP 2:** done"),
+        *("**✓ STEP 2**: done", "- ✓ STEP 2: done", "  ✓ STEP 2: done\r", "✓STEP 2: done"),
     ],
 )
 def test_a_marker_is_known_as_models_write_it(line: str) -> None:
     assert progress.ticked(f"I worked.\n{line}\nMore.", 3) == (2,)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "I will write ✓ STEP 2: when it is done",

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -22,10 +21,12 @@ from remit.model.ids import TaskId
 from remit.model.plan import Plan, WorkItem
 from remit.model.reply import Deliverable, Memory, Prompt, Reply, Snippet
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
+from remit.model.veto import Condition, ConditionKind
 from remit.ports import Channel
 from remit.testing import START, Outbox, World, script
 from tests.gate.corpus import deliverables
 from tests.stage import stage
+from tests.tables import for_each
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = START.astimezone(BERLIN)
@@ -126,7 +127,7 @@ def test_a_brain_with_the_tool_is_told_of_the_tool_and_not_of_the_line() -> None
     assert "✓ STEP" not in text
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("moment", "zone", "said"),
     [
         (START, "Europe/Berlin", "Monday 2 March 2026, 10:00 +01:00 (Europe/Berlin)."),
@@ -182,7 +183,7 @@ def test_a_contract_is_told_in_words_numbered_and_with_its_timing() -> None:
     assert "{" not in text.partition("## Verification Contract")[2]
 
 
-@pytest.mark.parametrize("kind", [ContractType.ADVISORY, ContractType.SKIP])
+@for_each("kind", [ContractType.ADVISORY, ContractType.SKIP])
 def test_a_contract_without_criteria_says_what_that_means(kind: ContractType) -> None:
     text = whole(plan=replace(LOOK, contract=Contract(kind)))
 
@@ -369,7 +370,7 @@ async def test_a_mail_that_is_tried_again_is_still_a_mail(tmp_path: Path) -> Non
     assert all("\n| Pay eve\n" in heard for heard in brain.heard)
 
 
-@pytest.mark.parametrize("kind", list(SourceKind))
+@for_each("kind", list(SourceKind))
 def test_the_owners_own_words_are_his_by_whatever_way_they_come(kind: SourceKind) -> None:
     task = replace(TASK, source=Source(kind, "1"), created_by=Creator.SCHEDULER)
 
@@ -391,7 +392,7 @@ def sentences() -> list[str]:
     return [line for line in lines if len(line.split()) > 7]
 
 
-@pytest.mark.parametrize("sentence", sentences())
+@for_each("sentence", sentences())
 def test_a_deliverable_that_repeats_the_rules_is_held(sentence: str) -> None:
     known = gate.GateSecrets(echoes=prompt.FIXED)
     reply = Reply(f"Well.\n<deliverable>\nHello. {sentence}\nBye.\n</deliverable>")
@@ -404,9 +405,11 @@ def test_every_fixed_word_is_said_and_everything_fixed_is_in_a_prompt() -> None:
         whole(memory=Memory(summary="x", taint=Taint.PUBLIC), standing=standing)
         for standing in (
             replace(TOLD, reachable=(prompt.Reachable("outbox", "outbox"),)),
-            replace(TOLD, ticks_by_tool=True),
+            replace(TOLD, ticks_by_tool=True, carries=("Mail: 20 MB.",)),
         )
     ]
+    silent = Condition(ConditionKind.QUIET, "only if it rains")
+    told.append(whole(replace(TASK, conditions=(silent,), delivery=LOOK.delivery)))
 
     for fixed in prompt.FIXED:
         assert any(fixed in text for text in told), fixed
@@ -420,7 +423,7 @@ def test_the_rules_alarm_at_no_good_message() -> None:
         assert gate.judge_text(text, most=4096, known=known) == alone, name
 
 
-@pytest.mark.parametrize("by_tool", [True, False])
+@for_each("by_tool", [True, False])
 def test_all_that_is_told_with_every_task_is_known_to_the_gate(by_tool: bool) -> None:
     told = prompt.rules(PromptContext(ticks_by_tool=by_tool), delivers=True)
 

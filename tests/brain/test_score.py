@@ -27,27 +27,24 @@ from remit.brain.score import (
 from remit.brain.turn import FilledForm
 from remit.errors import Permanent, Transient
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Gap, RankingRule
+from remit.model.plan import RankingRule
 from remit.model.reply import Ask, Prompt, Reply, Usage
 from remit.model.status import Reason, Status
 from remit.model.task import (
-    Creator,
     Priority,
     Source,
     SourceKind,
     Taint,
     Task,
     TaskBudget,
-    TaskType,
 )
-from remit.plan.draft import Planner, Scored
+from remit.plan.draft import Planner
 from remit.settings import BudgetSettings, PrioritySettings, Settings
-from remit.store import home, spending
+from remit.store import spending
 from remit.store.queue import UrgencyScore
-from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, Outbox, World, script
 from remit.triggers import cue_admission
-from tests.brain.metered import MOST, USED
+from tests.brain.metered import MOST, TASK, USED, database
 from tests.engine.rig import Rig, until
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
@@ -90,33 +87,13 @@ class FakeJudge:
 
 
 def made(n: int = 1, **changes: object) -> Task:
-    task = Task(
-        id=TaskId(f"task-{n}"),
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, str(n)),
-        title="The bank wrote",
-        instructions="Find out what they want",
-        created_at=START,
-        last_updated=START,
-        created_by=Creator.USER,
-        session_id=SessionId("ses-1"),
-    )
-    return replace(task, **changes)
-
-
-@asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[Sqlite]:
-    home.prepare(folder / "agent.db")
-    db = Sqlite(folder / "agent.db")
-    try:
-        yield db
-    finally:
-        await db.close()
+    words = {"title": "The bank wrote", "instructions": "Find out what they want"}
+    return replace(TASK, **{"id": TaskId(f"task-{n}"), **words, **changes})
 
 
 async def test_a_score_is_asked_once_for_the_same_words(tmp_path: Path) -> None:
     judge = FakeJudge(Urgency(0.9, "due today"), Urgency(0.1, "later"))
-    async with opened(tmp_path) as db:
+    async with database(tmp_path) as db:
         scorer = ModelScorer(judge, db, FrozenClock())
 
         assert await scorer.score(made(1)) == UrgencyScore(0.9, "due today")
@@ -132,7 +109,7 @@ async def test_a_score_is_asked_once_for_the_same_words(tmp_path: Path) -> None:
 async def test_the_same_words_at_the_same_time_are_asked_about_once_a_place(tmp_path: Path) -> None:
     judge = FakeJudge()
     judge.go = asyncio.Event()
-    async with opened(tmp_path) as db:
+    async with database(tmp_path) as db:
         scorer = ModelScorer(judge, db, FrozenClock())
         asked = [asyncio.create_task(scorer.score(made(n))) for n in range(3 * AT_ONCE)]
         await until(lambda: judge.at_once == AT_ONCE)
@@ -173,7 +150,7 @@ async def test_what_is_no_score_is_none_and_is_not_kept(
     tmp_path: Path, answer: Urgency | Reply | Exception
 ) -> None:
     judge = FakeJudge(answer)
-    async with opened(tmp_path) as db:
+    async with database(tmp_path) as db:
         scorer = ModelScorer(judge, db, FrozenClock())
 
         assert await scorer.score(made()) is None
@@ -183,7 +160,7 @@ async def test_what_is_no_score_is_none_and_is_not_kept(
 async def test_who_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
     judge = FakeJudge()
     judge.go = asyncio.Event()
-    async with opened(tmp_path) as db:
+    async with database(tmp_path) as db:
         clock = FrozenClock()
         purse = Budget(db, clock, NONE, midnight(START.tzinfo))
         for paid in (None, purse):
@@ -193,7 +170,7 @@ async def test_who_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
 
 
 async def test_a_store_that_is_gone_gives_no_score(tmp_path: Path) -> None:
-    async with opened(tmp_path) as db:
+    async with database(tmp_path) as db:
         scorer = ModelScorer(FakeJudge(), db, FrozenClock())
         await db.close()
         with pytest.raises(RuntimeError, match="shutdown"):
@@ -204,7 +181,7 @@ async def test_a_store_that_is_gone_gives_no_score(tmp_path: Path) -> None:
 
 async def test_a_score_is_paid_for_and_over_budget_there_is_none(tmp_path: Path) -> None:
     judge = FakeJudge()
-    async with opened(tmp_path) as db:
+    async with database(tmp_path) as db:
         clock = FrozenClock()
         limits = replace(NONE, day_tokens=500)
         purse = Budget(db, clock, limits, midnight(START.tzinfo))
@@ -240,60 +217,6 @@ def test_only_a_number_from_0_to_1_with_a_short_line_counts(score: float, why: s
         assert found.score == score
         assert 0 < len(found.why) <= MAX_WHY_CHARACTERS
         assert found.why.isprintable()
-
-
-# What the rules make of it ----------------------------------------------------------------------
-
-
-class Says:
-    """Says one score of everything, or breaks."""
-
-    def __init__(self, said: Scored | Exception | None) -> None:
-        self.said = said
-        self.asked = 0
-
-    async def score(self, task: Task) -> Scored | None:
-        assert task.title
-        self.asked += 1
-        if isinstance(self.said, Exception):
-            raise self.said
-        return self.said
-
-
-@pytest.mark.parametrize(
-    ("said", "priority", "name", "because"),
-    [
-        (
-            UrgencyScore(0.82, "due today"),
-            Priority.HIGH,
-            "llm_score",
-            "fuzzy urgency; score 0.82: due today",
-        ),
-        (UrgencyScore(0.8, "soon"), Priority.HIGH, "llm_score", "fuzzy urgency; score 0.80: soon"),
-        (UrgencyScore(0.79, "x"), Priority.LOW, "default", "no rule matched; score 0.79: x"),
-        (None, Priority.LOW, "default", "no rule matched"),
-        (ValueError("broken"), Priority.LOW, "default", "no rule matched"),
-    ],
-)
-async def test_from_0_8_on_a_task_is_urgent_and_without_a_score_the_rules_decide(
-    said: UrgencyScore | Exception | None, priority: Priority, name: str, because: str
-) -> None:
-    ranking = await Planner(Says(said)).weigh(made())
-
-    assert (ranking.priority, ranking.rule) == (priority, RankingRule(name, because))
-
-
-async def test_what_the_owner_ranked_is_not_asked_about() -> None:
-    says = Says(UrgencyScore(1.0, "x"))
-    mine = made(priority=Priority.CRITICAL, rule=RankingRule("owner", "the owner said so"))
-    planner = Planner(says)
-
-    assert (await planner.weigh(mine)).priority is Priority.CRITICAL
-    assert says.asked == 0
-    assert planner.is_unsure(made())
-    assert not planner.is_unsure(mine)
-    assert not planner.is_unsure(made(gaps=(Gap(1, "time"),)))
-    assert not Planner().is_unsure(made())
 
 
 # In the house -----------------------------------------------------------------------------------

@@ -2,12 +2,11 @@
 
 from dataclasses import dataclass, field
 
-import pytest
-
 from remit.brain import models, outside
 from remit.brain.models import Summariser
 from remit.model.reply import Ask, Prompt, Reply, ToolCall
 from remit.model.status import Reason
+from tests.tables import for_each
 
 
 @dataclass
@@ -49,7 +48,7 @@ async def test_no_line_of_a_run_stands_unmarked() -> None:
     assert "</deliverable>" not in brain.heard[0].text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "reply",
     [
         Reply(""),

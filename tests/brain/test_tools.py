@@ -1,6 +1,5 @@
 """The toolbox: arguments are checked, results are bounded and cleaned, the owner is asked."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,6 +13,7 @@ from remit.model.plan import WorkItem
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from tests.brain.tooling import task
+from tests.tables import for_each
 
 ARGS: JsonMap = takes(
     "title",
@@ -27,7 +27,7 @@ ARGS: JsonMap = takes(
 )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("args", "why"),
     [
         ({}, "the arguments must have 'title'."),
@@ -53,7 +53,7 @@ def test_the_first_thing_that_is_wrong_is_named(args: JsonMap, why: str) -> None
     assert (tools.problem(ARGS, args) or "").startswith(why)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "args",
     [
         {"title": "abc"},
@@ -112,7 +112,7 @@ async def test_a_long_result_says_how_much_is_left_out() -> None:
     assert result.text.endswith("\n(The other 7 characters are left out.)")
 
 
-@pytest.mark.parametrize("taint", [Taint.CONTACT, Taint.PUBLIC])
+@for_each("taint", [Taint.CONTACT, Taint.PUBLIC])
 async def test_what_is_not_the_owners_is_marked(taint: Taint) -> None:
     result = await use(Toolbox([said("<b>hi", taint)]))
 
@@ -132,7 +132,7 @@ async def test_a_tool_that_is_not_there_is_named() -> None:
     assert (result.failed, result.text) == (True, "There is no tool 'sing'.")
 
 
-@pytest.mark.parametrize("question", ["", "   ", 5, None])
+@for_each("question", ["", "   ", 5, None])
 async def test_an_empty_question_is_not_put(question: Json) -> None:
     box = Toolbox([kit.ask_owner(Policy.ALLOW)])
     call = ToolCall("c", "ask_owner", {"question": question})
@@ -145,7 +145,7 @@ def test_nobody_asks_through_a_tool_that_is_not_there() -> None:
     assert Toolbox().asks_owner(ToolCall("c", "ask_owner", {"question": "Hm?"})) is None
 
 
-@pytest.mark.parametrize(("n", "done"), [(1, (1,)), (2, (2,)), (0, ()), (3, ()), (-1, ())])
+@for_each(("n", "done"), [(1, (1,)), (2, (2,)), (0, ()), (3, ()), (-1, ())])
 async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) -> None:
     box = Toolbox([kit.tick_item(Policy.ALLOW)])
     mine = task(work=(WorkItem("Look"), WorkItem("Tell")))
@@ -161,7 +161,7 @@ async def test_a_task_without_items_has_none_to_tick() -> None:
     assert result.text == "This task has no work items."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("set_to", "taint", "policy"),
     [
         (Policy.ALLOW, Taint.OWNER, Policy.ALLOW),

@@ -11,6 +11,7 @@ from remit.brain.tool import workspace
 from remit.brain.tool.workspace import Workspace
 from remit.errors import BadInput, Conflict, RemitError
 from remit.model.ids import TaskId
+from tests.tables import for_each
 
 TASK = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
 
@@ -28,38 +29,19 @@ def test_what_is_written_is_read_and_listed(tmp_path: Path) -> None:
 
     assert files.write("notes/offers.md", "Bäckerei: 40 €\n") == 18
     assert files.write("a.txt", "") == 0
-    assert files.read("notes/offers.md") == "Bäckerei: 40 €\n"
+    assert files.read_bytes("notes/offers.md").decode() == "Bäckerei: 40 €\n"
     assert files.files() == [("a.txt", 0), ("notes/offers.md", 18)]
     assert own(tmp_path).stat().st_mode & 0o777 == 0o700
     assert (own(tmp_path) / "a.txt").stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
-        "",
-        "/etc/passwd",
-        "../up.txt",
-        "a/../../up.txt",
-        "a/./b",
-        "a//b",
-        "a/",
-        ".hidden",
-        "..",
-        "a\0b",
-        "a\nb",
-        "tab\tname",
-        "a\\..\\b",
-        " a",
-        "a ",
-        "a\u202eb",
-        "a\u200bb",
-        "a\u2028b",
-        "half\ud800",
-        "x" * 121,
-        "ü" * 61,
-        "/".join("abcdefghi"),
-        "/".join(["x" * 100] * 6),
+        *("", "/etc/passwd", "../up.txt", "a/../../up.txt", "a/./b", "a//b", "a/", ".hidden", ".."),
+        *("a\0b", "a\nb", "tab\tname", "a\\..\\b", " a", "a ", "a\u202eb", "a\u200bb"),
+        *("a\u2028b", "half\ud800", "x" * 121, "ü" * 61),
+        *("/".join("abcdefghi"), "/".join(["x" * 100] * 6)),
     ],
 )
 def test_a_path_that_could_lead_elsewhere_is_refused(path: str, tmp_path: Path) -> None:
@@ -67,7 +49,7 @@ def test_a_path_that_could_lead_elsewhere_is_refused(path: str, tmp_path: Path) 
     with pytest.raises(BadInput):
         files.write(path, "x")
     with pytest.raises(BadInput):
-        files.read(path)
+        files.read_bytes(path)
 
     assert files.files() == []
 
@@ -83,7 +65,7 @@ def test_whatever_the_path_nothing_is_touched_outside(
     except RemitError:
         assert files.files() == []
     else:
-        assert files.read(path) == "written"
+        assert files.read_bytes(path) == b"written"
         assert [name for name, _ in files.files()] == [path]
     every = [found for found in root.rglob("*") if found.is_file()]
 
@@ -104,7 +86,7 @@ def test_no_link_is_followed_wherever_it_lies(tmp_path: Path) -> None:
 
     for path in ("file", "folder/key", "second-name"):
         with pytest.raises(BadInput):
-            files.read(path)
+            files.read_bytes(path)
     for path in ("file", "folder/key", "folder/new"):
         with pytest.raises(RemitError):
             files.write(path, "overwritten")
@@ -136,21 +118,15 @@ def test_a_pipe_is_no_file_and_nobody_waits_for_it(tmp_path: Path) -> None:
     os.mkfifo(own(tmp_path) / "pipe")
 
     with pytest.raises(BadInput):
-        files.read("pipe")
+        files.read_bytes("pipe")
     with pytest.raises(BadInput):
         files.write("pipe", "x")
     assert files.files() == [("a.txt", 1)]
 
 
-def test_only_text_goes_in_and_comes_out(tmp_path: Path) -> None:
+def test_only_text_goes_in(tmp_path: Path) -> None:
     files = place(tmp_path)
     files.write("a.txt", "x")
-    (own(tmp_path) / "picture").write_bytes(b"\x89PNG\xff")
-    (own(tmp_path) / "zeros").write_bytes(b"a\0b")
-
-    for path in ("picture", "zeros"):
-        with pytest.raises(BadInput, match="not text"):
-            files.read(path)
     for text in ("a\0b", "half \ud800"):
         with pytest.raises(BadInput, match="not text"):
             files.write("b.txt", text)
@@ -177,7 +153,7 @@ def test_a_file_a_folder_and_their_number_have_limits(
     (own(tmp_path) / "two").write_text("x" * 101)
 
     with pytest.raises(BadInput, match="at most 100 are read"):
-        files.read("two")
+        files.read_bytes("two", 100)
 
 
 def test_what_cannot_be_written_leaves_what_was_there(
@@ -194,7 +170,7 @@ def test_what_cannot_be_written_leaves_what_was_there(
         files.write("a.txt", "new")
     monkeypatch.undo()
 
-    assert files.read("a.txt") == "old"
+    assert files.read_bytes("a.txt") == b"old"
     assert files.files() == [("a.txt", 3)]
     files.write("a.txt", "newer")
     assert sorted(found.name for found in own(tmp_path).iterdir()) == ["a.txt"]
@@ -210,6 +186,6 @@ def test_a_file_where_a_folder_should_be_is_told(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="is no file"):
         files.write("b", "x")
     with pytest.raises(BadInput, match="no file of this task"):
-        files.read("b")
+        files.read_bytes("b")
     with pytest.raises(BadInput, match="There is no file 'z'"):
-        files.read("z")
+        files.read_bytes("z")

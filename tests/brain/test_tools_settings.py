@@ -9,6 +9,7 @@ from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.model.reply import Policy, Prompt, ToolCall, ToolResult
 from remit.settings import DEFAULT_FILE, ToolSettings, load
+from tests.tables import for_each
 
 
 def written(home: Path, text: str) -> dict[str, str]:
@@ -45,7 +46,7 @@ token_env = "WEB_TOKEN"
     assert (files.repeat, web.repeat, web.policy_of("any")) == (True, False, Policy.ALLOW)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentence"),
     [
         ("[tools]\ncreate_tusk = 'ask'", "no setting 'create_tusk'. Did you mean 'create_task'?"),
@@ -75,7 +76,7 @@ def test_a_mistake_is_refused_by_name(tmp_path: Path, text: str, sentence: str) 
     assert sentence in str(refused.value)
 
 
-@pytest.mark.parametrize("url", ["http://localhost:9/mcp", "http://127.0.0.1", "http://[::1]:9/"])
+@for_each("url", ["http://localhost:9/mcp", "http://127.0.0.1", "http://[::1]:9/"])
 def test_a_server_on_this_machine_needs_no_tls(tmp_path: Path, url: str) -> None:
     assert load(written(tmp_path, f"[mcp.x]\nurl='{url}'")).mcp["x"].url == url
 
@@ -102,7 +103,7 @@ async def test_a_script_calls_tools_and_the_next_prompt_holds_what_came_of_it() 
     assert (await brain.think(third, session="s")).text == "Good."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "why"),
     [
         ({}, "needs one of reply, ask, fail, use, extract."),

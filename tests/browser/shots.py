@@ -14,6 +14,7 @@ from tests.browser.furnish import Furnished
 from tests.browser.site import chromium
 
 LIGHTS: Final = ("light", "dark")
+OTHER_SETTINGS: Final = ("you", "inbound", "calendars", "priority", "about")
 SIZES: Final = ("wide", "phone")
 
 
@@ -45,6 +46,16 @@ def pages(site: Furnished) -> dict[str, str]:
         "projects": "/settings/projects",
         "notices": "/settings/notices",
         "tokens": "/settings/tokens",
+        **{
+            name: f"/settings/{name}"
+            for name in ("you", "inbound", "calendars", "priority", "about")
+        },
+        "new-channel": "/settings/edit?section=channels&kind=email",
+        "welcome": "/welcome",
+        "edit": f"/tasks/{site.task_about('Bangkok')}/edit",
+        "again": f"/tasks/{site.task_about('expenses')}/again",
+        "delete": f"/tasks/{site.task_about('expenses')}/delete",
+        "compare": f"/tasks/{site.task_about('expenses')}/compare",
         "missing": "/tasks/task-00000000000000000000000000",
     }
 

@@ -1,11 +1,9 @@
 """The inbox in a real browser: what was seen is what is decided, what was typed is what goes."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, Self
+from typing import Final
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -20,6 +18,7 @@ from tests.browser.conftest import Visit, one_look
 from tests.browser.site import Site, barriers
 from tests.channels.whatsapp.whatsapp import PERSON, Message, Provider, call, messages, tell
 from tests.live.channel_house import KEPT, NAME, WHATSAPP
+from tests.live.loopback import ServerThread
 
 DRAFT: Final = "*Bangkok with children*\n\n1. KidZania. Opens 10:00.\n2. Lumphini Park & lake."
 SCRIPT: Final[list[Json]] = [
@@ -33,34 +32,17 @@ CONTACTS: Final = f"""\
 """
 
 
-class Emulator:
+class Emulator(ServerThread):
     """WhatsApp on loopback, in a thread of its own: it is there before the house is."""
 
-    def __init__(self) -> None:
-        self.provider: Provider
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+    provider: Provider
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self.provider = self._do(self._open())
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._do(self.provider.__aexit__(None, None, None))
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(100)
-        self._loop.close()
+    async def open(self) -> None:
+        self.provider = await self.entered(Provider())
 
     @property
     def accepted(self) -> list[Message]:
         return self.provider.accepted
-
-    async def _open(self) -> Provider:
-        return await Provider().__aenter__()
-
-    def _do(self, work: "asyncio.Future[Provider] | object") -> Provider:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(100)  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -233,7 +215,7 @@ def test_one_yes_to_a_card_sends_every_text_that_it_shows(
     site.post("/api/messages", {"text": text})
     (card,) = _open(site)
     page = visit(f"/inbox/{card.id}")
-    for shown in ("Good morning", "Good night", f"Anna ({PERSON})", "Your words hold this back"):
+    for shown in ("Good morning", "Good night", f"Anna ({PERSON})", "You asked to be asked first"):
         expect(page.locator("#detail")).to_contain_text(shown)
     page.keyboard.press("e")
     page.locator("#text-answer").fill("nonsense that is no line")

@@ -65,29 +65,76 @@ def test_what_was_planned_shows_how_it_ended(daily: Site, visit: Visit) -> None:
 
 def test_one_run_is_skipped_and_the_others_stay(daily: Site, visit: Visit) -> None:
     page = visit("/schedule")
-    page.get_by_label(re.compile("^Skip or move .*, Tomorrow 10:00$")).click()
+    page.get_by_label(re.compile("^Change the run of .*, Tomorrow 10:00$")).click()
     dialog = page.locator("#slot")
     expect(dialog).to_contain_text("Tomorrow 10:00")
     assert barriers(page) == []
-    dialog.get_by_role("button", name="Skip this one").click()
-    expect(page.locator("#toasts")).to_contain_text("That one is left out.")
+    dialog.get_by_role("button", name="Skip this run").click()
+    expect(page.locator("#toasts")).to_contain_text("That run is skipped.")
     expect(page.locator(".week .mark.skipped")).to_have_count(1)
     expect(page.locator(".runs .struck")).to_have_text("Tomorrow 10:00")
+    assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
+    page.keyboard.press("z")
+    expect(page.locator("#toasts")).to_contain_text("That run takes place after all.")
+    expect(page.locator(".runs .struck")).to_have_count(0)
+    # The next one has a task; skipped, it comes back from the list.
+    page.get_by_label(re.compile("^Change the run of .*, Today 10:00$")).click()
+    dialog.get_by_role("button", name="Skip this run").click()
+    expect(page.locator(".runs .struck")).to_have_text("Today 10:00")
+    page.get_by_label(re.compile("^Change the run of .*, Today 10:00$")).click()
+    dialog.get_by_role("button", name="Run it after all").click()
+    expect(page.locator(".runs .struck")).to_have_count(0)
+    expect(page.locator(".week .mark")).to_have_count(7)
     assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
 
 
 def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) -> None:
     page = visit("/schedule")
-    page.get_by_label(re.compile("^Skip or move .*, Today 10:00$")).click()
-    page.get_by_label("Move this one to").fill("2026-03-02T16:45")
+    page.get_by_label(re.compile("^Change the run of .*, Today 10:00$")).click()
+    page.get_by_label("Move this run to").fill("2026-03-02T16:45")
     page.locator("#slot").get_by_role("button", name="Move").click()
-    expect(page.locator("#toasts")).to_contain_text("That one is moved.")
+    expect(page.locator("#toasts")).to_contain_text("That run is moved.")
     expect(page.locator(".runs li").first).to_contain_text("Today 16:45")
     expect(page.locator(".runs li").first).to_contain_text("moved from Today 10:00")
     [task] = cast("list[JsonMap]", daily.get("/api/tasks")["tasks"])
+    # Any other run moves too; a time that is over is refused on the form, on the owner's clock.
+    page.get_by_label(re.compile("^Change the run of .*, Wed 4 Mar 10:00$")).click()
+    page.get_by_label("Move this run to").evaluate("box => { box.min = ''; }")
+    page.get_by_label("Move this run to").fill("2026-03-02T08:00")
+    page.locator("#slot").get_by_role("button", name="Move").click()
+    expect(page.get_by_role("alert")).to_contain_text(
+        f"2 March 08:00 is over in {daily.house.zone.key}"
+    )
+    expect(page.get_by_label("Move this run to")).to_have_value("2026-03-02T08:00")
+    page.get_by_label("Move this run to").fill("2026-03-06T09:15")
+    page.get_by_role("button", name="Move").click()
+    expect(page.locator("#toasts")).to_contain_text("That run is moved.")
+    expect(page.locator(".week .mark", has_text="09:15")).to_have_count(1)
+    expect(page.locator(".week .mark.skipped")).to_have_count(0)
+    page.locator(".week .mark", has_text="09:15").click()
+    expect(page).to_have_url(re.compile("/tasks/task-"))
     planned = datetime.fromisoformat(str(task["scheduledFor"]))
     there = datetime(2026, 3, 2, 16, 45, tzinfo=daily.house.zone)
     assert planned.astimezone(UTC) == there.astimezone(UTC)
+
+
+def test_a_series_runs_at_other_times(daily: Site, visit: Visit) -> None:
+    page = visit("/schedule")
+    page.get_by_label(re.compile("What to do with")).click()
+    page.get_by_role("link", name="Change times").click()
+    page.get_by_label("When it repeats").fill("now and then")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("does not say how often")
+    assert barriers(page) == []
+    page.get_by_label("When it repeats").fill("every Wednesday at 7:30")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#toasts")).to_contain_text("It now runs at these times.")
+    expect(page.locator(".rhythm")).to_contain_text("Every Wednesday at 07:30")
+    assert runs(page) == ["Wed 4 Mar 07:30", "Wed 11 Mar 07:30", "Wed 18 Mar 07:30"]
+    daily.clock.jump(datetime(2026, 3, 4, 7, 31, tzinfo=daily.house.zone))
+    daily.settle()
+    ended = cast("list[JsonMap]", daily.get("/api/tasks?q=status%3Acompleted")["tasks"])
+    assert len(ended) == 1
 
 
 def test_a_series_is_paused_goes_on_and_ends(daily: Site, visit: Visit) -> None:
@@ -101,17 +148,17 @@ def test_a_series_is_paused_goes_on_and_ends(daily: Site, visit: Visit) -> None:
     page.get_by_label(re.compile("What to do with")).click()
     page.get_by_role("button", name="End it…").click()
     page.get_by_role("button", name="End the series").click()
-    expect(page.get_by_text("Nothing comes back")).to_be_visible()
+    expect(page.get_by_text("No repeating tasks yet")).to_be_visible()
     assert series(daily) == []
 
 
 def test_a_run_can_be_skipped_without_a_script(daily: Site, visit: Visit) -> None:
     page = visit("/schedule")
-    link = page.get_by_label(re.compile("^Skip or move .*, Wed 4 Mar 10:00$"))
+    link = page.get_by_label(re.compile("^Change the run of .*, Wed 4 Mar 10:00$"))
     page.goto(daily.url + str(link.get_attribute("href")))
-    expect(page.get_by_text("It can be moved once it is the next one.")).to_be_visible()
+    expect(page.get_by_label("Move this run to")).to_be_visible()
     assert barriers(page) == []
-    page.get_by_role("button", name="Skip this one").click()
+    page.get_by_role("button", name="Skip this run").click()
     expect(page.locator(".runs .struck")).to_have_text("Wed 4 Mar 10:00")
 
 
@@ -134,7 +181,7 @@ def test_what_a_calendar_starts_stands_there_once_and_is_changed_there(
     assert [mark.evaluate("each => each.tagName") for mark in marks.all()] == ["A", "SPAN", "SPAN"]
     expect(marks.nth(0)).to_have_attribute("title", re.compile("from the calendar Agenda$"))
     expect(marks.nth(1)).to_have_attribute("title", re.compile("; change it in your calendar$"))
-    expect(page.get_by_label(re.compile("^Skip or move Water"))).to_have_count(0)
+    expect(page.get_by_label(re.compile("^Change the run of Water"))).to_have_count(0)
     assert barriers(page) == []
     marks.first.click()
     expect(page).to_have_url(re.compile("/tasks/task-"))

@@ -16,8 +16,11 @@ from tests.browser.conftest import Visit, one_look
 from tests.browser.site import Site, barriers
 
 SECTIONS: Final = (
+    "you",
     "brain",
     "channels",
+    "inbound",
+    "calendars",
     "contacts",
     "policies",
     "priority",
@@ -181,10 +184,11 @@ def test_an_agent_cannot_be_given_the_right_to_decide(visit: Visit) -> None:
 
 def test_what_the_file_rules_is_shown_and_names_its_place(visit: Visit) -> None:
     page = visit("/settings/policies")
-    expect(page.get_by_text("22:00-07:00")).to_be_visible()
     rules = page.get_by_role("region", name="When and how often")
-    expect(rules.get_by_text("[deliver]").first).to_be_visible()
-    assert rules.locator("input, select, button").count() == 0
+    expect(rules.get_by_label("Quiet hours")).to_have_value("22:00-07:00")
+    tools = page.get_by_role("region", name="What the brain may use")
+    expect(tools.get_by_text("[tools]").first).to_be_visible()
+    assert tools.locator("input, select, button").count() == 0
 
 
 def test_the_look_is_chosen_and_kept(site: Site, visit: Visit) -> None:

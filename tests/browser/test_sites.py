@@ -131,7 +131,7 @@ def test_the_token_given_at_127_0_0_1_opens_the_page_that_was_wanted(
 ) -> None:
     page = browser.new_context().new_page()
     page.goto(f"http://127.0.0.1:{site.port}/tasks?q=plants")
-    page.get_by_label("Or give the token").fill(TOKEN)
+    page.get_by_label("Or give your password or the token").fill(TOKEN)
     page.get_by_role("button", name="Sign in").click()
 
     expect(page).to_have_url(f"{site.pages}/tasks?q=plants")

@@ -21,7 +21,7 @@ from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import calendars
 from remit.store.calendars import StoredCalendar
 from remit.store.database import Row, Tx
-from remit.testing import ObedientBrain, Outbox, World
+from remit.testing import FrozenClock, ObedientBrain, Outbox, World
 
 NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # the start of a World's clock
 HOUR = timedelta(hours=1)
@@ -143,12 +143,14 @@ async def staged(
     *accounts: CalendarAccount,
     rules: ScheduleSettings | None = None,
     channels: Mapping[str, Outbox] | None = None,
+    clock: FrozenClock | None = None,
 ) -> AsyncIterator[Stage]:
     """Open an app with a watch."""
     settings = Settings(
         home=home, deliver=DeliverSettings(undo=0), schedule=rules or ScheduleSettings()
     )
     made = World(home, brain=ObedientBrain(), settings=settings, channels=channels or {})
+    made.clock = clock or made.clock
     async with made as world:
         stage = Stage(world, accounts, tuple(channels or ()))
         try:

@@ -31,6 +31,18 @@ _BOMB: Final = (
     '<multistatus xmlns="DAV:"><response><href>&b;</href></response></multistatus>'
 )
 
+_BAD: Final[dict[str, tuple[str, int, dict[str, str]]]] = {
+    "marks": ("<a>" + "<b/>" * 2_000_000 + "</a>", 207, {}),
+    "bomb": (_BOMB, 207, {}),
+    "redirect": ("", 302, {"location": "http://169.254.169.254/latest/"}),
+    "circle": ("", 302, {"location": HREF}),
+    "page": ("<html><body>Sign in", 200, {"content_type": "text/html"}),
+    "other": ("<html/>", 200, {}),
+    "nothing": ("", 207, {}),
+    "locked": ("", 401, {}),
+    "broken": ("", 500, {}),
+}
+
 
 class Scripted(Listener):
     """Answers as a CalDAV server with one calendar and one event, until it is told otherwise."""
@@ -55,7 +67,11 @@ class Scripted(Listener):
 
     async def _answer(self, writer: asyncio.StreamWriter, head: Head, body: str) -> None:
         if head.method == "REPORT" and self.bad:
-            await getattr(self, f"_{self.bad}")(writer)
+            if self.bad in _BAD:
+                text, status, headers = _BAD[self.bad]
+                await self._say(writer, text, status, **headers)
+            else:
+                await (self._huge if self.bad == "huge" else self._drip)(writer)
         elif "calendar-multiget" in body:
             inner = self.body.replace("&", "&amp;")
             await self._say(writer, self._one(f"<C:calendar-data>{inner}</C:calendar-data>"))
@@ -87,39 +103,12 @@ class Scripted(Listener):
             writer.write(piece)
             await writer.drain()
 
-    async def _marks(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "<a>" + "<b/>" * 2_000_000 + "</a>")
-
-    async def _bomb(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, _BOMB)
-
     async def _drip(self, writer: asyncio.StreamWriter) -> None:
         writer.write(head_of(207, {"content-length": "1000000"}))
         while True:
             writer.write(b" ")
             await writer.drain()
             await asyncio.sleep(0.01)
-
-    async def _redirect(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "", 302, location="http://169.254.169.254/latest/")
-
-    async def _circle(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "", 302, location=HREF)
-
-    async def _page(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "<html><body>Sign in", 200, content_type="text/html")
-
-    async def _other(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "<html/>", 200)
-
-    async def _nothing(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "")
-
-    async def _locked(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "", 401)
-
-    async def _broken(self, writer: asyncio.StreamWriter) -> None:
-        await self._say(writer, "", 500)
 
 
 @pytest.mark.parametrize(

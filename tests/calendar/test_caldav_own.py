@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.calendar import own_server, resource_facts
+from remit.calendar import entry, own_server
 from remit.calendar.client import CalDavClient
 from remit.calendar.own_server import OwnServer, RadicaleProcess
 from remit.calendar.todo import OLDEST, TodoSync
@@ -52,7 +52,7 @@ async def mirrored(server: Server, home: Path) -> AsyncIterator[tuple[World, Tod
 
 
 async def _said(phone: Phone, task_id: str, name: str) -> str:
-    return resource_facts.value((await phone.dav.get(phone.at(task_id))).body, name)
+    return entry.value((await phone.dav.get(phone.at(task_id))).body, name)
 
 
 async def test_the_own_calendar_starts_with_an_agenda_and_a_list_and_stops(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ async def test_what_is_set_back_is_newer_than_what_the_phone_wrote(
         await written.look()
         await world.run(HOUR)
         body = (await phone.dav.get(phone.at(task.id))).body
-        theirs = {name: resource_facts.value(body, name) for name in ("SEQUENCE", "DTSTAMP")}
+        theirs = {name: entry.value(body, name) for name in ("SEQUENCE", "DTSTAMP")}
         raised = body.replace(f"SEQUENCE:{theirs['SEQUENCE']}", "SEQUENCE:86400")
         await phone.write(task.id, raised.replace(*change))
 

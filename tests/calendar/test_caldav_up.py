@@ -15,7 +15,7 @@ from urllib.error import HTTPError
 
 import pytest
 
-from remit.calendar import own_server, resource_facts
+from remit.calendar import entry, own_server
 from remit.calendar.client import CalDavClient, CalendarLocation
 from remit.model.codec import JsonMap
 from remit.server.channels import FeedRate
@@ -90,10 +90,7 @@ async def _write(place: CalendarLocation) -> None:
 async def _in_list(url: object, secret: str) -> list[str]:
     dav = CalDavClient(CalendarLocation("phone", str(url), "owner", lambda: secret))
     paths = list((await dav.changes(own_server.TASKS, "")).etags)
-    found = [
-        resource_facts.value(each.body, "SUMMARY")
-        for each in await dav.fetch(own_server.TASKS, paths)
-    ]
+    found = [entry.value(each.body, "SUMMARY") for each in await dav.fetch(own_server.TASKS, paths)]
     await dav.close()
     return found
 

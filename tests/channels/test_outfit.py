@@ -23,8 +23,8 @@ from remit.model.delivery import Locked, Parcel, SendGuarantee
 from remit.ports import Channel, ReconcilingChannel, ShapingChannel
 from remit.settings import Settings, load
 from remit.store.home import prepare
+from remit.store.opening import Sqlite
 from remit.store.secrets import Secrets
-from remit.store.sqlite import Sqlite
 from remit.system.background import Background
 from remit.testing import FrozenClock
 
@@ -82,8 +82,8 @@ def read(home: Path, text: str) -> Settings:
 async def fitted(home: Path, text: str, **environ: str) -> tuple[ChannelRegistry, ChannelSecrets]:
     settings = read(home, text)
     keys = ChannelSecrets(Secrets(home), environ, settings.channels)
-    prepare(settings.database)
-    db = Sqlite(settings.database)
+    prepare(settings.database_file)
+    db = Sqlite(settings.database_file)
     try:
         return setup.build_channels(
             keys, db, clock := FrozenClock(), Background(clock.now, clock.sleep)
@@ -136,8 +136,8 @@ async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channe
 ) -> None:
     settings = read(tmp_path, ALL)
     keys = ChannelSecrets(Secrets(tmp_path), {}, settings.channels)
-    prepare(settings.database)
-    db = Sqlite(settings.database)
+    prepare(settings.database_file)
+    db = Sqlite(settings.database_file)
     made = setup.build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
 
     assert isinstance(await made.channels[name].send(PARCEL), Locked)
@@ -199,11 +199,11 @@ EMAIL: Final = '[channels.e]\nkind = "email"\nhost = "h.test"\nsender = "a@b.tes
         ("[channels]\nw = 5", "[channels.w] in {file} must be a table with a kind."),
         (
             "[channels.w]\nnumber_id = '1'",
-            "it has no kind; it may be apprise, email, webhook, whatsapp, bridge",
+            "it has no kind; it may be apprise, email, telegram, webhook, whatsapp, bridge",
         ),
         (
             "[channels.w]\nkind = 'fax'",
-            "kind is 'fax'; it may be apprise, email, webhook, whatsapp, bridge",
+            "kind is 'fax'; it may be apprise, email, telegram, webhook, whatsapp, bridge",
         ),
         ("[channels.dashboard]\nkind = 'email'", "small letters, digits and _, and not dashboard"),
         ("[channels.'Nina']\nkind = 'email'", "a name is of small letters"),

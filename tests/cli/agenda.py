@@ -2,7 +2,7 @@
 
 from zoneinfo import ZoneInfo
 
-from remit.calendar import resource_facts
+from remit.calendar import entry
 from remit.calendar.expand import CalendarReader
 from remit.calendar.watch import CalendarWatch, CalendarWatchPorts
 from remit.store import calendars, occurrences
@@ -15,9 +15,7 @@ async def write(house: App, *bodies: str) -> None:
     now, reader = house.clock.now(), CalendarReader(ZoneInfo("UTC"))
     await house.db.write(calendars.note, StoredCalendar("own", "/agenda/", "Agenda", marked=True))
     for n, body in enumerate(bodies):
-        made = StoredResource(
-            "own", "/agenda/", f"/{n}.ics", '"1"', resource_facts.uid(body), body, now
-        )
+        made = StoredResource("own", "/agenda/", f"/{n}.ics", '"1"', entry.uid(body), body, now)
         read = await reader.read(made, trusted=True, fresh=now, now=now)
         await house.db.write(occurrences.follow, read, now)
     plugs = CalendarWatchPorts(reader, house.intake.admit, house.background, frozenset({"own"}))

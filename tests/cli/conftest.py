@@ -2,13 +2,24 @@
 
 from collections.abc import Iterator
 from contextlib import nullcontext
+from pathlib import Path
 
 import pytest
 
 from tests.cli.terminal import Terminal
 
+_DOORS = ["nobody runs", "a Remit runs"]
 
-@pytest.fixture(scope="module", params=["nobody runs", "a Remit runs"])
+
+@pytest.fixture(params=_DOORS)
+def own_seat(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Terminal]:
+    """A terminal of this test alone: the same words must do the same through either door."""
+    terminal = Terminal(tmp_path)
+    with terminal.up() if request.param == "a Remit runs" else nullcontext():
+        yield terminal
+
+
+@pytest.fixture(scope="module", params=_DOORS)
 def seat(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Terminal]:

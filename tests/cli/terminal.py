@@ -82,6 +82,7 @@ class Terminal:
 
     def __init__(self, folder: Path, *, script: str | None = SCRIPT, fresh: bool = False) -> None:
         self.home = folder / "home"
+        self.store: Path | str = self.home / "agent.db"
         self._fresh = fresh  # a fresh interpreter for each command, as for a user
         self.home.mkdir(mode=0o700, exist_ok=True)
         if script is not None:
@@ -98,18 +99,18 @@ class Terminal:
         return task_of(self.run("add", *words, "--as-is", "--json"))["id"]
 
     def status(self, task_id: str) -> str:
-        with glance(self.home / "agent.db") as tx:
+        with glance(self.store) as tx:
             return tasks.get(tx, TaskId(task_id)).status.value
 
     def only(self) -> str:
         """Return the only task."""
-        with glance(self.home / "agent.db") as tx:
+        with glance(self.store) as tx:
             (found,) = tasks.ids_like(tx, "task-")
         return found
 
     def review(self, task_id: str) -> str:
         """The last question of a task."""
-        with glance(self.home / "agent.db") as tx:
+        with glance(self.store) as tx:
             return str(reviews.of_task(tx, TaskId(task_id))[-1].id)
 
     def until(self, task_id: str, status: str) -> None:
@@ -120,9 +121,11 @@ class Terminal:
             time.sleep(0.05)
 
     def start(self, *words: str, **environ: str) -> forks.Started:
-        pipe = subprocess.PIPE
-        env = self._environ(environ)
-        return forks.start(*PROGRAM, *words, env=env, stdout=pipe, stderr=pipe, fresh=self._fresh)
+        return self.start_logging(subprocess.PIPE, *words, **environ)
+
+    def start_logging(self, stderr: int, *words: str, **environ: str) -> forks.Started:
+        env, out = self._environ(environ), subprocess.PIPE
+        return forks.start(*PROGRAM, *words, env=env, stdout=out, stderr=stderr, fresh=self._fresh)
 
     @contextmanager
     def up(self, *words: str, **environ: str) -> Iterator["Up"]:

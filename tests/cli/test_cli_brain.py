@@ -119,13 +119,14 @@ def test_an_environment_that_says_otherwise_is_named(tmp_path: Path) -> None:
     assert "REMIT_BRAIN_KIND" in said.err
 
 
-def test_a_remit_that_runs_goes_on_as_it_was(tmp_path: Path) -> None:
+def test_a_remit_that_runs_takes_the_new_brain_up_by_itself(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    with seat.up():
-        said = seat.run("brain", "use", "none")
+    with seat.up() as up:
+        assert seat.run("brain", "use", "none").code == 0
+        assert up.process.stdout is not None
+        told = json.loads(up.process.stdout.readline())
 
-    assert said.code == 0
-    assert "start it again" in said.err
+    assert (told["event"], told["brain"]) == ("restarted", "none")
 
 
 @given(st.lists(LINES, max_size=8), st.sampled_from(["local", "auto", "none"]))

@@ -34,7 +34,7 @@ def test_a_healthy_house_is_told_part_by_part(tmp_path: Path) -> None:
         said = seat.run("doctor")
 
     assert said.code == 0
-    assert [line.split()[0] for line in said.out.splitlines()] == ["ok"] * 15
+    assert [line.split()[0] for line in said.out.splitlines()] == ["ok"] * 17
     assert "running, listens on http://127.0.0.1:" in said.out
 
 

@@ -1,8 +1,6 @@
 """What reaches the screen and the pipe: clean, parseable, cheap."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -13,7 +11,6 @@ from remit.store import tasks
 from remit.store.read_only import glance
 from tests.cli.terminal import Terminal, task_of
 
-HEAVY = ("asyncio", "pydantic", "starlette", "rich", "http.client", "yaml", "tomllib")
 NASTY = "red \x1b[31malert\x1b[0m \x1b]0;owned\x07 \x9b2J and \u202eback"
 
 
@@ -76,22 +73,6 @@ def test_a_list_that_nobody_reads_to_its_end_ends_quietly(full: Terminal) -> Non
     _, err = process.communicate()
 
     assert (process.returncode, err) == (0, "")
-
-
-def test_a_list_loads_nothing_it_does_not_need(full: Terminal) -> None:
-    code = (
-        "import sys; from remit.cli.main import run; run(['ls', '--ids']); "
-        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        env=full._environ({}),
-        check=True,
-    )
-
-    assert done.stderr.splitlines()[-1] == "[]"
 
 
 def test_nothing_written_by_a_stranger_reaches_the_terminal_as_an_order(

@@ -40,7 +40,7 @@ def test_thanks_are_no_task(tmp_path: Path) -> None:
     ("reply", "code", "told"),
     [
         ("work <deliverable>Hi</deliverable>", 0, {"verdict": "pass", "deliverable": "Hi"}),
-        ("work", 4, {"verdict": "hold", "reason": "The reply has no <deliverable> tags."}),
+        ("work", 4, {"verdict": "hold", "reason": "The assistant did not mark what to send."}),
     ],
 )
 def test_a_reply_is_judged_as_the_house_would(

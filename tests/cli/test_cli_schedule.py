@@ -21,23 +21,18 @@ def next_slot(told: JsonMap) -> JsonMap:
     return cast("list[JsonMap]", told["coming"])[0]
 
 
-@pytest.mark.parametrize("up", [False, True])
-def test_what_comes_back_is_listed_skipped_moved_held_and_ended(tmp_path: Path, up: bool) -> None:
-    seat = Terminal(tmp_path)
-    if up:
-        with seat.up():
-            _life_of_a_series(seat)
-    else:
-        _life_of_a_series(seat)
-
-
-def _life_of_a_series(seat: Terminal) -> None:
-    assert "Nothing comes back" in seat.run("schedule").err
+def test_what_comes_back_is_listed_skipped_moved_held_and_ended(  # noqa: PLR0915 - one life
+    own_seat: Terminal,
+) -> None:
+    seat = own_seat
+    assert "No repeating tasks yet" in seat.run("schedule").err
     assert seat.run(*NEWS).code == 0
-    made = only(seat)
-    ref = str(made["id"])
+    made, ref = only(seat), str(only(seat)["id"])
     moved = seat.run("schedule", "move", ref, "--to", "2090-01-02T03:04:05Z", "--json")
     skipped = seat.run("schedule", "skip", ref.removeprefix("ser-")[:14], "--json")
+    left_out = str(next_slot(skipped.json)["slot"])
+    unskipped = seat.run("schedule", "unskip", ref, "--slot", left_out, "--json")
+    repeated = seat.run("schedule", "repeat", ref, "every day at 9:00", "--tz", "UTC", "--json")
     ruled = seat.run("schedule", "set", ref, "--missed", "skip", "--overlap", "queue_all", "--json")
     paused = seat.run("schedule", "pause", ref)
     resumed = seat.run("schedule", "resume", ref, "--json")
@@ -47,13 +42,33 @@ def _life_of_a_series(seat: Terminal) -> None:
 
     assert made["rhythm"] == "every weekday at 08:30 (Europe/Berlin)"
     assert next_slot(moved.json)["plannedFor"] == "2090-01-02T03:04:05.000Z"
-    assert next_slot(skipped.json)["slot"] != next_slot(made)["slot"]
+    assert next_slot(skipped.json)["fate"] == "skipped"
+    assert (next_slot(unskipped.json)["slot"], next_slot(unskipped.json)["fate"]) == (
+        left_out,
+        None,
+    )
+    assert repeated.json["rhythm"] == "every day at 09:00 (UTC)"
     assert (ruled.json["missed"], ruled.json["overlap"]) == ("skip", "queue_all")
     assert "paused" in paused.out
     assert resumed.json["pausedAt"] is None
-    assert re.search(r"^ID +NEXT +OFTEN +TITLE\n\w+ +\w{3} [\d-]{10} .* every weekday", listed.out)
+    assert re.search(
+        r"^ID +NEXT +OFTEN +TITLE\n\w+ +\w{3} [\d-]{10} .* every day at 09:00", listed.out
+    )
     assert "ended: you ended it" in ended.out
     assert (again.code, "has ended" in again.err) == (5, True)
+
+
+def test_a_skipped_run_is_not_listed_as_the_next(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.run(*NEWS)
+    ref, before = str(only(seat)["id"]), seat.run("schedule").out
+    left_out, following = re.findall(r"\d{4}-\d\d-\d\d", seat.run("schedule", "next", "2").out)
+
+    skipped = seat.run("schedule", "skip", ref)
+
+    assert (left_out in before, left_out in skipped.out) == (True, False)
+    assert following in skipped.out
+    assert following in seat.run("schedule").out
 
 
 def test_a_series_is_found_by_any_task_of_it(tmp_path: Path) -> None:
@@ -100,7 +115,10 @@ def test_a_preview_says_what_the_clocks_do_and_stores_nothing(tmp_path: Path) ->
         (("schedule", "preview", "2h", "--count", "0"), "no number of slots"),
         (("schedule", "preview", "30s"), "a minute is the least"),
         (("schedule", "preview", "--cron", "0 8 13 * 5"), "cron means either"),
+        (("schedule", "repeat", "0000"), "How often"),
+        (("schedule", "repeat", "0000", "now and then"), "does not say how often"),
         (("schedule", "set", "0000"), "--missed or --overlap"),
+        (("schedule", "unskip", "0000", "--slot", "soon"), "soon"),
         (("schedule", "move", "0000", "--to", "2020-01-01T00:00:00Z"), "has passed"),
         (("add", "x", "--every", "sometimes"), "does not say how often"),
         (("add", "x", "--tz", "UTC"), "--tz is the zone of"),
@@ -116,22 +134,13 @@ def test_what_is_vague_or_past_is_refused_in_a_sentence(
     assert why in refused.err
 
 
-@pytest.mark.parametrize("up", [False, True])
-def test_a_task_comes_back_as_the_flags_say(tmp_path: Path, up: bool) -> None:
-    seat = Terminal(tmp_path)
-
-    def adds() -> list[str]:
-        seat.run("add", "Oven", "--every", "2h", "--text", "Look at it.", "--tz", "UTC")
-        seat.run("add", "Report", "--cron", "0 9 1 * *", "--tz", "Asia/Tokyo")
-        seat.run("add", "Water the plants", "--every", "1d", "--at", "2090-01-01T09:00:00+09:00")
-        found = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["series"])
-        return [f"{each['rule']} {each['zone']} {each['firstAt']}" for each in found]
-
-    if up:
-        with seat.up():
-            made = adds()
-    else:
-        made = adds()
+def test_a_task_comes_back_as_the_flags_say(own_seat: Terminal) -> None:
+    seat = own_seat
+    seat.run("add", "Oven", "--every", "2h", "--text", "Look at it.", "--tz", "UTC")
+    seat.run("add", "Report", "--cron", "0 9 1 * *", "--tz", "Asia/Tokyo")
+    seat.run("add", "Water the plants", "--every", "1d", "--at", "2090-01-01T09:00:00+09:00")
+    found = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["series"])
+    made = [f"{each['rule']} {each['zone']} {each['firstAt']}" for each in found]
 
     assert made[0].startswith("FREQ=HOURLY;INTERVAL=2 UTC ")
     assert made[1].startswith("FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=1 Asia/Tokyo ")

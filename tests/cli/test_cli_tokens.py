@@ -7,22 +7,11 @@ import urllib.request
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import pytest
-
 from tests.cli.terminal import Terminal
 
 
-@pytest.mark.parametrize("up", [False, True])
-def test_a_token_is_made_shown_once_listed_and_taken_back(tmp_path: Path, up: bool) -> None:
-    seat = Terminal(tmp_path)
-    if up:
-        with seat.up():
-            _life_of_a_token(seat)
-    else:
-        _life_of_a_token(seat)
-
-
-def _life_of_a_token(seat: Terminal) -> None:
+def test_a_token_is_made_shown_once_listed_and_taken_back(own_seat: Terminal) -> None:
+    seat = own_seat
     none = seat.run("tokens")
     made = seat.run("tokens", "add", "ci", "--scope", "read", "--scope", "write", "--days", "7")
     again = seat.run("tokens", "add", "ci", "--json")

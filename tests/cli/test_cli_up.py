@@ -54,6 +54,10 @@ def test_a_second_one_in_the_same_home_leaves_with_75(tmp_path: Path) -> None:
         assert said.code == 75
         assert f"process {up.process.pid}" in said.err
         assert said.json["exit"] == 75
+        taken = str(up.told["url"]).rpartition(":")[2]
+        assert seat.run("up", "--port", taken).code == 75  # not only that the port is taken
+        other = str(tmp_path / "other")
+        assert seat.run("up", "--port", taken, REMIT_HOME=other).code == 2
         assert seat.run("restore", str(seat.home / "brain.yml"), "--yes").code == 75
 
 

@@ -18,6 +18,7 @@ from remit.errors import (
     StoreTrouble,
     Unreachable,
 )
+from remit.journal import event_words
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import SessionId, TaskId
@@ -99,7 +100,7 @@ def test_how_far_away_a_moment_is(away: timedelta, said: str) -> None:
 
 
 def test_the_card_is_the_one_of_the_design() -> None:
-    assert show.lines(TASK) == [
+    assert show.card_lines(TASK) == [
         "+-- Task: Family Trip Research -----------------+",
         "|                                               |",
         "| Work:                                         |",
@@ -122,7 +123,7 @@ def test_a_card_that_waits_says_what_for_and_stays_within_its_edges() -> None:
         resume_to=Status.DELIVERING,
         delivery=(Delivery("WhatsApp", recipient="Anna"),),
     )
-    drawn = show.lines(held, "deliverable empty")
+    drawn = show.card_lines(held, "deliverable empty")
 
     assert "[needs review] WhatsApp to Anna - deliverable empty" in "\n".join(drawn)
     assert {len(line) for line in drawn} == {show.MOST + 2}
@@ -245,8 +246,9 @@ def event(kind: EventKind, actor: Actor, data: JsonMap) -> Event:
 )
 def test_what_happened_is_told_in_a_sentence(entry: Event, said: str) -> None:
     assert event_text.sentence(entry) == said
-    assert event_text.inked(entry).text == said
+    assert event_text.styled(entry).text == said
 
 
 def test_every_kind_of_event_can_be_told() -> None:
-    assert set(event_text._TELL) == set(EventKind)
+    assert {*event_text._TELL, *event_words.SENTENCES} == set(EventKind)
+    assert event_text._TELL.keys().isdisjoint(event_words.SENTENCES)

@@ -4,38 +4,37 @@ The verdict rests on two witnesses: what the provider accepted, and the database
 plain SQL. What Remit says about itself is compared with them, never believed.
 """
 
-import asyncio
+import base64
 import json
 import signal
 import sqlite3
 import subprocess
-import threading
 from collections import Counter
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack, closing
+from contextlib import closing
+from email.message import EmailMessage
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self, TypeVar
+from typing import Final, cast
 
 from remit.store.audit import complaints
 from remit.store.connection import SqliteTx, connect
 from tests import forks
 from tests.channels.mail.mail import PostOffice
+from tests.channels.telegram.bot_server import BotServer
 from tests.channels.webhook.hooks import Receiver
 from tests.channels.whatsapp.whatsapp import BridgeProvider, Heard, Provider
 from tests.engine import channels_worker
 from tests.engine.lives import ended, environ
+from tests.live.loopback import ServerThread
 from tests.live.proxy import Proxy, Trap, before, half_of
 
-T = TypeVar("T")
-
-KINDS: Final = ("whatsapp", "email", "webhook")
+KINDS: Final = ("whatsapp", "email", "webhook", "telegram")
 GIVEN: Final = ("bridge", "hook")  # an unknown send is repeated under its key
 
 # Where a request is half written, and what is on its way back once it is accepted.
 HALF: Final = {
     "whatsapp": Trap(half_of(b"biz_opaque_callback_data"), up=True),
     "email": Trap(half_of(b"Message-ID"), up=True),
+    "telegram": Trap(half_of(b"link_preview_options"), up=True),
     "webhook": Trap(half_of(b"specversion"), up=True),
     "hook": Trap(half_of(b"specversion"), up=True),
     "bridge": Trap(half_of(b'"id":"dlv-'), up=True),
@@ -43,50 +42,34 @@ HALF: Final = {
 ACCEPTED: Final = {
     "whatsapp": Trap(before(b"HTTP/1.1 200"), up=False),
     "email": Trap(before(b"250 2.0.0 OK: queued"), up=False),
+    "telegram": Trap(before(b"HTTP/1.1 200"), up=False),
     "webhook": Trap(before(b"HTTP/1.1 200"), up=False),
     "hook": Trap(before(b"HTTP/1.1 200"), up=False),
     "bridge": Trap(before(b"HTTP/1.1 200"), up=False),
 }
 
 
-class Town:
+class Town(ServerThread):
     """One provider of a kind, and the proxy to it, in their own thread."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._stack = AsyncExitStack()
+        super().__init__()
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self.do(self._open())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.do(self._stack.aclose())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def do(self, work: Coroutine[object, object, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(100)
-
-    async def _open(self) -> None:
+    async def open(self) -> None:
         self._office, self._whatsapp, self._receiver = PostOffice(), Provider(), Receiver()
-        self._bridge = BridgeProvider(knows_ids=True)
+        self._bridge, self._telegram = BridgeProvider(knows_ids=True), BotServer()
         if self.kind == "email":
-            port = (await self._stack.enter_async_context(self._office)).port
+            port = (await self.entered(self._office)).port
         else:
-            servers = {"whatsapp": self._whatsapp, "bridge": self._bridge}
+            servers = {
+                "whatsapp": self._whatsapp,
+                "bridge": self._bridge,
+                "telegram": self._telegram,
+            }
             server = servers.get(self.kind, self._receiver)
-            port = (await self._stack.enter_async_context(server)).port
-        self.line = await self._stack.enter_async_context(Proxy(port))
+            port = (await self.entered(server)).port
+        self.line = await self.entered(Proxy(port))
 
     def accepted(self) -> list[str]:
         """Return the accepted keys, as often as accepted."""
@@ -103,11 +86,33 @@ class Town:
                     (str(each.parsed["Message-ID"]), each.to) for each in self._office.accepted
                 )
                 return [(name.strip("<>").partition("@")[0], to[0]) for name, to in mails]
+            case "telegram":  # no key goes out with a message; `Life` knows it by its text
+                said = self._telegram.accepted
+                return [(each.text, f"{each.chat}@telegram") for each in said]
             case "hook":  # the same key again is the same message
                 return [(taken.key, taken.recipient) for taken in self._receiver.taken]
             case _:
                 heard = self._receiver.heard
                 return [(each.headers["webhook-id"], _recipient(each)) for each in heard]
+
+    def contents(self) -> list[bytes]:
+        """Return the files that the provider accepted."""
+        match self.kind:
+            case "telegram":
+                said = [fields for _, fields in self._telegram.asked if "content" in fields]
+                return [str(each["content"]).encode("latin-1") for each in said]
+            case "whatsapp":
+                return list(self._whatsapp.media.values())
+            case "email":
+                mails = [each.parsed for each in self._office.accepted]
+                return [part.get_content().encode() for mail in mails for part in _attached(mail)]
+            case _:
+                data = [cast("dict[str, object]", each.fields["data"]) for each in self._heard()]
+                files = [cast("list[dict[str, str]]", each["files"]) for each in data]
+                return [base64.b64decode(file["content"]) for each in files for file in each]
+
+    def _heard(self) -> list[Heard]:
+        return self._receiver.heard
 
     async def set_trap(self, trap: Trap) -> None:
         self.line.victim, self.line.trap = self._loop.create_future(), trap
@@ -122,9 +127,10 @@ class Town:
 class Life:
     """One directory, and the processes that ran and died in it."""
 
-    def __init__(self, home: Path, town: Town) -> None:
+    def __init__(self, home: Path, town: Town, *, files: bool = False) -> None:
         self.home = home
         self.town = town
+        self.files = files
         self.cut: set[str] = set()  # deliveries that were claimed and never recorded
 
     def start(
@@ -137,7 +143,8 @@ class Life:
     ) -> forks.Started:
         self.home.mkdir(exist_ok=True)
         plan = {"kind": self.town.kind, "port": self.town.line.port}
-        told = json.dumps({**plan, "grace": grace, "reports": reports, "patience": patience})
+        more = {"reports": reports, "patience": patience, "files": self.files}
+        told = json.dumps({**plan, "grace": grace, **more})
         env = environ(REMIT_FAILPOINT=failpoint)
         words = ("-m", channels_worker.__name__, str(self.home), told)
         return forks.start(*words, env=env, stderr=subprocess.PIPE)
@@ -176,18 +183,36 @@ class Life:
 
     # What history says --------------------------------------------------------------------------
 
+    def parcels(self) -> list[tuple[str, str | None]]:
+        """Return what the provider accepted, by the ids of the deliveries."""
+        if self.town.kind != "telegram":
+            return self.town.parcels()
+        waiting = [(str(key), str(body).strip()) for key, body in self.ask(_BODIES)]
+        found: list[tuple[str, str | None]] = []
+        for text, to in self.town.parcels():
+            # Of parts that read alike, they are sent in order.
+            key = next(
+                (key for key, body in waiting if body == text.strip()), "nobody asked for it"
+            )
+            waiting = [each for each in waiting if each[0] != key]
+            found.append((key, to))
+        return found
+
+    def accepted(self) -> list[str]:
+        return [key for key, _ in self.parcels()]
+
     def judge(self) -> None:
         """Check: nothing twice, nothing lost, and asked about exactly what is unknown."""
         doubtful = self.cut
         found = {str(key): str(status) for key, status in self.ask(_DELIVERIES)}
-        accepted = Counter(self.town.accepted())
+        accepted = Counter(self.accepted())
         assert set(accepted.values()) <= {1}
         assert accepted.keys() <= found.keys()
         assert {key for key, status in found.items() if status == "unknown"} == doubtful
         for key, status in found.items():
             assert accepted[key] == (status == "sent") or key in doubtful, (key, status)
         meant = {str(key): address for key, address in self.ask(_ADDRESSES)}
-        for key, to in self.town.parcels():
+        for key, to in self.parcels():
             assert meant.get(key, to) == to, "it went to whom it was let go to"
         self._tasks(doubtful)
         with closing(connect(self.home / "agent.db", writable=False)) as connection:
@@ -195,7 +220,8 @@ class Life:
 
     def _tasks(self, doubtful: set[str]) -> None:
         rows = self.ask(_TASKS)
-        assert {str(ref) for ref, *_ in rows} == set(channels_worker.REFS)
+        refs = {"file"} if self.files else set(channels_worker.REFS)
+        assert {str(ref) for ref, *_ in rows} == refs
         asked = {str(about) for (about,) in self.ask(_ASKED)}
         assert asked <= doubtful
         for ref, status, reason, keys in rows:
@@ -203,6 +229,10 @@ class Life:
             wanted = ("needs_review", "ambiguous") if mine else ("completed", None)
             assert (status, reason) == wanted, ref
             assert bool(mine & asked) == bool(mine), ref
+
+
+def _attached(mail: EmailMessage) -> list[EmailMessage]:
+    return cast("list[EmailMessage]", list(mail.iter_attachments()))
 
 
 def _recipient(heard: Heard) -> str | None:
@@ -214,6 +244,7 @@ def _recipient(heard: Heard) -> str | None:
 _CUT: Final = "SELECT DISTINCT delivery_id FROM attempts WHERE answer IS NULL"
 _ASKED: Final = "SELECT about FROM reviews WHERE reason = 'ambiguous' AND decided_at IS NULL"
 _ADDRESSES: Final = "SELECT id, address FROM deliveries WHERE address IS NOT NULL"
+_BODIES: Final = "SELECT id, COALESCE(body, content) FROM deliveries ORDER BY id"
 _DELIVERIES: Final = "SELECT id, status FROM deliveries"
 _TASKS: Final = """
 SELECT source_ref, tasks.status, tasks.reason, group_concat(deliveries.id)

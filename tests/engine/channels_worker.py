@@ -21,6 +21,8 @@ from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailSender
 from remit.channels.mail.letter_head import address
 from remit.channels.mail.sending import EmailChannel
+from remit.channels.telegram.bot_api import BotAddress, address_of
+from remit.channels.telegram.sending import TelegramChannel
 from remit.channels.webhook.sending import WebhookChannel, WebhookTarget
 from remit.channels.whatsapp import message_text
 from remit.channels.whatsapp import sending as whatsapp_
@@ -28,27 +30,33 @@ from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
 from remit.contacts import edit
 from remit.contacts.book import ContactAddress, ContactEntry
+from remit.files.kept_files import KeptFiles
+from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery, DeliveryReport, DeliveryStatus, Parcel, ProviderReport
 from remit.model.reply import Policy
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
+from remit.model.task_file import ATTACHMENTS, to_context
 from remit.ports import Channel
 from remit.settings import EngineSettings, Settings
 from remit.store import deliveries, search
 from remit.testing import FrozenClock
 from remit.wiring import App
 from tests.channels.mail import mail
+from tests.channels.telegram import bot_server
 from tests.channels.webhook import hooks
 from tests.channels.whatsapp import whatsapp
 from tests.live import loopback
 
 LONG: Final = "It goes on, and on. " * 500  # three messages by WhatsApp
 REFS: Final = ("one", "two", "long")
+FILE: Final = b"park,price\nLumphini,0\n"
 PEOPLE: Final = ("Anna Weber", "Ben Stone")
-ADDRESSES: Final = (
-    ("4915112345678", "4915187654321"),
-    ("anna@example.test", "ben@example.test"),
-)
+ADDRESSES: Final = {
+    "whatsapp": ("4915112345678", "4915187654321"),
+    "email": ("anna@example.test", "ben@example.test"),
+    "telegram": ("77340003@telegram", "77340004@telegram"),
+}
 
 
 class Hasty(FrozenClock):
@@ -90,6 +98,11 @@ class PatientEmail(_Patient, EmailChannel):
     pass
 
 
+class PatientTelegram(_Patient, TelegramChannel):
+    most = 40_000  # type: ignore[misc]  # of a text; a message has less
+    knows_owner = False  # type: ignore[misc]  # the contacts know
+
+
 class PatientHook(_Patient, WebhookChannel):  # type: ignore[misc, override]
     pass
 
@@ -112,9 +125,10 @@ class Plan:
     grace: float = 0
     reports: tuple[str, ...] = ()  # the keys of what the provider says arrived
     patience: float = 100  # seconds
+    files: bool = False  # every message carries a file
 
     def channel(self) -> Channel:
-        made: PatientWhatsApp | PatientEmail | PatientHook
+        made: PatientWhatsApp | PatientEmail | PatientHook | PatientTelegram
         limit, root = self.patience, f"http://127.0.0.1:{self.port}"
         hook = WebhookTarget(f"{root}/in", lambda: hooks.SECRET, private=True)
         if self.kind == "hook":
@@ -130,6 +144,9 @@ class Plan:
             made = PatientEmail(
                 account, MailSender(nina), FrozenClock(), owner=nina, patience=limit
             )
+        elif self.kind == "telegram":
+            bot = BotAddress(lambda: bot_server.TOKEN, root)
+            made = PatientTelegram(bot, Hasty(), patience=limit)
         else:
             made = PatientHook(hook, FrozenClock(), patience=limit)
         made.seconds = self.grace
@@ -158,12 +175,26 @@ def cues() -> tuple[Cue, ...]:
     return cue("one", "Good day."), cue("two", "To the first.", "To the second."), cue("long", LONG)
 
 
+def cue_with_file(home: Path) -> tuple[Cue, ...]:
+    """A message to the owner, and one to a contact, each with a file."""
+    kept = KeptFiles(home / "tasks" / "files")
+    files = [kept.keep_incoming(name, FILE, "owner") for name in ("Prices.csv", "Costs.csv")]
+    context: JsonMap = {ATTACHMENTS: [to_context(each) for each in files]}
+    mine = Delivery("line", content="Here it is.\n\n[file: Prices.csv]")
+    other = Delivery("line", PEOPLE[0], content="There it is.\n\n[file: Costs.csv]")
+    source = Source(SourceKind.MANUAL, "file")
+    return (Cue(source=source, title="f", text="f", delivery=(mine, other), context=context),)
+
+
 async def befriend(house: App, kind: str) -> None:
     """Add two contacts who may be written to without asking."""
     book = house.settings.home / "contacts.yaml"
     if book.exists():
         return
-    for name, address_ in zip(PEOPLE, ADDRESSES[kind == "email"], strict=True):
+    if kind == "telegram":
+        line = ContactAddress(address_of(bot_server.OWNER))
+        edit.put(book, ContactEntry("you", (), "owner", {"line": line}))
+    for name, address_ in zip(PEOPLE, ADDRESSES.get(kind, ADDRESSES["whatsapp"]), strict=True):
         edit.put(book, ContactEntry(name, (), None, {"line": ContactAddress(address_)}))
         await house.permits.permit(name, "line", Policy.ALLOW)
 
@@ -186,7 +217,8 @@ async def live(home: Path, plan: Plan) -> None:
     settings = Settings(home=home, engine=EngineSettings(parallel=1))
     async with wiring.opened(settings, brain=brain, channels=channels) as house:
         await befriend(house, plan.kind)
-        tasks = {cue.source.ref: await house.intake.admit(cue) for cue in cues()}
+        given = cue_with_file(home) if plan.files else cues()
+        tasks = {cue.source.ref: await house.intake.admit(cue) for cue in given}
         for key in plan.reports:
             told = DeliveryReport(ProviderReport(f"ref-{key}", arrived=True), "line", key)
             await house.db.write(deliveries.report, told, house.clock.now())

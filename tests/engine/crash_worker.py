@@ -29,7 +29,7 @@ from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.settings import DeliverSettings, Settings
-from remit.store import search, sqlite
+from remit.store import group_commit, search
 from remit.testing import FileOutbox
 from remit.wiring import App, WallClock
 
@@ -192,7 +192,7 @@ def counted(passed: Counter[str]) -> None:
     def failpoint(name: str) -> None:
         passed[name] += 1
 
-    for module in (sqlite, courier, sys.modules[__name__]):
+    for module in (group_commit, courier, sys.modules[__name__]):
         vars(module)["failpoint"] = failpoint
 
 

@@ -25,6 +25,7 @@ from remit.testing import Outbox, World
 from remit.verify.verdict import Verifier
 from remit.wiring import App
 from remit.wiring.app import build
+from remit.wiring.foundation import lay
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -193,7 +194,7 @@ class Rig(World):
     async def _rebuilt(self, whole: AbstractAsyncContextManager[App]) -> AsyncIterator[App]:
         async with whole as house:
             self.db = Watched(house.db)
-            built = build(house.settings, self.db, self.clock, self.brain, self._channels)
+            built = build(lay(house.settings, self.db, self.clock, self.brain, self._channels))
             if self._checks is not None:
                 rooms = replace(built.engine._rooms, verifier=Verifier(self._checks))
                 built.engine._rooms = rooms

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a real WhatsApp message, letter or webhook, at every moment there is.
+"""kill -9 in the middle of a real message, letter or webhook, at every moment there is.
 
 The providers are real servers on loopback that live on. After each kill Remit is started again, and
 what the provider accepted is compared with what the database says.
@@ -64,7 +64,7 @@ def test_a_kill_at_any_moment_of_a_send_repeats_nothing_and_loses_nothing(
 
 def test_half_a_request_is_not_a_message_and_is_asked_about(life: Life) -> None:
     assert life.killed_on_the_line(HALF[life.town.kind])
-    assert life.town.accepted() == []
+    assert life.accepted() == []
     life.lives_on()
 
     life.judge()
@@ -73,7 +73,7 @@ def test_half_a_request_is_not_a_message_and_is_asked_about(life: Life) -> None:
 
 def test_what_was_accepted_and_never_read_is_asked_about_and_not_sent_again(life: Life) -> None:
     assert life.killed_on_the_line(ACCEPTED[life.town.kind])
-    accepted = set(life.town.accepted())
+    accepted = set(life.accepted())
     life.lives_on()
 
     life.judge()
@@ -86,7 +86,7 @@ def test_a_report_heals_what_was_cut(life: Life) -> None:
     assert life.ask("SELECT id FROM reviews") == [], "within the grace nobody is asked"
     assert life.ask("SELECT id FROM tasks WHERE status = 'delivering'")
 
-    arrived = life.cut & set(life.town.accepted())
+    arrived = life.cut & set(life.accepted())
     assert arrived
     life.lives_on(reports=tuple(arrived))
 
@@ -119,13 +119,14 @@ def test_what_was_cut_is_given_again_where_its_key_is_known(
 
 @pytest.mark.parametrize("place", BETWEEN_PARTS)
 def test_a_kill_between_the_parts_of_a_long_text_repeats_none(tmp_path: Path, place: str) -> None:
-    with Town("whatsapp") as town:
-        life = Life(tmp_path / "life", town)
-        assert life.killed_at(place)
-        life.lives_on()
+    for kind in ("whatsapp", "telegram"):
+        with Town(kind) as town:
+            life = Life(tmp_path / kind, town)
+            assert life.killed_at(place)
+            life.lives_on()
 
-        life.judge()
-        assert len(life.ask("SELECT id FROM deliveries WHERE parts = 3")) == 3
+            life.judge()
+            assert len(life.ask("SELECT id FROM deliveries WHERE parts = 3")) == 3
 
 
 def test_a_process_that_is_stopped_in_the_middle_of_a_send_keeps_its_directory(life: Life) -> None:

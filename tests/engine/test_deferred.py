@@ -25,7 +25,7 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import deferred
 from remit.store.database import Database, OnCommit, Tx
-from remit.store.sqlite import Sqlite
+from remit.store.opening import Sqlite
 from remit.system.background import Background
 from remit.testing import FrozenClock
 from tests.engine.rig import until

@@ -135,7 +135,7 @@ async def test_a_doubt_is_asked_about_at_once_while_other_suspects_hang_in_thoug
         await slow.gate.reached()
         await first.reached(2)
         saved = backup.save(
-            world.house.settings.database, tmp_path / "saved", world.now, lambda _: None
+            world.house.settings.database_file, tmp_path / "saved", world.now, lambda _: None
         )
         slow.gate.open.set()
         first.open.set()

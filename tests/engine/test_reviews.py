@@ -9,12 +9,14 @@ from msgspec.structs import replace
 from remit.brain.think import NoBrain
 from remit.errors import AlreadyDecided
 from remit.model.contract import Contract, ContractType, Criterion
-from remit.model.delivery import Accepted, Delivery, Unknown
+from remit.model.delivery import Accepted, Answer, Delivery, Locked, Parcel, Unknown
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.run import MOST_FIXES
-from remit.testing import World, script
+from remit.store import permissions
+from remit.testing import Outbox, World, script
+from remit.wiring import App
 from tests.engine.rig import HI, Moody, Rig
 
 DAYS = timedelta(days=5)
@@ -221,3 +223,33 @@ async def test_without_a_brain_it_waits_until_there_is_one(tmp_path: Path) -> No
 
         assert task.status is Status.COMPLETED
         assert len(rig.outbox.sent) == 1
+
+
+class SwitchedOnMeanwhile(Outbox):
+    """A channel that switches itself off; the owner switches it on before the leg has ended."""
+
+    house: App
+
+    async def send(self, parcel: Parcel) -> Answer:
+        if not self.tried:
+            self.tried.append(parcel)
+            db, now = self.house.db, self.house.clock.now()
+            await db.write(permissions.turn_off, self.name, "410 Gone", now)
+            told = await self.house.permits.switch_on(self.name)
+            assert told == {"channel": self.name, "wasOff": True, "released": 0}
+            return Locked("410 Gone")
+        return await super().send(parcel)
+
+
+async def test_a_task_does_not_wait_for_a_channel_that_was_switched_on_while_it_ended(
+    tmp_path: Path,
+) -> None:
+    channel = SwitchedOnMeanwhile("hook")
+    async with World(tmp_path, channels={"hook": channel}) as world:
+        channel.house = world.house
+        task = await world.add("news", content="News.", channel="hook")
+        await world.run()
+
+        assert (await world.get(task.id)).status is Status.COMPLETED
+        assert [parcel.body for parcel in channel.sent] == ["News."]
+        assert await world.waiting() == []

@@ -11,7 +11,7 @@ import pytest
 from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.store import tasks
-from remit.testing import FrozenClock, World
+from remit.testing import FrozenClock, SleepyClock, World
 from tests.engine.rig import PATIENCE, Moody, Rig, everything, until
 from tests.soak import SOAK
 
@@ -88,20 +88,6 @@ async def test_a_clock_that_jumps_three_days_on_or_an_hour_back_runs_each_task_o
         # What falls due at once runs beside each other, so only each batch is in order.
         sent = sorted(parcel.body for parcel in world.outbox.sent)
         assert sent == [f"{n:02}" for n in range(1, 100)]
-
-
-class SleepyClock(FrozenClock):
-    """A machine that was suspended: the clock on the wall goes on, whoever sleeps does not."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._asleep = timedelta(0)
-
-    def now(self) -> datetime:
-        return super().now() + self._asleep
-
-    def suspend(self, span: timedelta) -> None:
-        self._asleep += span
 
 
 async def test_a_machine_that_slept_notices_what_fell_due_within_half_a_minute(

@@ -241,7 +241,7 @@ async def test_a_task_that_waits_for_its_owner_is_cancelled_with_its_question(
         assert (await rig.get(task.id)).status is Status.CANCELLED
 
 
-@pytest.mark.parametrize("verb", ["move", "record_steps", "post"])
+@pytest.mark.parametrize("verb", ["move", "post"])
 async def test_a_word_that_comes_in_the_middle_of_a_write_waits_for_it(
     tmp_path: Path, verb: str
 ) -> None:

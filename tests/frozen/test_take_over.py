@@ -18,7 +18,7 @@ from remit.brain import scripted
 from remit.cli import clock
 from remit.model.codec import Json, JsonMap
 from remit.settings import load
-from remit.store import ledger, series
+from remit.store import series, series_orders
 from remit.store.database import Tx
 from remit.testing import World
 from tests.channels.webhook.calls import standard
@@ -169,7 +169,9 @@ def _fates(tx: Tx, now: datetime) -> dict[str, list[str | None]]:
     """What became of the latest slots of each series, those of the last day left out."""
     old = now - timedelta(days=1)
     return {
-        each.title: [slot.fate and slot.fate.value for slot in ledger.latest(tx, each.id, old, 50)]
+        each.title: [
+            slot.fate and slot.fate.value for slot in series_orders.latest(tx, each.id, old, 50)
+        ]
         for each in series.list_series(tx, ended=True)
     }
 

@@ -1,7 +1,5 @@
 """Nothing of the hostile corpus goes out, and each hold says what was found."""
 
-import pytest
-
 from remit import gate
 from remit.gate import GateSecrets, Objection
 from remit.model.reply import Deliverable, Reply
@@ -48,7 +46,7 @@ def test_the_corpus_is_large_and_without_repeats() -> None:
     assert {case.why for case in CASES} == set(gate.HoldReason)
 
 
-@pytest.mark.parametrize("number", ATTACKS)
+@for_each("number", ATTACKS)
 def test_each_attack_on_the_gate_is_in_the_corpus(number: int) -> None:
     names = {case.name for case in CASES}
 

@@ -1,12 +1,11 @@
 """What the gate decides where the corpora do not reach: authors, sizes, what the house knows."""
 
-import pytest
-
 from remit import gate
 from remit.brain import prompt
 from remit.gate import MAX_READ_CHARACTERS, Author, GateSecrets, HoldReason, Objection
 from remit.gate.eye import fold
 from remit.model.reply import Deliverable, Hold, Reply
+from tests.tables import for_each
 
 MOST = 4096
 KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
@@ -49,7 +48,7 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
     assert judged.why is HoldReason.LIMIT
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "None of them, sorry.",
@@ -84,14 +83,14 @@ def test_the_owner_is_asked_about_tags_he_left_in_and_may_insist() -> None:
     assert _why("<deliverable>Hi</deliverable>", Author.WARNED) is None
 
 
-@pytest.mark.parametrize("author", list(Author))
+@for_each("author", list(Author))
 def test_nobody_sends_what_cannot_be_seen(author: Author) -> None:
     assert _why("Hello\u202e", author) is HoldReason.HIDDEN
     assert _why("\u200b", author) is HoldReason.EMPTY
     assert _why("x" * (MOST + 1), author) is HoldReason.LIMIT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "says"),
     [
         ("Line one\nLine\u00a0two\nPay \u202enow", "Line 3 holds a character that turns"),

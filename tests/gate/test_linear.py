@@ -14,10 +14,11 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import GateSecrets, decline, eye, hidden, leak, pair, secret, talk, variation
+from remit.gate import GateSecrets, decline, eye, hidden, leak, pair, secret, talk
 from remit.model.reply import Reply
+from tests.tables import for_each
 
-MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, talk, variation)
+MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, talk, hidden)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = GateSecrets(
     frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",)
@@ -28,46 +29,18 @@ MOST_STEPS = 300  # for each character
 
 PIECES = [
     *(
-        "<",
-        ">",
-        "`",
-        "```\n",
-        "~~~\n",
-        "<!--",
-        "-->",
-        "\n",
-        " ",
-        "\t",
-        "-",
-        "*",
-        "_",
-        "> ",
-        "[",
-        "]",
+        *("<", ">", "`", "```\n", "~~~\n", "<!--", "-->", "\n", " ", "\t", "-", "*", "_", "> "),
+        *("[", "]"),
     ),
     *("<deliverable", "</deliverable", "deliverable ", "&lt;", "&#0", "%63", "%3c", "\\u003c", "{"),
     *(
-        "<think",
-        "<think>",
-        "<tool_call ",
-        "<|a",
-        "[your ",
-        "[insert ",
-        '{"name": "x',
-        "STEP 1",
-        "✓ ",
+        *("<think", "<think>", "<tool_call ", "<|a", "[your ", "[insert ", '{"name": "x'),
+        *("STEP 1", "✓ "),
     ),
     *("NONE ", "none", "N/A", "(none", "eyJ", "eyJaaaaaaaaa.", "sk-", "://a:", "a://b:c", "1:AA"),
     *(
-        "task-01J",
-        "01JZ",
-        "\u0316\u0301",
-        "👨\u200d",
-        "🏴",
-        "\U000e0067",
-        "א\u2066",
-        "\u2069",
-        "א\u200f",
+        *("task-01J", "01JZ", "\u0316\u0301", "👨\u200d", "🏴", "\U000e0067", "א\u2066"),
+        *("\u2069", "א\u200f"),
     ),
     *("here is ", "der nutzer ", "thought:\n", "**action:**\n", '{"role": ', "<a_b_c>\n"),
     *("a\u0435", "ﬁ", "می\u200c", "葛\U000e0100", "\xad", "a\xad", "\r\n", "correct-", "c o r "),
@@ -138,7 +111,7 @@ def test_every_pattern_reads_a_bounded_number_of_characters_and_never_goes_back(
     assert [pattern.pattern for pattern in patterns if not _is_bounded(pattern)] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pattern",
     [r"(a+)+b", r"a*b", r"<.*?>", r"\s+x", r"[a-z]{0,9}=", r"x{1,9999}+y", r"a++b", r"a?b"],
 )

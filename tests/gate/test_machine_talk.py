@@ -2,19 +2,19 @@
 
 from pathlib import Path
 
-import pytest
 import yaml
 
 from remit import gate
 from remit.gate import Objection
 from remit.model.reply import Reply
+from tests.tables import for_each
 
 SETS = yaml.safe_load(Path(__file__).with_name("machine_talk.yml").read_text("utf-8"))
 LEAST_HELD = {"tuned": 1.0, "held_out": 0.9}
 MOST_FALSE = {"tuned": 0.0, "held_out": 0.03}
 
 
-@pytest.mark.parametrize("part", SETS)
+@for_each("part", SETS)
 def test_machine_talk_is_held_in_every_language_and_good_talk_is_not(part: str) -> None:
     leaks, good = (
         [text for language in SETS[part].values() for text in language[kind]]

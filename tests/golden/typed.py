@@ -16,7 +16,8 @@ from typing import Final
 from cyclopts import App
 
 from remit.cli import clock
-from remit.cli.main import build, run
+from remit.cli.full_parser import build
+from remit.cli.main import run
 from remit.ports import Clock
 from remit.wiring import WallClock
 from tests.golden.cli_rows import Row

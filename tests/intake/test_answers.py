@@ -5,8 +5,7 @@ from datetime import datetime
 import pytest
 
 from remit.intake import answers
-from remit.language.time.resolve import Moment, Now, Recurrence, When
-from remit.language.time.which_day import TimeDoubt
+from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When
 from tests.intake.labelled import BOOK, NOW, ZONE
 
 

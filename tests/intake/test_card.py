@@ -183,6 +183,8 @@ ALLOWED = """\
         ("Remind me soon to eat", "en", ("Runs: once you have answered", "At what time is")),
         ("Erinnere mich bald an den Müll", "de", ("Geht an: dich, über dashboard", "Wann soll")),
         ("Recuérdame pronto sacar la basura", "es", ("Va a: ti, por dashboard", "¿Cuándo")),
+        ("Erinnere mich um 8 an den Zug", "de", ("Möglich ist: morgen um 08:00; heute um",)),
+        ("Recuérdame el tren a las 8", "es", ("Puede ser: mañana a las 08:00; hoy a las",)),
         (
             'Schick Bob "Hallo" per WhatsApp, aber nicht an Mum',
             "de",

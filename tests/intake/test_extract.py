@@ -14,7 +14,6 @@ from remit.intake.veto import held_back
 from remit.language.order_words import SmallTalk
 from remit.model.delivery import Delivery
 from remit.model.plan import ClauseOutcome, WorkItem
-from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 from tests.soak import examples
 
@@ -32,35 +31,12 @@ def became(found: Extraction) -> list[tuple[str, str]]:
     return [(clause.became or "open", clause.text) for clause in found.clauses]
 
 
-def test_work_and_where_it_goes_are_two_things() -> None:
-    draft = only("Research the best beaches in Bali for families. Send me the list on WhatsApp.")
-
-    assert draft.work == (WorkItem("Research the best beaches in Bali for families"),)
-    assert draft.deliveries == (Delivery("whatsapp"),)
-    assert (draft.type, draft.needs_brain) == (TaskType.IMMEDIATE, True)
-
-
-def test_what_the_owner_wrote_out_goes_to_the_letter_and_needs_no_brain() -> None:
-    draft = only("In 2 minutes, send me a WhatsApp message saying 'Don't forget to call mom'")
-
-    assert draft.work == ()
-    assert draft.deliveries == (Delivery("whatsapp", None, "Don't forget to call mom"),)
-    assert draft.scheduled_for == datetime(2026, 3, 4, 9, 2, tzinfo=UTC)
-    assert (draft.type, draft.needs_brain) == (TaskType.SCHEDULED, False)
-
-
 @pytest.mark.parametrize("marks", ["''", '""', "„“", "«»", "“”", "»«", "‘’", "``"])  # noqa: RUF001
 def test_nothing_within_quotes_is_an_order(marks: str) -> None:
     draft = only(f"Send Alice an email saying {marks[0]}send it to Bob at 9{marks[1]}")
 
     assert draft.deliveries == (Delivery("email", "Alice", "send it to Bob at 9"),)
     assert draft.scheduled_for is None
-
-
-def test_a_text_after_a_colon_keeps_its_marks_and_its_manners() -> None:
-    assert only("Email Alice: Hi Alice, lunch at 12?").deliveries == (
-        Delivery("email", "Alice", "Hi Alice, lunch at 12?"),
-    )
 
 
 @pytest.mark.parametrize(
@@ -90,15 +66,6 @@ def test_what_is_ticked_already_is_declined() -> None:
 
     assert (ClauseOutcome.DECLINED, "Pick a date") in became(found)
     assert [item.description for item in found.tasks[0].work] == ["Draft the invitation"]
-
-
-def test_one_message_may_hold_several_tasks_now_and_later() -> None:
-    now, later = read(
-        "Research e-bikes and mail me the results. Also remind me tomorrow at 9 to call Bob."
-    ).tasks
-
-    assert (now.type, later.type) == (TaskType.IMMEDIATE, TaskType.SCHEDULED)
-    assert later.deliveries == (Delivery("dashboard", None, "call Bob"),)
 
 
 @pytest.mark.parametrize(
@@ -178,13 +145,6 @@ def test_a_question_beside_a_task_still_wants_an_answer() -> None:
     assert len(found.tasks) == 1
 
 
-def test_a_question_whose_answer_is_to_be_sent_is_work() -> None:
-    draft = only("What's the weather in Oslo tomorrow? Send it to me on WhatsApp.")
-
-    assert draft.work == (WorkItem("What's the weather in Oslo tomorrow?"),)
-    assert draft.deliveries == (Delivery("whatsapp"),)
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -228,13 +188,6 @@ def test_what_is_not_clear_is_asked_back(text: str, about: QuestionTopic) -> Non
 
     assert [question.about for question in found.questions] == [about]
     assert found.questions_about(found.tasks[0]) == found.questions
-
-
-def test_two_times_in_one_sentence_mean_the_same_day() -> None:
-    first, second = read("Tomorrow at 8 check the trains and at 9 remind me to pack lunch").tasks
-
-    assert first.scheduled_for == datetime(2026, 3, 5, 7, tzinfo=UTC)
-    assert second.scheduled_for == datetime(2026, 3, 5, 8, tzinfo=UTC)
 
 
 def test_a_task_has_one_time() -> None:

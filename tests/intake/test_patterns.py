@@ -1,10 +1,15 @@
 """Messages that a closed pattern covers are read as they are meant; the others are asked about."""
 
+import tomllib
+from pathlib import Path
+
 import pytest
 
+import remit
 from remit.intake.extraction import Draft
 from remit.intake.plain_reader import read_plainly
 from remit.intake.veto import held_back
+from remit.language.files import parse_word_lists
 from tests.intake.labelled import BOOK, Expected, Message, messages
 from tests.tables import for_each
 
@@ -65,3 +70,18 @@ def test_what_one_is_reminded_of_forbidden_or_asked_to_do_reaches_nobody(lead: s
         acting = [draft for draft in found.tasks if not found.questions_about(draft)]
         reached = [each.recipient for draft in acting for each in draft.deliveries]
         assert found.veto or not any(reached), text
+
+
+def test_word_lists_are_read_as_toml_reads_them() -> None:
+    files = [path.read_text(encoding="utf-8") for path in Path(remit.__path__[0]).rglob("*.toml")]
+    read = [(text, parse_word_lists(text)) for text in files]
+
+    assert [found for text, found in read if found not in (None, tomllib.loads(text))] == []
+    assert sum(found is not None for _, found in read) >= 8  # the languages, and more
+
+
+@pytest.mark.parametrize(
+    "text", ["a = 1", 'a = ["x"', 'a = "\\u00e9"', "a = 'x'", '[a.b]\nc = "x"', 'a = ["x", 1]']
+)
+def test_what_is_no_word_list_is_left_to_a_parser_of_toml(text: str) -> None:
+    assert parse_word_lists(text) is None

@@ -19,16 +19,24 @@ from remit.intake.exam.score import (
     score,
 )
 from remit.intake.extraction import Extraction
+from remit.intake.message_words import message_words
 from remit.intake.model_reader import ModelReader, prompt
 from remit.intake.plain_reader import PlainReader, read_plainly
-from remit.intake.reading_form import Reading, ReadSend
+from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.veto import find_veto, held_back, reaches_others
+from remit.intake.work_cues import work_areas
 from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
 
 DATA: Final = Path(__file__).parents[1] / "data" / "reading"
 KEPT_ASIDE: Final = [
     message
-    for file in ("heldout.jsonl", "blind.jsonl", "blind_2.jsonl")
+    for file in (
+        "heldout.jsonl",
+        "blind.jsonl",
+        "blind_2.jsonl",
+        "blind_3.jsonl",
+        "development.jsonl",
+    )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
 EVERY: Final = (*public_messages(), *KEPT_ASIDE)
@@ -76,6 +84,31 @@ AROUND: Final = (
 )  # fmt: skip
 
 
+# Put between some work and the order to send its result, each of these holds the sending back.
+INSIDE: Final = {
+    "en": (
+        ", but not today,", ", if it rains,", " (only if bob agrees)", " unless it rains",
+        " - don't send it -", ", nothing today,", " once i say so", ", scratch that,",
+        " only if it's cheap",
+    ),
+    "de": (
+        ", aber nicht heute,", ", falls es regnet,", " (nur wenn bob zustimmt)",
+        " sofern es regnet", " - nicht abschicken -", " erst wenn ich ok sage", ", vergiss es,",
+        ", nichts heute,",
+        " nur wenn es billig ist",
+    ),
+    "es": (
+        ", pero no hoy,", ", si llueve,", " (solo si bob acepta)", " a menos que llueva",
+        " - no lo mandes -", ", nada hoy,", " cuando te avise", ", olvídalo,", " solo si es barato",
+    ),
+}  # fmt: skip
+BEHIND_AND: Final = {
+    "en": ("don't", "if it rains", "maybe", "only after my ok", "never"),
+    "de": ("nicht", "falls es regnet", "vielleicht", "erst nach meinem ok", "auf keinen fall"),
+    "es": ("no", "si llueve", "quizás", "solo después de mi ok", "nunca"),
+}
+
+
 def acts_on_others(found: Extraction, text: str) -> bool:
     """Whether something would reach somebody else unasked, if every contact were on allow."""
     read = held_back(found, text, exam_book())
@@ -110,9 +143,10 @@ async def test_nothing_reaches_anybody_who_must_not_get_it() -> None:
 
 
 async def test_a_perfect_model_is_followed_with_few_questions() -> None:
-    marks = [judge(each, await by_model(each.text, perfect(each))) for each in PLAIN]
+    plain = [each for each in EVERY if each.sort == "plain"]
+    marks = [judge(each, await by_model(each.text, perfect(each))) for each in plain]
 
-    assert marks.count(ExamMark.RIGHT) >= 0.9 * len(PLAIN)
+    assert marks.count(ExamMark.RIGHT) >= 0.92 * len(plain)
     assert marks.count(ExamMark.WRONG) <= 1
 
 
@@ -156,6 +190,29 @@ async def test_a_message_that_is_denied_held_or_taken_back_reaches_nobody(
             reading = perfect(replace(each, text=text))
             assert not acts_on_others(by_code(text), text), text
             assert not acts_on_others(await by_model(text, reading), text), text
+
+
+async def test_what_limits_the_sending_of_work_holds_it_back() -> None:
+    """Whatever is said between the work and the order to send it, or behind the "and"."""
+    spoiled = 0
+    for each in (m for m in EVERY if m.sort == "plain" and m.reaches):
+        for area in work_areas(message_words(each.text, exam_book())):
+            if not area.closed:
+                continue
+            link = area.message.tokens[area.end]
+            texts = [
+                *(f"{each.text[: link.start].rstrip()}{cue} {each.text[link.start :]}"
+                  for cue in INSIDE[each.language]),
+                *(f"{each.text[: link.end]} {cue} {each.text[link.end :].lstrip()}"
+                  for cue in BEHIND_AND[each.language]),
+            ]  # fmt: skip
+            for text in texts:
+                reading = perfect(replace(each, text=text))
+                assert not acts_on_others(by_code(text), text), text
+                assert not acts_on_others(await by_model(text, reading), text), text
+                spoiled += 1
+
+    assert spoiled > 300
 
 
 @pytest.mark.parametrize("around", AROUND)
@@ -243,3 +300,27 @@ async def test_an_order_that_code_reads_is_not_lost_because_a_model_sees_none() 
 
     assert [draft.title for draft in reminder.tasks] == ["Call mum"]
     assert (len(sent.tasks), len(sent.questions)) == (1, 1)
+
+
+QUIET: Final = {
+    "in the owner's words": (
+        "Check the price, no word unless it drops",
+        "no word unless it drops",
+        True,
+    ),
+    "not in the message": ("Check the price", "no word unless it drops", False),
+    "no word that denies": ("Check the price and tell me about it", "tell me about it", False),
+}
+
+
+@pytest.mark.parametrize("case", QUIET)
+async def test_a_model_may_only_find_silence_in_words_that_ask_for_it(case: str) -> None:
+    text, quiet, taken = QUIET[case]
+    task = ReadTask(title="Price", instructions=text, work=("Check the price",), quiet=quiet)
+    found = await by_model(text, Reading(tasks=(task,)))
+    sends = (ReadSend(to="Bob", to_words="Bob"),)
+    other = task.model_copy(update={"sends": sends, "instructions": f"{text} for Bob"})
+    told = await by_model(f"{text} for Bob", Reading(tasks=(other,)))
+
+    assert [each.words for each in found.conditions] == ([quiet] if taken else [])
+    assert not told.conditions, "what goes to others is never silent"

@@ -82,9 +82,15 @@ class Client:
         what = f"{task} {statuses}"
         self.wait(lambda: self.seat.status(task) in statuses, what, lambda: self.seat.status(task))
 
-    def wait(self, holds: Callable[[], object], what: str, now: Callable[[], object] = str) -> None:
+    def wait(
+        self,
+        holds: Callable[[], object],
+        what: str,
+        now: Callable[[], object] = str,
+        seconds: float = LIMIT_SECONDS,
+    ) -> None:
         """Wait until something holds; a failure shows the state from `now`."""
-        end = time.monotonic() + LIMIT_SECONDS
+        end = time.monotonic() + seconds
         while not holds():
             assert time.monotonic() < end, f"in vain: {what} {now()}"
             assert self.up.process.poll() is None, f"Remit ended while waiting: {what}"

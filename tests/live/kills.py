@@ -24,6 +24,7 @@ from typing import Final, cast
 
 from remit.cli import clock
 from remit.model.codec import Json, JsonMap
+from tests.channels.telegram import bot_server
 from tests.channels.webhook.calls import SECRET, standard
 from tests.cli.terminal import Terminal
 from tests.live.http_client import Client
@@ -34,9 +35,15 @@ _CALLERS: Final = 3
 _LONGEST_LIFE_SECONDS: Final = 1.2
 _LONGEST_PAUSE_SECONDS: Final = 0.15  # of a caller: a bridge must send everything, one per second
 _STALLED_SECONDS: Final = 100.0  # no change for this long; a bridge sends one per second
-_ENVIRON: Final = {"HOOK_ORDERS": SECRET}
+_ENVIRON: Final = {"HOOK_ORDERS": SECRET, "CHAT_TOKEN": bot_server.TOKEN}
 _SCRIPT: Final = "- seconds: 0.1\n  reply: I thought. <deliverable>Done as asked.</deliverable>\n"
-_CONTACTS: Final = "- name: Anna\n  channels: {post: anna@example.test}\n"
+_CONTACTS: Final = f"""\
+- name: Anna
+  channels: {{post: anna@example.test}}
+- name: you
+  role: owner
+  channels: {{chat: {bot_server.OWNER}@telegram}}
+"""
 _SETTINGS: Final = """\
 zone = "UTC"
 [brain]
@@ -158,7 +165,9 @@ class Lane:
     def _order(self, client: Client) -> None:
         text = f"Order {next(self._numbers)}"
         to: list[Json] = [{"channel": "dashboard"}]
-        channel = self._chance.choice(("dashboard", "post", "anna", "phone", "phone2", "phone3"))
+        channel = self._chance.choice(
+            ("dashboard", "post", "anna", "phone", "phone2", "phone3", "chat")
+        )
         if channel == "anna":
             to = [{"channel": "post", "recipient": "Anna", "content": text}]
         elif channel != "dashboard":
@@ -247,10 +256,15 @@ class Lane:
             said = seen.decisions[str(review["id"])]
             assert cast("JsonMap", review["decision"])["answer"] == said, review
         keys: set[str] = set()
+        texts = Counter(self._providers.bot.texts())  # no key goes out with them
+        orders = {text for text in texts if text.startswith("Order ")}
+        assert orders <= titles.keys()
         for task in self.found:
             for delivery in _maps(task, "delivery"):
                 if delivery["channel"] != "dashboard":
                     keys.add(str(delivery["id"]))
+                    if delivery["channel"] == "chat":
+                        accepted[str(delivery["id"])] = texts[str(task["title"])]
                     self._check(task, delivery, accepted[str(delivery["id"])])
         assert accepted.keys() <= keys, "something went out that nobody ordered"
         assert self.audit.code == 0, self.audit.out + self.audit.err

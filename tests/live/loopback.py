@@ -11,11 +11,16 @@ import asyncio
 import socket
 import ssl
 import struct
-from contextlib import suppress
+import threading
+from collections.abc import Coroutine
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self, TypeVar
+
+T = TypeVar("T")
 
 HOST: Final = "127.0.0.1"
+LIMIT_SECONDS: Final = 100.0  # against a hang: a busy machine is slow, not wrong
 
 
 class Listener:
@@ -63,6 +68,8 @@ class Listener:
         task = asyncio.create_task(self._served(reader, writer))
         self._busy.add(task)
         task.add_done_callback(self._busy.discard)
+        # Also for a task that is cancelled before it begins.
+        task.add_done_callback(lambda _: writer.transport.abort())
 
     async def _served(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -75,6 +82,35 @@ class Listener:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
+
+
+class ServerThread:
+    """Servers on an event loop in a thread of its own; what they hold may be read from outside."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._stack = AsyncExitStack()
+
+    async def open(self) -> None:
+        """Enter the servers, by `entered`."""
+
+    async def entered(self, server: AbstractAsyncContextManager[T]) -> T:
+        return await self._stack.enter_async_context(server)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        self.do(self.open())
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.do(self._stack.aclose())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def do(self, work: Coroutine[object, object, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT_SECONDS)
 
 
 class Head(NamedTuple):

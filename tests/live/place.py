@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import Final
 
 from remit.brain import choose
@@ -11,6 +11,7 @@ from remit.brain.choose import ModelChoice, ModelRole
 from remit.brain.models import ModelBrain
 from remit.model.reply import Prompt, Reply
 from remit.ports import OnText
+from remit.settings import BrainSettings
 from tests.live.vendor import Vendor
 
 KEY: Final = "sk-canary-7f3a91c4e2b85d60-Zq9xW"
@@ -24,19 +25,8 @@ class Place(StrEnum):
     OLLAMA = "ollama"
 
 
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What `[brain]` in the settings may say."""
-
-    model: str = ""
-    extract: str = ""
-    think: str = ""
-    score: str = ""
-    summarise: str = ""
-    base_url: str = ""
-    key_env: str = ""
-    time_limit: int = 100
-    token_limit: int = 1000
+# What `[brain]` in the settings may say.
+brain_settings = partial(BrainSettings, time_limit=100, token_limit=1000)
 
 
 def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> ModelChoice:
@@ -49,7 +39,9 @@ def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> ModelChoic
         "OLLAMA_API_KEY": KEY,
         "OLLAMA_BASE_URL": vendor.url,
     }
-    return choose.choose_models(environ, Wish(model=f"{place}:test", time_limit=time_limit))
+    return choose.choose_models(
+        environ, brain_settings(model=f"{place}:test", time_limit=time_limit)
+    )
 
 
 @asynccontextmanager

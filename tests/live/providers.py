@@ -1,44 +1,19 @@
-"""Channels on loopback that outlive the sending Remit: two phones and a mail server."""
-
-import asyncio
-import threading
-from collections.abc import Coroutine
-from contextlib import AsyncExitStack
-from types import TracebackType
-from typing import Final, Self, TypeVar
+"""Channels on loopback that outlive the sending Remit: two phones, a mail server, a bot."""
 
 from tests.channels.mail.mail import PostOffice
+from tests.channels.telegram.bot_server import BotServer
 from tests.channels.whatsapp.whatsapp import BridgeProvider
-
-T = TypeVar("T")
-_LIMIT_SECONDS: Final = 100
+from tests.live.loopback import ServerThread
 
 
-class Providers:
+class Providers(ServerThread):
     """What they accepted is what people would have received; it judges every test."""
 
     def __init__(self, *, phones: int = 2) -> None:
+        super().__init__()
         self.phones = [BridgeProvider() for _ in range(phones)]
         self.office = PostOffice()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever)
-        self._stack = AsyncExitStack()
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        self._do(self._open())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._do(self._stack.aclose())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self.bot = BotServer()
 
     @property
     def accepted(self) -> list[str]:
@@ -48,21 +23,27 @@ class Providers:
         return [*texts, *(name.strip("<>").partition("@")[0] for name in names)]
 
     def settings(self) -> str:
-        """Return the channels for settings.toml: phone, phone2, ... and post."""
+        """Return the channels for settings.toml: phone, phone2, ... post and chat."""
         numbers = ("", *range(2, len(self.phones) + 1))
         phones = (
             f'[channels.phone{n}]\nkind = "bridge"\nurl = "{phone.root}"\nowner = "972501234567"\n'
             for n, phone in zip(numbers, self.phones, strict=True)
         )
         post = f'[channels.post]\nkind = "email"\nhost = "127.0.0.1"\nport = {self.office.port}\n'
-        return "".join(phones) + (
-            f'{post}security = "none"\nsender = "nina@example.test"\nowner = "hanan@example.test"\n'
+        chat = (
+            f'[channels.chat]\nkind = "telegram"\ntoken = "chat_token"\nurl = "{self.bot.root}"\n'
+        )
+        return (
+            chat
+            + "".join(phones)
+            + (
+                f'{post}security = "none"\nsender = "nina@example.test"\n'
+                'owner = "hanan@example.test"\n'
+            )
         )
 
-    async def _open(self) -> None:
-        await self._stack.enter_async_context(self.office)
+    async def open(self) -> None:
+        await self.entered(self.office)
+        await self.entered(self.bot)
         for each in self.phones:
-            await self._stack.enter_async_context(each)
-
-    def _do(self, work: Coroutine[object, object, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(_LIMIT_SECONDS)
+            await self.entered(each)

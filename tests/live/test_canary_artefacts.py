@@ -11,7 +11,7 @@ import httpx2
 import pytest
 
 from remit.engine.loops import keep_logs
-from remit.journal.queue_files import FOLDER, keep_queue
+from remit.journal.scribe import FOLDER, keep_queue
 from remit.store import tasks
 from tests.channels.whatsapp.whatsapp import SECRET, TOKEN, Order, Provider
 from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse

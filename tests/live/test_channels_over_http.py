@@ -3,11 +3,12 @@
 import json
 import logging
 from datetime import timedelta
+from itertools import permutations
 from pathlib import Path
 
 import pytest
 
-from remit.cli.up import hush
+from remit.cli.up_process import hush
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
@@ -92,6 +93,21 @@ async def test_without_a_report_the_owner_is_asked_after_the_grace_and_not_befor
         await house.world.decide(await house.only_question(), ReviewAnswer.ARRIVED)
         assert (await house.passes(task.id)).status is Status.COMPLETED
         assert len(provider.heard) == 1
+
+
+async def test_reports_in_any_order_and_any_number_say_the_same(tmp_path: Path) -> None:
+    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
+        await house.owner_wrote()
+        for order in permutations(("sent", "delivered", "read")):
+            provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+            task = await house.send(NAME, "Good day.")
+            assert states(task) == ["unknown"]
+            message = provider.accepted[-1]
+            late = provider.failed(message, 131026, "Message undeliverable")
+            for told in (*(provider.status(message, each) for each in (*order, *order)), late):
+                assert await tell(house.hook, call(statuses(told))) == 200
+            task = await house.passes(task.id, 7)
+            assert (task.status, states(task)) == (Status.COMPLETED, ["sent"]), order
 
 
 async def test_a_failure_that_is_reported_settles_the_doubt_as_not_sent(tmp_path: Path) -> None:

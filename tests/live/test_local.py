@@ -34,7 +34,7 @@ from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Hold, Prompt, Reply, Tool
 from remit.model.status import Reason
 from remit.ports import OnText
-from tests.live.place import Wish
+from tests.live.place import brain_settings
 from tests.soak import only_in_soak
 
 T = TypeVar("T")
@@ -116,7 +116,7 @@ async def calling(
 
 
 async def test_what_it_says_asks_first(folder: Path) -> None:
-    choice = local.choose_local_model(folder, Wish(token_limit=40), SMALL)
+    choice = local.choose_local_model(folder, brain_settings(token_limit=40), SMALL)
     line = opened(folder, tokens=40)
     mind = ModelBrain(choice, dial=line.dial)
 

@@ -12,7 +12,7 @@ from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Deliverable, Prompt, Reply, Usage
 from remit.model.status import Reason
 from tests.live.faults import GOOD
-from tests.live.place import KEY, Place, Wish, brain, choice, say
+from tests.live.place import KEY, Place, brain, brain_settings, choice, say
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer, End
 from tests.soak import each_value
@@ -100,7 +100,7 @@ async def test_a_trouble_of_the_listener_is_passed_on_as_it_is(place: Place) -> 
 async def test_what_an_answer_costs_is_known_where_there_is_a_price() -> None:
     async with Vendor() as vendor:
         environ = {"ANTHROPIC_API_KEY": KEY, "ANTHROPIC_BASE_URL": vendor.url}
-        mind = ModelBrain(choose.choose_models(environ, Wish()))
+        mind = ModelBrain(choose.choose_models(environ, brain_settings()))
 
         reply = await mind.think(Prompt("Hi"), session="s")
         await mind.close()
@@ -149,7 +149,7 @@ async def test_a_vendors_key_goes_to_no_other_server(
     for name, value in environ.items():
         monkeypatch.setenv(name, value)
     async with Vendor() as vendor:
-        wish = Wish(model=f"{prefix}:test", base_url=f"{vendor.url}/v1")
+        wish = brain_settings(model=f"{prefix}:test", base_url=f"{vendor.url}/v1")
         mind = ModelBrain(choose.choose_models(environ, wish))
         await mind.think(Prompt("Hi"), session="s")
         await mind.close()
@@ -223,7 +223,7 @@ async def test_who_is_not_there_may_come_back(place: Place) -> None:
 
 
 async def test_without_a_model_the_owner_is_told_what_to_set() -> None:
-    nothing = ModelBrain(choose.choose_models({}, Wish()))
+    nothing = ModelBrain(choose.choose_models({}, brain_settings()))
 
     reply = await nothing.think(Prompt("Hi"), session="s")
     form = await nothing.fill(Prompt("Hi"), dict[str, str], session="s")
@@ -238,7 +238,9 @@ async def test_without_a_model_the_owner_is_told_what_to_set() -> None:
 async def test_each_role_asks_its_own_model() -> None:
     async with Vendor() as vendor:
         environ = {"OLLAMA_BASE_URL": vendor.url}
-        found = choose.choose_models(environ, Wish(model="ollama:big", score="ollama:small"))
+        found = choose.choose_models(
+            environ, brain_settings(model="ollama:big", score="ollama:small")
+        )
         for role in (ModelRole.THINK, ModelRole.SCORE):
             mind = ModelBrain(found, role)
             await mind.think(Prompt("Hi"), session="s")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.channels.mail.mailbox_watch import BounceWatch
 from remit.channels.webhook.sending import PAUSES
 from remit.intake.plain_reader import OwnerMessage
 from remit.model.delivery import DeliveryStatus
@@ -134,6 +135,11 @@ async def test_a_letter_in_doubt_that_is_nowhere_is_asked_about_after_the_grace(
             assert len(office.accepted) == 2
 
 
+def bounces(house: ChannelHouse) -> BounceWatch:
+    watches = house.world.house.outfit.watches
+    return next(each for each in watches if isinstance(each, BounceWatch))
+
+
 async def test_a_letter_that_comes_back_later_is_told_to_the_owner_once(tmp_path: Path) -> None:
     with box(None, tmp_path) as mailbox:
         more = MAILBOX.format(port=mailbox.port, user=USER)
@@ -141,16 +147,13 @@ async def test_a_letter_that_comes_back_later_is_told_to_the_owner_once(tmp_path
             text = EMAIL.format(port=office.port, security="none", user="", ca="") + more
             async with ChannelHouse(tmp_path / "home", text, kept()) as house:
                 task = await house.send("post", "Good day.")
-                watch = house.world.house.outfit.watch
-                assert watch is not None
+                watch = bounces(house)
                 assert await watch.look() == 0
                 back = report(original=only(task).receipt or "")
                 await asyncio.to_thread(mailbox.put, "INBOX", back)
                 assert [await watch.look() for _ in range(2)] == [1, 0]
                 await house.restart()
-                again = house.world.house.outfit.watch
-                assert again is not None
-                await again.look()
+                await bounces(house).look()
 
                 history = await house.world.history(task.id)
                 notices = [found for each in history if (found := remark(each, "Greeting"))]

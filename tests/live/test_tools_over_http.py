@@ -143,6 +143,7 @@ async def test_a_model_is_offered_what_the_owner_did_not_deny(place: Place, tmp_
             "tick_item",
             "list_files",
             "write_file",
+            "fetch",
         }
 
 

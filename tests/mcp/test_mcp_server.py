@@ -21,6 +21,7 @@ from remit.model.task import Creator, SourceKind, Taint
 from tests.cli.terminal import Terminal
 from tests.peer.peers import CAN, TASKS, VERSION, Peers, content, meta, text
 from tests.server.besieged import bearer
+from tests.tables import for_each
 
 NAMES: Final = {
     "create_task",
@@ -176,9 +177,7 @@ def test_the_official_client_over_stdin_speaks_with_the_remit_that_runs(tmp_path
     with seat.up():
         said = [asyncio.run(talk(mode)) for mode in ("auto", "legacy")]
 
-    assert [each["deliverable"] for each in said] == [
-        "Lumphini Park and Benjakitti Park.",
-    ] * 2
+    assert [each["deliverable"] for each in said] == ["Lumphini Park and Benjakitti Park."] * 2
     assert {each["taint"] for each in said} == {"contact"}  # with the owner's own token
 
 
@@ -259,9 +258,7 @@ def test_even_the_owner_s_own_token_is_an_agent_s_here(house: Peers) -> None:
 # Whose is what ------------------------------------------------------------------------------------
 
 
-def test_who_may_only_write_sees_its_own_and_of_the_rest_that_it_is_not_there(
-    house: Peers,
-) -> None:
+def test_who_may_only_write_sees_its_own_and_of_the_rest_that_it_is_not_there(house: Peers) -> None:
     one, other = house.agent("one", "write"), house.agent("other", "write")
     mine, its = house.entrust(one, "Find a park for one"), house.entrust(other, "For the other")
     owner = house.add("Find a park for the owner")
@@ -303,7 +300,7 @@ def test_who_may_read_sees_all_of_them_and_finds_them_by_their_words(house: Peer
     assert "needs the scope `write`" in text(refused)
 
 
-@pytest.mark.parametrize("tool", ["search_tasks", "read_task_log"])
+@for_each("tool", ["search_tasks", "read_task_log"])
 def test_who_may_only_write_reads_no_log_and_searches_nothing(house: Peers, tool: str) -> None:
     secret = house.agent("writer", "write")
     task = house.entrust(secret, "Find a park")
@@ -379,7 +376,7 @@ def test_a_task_is_stopped_once_and_what_has_ended_stays_as_it_is(house: Peers) 
     assert (seen["status"], "result" in seen) == ("cancelled", False)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "wrong"),
     [
         ({}, "text: Field required."),
@@ -404,7 +401,7 @@ def test_what_cannot_be_taken_on_is_refused_with_a_sentence(
 # Messages no client would send --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "code"),
     [
         ({"MCP-Protocol-Version": "2025-11-25"}, -32020),
@@ -423,7 +420,7 @@ def test_headers_that_say_something_else_than_the_body_are_refused(
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, code)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("params", "code", "status"),
     [
         ({"_meta": {}}, -32602, 400),
@@ -451,7 +448,7 @@ def test_a_version_that_is_not_spoken_is_told_those_that_are(house: Peers) -> No
     assert error["data"]["supported"][:2] == ["2026-07-28", "2025-11-25"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "code"),
     [
         (b"", -32700),
@@ -503,7 +500,7 @@ def test_a_notification_is_taken_and_not_answered(house: Peers) -> None:
 # The guard ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("headers", "status"),
     [
         ({"Authorization": ""}, 401),

@@ -172,17 +172,10 @@ CANCELLED = replace(
 )
 
 PAUSED = replace(
-    SCHEDULED,
-    status=Status.PAUSED,
-    resume_to=Status.READY,
-    last_updated=AT + timedelta(seconds=5),
+    SCHEDULED, status=Status.PAUSED, resume_to=Status.READY, last_updated=AT + timedelta(seconds=5)
 )
 
-DELETED = replace(
-    COMPLETED,
-    deleted_at=AT + timedelta(days=1),
-    last_updated=AT + timedelta(days=1),
-)
+DELETED = replace(COMPLETED, deleted_at=AT + timedelta(days=1), last_updated=AT + timedelta(days=1))
 
 EXAMPLES = {
     "new": NEW,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -85,195 +86,98 @@ _FORGETS_THE_COUNT = Situation(
     "tries again for ever", _A.REAPER, _S.RUNNING, _S.RUNNING, lambda c: not c.cancel, same
 )
 
-MUTANTS = (
-    Mutant(
-        "an old question expires",
-        checks.only_the_owner_leaves_a_question_or_a_pause,
-        _with_row(_S.NEEDS_REVIEW, _S.CANCELLED, _A.REAPER),
-    ),
-    Mutant(
-        "the meta agent approves",
-        checks.only_the_owner_leaves_a_question_or_a_pause,
-        _with_row(_S.NEEDS_REVIEW, _S.RUNNING, _A.META),
-    ),
-    Mutant(
-        "the engine ends a pause",
-        checks.only_the_owner_leaves_a_question_or_a_pause,
-        _with_row(_S.PAUSED, _S.RUNNING, _A.ENGINE),
-    ),
-    Mutant(
-        "a retry reopens a failed task",
-        checks.nothing_leaves_an_end,
-        _with_row(_S.FAILED, _S.READY, _A.OWNER),
-    ),
-    Mutant(
-        "a cancelled task comes back",
-        checks.nothing_leaves_an_end,
-        _with_row(_S.CANCELLED, _S.READY, _A.OWNER),
-    ),
-    Mutant(
-        "a completed task is failed afterwards",
-        checks.nothing_leaves_an_end,
-        _with_row(_S.COMPLETED, _S.FAILED, _A.COURIER),
-    ),
-    Mutant(
-        "a task is questioned before it began",
-        checks.the_second_view_is_a_projection,
-        _with_row(_S.READY, _S.NEEDS_REVIEW, _A.ENGINE),
-    ),
-    Mutant(
-        "a retry goes back to ready",
-        checks.the_first_view_is_a_projection,
-        _with_row(_S.RUNNING, _S.READY, _A.REAPER),
-    ),
-    Mutant(
-        "the owner completes what was never sent",
-        checks.completed_means_all_is_out,
-        _with_row(_S.NEEDS_REVIEW, _S.COMPLETED, _A.OWNER),
-    ),
-    Mutant(
-        "a new task is sent unranked",
-        checks.nothing_starts_early_or_with_an_open_question,
-        _with_row(_S.NEW, _S.DELIVERING, _A.ENGINE),
-    ),
-    Mutant(
-        "the executor judges its own work",
-        checks.what_is_sent_or_done_is_proven,
-        _with_row(_S.VERIFYING, _S.DELIVERING, _A.EXECUTOR),
-    ),
-    Mutant(
-        "the courier may call anything failed",
-        checks.the_table_is_what_the_specification_asks_for,
-        _with_row(_S.VERIFYING, _S.FAILED, _A.COURIER),
-    ),
-    Mutant(
-        "a pause has no way out",
-        checks.every_task_can_end,
-        _without_rows(*((_S.PAUSED, to) for to in Status)),
-    ),
-    Mutant(
-        "nothing is ever ranked",
-        checks.every_status_is_reached,
-        _without_rows((_S.NEW, _S.READY)),
-    ),
-    Mutant(
-        "a refused delivery cannot fail",
-        checks.without_a_human_every_task_ends_or_waits,
-        _without_rows((_S.DELIVERING, _S.FAILED)),
-    ),
-    Mutant(
-        "a delivery cannot be stopped",
-        checks.without_a_human_every_task_ends_or_waits,
-        _without_rows((_S.DELIVERING, _S.CANCELLED)),
-    ),
-    Mutant(
-        "nobody is asked when the fixes are used up",
-        checks.every_question_and_every_answer_occurs,
-        _without_rows((_S.VERIFYING, _S.NEEDS_REVIEW)),
-    ),
-    Mutant(
-        "failed work is never fixed",
-        checks.the_table_is_what_the_specification_asks_for,
-        _without_rows((_S.VERIFYING, _S.RUNNING)),
-    ),
-    Mutant(
-        "duplicates stay",
-        checks.the_table_is_what_the_specification_asks_for,
-        without_actor(_S.NEW, _S.CANCELLED, _A.META),
-    ),
-    Mutant(
-        "a crash loop asks nobody",
-        checks.every_question_and_every_answer_occurs,
-        _with_guard("crashes again and again", lambda _: False),
-    ),
-    Mutant(
-        "completed despite a refusal",
-        checks.completed_means_all_is_out,
-        _with_guard("all sent", lambda c: not c.sending and not c.unsent),
-    ),
-    Mutant(
-        "completed with something unsent",
-        checks.completed_means_all_is_out,
-        _with_guard("all sent", lambda c: not c.sending and not c.refused),
-    ),
-    Mutant(
-        "paused in the middle of a send",
-        checks.nothing_is_interrupted_mid_send,
-        _with_guard("not now", lambda c: not c.cancel),
-    ),
-    Mutant(
-        "cancelled in the middle of a send",
-        checks.nothing_is_interrupted_mid_send,
-        _with_guard("leaves the rest unsent", lambda c: c.cancel and c.unsent > 0),
-    ),
-    Mutant(
-        "cancelled although all is out",
-        checks.a_delivery_ends_as_what_it_was,
-        _with_guard("leaves the rest unsent", lambda c: c.cancel and not c.sending),
-    ),
-    Mutant(
-        "failed although nothing was refused",
-        checks.a_delivery_ends_as_what_it_was,
-        _with_guard("one was refused", lambda c: not c.sending and not c.unsent),
-    ),
-    Mutant(
-        "ranked with an open question",
-        checks.nothing_starts_early_or_with_an_open_question,
-        _with_guard("ranked", always),
-    ),
-    Mutant(
-        "started before its time",
-        checks.nothing_starts_early_or_with_an_open_question,
-        _with_guard("starts", lambda c: not c.precomposed),
-    ),
-    Mutant(
-        "sent without a check",
-        checks.what_is_sent_or_done_is_proven,
-        _with_guard("work done, to be sent", lambda c: not c.cancel and c.unsent > 0),
-    ),
-    Mutant(
-        "a doubtful message is sent again",
-        checks.a_doubtful_send_is_never_repeated_unasked,
-        _with_effect("nobody knows", _sent_again),
-    ),
-    Mutant(
-        "a running task is deleted",
-        checks.only_an_ended_task_is_deleted,
-        _with_situation(_DELETES_A_RUNNING_TASK),
-    ),
-    Mutant(
-        "work is tried again for ever",
-        checks.left_alone_nothing_runs_in_circles,
-        _with_situation(_FORGETS_THE_COUNT),
-    ),
-    Mutant(
-        "failed work is fixed for ever",
-        checks.left_alone_nothing_runs_in_circles,
-        _with_effect("fails, to be fixed", same),
-    ),
-    Mutant(
-        "a pause forgets where it was",
-        checks.a_wait_knows_where_it_leads,
-        _with_effect("not now", same),
-    ),
-    Mutant(
-        "a pause ends anywhere",
-        checks.a_pause_ends_where_it_began,
-        _with_guard("goes on", always),
-    ),
-    Mutant(
-        "a pause shows as a question",
-        checks.the_second_view_is_a_projection,
-        lambda world: replace(world, s4=_paused_is_always_a_question),
-    ),
-    Mutant(
-        "checking shows as done",
-        checks.the_first_view_is_a_projection,
-        lambda world: replace(world, s3=_verifying_is_done),
-    ),
-    Mutant(
-        "a deleted task still shows",
-        checks.the_first_view_is_a_projection,
-        lambda world: replace(world, s3=_deleted_is_forgotten),
-    ),
+MISTAKES: Final[dict[Check, dict[str, Callable[[World], World]]]] = {
+    checks.only_the_owner_leaves_a_question_or_a_pause: {
+        "an old question expires": _with_row(_S.NEEDS_REVIEW, _S.CANCELLED, _A.REAPER),
+        "the meta agent approves": _with_row(_S.NEEDS_REVIEW, _S.RUNNING, _A.META),
+        "the engine ends a pause": _with_row(_S.PAUSED, _S.RUNNING, _A.ENGINE),
+    },
+    checks.nothing_leaves_an_end: {
+        "a retry reopens a failed task": _with_row(_S.FAILED, _S.READY, _A.OWNER),
+        "a cancelled task comes back": _with_row(_S.CANCELLED, _S.READY, _A.OWNER),
+        "a completed task is failed afterwards": _with_row(_S.COMPLETED, _S.FAILED, _A.COURIER),
+    },
+    checks.the_second_view_is_a_projection: {
+        "a task is questioned before it began": _with_row(_S.READY, _S.NEEDS_REVIEW, _A.ENGINE),
+        "a pause shows as a question": lambda world: replace(
+            world, s4=_paused_is_always_a_question
+        ),
+    },
+    checks.the_first_view_is_a_projection: {
+        "a retry goes back to ready": _with_row(_S.RUNNING, _S.READY, _A.REAPER),
+        "checking shows as done": lambda world: replace(world, s3=_verifying_is_done),
+        "a deleted task still shows": lambda world: replace(world, s3=_deleted_is_forgotten),
+    },
+    checks.completed_means_all_is_out: {
+        "the owner completes what was never sent": _with_row(
+            _S.NEEDS_REVIEW, _S.COMPLETED, _A.OWNER
+        ),
+        "completed despite a refusal": _with_guard(
+            "all sent", lambda c: not c.sending and not c.unsent
+        ),
+        "completed with something unsent": _with_guard(
+            "all sent", lambda c: not c.sending and not c.refused
+        ),
+    },
+    checks.nothing_starts_early_or_with_an_open_question: {
+        "a new task is sent unranked": _with_row(_S.NEW, _S.DELIVERING, _A.ENGINE),
+        "ranked with an open question": _with_guard("ranked", always),
+        "started before its time": _with_guard("starts", lambda c: not c.precomposed),
+    },
+    checks.what_is_sent_or_done_is_proven: {
+        "the executor judges its own work": _with_row(_S.VERIFYING, _S.DELIVERING, _A.EXECUTOR),
+        "sent without a check": _with_guard(
+            "work done, to be sent", lambda c: not c.cancel and c.unsent > 0
+        ),
+    },
+    checks.the_table_is_what_the_specification_asks_for: {
+        "the courier may call anything failed": _with_row(_S.VERIFYING, _S.FAILED, _A.COURIER),
+        "failed work is never fixed": _without_rows((_S.VERIFYING, _S.RUNNING)),
+        "duplicates stay": without_actor(_S.NEW, _S.CANCELLED, _A.META),
+    },
+    checks.every_task_can_end: {
+        "a pause has no way out": _without_rows(*((_S.PAUSED, to) for to in Status))
+    },
+    checks.every_status_is_reached: {"nothing is ever ranked": _without_rows((_S.NEW, _S.READY))},
+    checks.without_a_human_every_task_ends_or_waits: {
+        "a refused delivery cannot fail": _without_rows((_S.DELIVERING, _S.FAILED)),
+        "a delivery cannot be stopped": _without_rows((_S.DELIVERING, _S.CANCELLED)),
+    },
+    checks.every_question_and_every_answer_occurs: {
+        "nobody is asked when the fixes are used up": _without_rows(
+            (_S.VERIFYING, _S.NEEDS_REVIEW)
+        ),
+        "a crash loop asks nobody": _with_guard("crashes again and again", lambda _: False),
+    },
+    checks.nothing_is_interrupted_mid_send: {
+        "paused in the middle of a send": _with_guard("not now", lambda c: not c.cancel),
+        "cancelled in the middle of a send": _with_guard(
+            "leaves the rest unsent", lambda c: c.cancel and c.unsent > 0
+        ),
+    },
+    checks.a_delivery_ends_as_what_it_was: {
+        "cancelled although all is out": _with_guard(
+            "leaves the rest unsent", lambda c: c.cancel and not c.sending
+        ),
+        "failed although nothing was refused": _with_guard(
+            "one was refused", lambda c: not c.sending and not c.unsent
+        ),
+    },
+    checks.a_doubtful_send_is_never_repeated_unasked: {
+        "a doubtful message is sent again": _with_effect("nobody knows", _sent_again)
+    },
+    checks.only_an_ended_task_is_deleted: {
+        "a running task is deleted": _with_situation(_DELETES_A_RUNNING_TASK)
+    },
+    checks.left_alone_nothing_runs_in_circles: {
+        "work is tried again for ever": _with_situation(_FORGETS_THE_COUNT),
+        "failed work is fixed for ever": _with_effect("fails, to be fixed", same),
+    },
+    checks.a_wait_knows_where_it_leads: {
+        "a pause forgets where it was": _with_effect("not now", same)
+    },
+    checks.a_pause_ends_where_it_began: {"a pause ends anywhere": _with_guard("goes on", always)},
+}
+MUTANTS = tuple(
+    Mutant(name, check, mutate) for check, made in MISTAKES.items() for name, mutate in made.items()
 )

@@ -62,11 +62,7 @@ def same(config: Config) -> Config:
 
 
 def _of(
-    name: str,
-    by: Actor,
-    pair: tuple[Status, Status],
-    when: Guard = always,
-    then: Effect = same,
+    name: str, by: Actor, pair: tuple[Status, Status], when: Guard = always, then: Effect = same
 ) -> Situation:
     return Situation(name, by, *pair, when, then)
 
@@ -304,11 +300,7 @@ def _crashes(status: Status) -> Iterable[Situation]:
 
 def _pauses(status: Status) -> Iterable[Situation]:
     yield _of(
-        "not now",
-        _A.OWNER,
-        (status, _S.PAUSED),
-        _at_rest,
-        lambda c: c._replace(resume_to=c.status),
+        "not now", _A.OWNER, (status, _S.PAUSED), _at_rest, lambda c: c._replace(resume_to=c.status)
     )
     yield _of("goes on", _A.OWNER, (_S.PAUSED, status), lambda c: c.resume_to is status)
 
@@ -349,11 +341,7 @@ def _decides(answer: ReviewAnswer, to: Status) -> Situation:
 def _flags() -> Iterable[Situation]:
     for status in sorted(ACTIVE):
         yield _of(
-            "asks to stop",
-            _A.OWNER,
-            (status, status),
-            _goes_on,
-            lambda c: c._replace(cancel=True),
+            "asks to stop", _A.OWNER, (status, status), _goes_on, lambda c: c._replace(cancel=True)
         )
     for status in sorted(TERMINAL):
         yield _of(

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 
-import pytest
 from msgspec.structs import replace
 
 from remit.model.codec import text_of, to_json
@@ -12,6 +11,7 @@ from remit.model.permit import Permission
 from remit.model.review import GROUPS, InboxGroup, Review, SendTarget, group_of, place_of, rule_of
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from tests.tables import for_each
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SENT = Delivery("outbox", "Ana", status=DeliveryStatus.SENT, id=DeliveryId("dlv-1"))
@@ -37,7 +37,7 @@ def asks(reason: Reason = Reason.APPROVAL, **more: object) -> Review:
     return replace(plain, **more)
 
 
-@pytest.mark.parametrize("reason", Reason)
+@for_each("reason", Reason)
 def test_every_reason_has_a_rule_that_says_why_and_a_group(reason: Reason) -> None:
     rule = rule_of(asks(reason))
 
@@ -46,7 +46,7 @@ def test_every_reason_has_a_rule_that_says_why_and_a_group(reason: Reason) -> No
     assert group_of(asks(reason)) is not InboxGroup.LOOK  # whoever asks wants more than a look
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("about", "name"),
     [
         ("send:{}", "send-to-person"),
@@ -67,7 +67,7 @@ def test_a_message_goes_to_whom_the_owner_was_shown() -> None:
     assert place_of(asked, TASK) == SendTarget("whatsapp", "Anna Weber", "+49151")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("more", "place"),
     [
         ({"about": "dlv-1"}, SendTarget("outbox", "Ana")),

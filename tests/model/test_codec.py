@@ -80,13 +80,13 @@ def test_a_field_of_a_wrong_kind_is_named(kind: type[Struct]) -> None:
             assert bad.value.field
 
 
-@pytest.mark.parametrize("data", [None, 5, "task", [], True])
+@for_each("data", [None, 5, "task", [], True])
 def test_what_is_no_object_is_no_task(data: Json) -> None:
     with pytest.raises(BadInput, match="Task must be an object, not "):
         from_json(Task, data)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("told", "sentence"),
     [
         (
@@ -159,13 +159,13 @@ def test_moments_sort_as_their_text_does(one: datetime, other: datetime) -> None
     assert (one < other) is (stamp(one) < stamp(other))
 
 
-@pytest.mark.parametrize("text", ["", "tomorrow", "2026-02-30T00:00:00Z", "0001-01-01T00:00+10:00"])
+@for_each("text", ["", "tomorrow", "2026-02-30T00:00:00Z", "0001-01-01T00:00+10:00"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="is not a time; write it like 2026-02-22T15:30:00Z"):
         moment(text)
 
 
-@pytest.mark.parametrize("text", ["2026-02-22", "2026-02-22T15:30:00", "0001-01-01T00:00"])
+@for_each("text", ["2026-02-22", "2026-02-22T15:30:00", "0001-01-01T00:00"])
 def test_a_time_without_an_offset_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match=r"has no offset; write it like .*\+01:00 or end it in Z"):
         moment(text)

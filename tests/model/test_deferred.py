@@ -3,7 +3,6 @@
 from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -24,6 +23,7 @@ from remit.model.contract import (
 from remit.model.deferred import DeferredBatch, DeferredGroup, DueCriterion, GroupEnd
 from remit.model.ids import SeriesId, TaskId
 from tests.model.examples import NEW as TASK
+from tests.tables import for_each
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 BALI = ZoneInfo("Asia/Makassar")
@@ -37,7 +37,7 @@ WORK = replace(
 DAY = DeferredBatch("shop", "main", DeferredGroup(GroupEnd.DAY, "2026-03-02"))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "series", "group"),
     [
         ("docs/prd.md#US-1", None, DeferredGroup(GroupEnd.PRD, "docs/prd.md")),
@@ -55,7 +55,7 @@ def test_a_task_ends_with_its_document_else_its_series_else_the_day(
     assert deferred.group_of(task, NOW.replace(hour=17), BALI) == group
 
 
-@pytest.mark.parametrize("ends", GroupEnd)
+@for_each("ends", GroupEnd)
 def test_only_a_day_is_ended_by_the_clock(ends: GroupEnd) -> None:
     group = DeferredGroup(ends, "2026-03-02")
 
@@ -128,14 +128,11 @@ def test_what_was_found_before_is_not_found_otherwise_later() -> None:
     assert deferred.settled(PENDING, {0: found}, NOW).findings == PENDING.findings
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("data", "said"),
     [
         ({"what": "edited"}, None),
-        (
-            {"what": deferred.NEVER},
-            "What was put off is not checked: the work was not merged.",
-        ),
+        ({"what": deferred.NEVER}, "What was put off is not checked: the work was not merged."),
         (
             {
                 "what": deferred.LATER,

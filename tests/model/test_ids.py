@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from remit.errors import BadInput
 from remit.model.ids import RANDOM_BITS, Ids, encode, review_id, task_id
 from tests.model.values import MOMENTS
+from tests.tables import for_each
 
 MOST = 2**RANDOM_BITS - 1
 CHANCES = st.integers(0, MOST)
@@ -103,7 +104,7 @@ def test_each_thing_has_its_prefix() -> None:
     assert all(len(name.split("-")[1]) == 26 for name in made)
 
 
-@pytest.mark.parametrize("text", [f"task-{ULID}", ULID, ULID.lower(), f" TASK-{ULID.lower()}\n"])
+@for_each("text", [f"task-{ULID}", ULID, ULID.lower(), f" TASK-{ULID.lower()}\n"])
 def test_an_id_is_read_as_people_write_it(text: str) -> None:
     assert task_id(text) == f"task-{ULID}"
 
@@ -114,7 +115,7 @@ def test_a_review_is_read_by_its_own_prefix() -> None:
         review_id(f"task-{ULID}")
 
 
-@pytest.mark.parametrize("text", ["", "task-", "task-1", f"run-{ULID}", "U" * 26, "8" * 26])
+@for_each("text", ["", "task-", "task-1", f"run-{ULID}", "U" * 26, "8" * 26])
 def test_what_is_no_id_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(BadInput) as bad:
         task_id(text)

@@ -13,6 +13,7 @@ from tests.model.lifecycle_checks import the_table_is_what_the_specification_ask
 from tests.model.lifecycle_model import Graph, World, explore
 from tests.model.lifecycle_mutants import MUTANTS, Mutant, without_actor
 from tests.model.lifecycle_situations import SITUATIONS
+from tests.tables import for_each
 
 
 @cache
@@ -42,7 +43,7 @@ def test_no_two_mistakes_are_the_same() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 12
 
 
-@pytest.mark.parametrize(("was", "to", "by"), sorted(World().rows))
+@for_each(("was", "to", "by"), sorted(World().rows))
 def test_no_row_can_be_taken_away_unseen(was: Status, to: Status, by: Actor) -> None:
     mutant = Mutant("one row less", asked_for, without_actor(was, to, by))
 

@@ -1,15 +1,14 @@
 """When no brain is needed, and when work counts as proven."""
 
-import pytest
-
 from remit.model.contract import Finding, Result, Verdict
 from remit.model.delivery import Delivery
 from remit.model.plan import Plan, WorkItem
+from tests.tables import for_each
 
 WRITTEN = Delivery("whatsapp", content="Don't forget to call mom")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("plan", "precomposed"),
     [
         (Plan(delivery=(WRITTEN,)), True),
@@ -26,7 +25,7 @@ def test_no_brain_is_needed_if_the_owner_wrote_all_that_goes_out(
     assert plan.precomposed is precomposed
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("results", "passed"),
     [
         ([Result.PASS, Result.PASS], True),

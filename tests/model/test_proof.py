@@ -1,6 +1,5 @@
 """How far a task is proven, said in one word."""
 
-import pytest
 from msgspec.structs import replace
 
 from remit.model.contract import (
@@ -24,6 +23,7 @@ from remit.model.proof import (
 )
 from remit.model.status import Status
 from tests.model.examples import COMPLETED
+from tests.tables import for_each
 
 CODE = Contract(ContractType.VERIFIABLE, (Criterion("lint", "No lint errors"),))
 ADVICE = Contract(ContractType.ADVISORY)
@@ -33,13 +33,12 @@ LATE = Verdict((Finding("e2e", Result.SKIPPED, DEFERRED),))
 
 
 PUT_OFF = Contract(
-    ContractType.VERIFIABLE,
-    (*CODE.criteria, Criterion("e2e", "It works", timing=Timing.DEFERRED)),
+    ContractType.VERIFIABLE, (*CODE.criteria, Criterion("e2e", "It works", timing=Timing.DEFERRED))
 )
 REFUTED = Verdict((Finding("lint", Result.PASS), Finding("e2e", Result.FAIL, "no")))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("contract", "verdict", "status", "proof"),
     [
         (None, None, Status.COMPLETED, ProofState.NONE),
@@ -89,7 +88,7 @@ def test_a_result_that_no_check_stands_for_is_labelled_and_says_why() -> None:
     assert "today" not in label(taken)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "changes",
     [
         {"assigned_agent": None},  # a brain's own text

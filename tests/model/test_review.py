@@ -1,13 +1,12 @@
 """What the owner may answer to which question."""
 
-import pytest
-
 from remit.model.ids import TaskId
 from remit.model.review import NEEDS_TEXT, OPTIONS, Review, ReviewAnswer
 from remit.model.status import Reason, Status
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize("reason", Reason)
+@for_each("reason", Reason)
 def test_every_question_offers_its_answers_and_always_a_no(reason: Reason) -> None:
     review = Review(
         task_id=TaskId("task-1"),

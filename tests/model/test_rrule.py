@@ -14,6 +14,7 @@ from remit.model import rrule
 from remit.model.recurrence import Freq
 from remit.model.series import Repeats
 from tests.soak import examples
+from tests.tables import for_each
 
 BERLIN = "Europe/Berlin"
 ZONES = (BERLIN, "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "UTC")
@@ -35,7 +36,7 @@ def days(rule: str, count: int = 5, first: datetime = START) -> list[str]:
     return [f"{slot:%a %d %b %H:%M}" for slot in local]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "expected"),
     [
         (
@@ -99,7 +100,7 @@ def test_every_other_week_is_counted_by_weeks_that_begin_on_monday() -> None:
     ]
 
 
-@pytest.mark.parametrize("rule", ["FREQ=DAILY;COUNT=2", "FREQ=DAILY;UNTIL=20260303T235959Z"])
+@for_each("rule", ["FREQ=DAILY;COUNT=2", "FREQ=DAILY;UNTIL=20260303T235959Z"])
 def test_a_rule_that_ends_names_nothing_after_its_end(rule: str) -> None:
     assert len(some(rule, 10)) == 2
     assert list(rrule.slots(Repeats(rule, BERLIN, START), START + timedelta(days=1))) == []
@@ -112,15 +113,12 @@ def test_the_29th_of_february_comes_every_four_years() -> None:
     assert found == [2028, 2032, 2036]
 
 
-@pytest.mark.parametrize(
-    "rule",
-    ["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30"],
-)
+@for_each("rule", ["FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "FREQ=HOURLY;BYMONTH=2;BYMONTHDAY=30"])
 def test_a_day_that_never_comes_is_not_waited_for(rule: str) -> None:
     assert some(rule) == [START]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "rule",
     [
         "FREQ=DAILY",
@@ -247,7 +245,7 @@ def _is(day: date, wanted: int) -> bool:
 # What is refused ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "why"),
     [
         ("", "is not understood"),
@@ -275,7 +273,7 @@ def test_what_cannot_be_kept_is_refused_with_a_sentence(rule: str, why: str) -> 
         rrule.slots(Repeats(rule, BERLIN, START), START)
 
 
-@pytest.mark.parametrize("zone", ["", "Mars/Base", "../etc/passwd", "\x00"])
+@for_each("zone", ["", "Mars/Base", "../etc/passwd", "\x00"])
 def test_a_zone_that_is_none_is_refused(zone: str) -> None:
     with pytest.raises(BadInput, match="There is no time zone"):
         rrule.slots(Repeats("FREQ=DAILY", zone, START), START)

@@ -18,6 +18,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, ContractType, Criterion, Timing, Verdict
 from tests.model.examples import AT, COMPLETED, FAILED, NEW, RUNNING
 from tests.model.values import values
+from tests.tables import for_each
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"
 GOLDEN = Path(__file__).parent / "golden_s2" / "builder-state.json"
@@ -94,7 +95,7 @@ def test_the_example_of_s2_is_read_and_written_back_to_the_letter() -> None:
     assert contract.criteria[0] == Criterion("unit-test", "Toggle renders", "DarkModeToggle")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("told", "sentence"),
     [
         ([], "A contract is an object"),

@@ -21,6 +21,7 @@ from remit.model.veto import ConditionKind, VetoKind
 from remit.model.view import SCHEMA_VERSION, JsonView, show
 from tests.model.examples import EXAMPLES, NEW
 from tests.model.lifecycle_checks import S3_EDGES, S4_DIAGRAM
+from tests.tables import for_each
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"
 GOLDEN = Path(__file__).parent / "golden"
@@ -123,7 +124,7 @@ def test_a_schema_lets_no_unknown_field_in(name: str) -> None:
         )
 
 
-@pytest.mark.parametrize(("name", "place", "words"), WORDS)
+@for_each(("name", "place", "words"), WORDS)
 def test_the_words_of_a_schema_are_the_words_of_the_code(
     name: str, place: str, words: type[StrEnum] | set[str]
 ) -> None:
@@ -143,7 +144,7 @@ def test_the_kinds_of_source_in_s4_are_the_kinds_of_source() -> None:
     assert source["pattern"] == f"^({'|'.join(SourceKind)}):"
 
 
-@pytest.mark.parametrize("view", JsonView)
+@for_each("view", JsonView)
 def test_a_schema_knows_exactly_what_is_shown(view: JsonView) -> None:
     schema = _schema(f"task.{view}")
 
@@ -166,7 +167,7 @@ def test_a_word_nobody_knows_does_not_pass(view: JsonView, field: str) -> None:
     assert _complaints(f"task.{view}", {**show(NEW, view), field: "sort of"})
 
 
-@pytest.mark.parametrize("view", JsonView)
+@for_each("view", JsonView)
 def test_a_field_too_many_or_too_few_does_not_pass(view: JsonView) -> None:
     shown = show(NEW, view)
 
@@ -176,7 +177,7 @@ def test_a_field_too_many_or_too_few_does_not_pass(view: JsonView) -> None:
         assert _complaints(f"task.{view}", rest)
 
 
-@pytest.mark.parametrize("plan", S0_PLANS)
+@for_each("plan", S0_PLANS)
 def test_the_plans_of_s0_are_plans(plan: JsonMap) -> None:
     assert _complaints("work-plan", plan) == []
 
@@ -186,7 +187,7 @@ def test_the_contract_of_s2_is_a_contract() -> None:
     assert _complaints("verification-contract", {"type": "verifiable"})
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
+@for_each("name", EXAMPLES)
 def test_what_a_task_shows_as_plan_and_contract_passes_as_one(name: str) -> None:
     shown = show(EXAMPLES[name], JsonView.S3)
 

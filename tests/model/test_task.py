@@ -60,7 +60,7 @@ def test_every_pair_and_every_actor_was_tried() -> None:
     assert tried == len(Status) ** 2 * len(Actor)
 
 
-@pytest.mark.parametrize("status", sorted(TERMINAL))
+@for_each("status", sorted(TERMINAL))
 def test_an_ended_task_may_become_nothing_more(status: Status) -> None:
     task = task_in(status)
 
@@ -70,12 +70,12 @@ def test_an_ended_task_may_become_nothing_more(status: Status) -> None:
         task.move(Status.RUNNING, Actor.OWNER)
 
 
-@pytest.mark.parametrize("status", sorted(set(Status) - TERMINAL))
+@for_each("status", sorted(set(Status) - TERMINAL))
 def test_a_living_task_has_not_ended(status: Status) -> None:
     assert not task_in(status).ended
 
 
-@pytest.mark.parametrize("status", sorted(PAUSABLE))
+@for_each("status", sorted(PAUSABLE))
 def test_a_pause_remembers_where_it_was_and_leads_nowhere_else(status: Status) -> None:
     paused = task_in(status).move(Status.PAUSED, Actor.OWNER)
 

@@ -15,11 +15,15 @@ from msgspec import Struct
 import remit.model
 from remit.model.caller import Caller
 from remit.model.codec import Json, text_of
+from remit.model.delivery import Parcel
 from remit.model.delivery_moves import DeliveryMove
+from remit.model.likeness import IndexedTask
 from remit.model.status import Move
+from remit.model.task_file import FileContent
 
-# The tables are code: they are compared with the database and the documentation, never stored.
-_NEVER_STORED = frozenset({Caller, DeliveryMove, Move})
+# The tables are code, compared with the database and the documentation; bytes of files and vectors
+# are stored by other means.
+_NEVER_STORED = frozenset({Caller, DeliveryMove, FileContent, IndexedTask, Move, Parcel})
 FREE = get_type_hints(text_of)["value"]  # what `Json` says: anything
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

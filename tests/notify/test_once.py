@@ -1,12 +1,14 @@
 """Whatever happens, in whatever order, with however many ends and starts: no notice goes twice."""
 
 import asyncio
+import time
 from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +98,24 @@ async def _step(world: World, step: str, number: int) -> None:
         case _:
             for review in (await world.waiting())[:1]:
                 await world.decide(review, review.options[-1], "no")
+
+
+async def test_beside_other_processes_a_notice_leaves_soon_after_its_claim_or_later_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = time.clock_gettime
+    async with town(tmp_path) as world:
+        monkeypatch.setattr(world.house.db, "shared", True, raising=False)
+        # It is stopped between its claim and the first byte.
+        jumps = iter((0.0, 11.0))
+        monkeypatch.setattr(time, "clock_gettime", lambda clock: real(clock) + next(jumps, 11.0))
+        await world.add("Find a park", channel="dashboard")
+        await world.run()
+        assert await told(world) == []
+
+        monkeypatch.setattr(time, "clock_gettime", real)
+        await world.run(timedelta(minutes=2))
+        assert len(await told(world)) == 1
 
 
 async def _arrived(world: World, line: Witness) -> list[str]:

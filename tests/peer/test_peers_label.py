@@ -1,6 +1,5 @@
 """What no check stands for is labelled for other agents, too; why its owner took it is his."""
 
-import pytest
 from msgspec.structs import replace
 
 from remit.a2a import shapes as a2a
@@ -10,6 +9,7 @@ from remit.model.proof import TAKEN
 from remit.model.task import Task
 from remit.peer.agent_operations import AgentTaskView
 from tests.model.examples import COMPLETED
+from tests.tables import for_each
 
 ADVICE = replace(COMPLETED, contract=Contract(ContractType.ADVISORY), verdict=None)
 CODE = Contract(ContractType.VERIFIABLE, (Criterion("lint", "clean"),))
@@ -23,7 +23,7 @@ UNPROVEN = replace(
 PROVEN = replace(UNPROVEN, verdict=Verdict((Finding("lint", Result.PASS),)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "why"),
     [
         (ADVICE, "Not verified: it is advice, which no check can prove."),

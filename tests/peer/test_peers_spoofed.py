@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.peer.peers import Peers
+from tests.tables import for_each
 
 CARD = "/.well-known/agent-card.json"
 EVIL = "evil.example"
@@ -16,7 +17,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
         yield opened
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {"X-Forwarded-Host": EVIL},

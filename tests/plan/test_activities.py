@@ -18,6 +18,7 @@ from remit.plan.activities import (
     default,
     load,
 )
+from tests.tables import for_each
 
 
 def over(text: str) -> Activities:
@@ -52,12 +53,12 @@ TEXTS = (
 )
 
 
-@pytest.mark.parametrize("path", CODE.split())
+@for_each("path", CODE.split())
 def test_code_and_what_it_runs_on_must_prove_something(path: str) -> None:
     assert demand(path)
 
 
-@pytest.mark.parametrize("path", TEXTS.split())
+@for_each("path", TEXTS.split())
 def test_documents_settings_and_pictures_need_only_what_always_runs(path: str) -> None:
     assert rules_for(path)
     assert not demand(path)
@@ -114,7 +115,7 @@ def test_a_project_may_add_and_strengthen() -> None:
     assert len(rules.cross.paths) > 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         'files:\n  "*.py": {unit: false%s}',
@@ -189,7 +190,7 @@ def test_without_a_reason_no_file_is_ever_asked_for_less(files: dict[str, dict[s
 # What is refused ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "line", "what"),
     [
         ("files: {}", 1, "must say version: 1"),

@@ -7,6 +7,7 @@ import pytest
 
 from remit.model.codec import JsonMap
 from tests.cli.terminal import Terminal
+from tests.tables import for_each
 
 DIFF = """\
 diff --git a/shop/orders.py b/shop/orders.py
@@ -87,7 +88,7 @@ def test_a_diff_and_rules_of_the_project_are_read(tmp_path: Path) -> None:
     assert critics == ["style", "sql"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "code", "sentence"),
     [
         (("x", "--diff", "nowhere.diff"), 3, "There is no file nowhere.diff."),

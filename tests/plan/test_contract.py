@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -12,6 +11,7 @@ from remit.plan.activities import RulesFile, default, load
 from remit.plan.contract import ContractRequest, OwedChecks, covers, draft, reclassify, together
 from remit.plan.diff import MAX_OWN_TEST_FILES
 from tests.plan.labelled import NOW
+from tests.tables import for_each
 
 VERIFIABLE, ADVISORY, SKIP = ContractType.VERIFIABLE, ContractType.ADVISORY, ContractType.SKIP
 TYPES = Criterion("typecheck", "No type errors")
@@ -71,7 +71,7 @@ def test_a_readme_needs_only_what_always_runs() -> None:
 # When the owner is asked --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("asked", "kind", "question"),
     [
         (
@@ -116,6 +116,9 @@ def test_a_question_is_short_however_long_the_task_is() -> None:
 
 # Files --------------------------------------------------------------------------------------------
 
+PRICING = Criterion("unit-test", "Tests for pricing.py", "pricing")
+MANY = tuple(f"src/m{n}.py" for n in range(MAX_OWN_TEST_FILES + 1))
+
 
 def test_files_that_the_description_names_are_expected_and_that_is_said() -> None:
     found = draft(ContractRequest("Fix typo in src/auth/session.py"), default(), NOW)
@@ -126,31 +129,22 @@ def test_files_that_the_description_names_are_expected_and_that_is_said() -> Non
     assert Criterion("critic", "security review", "security") in found.contract.criteria
 
 
-def test_files_that_are_only_looked_at_are_not_expected_to_change() -> None:
-    assert drafted("Review src/auth/session.py").type is ADVISORY
-
-
-def test_a_settings_file_named_in_passing_does_not_make_work_on_code_trivial() -> None:
-    assert drafted("Implement a loader for settings.yaml").criteria == (TYPES, LINT, ALL)
-    assert drafted("Add Frida to CONTRIBUTORS.md").type is SKIP
-
-
-def test_work_on_code_without_a_known_file_runs_every_test() -> None:
-    assert drafted("Fix the crash").criteria == (TYPES, LINT, ALL)
-
-
-def test_a_file_that_no_rule_knows_runs_every_test() -> None:
-    assert drafted("Update docs", "a.whatever").criteria == (TYPES, LINT, ALL)
-
-
-def test_a_file_and_its_test_are_one_criterion() -> None:
-    found = drafted("Fix", "shop/pricing.py", "tests/test_pricing.py")
-
-    assert found.criteria == (
-        TYPES,
-        LINT,
-        Criterion("unit-test", "Tests for pricing.py", "pricing"),
-    )
+@for_each(
+    ("asked", "files", "criteria"),
+    [
+        ("Review src/auth/session.py", (), ()),  # it is only looked at
+        ("Implement a loader for settings.yaml", (), (TYPES, LINT, ALL)),  # named in passing
+        ("Add Frida to CONTRIBUTORS.md", (), (TYPES, LINT)),
+        ("Fix the crash", (), (TYPES, LINT, ALL)),  # no file is known
+        ("Update docs", ("a.whatever",), (TYPES, LINT, ALL)),  # no rule knows it
+        ("Fix", ("shop/pricing.py", "tests/test_pricing.py"), (TYPES, LINT, PRICING)),
+        ("Rename", MANY, (TYPES, LINT, ALL)),  # instead of thousands
+    ],
+)
+def test_what_is_known_of_the_files_decides_what_is_checked(
+    asked: str, files: tuple[str, ...], criteria: tuple[Criterion, ...]
+) -> None:
+    assert drafted(asked, *files).criteria == criteria
 
 
 def test_a_change_in_three_places_or_in_shared_code_is_read_and_runs_every_test() -> None:
@@ -161,12 +155,6 @@ def test_a_change_in_three_places_or_in_shared_code_is_read_and_runs_every_test(
     assert ALL in shared.criteria
     assert ALL not in drafted("Fix", "a/x.py", "b/y.py").criteria
     assert drafted("Reword", "docs/a/x.md", "docs/b/y.md", "core/z.md").type is SKIP
-
-
-def test_very_many_files_run_every_test_instead_of_thousands() -> None:
-    found = drafted("Rename", *(f"src/m{n}.py" for n in range(MAX_OWN_TEST_FILES + 1)))
-
-    assert found.criteria == (TYPES, LINT, ALL)
 
 
 def test_a_build_is_asked_for_where_a_project_says_so() -> None:
@@ -352,7 +340,7 @@ def test_a_tighter_time_covers_a_looser_one_and_not_the_other_way_round() -> Non
 OWED = OwedChecks((Criterion("unit-test", "All tests pass: a.py failed before"),), ("a.py failed",))
 
 
-@pytest.mark.parametrize("path", ["src/a.py", "README.md"])
+@for_each("path", ["src/a.py", "README.md"])
 def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(path: str) -> None:
     found = draft(ContractRequest("Change it", (path,), owed=OWED), default(), NOW)
 

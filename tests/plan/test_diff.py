@@ -1,10 +1,10 @@
 """Diffs: which files and lines they change, whatever they pretend; and what they say."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.plan.diff import parse, says
+from tests.tables import for_each
 
 PLAIN = """\
 diff --git a/src/a.py b/src/a.py
@@ -70,35 +70,28 @@ def test_what_is_no_diff_is_looked_at_whole() -> None:
     assert list(parse("os.system('x')\r\n").lines[""]) == ["os.system('x')"]
 
 
-@pytest.mark.parametrize(
-    ("phrase", "text"),
+@for_each(
+    ("phrase", "text", "expected"),
     [
-        ("delete from", "x = 'delete from users'"),
-        ("eval(", "y = eval(z)"),
-        ("password", "db_password = 1"),
-        ("update * set", "update users set a"),
-        ("begin * private key", "-- begin rsa private key --"),
-        ("update * set", "update\nupdate x set"),
-        ("* key", "any key"),
+        ("delete from", "x = 'delete from users'", True),
+        ("eval(", "y = eval(z)", True),
+        ("password", "db_password = 1", True),
+        ("update * set", "update users set a", True),
+        ("begin * private key", "-- begin rsa private key --", True),
+        ("update * set", "update\nupdate x set", True),
+        ("* key", "any key", True),
+        ("eval(", "medieval(x)", False),
+        ("password", "passwords", False),
+        ("update * set", "update users\nset a", False),
+        ("update * set", "update users offset 3", False),
+        ("update * set", "updates nothing", False),
+        ("jwt", "", False),
     ],
 )
-def test_a_phrase_is_found(phrase: str, text: str) -> None:
-    assert says(phrase, text)
-
-
-@pytest.mark.parametrize(
-    ("phrase", "text"),
-    [
-        ("eval(", "medieval(x)"),
-        ("password", "passwords"),
-        ("update * set", "update users\nset a"),
-        ("update * set", "update users offset 3"),
-        ("update * set", "updates nothing"),
-        ("jwt", ""),
-    ],
-)
-def test_a_phrase_is_not_found_in_other_words_or_lines(phrase: str, text: str) -> None:
-    assert not says(phrase, text)
+def test_a_phrase_is_found_as_whole_words_in_one_line(
+    phrase: str, text: str, *, expected: bool
+) -> None:
+    assert says(phrase, text) is expected
 
 
 @given(st.text(), st.text(max_size=400))

@@ -1,7 +1,5 @@
 """The labelled tasks: those the words were tuned to, and those they had not seen."""
 
-import pytest
-
 from remit.model.contract import ContractType
 from tests.plan.labelled import HALVES, Labelled, labelled
 from tests.tables import for_each
@@ -22,7 +20,7 @@ def test_there_are_enough_and_none_twice() -> None:
     assert {each.wanted for each in ALL} == KINDS
 
 
-@pytest.mark.parametrize("half", HALVES)
+@for_each("half", HALVES)
 def test_nineteen_of_twenty_contracts_are_of_the_right_kind(half: str) -> None:
     found = labelled(half)
     wrong = [
@@ -32,7 +30,7 @@ def test_nineteen_of_twenty_contracts_are_of_the_right_kind(half: str) -> None:
     assert 1 - len(wrong) / len(found) >= AT_LEAST, wrong
 
 
-@pytest.mark.parametrize("half", HALVES)
+@for_each("half", HALVES)
 def test_no_work_on_code_is_let_off_in_silence(half: str) -> None:
     wrong = [
         each.asked.description

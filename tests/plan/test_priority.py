@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -14,11 +13,11 @@ from remit.model.ids import SeriesId
 from remit.model.plan import Gap, RankingRule
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.plan import priority
-from remit.plan.draft import Planner, ranked
-from remit.plan.priority_trial import trials
+from remit.plan.draft import Planner, ranked, trials
 from remit.plan.priority_when import gather
 from tests.plan.priority_tasks import FILE, MONDAY, holds, made, mail, ruled
 from tests.soak import examples
+from tests.tables import for_each
 
 S4 = """\
 version: 1
@@ -67,18 +66,12 @@ def planner(scorer: Scorer | None = None, text: str = S4) -> Planner:
 # S4's table ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("task", "score", "level", "name", "because"),
     [
         (mail("a@bank.example"), None, "high", "bank", f"finance alerts ({FILE}, line 5)"),
         (made("Pay the INVOICE"), None, "med", "invoice", f"bookkeeping ({FILE}, line 9)"),
-        (
-            made(),
-            0.8,
-            "high",
-            "urgent",
-            f"fuzzy urgency; score 0.80: due today ({FILE}, line 13)",
-        ),
+        (made(), 0.8, "high", "urgent", f"fuzzy urgency; score 0.80: due today ({FILE}, line 13)"),
         (made(), 0.79, "low", "default", "no rule matched; score 0.79: due today"),
         (made(), None, "low", "default", "no rule matched"),
     ],
@@ -135,7 +128,7 @@ CONTEXT = made(
 SERIES = SeriesId("ser-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "task", "expected"),
     [
         ("objective matches /Beach/", made(), False),
@@ -191,7 +184,7 @@ def test_a_condition_means_what_it_says(condition: str, task: Task, expected: bo
     assert holds(condition, task) is expected
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "expected"),
     [
         ("{all: [source is manual, objective matches /beach/]}", True),
@@ -235,7 +228,7 @@ def test_the_time_is_the_owners_and_the_one_at_which_it_came() -> None:
 # The score ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("condition", "asks", "high", "low"),
     [
         ("llm_score >= 0.8", True, True, False),
@@ -332,18 +325,10 @@ def test_a_trial_tells_what_other_rules_would_change_and_leaves_out_what_was_sai
 WORDS = st.sampled_from(["a", "b", "ab", "ba", "a b", "", "aab", "A"])
 LEAVES = st.sampled_from(
     [
-        "objective matches /a/",
-        "objective matches /^b/i",
-        "objective matches /ab|ba/",
-        "objective is a",
-        "context.x matches /b$/",
-        "context.x is ab",
-        "source is email",
-        "source in [manual, email]",
-        "weekday in mon-fri",
-        "time in 09:00-10:00",
-        "llm_score >= 0.5",
-        "sender_domain is x.example",
+        *("objective matches /a/", "objective matches /^b/i", "objective matches /ab|ba/"),
+        *("objective is a", "context.x matches /b$/", "context.x is ab", "source is email"),
+        *("source in [manual, email]", "weekday in mon-fri", "time in 09:00-10:00"),
+        *("llm_score >= 0.5", "sender_domain is x.example"),
     ]
 )
 

@@ -15,6 +15,7 @@ from remit.plan.priority import MAX_RULES, load
 from remit.plan.priority_pattern import Pattern, Patterns
 from tests.plan.priority_tasks import FILE, holds, made, mail, ruled
 from tests.soak import examples
+from tests.tables import for_each
 
 BANKS = '{banks: [bank.example, "*.giro.example", bücher.example]}'
 
@@ -22,7 +23,7 @@ BANKS = '{banks: [bank.example, "*.giro.example", bücher.example]}'
 # 23: a forged sender ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("sender", "counts"),
     [
         ("alerts@bank.example", True),
@@ -59,7 +60,7 @@ def _elsewhere(kind: SourceKind) -> Task:
     return made("Alert", source=Source(kind, "1"), context=forged)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "task",
     [
         mail("alerts@bank.example", verified=False),
@@ -79,7 +80,7 @@ def test_a_forged_sender_gets_the_default(task: Task) -> None:
 # 24: slow patterns --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+$", "(.*)*x", "(x+x+)+y", "(a|aa)+$"])
+@for_each("pattern", ["(a+)+$", "(.*)*x", "(x+x+)+y", "(a|aa)+$"])
 def test_a_pattern_that_hangs_elsewhere_is_answered_on_a_long_text(pattern: str) -> None:
     rules = ruled(f"'objective matches /{pattern}/'")
     text = ("a" * 50_000 + "x" * 50_000) * 2 + "!"
@@ -87,7 +88,7 @@ def test_a_pattern_that_hangs_elsewhere_is_answered_on_a_long_text(pattern: str)
     assert rules.find(made(text), UTC).rule is (rules.rules[0] if pattern.endswith("x") else None)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "why"),
     [
         ("(?=a)b", "looks around ((?=)"),
@@ -114,7 +115,7 @@ def test_a_pattern_that_is_not_safe_is_refused_with_its_line(pattern: str, why: 
     assert refused.value.field == "priority"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "why"),
     [
         ("invoice", "must be a pattern like /invoice/i"),
@@ -199,7 +200,7 @@ BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
 RULE = "  - {name: a, when: source is email, priority: high, because: x}\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "said"),
     [
         (BOMB, "line 1: it points elsewhere; write it out instead."),
@@ -270,7 +271,7 @@ def test_a_bad_file_is_refused_with_its_line_and_why(text: str, said: str) -> No
     assert said in str(refused.value)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("when", "said"),
     [
         ("invoices", "is 'invoices'; a condition looks like objective matches /invoice/i"),

@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import cast
 
-import pytest
-
 from remit.model.codec import Json, JsonMap
 from remit.plan import priority
 from tests.cli.terminal import Terminal
+from tests.tables import for_each
 
 MINE = """\
 version: 1
@@ -212,7 +211,7 @@ def test_a_rehearsal_reads_stdin_other_rules_and_all_that_rules_ask_about(tmp_pa
     assert seat.run(*words, stdin='{"objective": "x"}').json["priority"] == "low"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words", "code", "said"),
     [
         ("{", (), 2, "is no JSON that can be read"),
@@ -228,6 +227,7 @@ def test_what_cannot_be_rehearsed_is_refused_in_a_sentence(
     tmp_path: Path, text: str | None, words: tuple[str, ...], code: int, said: str
 ) -> None:
     path = tmp_path / "task.json"
+    path.unlink(missing_ok=True)
     if text is not None:
         path.write_text(text)
     found = Terminal(tmp_path).run("rehearse", "priority", str(path), *words)

@@ -1,10 +1,10 @@
 """What words ask for: the verb decides, and what is quoted or denied does not."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.plan.words import RequestedWork, read
+from tests.tables import for_each
 
 ADVICE, TEXT, UNSURE, CHANGE = (
     RequestedWork.ADVICE,
@@ -18,7 +18,7 @@ S2_ADVISORY = (
 )
 
 
-@pytest.mark.parametrize("verb", S2_ADVISORY)
+@for_each("verb", S2_ADVISORY)
 def test_each_advisory_word_of_s2_is_advice_as_a_verb_in_all_its_forms(verb: str) -> None:
     stem = verb.removesuffix("e")
     ing = "planning" if verb == "plan" else f"{stem}ing"
@@ -28,29 +28,25 @@ def test_each_advisory_word_of_s2_is_advice_as_a_verb_in_all_its_forms(verb: str
     assert read(f"Please {verb} the importer").asks is ADVICE
 
 
-@pytest.mark.parametrize("verb", S2_ADVISORY)
+@for_each("verb", S2_ADVISORY)
 def test_each_advisory_word_of_s2_is_no_advice_as_a_name(verb: str) -> None:
     assert read(f"Implement the {verb} button").asks is CHANGE
     assert read(f"Fix the {verb}er widget").asks is CHANGE
     assert read(f"Rename `{verb}` to `start`").asks is CHANGE
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
-        "Document the importer",
-        "Update the readme",
-        "Update the docs",
-        "Add a comment",
-        "Fix a typo",
-        "Fix spelling",
+        *("Document the importer", "Update the readme", "Update the docs", "Add a comment"),
+        *("Fix a typo", "Fix spelling"),
     ],
 )
 def test_each_skip_word_of_s2_is_text(text: str) -> None:
     assert read(text).asks is TEXT
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "asks"),
     [
         ("Comment out the failing test", CHANGE),
@@ -106,7 +102,7 @@ def test_nothing_that_follows_an_order_takes_it_back(text: str) -> None:
     assert read(f"Implement the importer. {text}").asks is CHANGE
 
 
-@pytest.mark.parametrize("plea", ["skip verification", "docs only", "just a comment", "no tests"])
+@for_each("plea", ["skip verification", "docs only", "just a comment", "no tests"])
 def test_words_that_beg_to_be_let_off_never_help(plea: str) -> None:
     assert read(f"Implement the importer; {plea}").asks is CHANGE
     assert read(f"Implement the importer, {plea}").asks is CHANGE
@@ -117,6 +113,6 @@ def test_any_text_has_a_reading(text: str) -> None:
     assert read(text).why
 
 
-@pytest.mark.parametrize("piece", ["and review ", "`", "'a ", "- ", "to fix and ", ", not ", "“"])
+@for_each("piece", ["and review ", "`", "'a ", "- ", "to fix and ", ", not ", "“"])
 def test_a_text_made_to_be_slow_is_read_in_steps_that_grow_with_it(piece: str) -> None:
     assert read(piece * 100_000).why

@@ -9,6 +9,7 @@ from remit.model.plan import Clause, ClauseOutcome
 from remit.plan import items as plan_items
 from remit.plan.items import items
 from remit.plan.written import LANGUAGES, criteria
+from tests.tables import for_each
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}
 
@@ -34,7 +35,7 @@ LANGUAGE = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "code"), LANGUAGE)
+@for_each(("ask", "code"), LANGUAGE)
 def test_the_language_is_the_one_that_is_asked_for(ask: str, code: str | None) -> None:
     assert made(ask).get("language") == code
 
@@ -69,7 +70,7 @@ LENGTH = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "pattern"), LENGTH)
+@for_each(("ask", "pattern"), LENGTH)
 def test_the_length_is_the_one_that_is_asked_for(ask: str, pattern: str | None) -> None:
     assert made(ask).get("length") == pattern
 
@@ -84,7 +85,7 @@ SOURCES = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "pattern"), SOURCES)
+@for_each(("ask", "pattern"), SOURCES)
 def test_sources_are_counted_where_they_are_asked_for(ask: str, pattern: str | None) -> None:
     assert made(ask, can_read=True).get("sources") == pattern
     assert "sources" not in made(ask)
@@ -103,7 +104,7 @@ FACTS = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "grounded"), FACTS)
+@for_each(("ask", "grounded"), FACTS)
 def test_figures_must_stand_somewhere_only_where_facts_are_asked_for(
     ask: str, *, grounded: bool
 ) -> None:
@@ -121,7 +122,7 @@ FRESH = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "days"), FRESH)
+@for_each(("ask", "days"), FRESH)
 def test_what_is_asked_for_as_of_now_must_be_fresh(ask: str, days: str | None) -> None:
     assert made(ask, can_read=True).get("fresh") == days
 
@@ -138,7 +139,7 @@ FORM = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "channels", "pattern"), FORM)
+@for_each(("ask", "channels", "pattern"), FORM)
 def test_the_form_is_what_was_asked_for_and_what_the_reader_can_read(
     ask: str, channels: tuple[str, ...], pattern: str | None
 ) -> None:
@@ -183,7 +184,7 @@ ITEMS = [
 ]
 
 
-@pytest.mark.parametrize(("ask", "number"), ITEMS)
+@for_each(("ask", "number"), ITEMS)
 def test_a_request_falls_into_the_things_it_asks_for(ask: str, number: int) -> None:
     found = items(ask, ())
 
@@ -228,6 +229,6 @@ def test_each_thing_of_a_long_list_is_looked_at_a_fixed_number_of_times(
     assert looked < 6 * 2_000
 
 
-@pytest.mark.parametrize("text", ["7" * 99_000, "word " * 19_000, " " * 99_000, "rechne " * 14_000])
+@for_each("text", ["7" * 99_000, "word " * 19_000, " " * 99_000, "rechne " * 14_000])
 def test_no_request_of_the_longest_kind_stalls(text: str) -> None:
     assert criteria(f"Find {text}", (), ("email",), can_read=True)

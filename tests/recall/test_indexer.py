@@ -372,7 +372,7 @@ async def test_a_hundred_runs_of_a_series_leave_room_for_others(tmp_path: Path) 
 
 
 def _indexed(task_id: TaskId, vector: Sequence[float], beside: dict[str, str]) -> IndexedTask:
-    return IndexedTask(task_id, tuple(vector), dict(beside))
+    return IndexedTask(task_id, vector, dict(beside))
 
 
 async def _holds(world: World, count: int) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Final, TypeAlias
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,6 +67,15 @@ def test_a_session_can_be_left_out(store: SnippetStore) -> None:
     store.put([some(A, 1, 0, 0, 0, session="ses-a"), some(B, 1, 1, 0, 0, session="ses-b")])
 
     assert [each.task_id for each in store.near((1, 0, 0, 0), 5, [SessionId("ses-a")])] == [B]
+
+
+def test_only_what_ended_so_can_be_asked_for(store: SnippetStore) -> None:
+    store.put([some(A, 1, 0, 0, 0), some(B, 1, 1, 0, 0)])
+    store.mark(B, {"task_id": B, "session": "ses-2", "taint": "owner", "status": "completed"})
+
+    assert [each.task_id for each in store.near((1, 0, 0, 0), 5, (), "completed")] == [B]
+    store.mark(B, {"task_id": B, "session": "ses-2", "taint": "owner", "status": "failed"})
+    assert store.near((1, 0, 0, 0), 5, (), "completed") == []
 
 
 def test_the_same_task_twice_is_one_with_the_newer_words(store: SnippetStore) -> None:
@@ -222,3 +232,20 @@ def holding(folder: Path, text: str) -> list[str]:
         ["grep", "-rla", text, str(folder)], capture_output=True, text=True, check=False
     )
     return found.stdout.split()
+
+
+def test_the_index_in_memory_keeps_nearly_all_true_neighbours_among_many_alike() -> None:
+    chance = np.random.default_rng(7)
+    middles = chance.normal(size=(20, 256))
+    vectors = middles[np.arange(4_000) % 20] + chance.normal(scale=0.9, size=(4_000, 256))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    ids = [TaskId(f"task-{encode(n + 1)}") for n in range(4_000)]
+    index = VectorIndex(256)
+    index.put([some(each, *vector) for each, vector in zip(ids, vectors.tolist(), strict=True)])
+
+    kept = 0
+    for asked in vectors[:100]:
+        true = {ids[row] for row in np.argsort(-(vectors @ asked))[:5]}
+        kept += len(true & {each.task_id for each in index.near(asked.tolist(), 5)})
+
+    assert kept >= 0.95 * 500

@@ -110,11 +110,11 @@ def test_programs_look_back_read_the_changes_and_take_one_back(tmp_path: Path) -
     with Learner(tmp_path, works=True, settings=settings) as served:
         review = served.teach()
         page = served.html(f"/inbox/{review}")
-        assert "Shall this be learned?" in page
+        assert "Learn this?" in page
         assert "What would change" in page
         assert f"<ins>{GUIDELINE}</ins>" in page
         assert len(set(re.findall(r'href="/tasks/(task-\w{26})"', page))) >= 5
-        assert "Put it in" in page
+        assert "Apply it" in page
         assert not (tmp_path / "guidelines.txt").exists()
 
         served.post(f"/api/reviews/{review}/decision", {"answer": "approve"})

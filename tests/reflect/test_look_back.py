@@ -37,6 +37,7 @@ from tests.reflect.learning import (
     written,
 )
 from tests.stage import stage
+from tests.tables import for_each
 
 EMAIL: Final = SourceKind.EMAIL
 DAY: Final = timedelta(days=1)
@@ -132,12 +133,7 @@ async def test_a_mail_of_a_known_sender_is_ranked_by_his_domain_and_not_by_its_w
         await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
         later = await ranked(
-            house,
-            "Another",
-            None,
-            taint=Taint.CONTACT,
-            kind=SourceKind.EMAIL,
-            context=dict(mail),
+            house, "Another", None, taint=Taint.CONTACT, kind=SourceKind.EMAIL, context=dict(mail)
         )
     assert later.priority is Priority.HIGH
 
@@ -344,7 +340,7 @@ async def _series(house: World) -> list[Series]:
     return await house.house.db.read(series.list_series)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("to", "agent", "told"),
     [
         ("completed", "reflect", False),  # what it found, it has asked
@@ -359,7 +355,7 @@ def test_a_night_without_a_lesson_is_told_nobody(to: str, agent: str | None, tol
     assert (notify.telling(event, task) is not None) is told
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("context", "kind", "found"),
     [
         ({"sender": "anna@Bank.example", "sender_verified": True}, EMAIL, "bank.example"),

@@ -15,6 +15,7 @@ from remit.plan import priority
 from remit.plan.draft import ranked
 from remit.reflect import propose, reflector
 from tests.reflect.learning import GUIDELINE, task_of
+from tests.tables import for_each
 
 INVOICE = Lesson(
     LessonFile.RULES,
@@ -43,7 +44,7 @@ def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     assert kept == ["--- a/f"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "version: 1\nrules: []\ndefault: med\n",
@@ -59,7 +60,7 @@ def test_a_rule_goes_into_files_of_other_forms(text: str) -> None:
     assert found.default is priority.load(text if text[-1] == "\n" else f"{text} []", "f").default
 
 
-@pytest.mark.parametrize("text", ["", "version: 1\n", "version: 1\nrules: [{name: a}]\n"])
+@for_each("text", ["", "version: 1\n", "version: 1\nrules: [{name: a}]\n"])
 def test_a_file_that_cannot_take_a_rule_says_so(text: str) -> None:
     with pytest.raises(BadInput, match="rules:"):
         propose.worked_in(INVOICE, text)
@@ -77,7 +78,7 @@ def test_a_condition_that_is_there_is_not_put_in_twice_nor_a_name() -> None:
     assert names[:2] == ["learned-about-invoice-2", "learned-about-invoice"]
 
 
-@pytest.mark.parametrize("before", ["", "# a remark\n", "Be brief.", "Be brief.\n"])
+@for_each("before", ["", "# a remark\n", "Be brief.", "Be brief.\n"])
 def test_a_guideline_is_a_line_at_the_end(before: str) -> None:
     after = propose.worked_in(SAID, before)
 

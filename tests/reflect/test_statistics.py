@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Final
 
-import pytest
-
 from remit.model.ids import SeriesId
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.plan import RankingRule
@@ -13,6 +11,7 @@ from remit.reflect import statistics, suggest
 from remit.reflect.lines import GREETING, ShownMessage
 from remit.reflect.statistics import LATE, MIN_CASES, ReflectedTask
 from tests.reflect.learning import GUIDELINE, name, reflection, task_of
+from tests.tables import for_each
 
 EDITED: Final = ShownMessage((GREETING,), (), 20, 18, edited=True)
 AS_IT_WAS: Final = ShownMessage((GREETING,), (GREETING,), 20, 20, edited=False)
@@ -39,7 +38,7 @@ def those(number: int, title: str = "Pay the invoice", **more: object) -> list[R
     ]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("edited", "kept", "found"),
     [(MIN_CASES, 0, True), (MIN_CASES - 1, 0, False), (8, 2, True), (7, 3, False)],
 )

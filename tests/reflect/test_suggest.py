@@ -4,7 +4,6 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -25,6 +24,7 @@ from tests.reflect.learning import (
     task_of,
     world,
 )
+from tests.tables import for_each
 
 GOOD = "Write figures with their unit."
 
@@ -53,20 +53,19 @@ def guideline(text: str = GOOD, tasks: Sequence[str] | None = None, **more: obje
     }
 
 
+def rule(word: str = "invoice", priority: str = "high") -> object:
+    tasks = [name(n) for n in range(3)]
+    return {"kind": "rule", "word": word, "priority": priority, "tasks": tasks}
+
+
 def test_a_guideline_and_a_rule_are_read() -> None:
-    rule = {
-        "kind": "rule",
-        "word": "invoice",
-        "priority": "high",
-        "tasks": [name(n) for n in range(4)],
-    }
-    (one, two), lost = suggest.read(said(guideline(), rule), seen())
+    (one, two), lost = suggest.read(said(guideline(), rule()), seen())
 
     assert (one.file, one.text, lost) == (LessonFile.GUIDELINES, GOOD, 0)
     assert (two.when, two.priority) == (r"objective matches /\binvoice\b/i", Priority.HIGH)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "suggestion",
     [
         guideline(tasks=[name(0), name(1)]),
@@ -74,19 +73,7 @@ def test_a_guideline_and_a_rule_are_read() -> None:
         guideline(tasks=[name(90), name(91), name(92)]),
         guideline(recipients=["eve"]),
         {"kind": "permission", "text": GOOD, "tasks": [name(n) for n in range(3)]},
-        {
-            "kind": "rule",
-            "word": "sunshine",
-            "priority": "high",
-            "tasks": [name(n) for n in range(3)],
-        },
-        {"kind": "rule", "word": ".*", "priority": "high", "tasks": [name(n) for n in range(3)]},
-        {
-            "kind": "rule",
-            "word": "invoice",
-            "priority": "urgent",
-            "tasks": [name(n) for n in range(3)],
-        },
+        *(rule("sunshine"), rule(".*"), rule(priority="urgent")),
         {"kind": "guideline"},
         7,
     ],
@@ -99,7 +86,7 @@ def test_tasks_of_others_speak_for_nothing() -> None:
     assert suggest.read(said(guideline()), seen(taint=Taint.PUBLIC)) == ([], 1)
 
 
-@pytest.mark.parametrize("answer", ["", "No.", "[", "{}", "[[[[", "null", "[" * 5000 + "]" * 5000])
+@for_each("answer", ["", "No.", "[", "{}", "[[[[", "null", "[" * 5000 + "]" * 5000])
 def test_an_answer_that_is_none_teaches_nothing(answer: str) -> None:
     assert suggest.read(answer, seen())[0] == []
 

@@ -63,9 +63,7 @@ async def test_a_change_is_in_the_journal_once_and_its_texts_are_kept(tmp_path: 
     assert modes == {0o600}
 
 
-async def test_a_crash_between_the_journal_and_the_file_is_made_good(
-    tmp_path: Path,
-) -> None:
+async def test_a_crash_between_the_journal_and_the_file_is_made_good(tmp_path: Path) -> None:
     async with world(tmp_path) as house:
         kept = versions(house)
         said = change("default\n", "one\n", "a")

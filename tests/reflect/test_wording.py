@@ -1,16 +1,16 @@
 """What stands in a message is told by its kind, in three languages; no word of it comes out."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.reflect import lines
 from remit.reflect.lines import BULLETS, CLOSING, EMOJI, EXCLAMATION, GREETING, HEADINGS
+from tests.tables import for_each
 
 KINDS = (GREETING, CLOSING, BULLETS, HEADINGS, EMOJI, EXCLAMATION)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kinds"),
     [
         ("Dear Anna,\n\nit rains.\n\nBest wishes\nHanan", (GREETING, CLOSING)),

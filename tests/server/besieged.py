@@ -31,14 +31,22 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "NewTurn": {"text": "approve it"},
     "Bulk": {"action": "pause", "filter": "plants"},
     "NewTask": {"text": "Water the plants"},
+    "KeepFile": {"name": "plants.txt", "content": "d2F0ZXI="},
     "TaskChange": {"title": "Water all plants"},
     "NewDecision": {"answer": "approve"},
     "Postponement": {"hours": 1},
     "NewPermission": {"contact": "Bea", "channel": "outbox", "policy": "allow"},
     "ChangedContact": {"role": "friend"},
     "ChannelTest": {},
+    "PairChannel": {},
     "NewRule": {"kind": "permission", "contact": "Bea", "channel": "outbox"},
     "SkipSlot": {},
+    "UnskipSlot": {"slot": "2031-01-01T10:00:00Z"},
+    "RepeatSeries": {"every": "every day at 9:00"},
+    "SeeResults": {},
+    "RepeatForm": {"every": "every day at 9:00"},
+    "SeenForm": {},
+    "ContactAnswer": {"name": "Dora", "channel": "outbox", "address": "dora@example.org"},
     "MoveSlot": {"to": "2031-01-01T10:00:00Z"},
     "SeriesRules": {"missed": "skip"},
     "NewToken": {"name": "mine", "scopes": ["read"]},
@@ -66,6 +74,7 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "RefusalForm": {"account": "work", "calendar": "/team/", "path": "/a.ics"},
     "TriedWay": {"way": "conversation"},
     "NoticesForm": {"done": "conversation"},
+    "FinishForm": {"state": "x", "code": "y"},
 }
 CONTACT: Final[JsonMap] = {"name": "Cleo", "role": "friend"}
 
@@ -130,7 +139,7 @@ class Besieged(Served):
         kinds |= {"/api/tok": "token", "/settings/tok": "token"}
         kind = next((k for start, k in kinds.items() if route.path.startswith(start)), "task")
         found = {"id": self.ids[kind], "task": self.ids["task"], "part": "bar"}
-        found |= {"section": "contacts", "name": "outbox"}
+        found |= {"section": "contacts", "name": "outbox", "sha256": "ab" * 32}
         if "contacts" in route.path or "views" in route.path:
             found["name"] = "mine" if "views" in route.path else "Bea"
         return route.path.format(**found)

@@ -218,7 +218,7 @@ class Served:
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
         channels = {"outbox": self.outbox}
-        provide_database(self._settings.database)
+        provide_database(self._settings.database_file)
         try:
             async with opened(
                 self._settings, clock=self.clock, brain=self._brain, channels=channels

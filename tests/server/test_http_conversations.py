@@ -54,7 +54,7 @@ def test_the_list_is_paged_and_the_last_spoken_in_comes_first(still: Served) -> 
     assert {*talks} <= {
         each["id"] for each in (*maps(page, "conversations"), *maps(rest, "conversations"))
     }
-    assert still.ask("GET", "/api/conversations?before=conv-none").status_code == 422
+    assert still.ask("GET", "/api/conversations?before=conv-none").status_code == 404
 
 
 def test_a_conversation_is_renamed_and_put_away(still: Served) -> None:

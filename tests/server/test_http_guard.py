@@ -153,7 +153,7 @@ def test_a_token_in_the_address_opens_nothing(still: Served) -> None:
         ("GET", "/api/tasks/x/retry", "POST"),
         ("GET", "/api/reviews/x/decision", "POST"),
         ("POST", "/healthz", "GET, HEAD"),
-        ("BREW", "/api/events", "GET, HEAD"),
+        ("MKCOL", "/api/events", "GET, HEAD"),
     ],
 )
 def test_a_wrong_method_is_told_the_right_ones(

@@ -148,7 +148,7 @@ def test_only_a_decision_leads_out_of_a_review(zoo: Zoo) -> None:
         assert zoo.served.ask("PATCH", path, {"action": action}).status_code == 409
     wrong = zoo.served.ask("POST", f"/api/reviews/{zoo.review}/decision", {"answer": "approve"})
 
-    assert wrong.status_code == 422
+    assert wrong.status_code == 409
     assert zoo.state(Status.NEEDS_REVIEW) == "needs_review"
 
 

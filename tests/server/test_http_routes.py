@@ -194,9 +194,9 @@ def test_a_decision_must_be_one_of_the_options_and_have_its_text(working: Served
     wrong = working.ask("POST", path, {"answer": "approve"})
     mute = working.ask("POST", path, {"answer": "answer", "text": " "})
 
-    assert (wrong.status_code, wrong.json()["field"]) == (422, "answer")
+    assert (wrong.status_code, wrong.json()["field"]) == (409, "answer")
     assert "answer, decline, not approve" in wrong.json()["detail"]
-    assert (mute.status_code, mute.json()["field"]) == (422, "text")
+    assert (mute.status_code, mute.json()["field"]) == (409, "text")
     assert working.get(f"/api/reviews/{review['id']}")["decision"] is None
 
 

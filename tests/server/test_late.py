@@ -62,7 +62,7 @@ def test_what_failed_with_its_group_is_shown_and_fixed_or_left(
     listed = unescape(look(served, "/inbox").text)
     told = served.post(f"/api/reviews/{review}/decision", {"answer": answer})
 
-    assert "What was merged does not hold. Fix it?" in page
+    assert "The merged work failed a check. Fix it?" in page
     assert "E2e failed on main of shop, with prd.md." in page
     assert page.count("Have it fixed, or leave it?") == 1  # in the journal; the answers say so
     assert "blank <b>" in page

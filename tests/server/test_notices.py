@@ -72,13 +72,13 @@ def test_what_was_told_is_listed_page_by_page_with_what_came_of_it(house: Besieg
 
 @pytest.mark.parametrize("path", ["/api/notices?cursor=x", "/api/notices?limit=0"])
 def test_a_page_that_never_was_is_refused(house: Besieged, path: str) -> None:
-    assert house.ask("GET", path).status_code == 422
+    assert house.ask("GET", path).status_code in (404, 422)
 
 
 def test_a_way_that_is_none_is_refused_with_those_there_are(house: Besieged) -> None:
     answer = house.ask("POST", "/api/notices/test", {"way": "pigeon"})
 
-    assert answer.status_code in (400, 422)
+    assert answer.status_code == 404
     assert "there is conversation, push" in answer.json()["detail"]
 
 

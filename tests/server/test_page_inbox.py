@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Final
@@ -21,7 +22,7 @@ from remit.model.review import Review
 from remit.model.status import Actor, Reason
 from remit.model.task import Task
 from remit.review import ask
-from remit.store import owner_activity, reviews
+from remit.store import meta, reviews
 from tests.server.served import TOKEN, Served
 
 LETTER: Final = "Lumphini Park."
@@ -106,11 +107,11 @@ def test_what_waits_stands_under_what_is_to_be_done_about_it(
     served.add("Look around")
     served.settle()
     page = visitor.get("/inbox")
-    order = [page.index(word) for word in ("Decide <", "Look at <", "Fix <")]
+    order = [page.index(word) for word in ("Decide <", "Fix <", "Look at <")]
     assert order == sorted(order)
     for title, heap in (("Tell Anna", "Decide <"), ("Look around", "Look at <")):
         assert page.index(heap) < page.index(title)
-    assert page.index("Something hopeless", order[2]) > order[2]
+    assert page.index("Something hopeless", order[1]) > order[1]
 
 
 def test_an_empty_house_says_how_to_begin_and_a_quiet_one_that_nothing_is_wanted(
@@ -131,6 +132,42 @@ def test_a_letter_that_is_approved_as_it_stands_is_not_called_edited(
     decision = _review(served, review).decision
     assert decision is not None
     assert (decision.answer, decision.text) == ("approve", None)
+
+
+def test_a_text_under_review_can_go_to_somebody_else_and_only_there(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    assert 'name="to" form="decide"' in visitor.get(f"/inbox/{review}")
+    decide = partial(visitor.decide, text="Hi Ben", to="ben@example.org", channel="outbox")
+    decide(review, answer="approve")
+    served.settle()
+    (asked,) = _open(served)
+    page = visitor.get(f"/inbox/{asked.id}")
+    assert "ben@example.org" in page
+    assert asked.evidence == "Hi Ben"
+    decide(str(asked.id), answer="approve")
+    _pass(served, timedelta(seconds=11))
+    assert [(each.recipient, each.body) for each in served.outbox.sent] == [
+        ("ben@example.org", "Hi Ben")
+    ]
+
+
+def test_a_text_that_was_changed_is_verified_nowhere_in_the_inbox(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    assert "Form checked" in visitor.get("/inbox/list")
+    visitor.decide(review, answer="approve", text="Hi Anna, in my own words")
+    visitor.post(f"/inbox/{review}/undo")
+    for path in ("/inbox/list", f"/inbox/{review}"):
+        assert "Form checked" not in visitor.get(path)
+        assert "Not verified" in visitor.get(path)
+    visitor.decide(review, answer="approve", text="Hi Anna, in my own words")
+    _pass(served, timedelta(seconds=11))
+    ended = visitor.get(f"/inbox/{_review(served, review).task_id}")
+    assert "Form checked" not in ended
+    assert "You changed the text after it was checked." in ended
 
 
 def test_what_was_typed_is_what_goes_out_to_the_byte(served: Served, visitor: Visitor) -> None:
@@ -181,7 +218,7 @@ def test_who_decides_second_is_told_who_was_first_and_changes_nothing(
     assert digest
     visitor.post(f"/inbox/{review}", answer="approve", text=LETTER, digest=digest[1])
     late = visitor.post(f"/inbox/{review}", 409, answer="decline", text="No more", digest=digest[1])
-    assert "Somebody was first" in late.text
+    assert "decided in another window meanwhile" in late.text
     assert "You approved, today at" in late.text
     decision = _review(served, review).decision
     assert decision is not None
@@ -216,7 +253,7 @@ def test_what_is_sent_back_is_done_again_with_the_word_and_needs_one(
 ) -> None:
     review = _asked(served)
     wrong = visitor.decide(review, 422, answer="back")
-    assert "give the text" in wrong.text
+    assert "Write what should be different first" in wrong.text
     visitor.decide(review, answer="back", text="Shorter, please.")
     served.settle()
     (again,) = _open(served)
@@ -228,7 +265,7 @@ def test_a_declined_letter_is_never_sent(served: Served, visitor: Visitor) -> No
     visitor.decide(review, answer="decline")
     _pass(served, timedelta(minutes=1))
     assert served.outbox.tried == []
-    assert "nothing was sent" in visitor.get(f"/inbox/{review}")
+    assert "Nothing was sent" in visitor.get(f"/inbox/{review}")
 
 
 def test_an_answer_goes_to_the_work_that_asked(served: Served, visitor: Visitor) -> None:
@@ -350,17 +387,17 @@ KINDS: Final[dict[str, tuple[Callable[[Task], Review], str]]] = {
     "call": (lambda t: ask.call(t, "0:0", _CALL), "Allow this call"),
     "begun": (lambda t: ask.begun(t, "0:0", _CALL, "It stopped."), "It was done"),
     "held": (lambda t: ask.held(t, 0, Hold("It is odd."), Reply("Hm")), "Send this text"),
-    "whom": (lambda t: ask.whom(t, _TASKED, 0, "Two are called Anna."), "contact book"),
+    "whom": (lambda t: ask.whom(t, _TASKED, 0, "Two are called Anna."), "name from your contacts"),
     "send": (
         lambda t: ask.permission(t, _TASKED, Reach("Anna", "1"), "Hi", "It is late. "),
         "It is late.",
     ),
-    "unproven": (lambda t: ask.unproven(t, "too long", "A text"), "Accept as it is"),
-    "locked": (lambda t: ask.locked(t, _TASKED, "the token is old"), "It is put right"),
+    "unproven": (lambda t: ask.unproven(t, "too long", "A text"), "Accept anyway"),
+    "locked": (lambda t: ask.locked(t, _TASKED, "the token is old"), "Fixed, continue"),
     "doubt": (lambda t: ask.doubtful(t, _TASKED), "It arrived"),
     "budget": (
         lambda t: ask.question(t, "1", Ask(Reason.APPROVAL, "It costs $2.", about="budget:day")),
-        "Let it go on",
+        "Continue",
     ),
     "poison": (
         lambda t: ask.question(t, "2", Ask(Reason.POISON, "Remit died 3 times. Try once more?")),
@@ -419,6 +456,8 @@ def test_a_click_is_noted_and_what_a_page_fetches_by_itself_is_not(
     _pass(served, timedelta(minutes=5))
     visitor.get("/inbox/list")
     visitor.get(f"/inbox/{review}/stand")
+    visitor.post(f"/inbox/{review}/later", 422, at="2020-01-01T10:00")
+    visitor.post("/settings/edit", 422, section="budget", day_cents="a lot")
     assert served.do(_acted(served)) == before
 
     visitor.post(f"/inbox/{review}/later", until="hour")
@@ -426,4 +465,4 @@ def test_a_click_is_noted_and_what_a_page_fetches_by_itself_is_not(
 
 
 async def _acted(served: Served) -> datetime | None:
-    return await served.house.db.read(owner_activity.last)
+    return await served.house.db.read(meta.last)

@@ -110,7 +110,7 @@ def test_a_deleted_task_is_restored_from_its_page(served: Served) -> None:
     task = later(served)
     post(served, f"/tasks/{task}/cancel")
     assert "Delete this task?" in get(served, f"/tasks/{task}/delete").text
-    assert post(served, f"/tasks/{task}/delete").headers["location"] == "/tasks"
+    assert post(served, f"/tasks/{task}/delete").headers["location"] == f"/tasks?gone={task}"
     assert served.stored(task).deleted_at is not None
     assert "Restore" in get(served, f"/tasks/{task}").text
     post(served, f"/tasks/{task}/restore")
@@ -243,6 +243,15 @@ def test_every_kind_of_event_has_a_line(kind: EventKind) -> None:
         "question": "Which?",
         "step": "verify",
         "outcome": "retry",
+        "conversation": "conv-1",
+        "policy": "allow",
+        "contact": "Anna",
+        "channel": "email",
+        "account": "home",
+        "what": "left out",
+        "why": "it has no time",
+        "file": "guidelines.txt",
+        "loop": "search index",
     }
     (line,) = story.lines([event(1, kind, Actor.EXECUTOR, **data)], {})
     assert line.word

@@ -159,9 +159,9 @@ def test_what_nobody_proved_shows_who_tried_and_is_taken_only_with_a_reason(
     shown, listed = look(served, f"/tasks/{task}").text, look(served, "/tasks").text
 
     told = text_of(page)
-    assert "Nobody could prove this. What now?" in told
+    assert "All attempts failed. What now?" in told
     assert "gemini Did not pass (unit-test)" in told
-    for word in ("Try again", "I did it myself", "Take it unproven"):
+    for word in ("Try again", "I did it myself", "Accept without proof"):
         assert word in told
     assert 'name="text" rows="3" maxlength="100000" required' in page
     assert '<details class="menu up" id="act-back"' in page  # to try again needs a word
@@ -209,7 +209,7 @@ def test_the_settings_show_projects_and_specialists_and_no_path(served: Served) 
     page = look(served, "/settings/projects").text
     told = text_of(page)
 
-    assert "shop Ready Worked on by claude, codex" in told
+    assert "shop Ready Change Worked on by claude, codex" in told
     assert "claude Ready A command, 1800 s for a try" in told
     assert "unit-test sh -c" in told
     assert str(served.house.settings.home.parent) not in page

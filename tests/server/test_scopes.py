@@ -27,11 +27,15 @@ POST /api/tasks/{id}/seen
 POST /api/tasks/{id}/vouch
 POST /api/reviews/{id}/decision
 POST /api/reviews/{id}/later
+POST /api/reviews/{id}/undo
+POST /api/inbox/seen
 GET /api/push
 POST /api/push
 DELETE /api/push
 POST /inbox/{id}
 POST /inbox/{id}/later
+POST /inbox/{id}/contact
+POST /inbox/seen
 POST /inbox/{id}/undo
 POST /inbox/{id}/resume
 POST /inbox/{id}/seen
@@ -48,6 +52,7 @@ POST /api/contacts/permissions
 PATCH /api/contacts/{name}
 DELETE /api/contacts/{name}
 POST /api/channels/{name}/test
+POST /api/channels/{name}/pairing
 POST /api/channels/{name}/on
 POST /api/rules
 DELETE /api/rules/{id}
@@ -64,11 +69,25 @@ DELETE /api/tokens/{id}
 GET /api/sign-ins
 POST /api/sign-ins
 DELETE /api/sign-ins/{id}
+POST /api/password
+PATCH /api/settings/{section}
+DELETE /api/settings/{section}
+POST /api/settings/{section}/test
+GET /welcome
+POST /welcome/test
 GET /settings
+GET /settings/edit
+POST /settings/edit
+POST /settings/edit/test
+POST /settings/edit/remove
+POST /settings/password
 GET /settings/channels/test/{task}
 GET /settings/{section}
 POST /settings/channels/{name}/test
 POST /settings/channels/{name}/on
+POST /settings/channels/{name}/connect
+GET /settings/connect
+POST /settings/connect
 POST /settings/contacts
 POST /settings/contacts/drop
 POST /settings/contacts/policy
@@ -85,6 +104,7 @@ GET /hooks/whatsapp/{name}
 POST /hooks/whatsapp/{name}
 POST /hooks/in/{name}
 GET /feed/{name}
+GET /oauth/callback
 GET /.well-known/agent-card.json
 GET /sw.js
 GET /sign-in
@@ -102,7 +122,13 @@ DELETE /api/views/{name}
 """
 # It draws what is being typed, and keeps nothing.
 LOOKS: Final = "POST /inbox/{id}/preview"
-OWNERS: Final = ("/api/tokens", "/api/sign-ins", "/api/contacts", "/api/rules", "/api/channels")
+OWNERS: Final = (
+    "/api/tokens",
+    "/api/sign-ins",
+    "/api/contacts",
+    "/api/rules",
+    "/api/channels",
+)
 
 
 @pytest.fixture

@@ -48,6 +48,32 @@ def test_hooks_count_while_remit_runs_and_a_bad_file_changes_nothing(tmp_path: P
         until(lambda: called(url, secret)[0] == 404)
 
 
+def test_settings_that_cannot_be_used_leave_the_old_ones_in_use(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    file = seat.home / "settings.toml"
+    lost = str(tmp_path / "lost.pem")
+    with seat.up() as up:
+        url = str(up.told["url"])
+        file.write_text(
+            f'{file.read_text()}\n[server]\npublic_url = "https://remit.example.org"\n'
+            f'tls_cert = "{lost}"\ntls_key = "{lost}"\n'
+        )
+        assert up.process.stderr is not None
+        said = ""
+        while not said.startswith("The settings from before stay in use."):
+            said = up.process.stderr.readline()
+            assert said, "it ended without a word"
+        until(lambda: _answers(url))
+        assert up.process.poll() is None
+
+
+def _answers(url: str) -> bool:
+    try:
+        return called(url, "any")[0] == 404
+    except OSError:
+        return False  # it is being built anew
+
+
 def test_an_account_that_is_added_is_watched_and_one_that_is_taken_out_is_not(
     tmp_path: Path,
 ) -> None:

@@ -1,9 +1,11 @@
 """Files for the browser: ours alone, kept for good under an address that names their content."""
 
 import gzip
+import re
 
 import pytest
 
+from remit.language.sentences import TRANSLATED
 from remit.server import static
 from remit.server.web import shell
 from tests.server.served import Served
@@ -71,8 +73,17 @@ def test_every_file_of_the_folder_is_there() -> None:
         for path in static.FOLDER.rglob("*")
         if path.is_file()
     }
+    translated = {f"{each}/{name}" for each in TRANSLATED for name in there if ".js" in name}
 
-    assert set(static.files()) == there
+    assert set(static.files()) == there | translated
     for name, file in static.files().items():
         assert shell.address(name) == f"/static/{name}?v={file.digest}"
         assert file.packed is None or gzip.decompress(file.packed) == file.raw
+
+
+def test_a_module_names_the_version_of_what_it_imports() -> None:
+    modules = {name: file for name, file in static.files().items() if name.startswith("js/")}
+    for name, file in modules.items():
+        for found in re.findall(r'\b(?:from|import) "([^"]+)"', file.raw.decode()):
+            imported, _, version = found.removeprefix("./").partition("?v=")
+            assert version == modules[f"js/{imported}"].digest, name

@@ -67,8 +67,7 @@ class FakeAgent:
             if stop or self.cancelled.is_set():
                 # Also a reason that the protocol does not know.
                 return acp.PromptResponse.model_construct(
-                    {"stop_reason"},
-                    stop_reason=stop or "cancelled",
+                    {"stop_reason"}, stop_reason=stop or "cancelled"
                 )
         return acp.PromptResponse(stop_reason="end_turn")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.ids import TaskId
+from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 
 TASK = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
@@ -52,6 +53,15 @@ def commit(folder: Path, files: Mapping[str, str], words: str = "more") -> Path:
 
 def worktrees(tmp_path: Path) -> Worktrees:
     return Worktrees(tmp_path / "home" / "worktrees", os.environ)
+
+
+async def opened(
+    tmp_path: Path, files: Mapping[str, str] | None = None
+) -> tuple[Worktrees, Worktree, Path]:
+    """Open the worktree of a task in a new repository; return its folder, too."""
+    trees = worktrees(tmp_path)
+    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
+    return trees, tree, Path(tree.folder)
 
 
 def time_is_up_on_call(monkeypatch: pytest.MonkeyPatch, place: str) -> Callable[[], None]:

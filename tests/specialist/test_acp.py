@@ -14,10 +14,10 @@ from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import Permit
 from remit.specialist import changes
-from remit.specialist.acp import AcpSpecialist
-from remit.specialist.acp_client import called
+from remit.specialist.acp import AcpSpecialist, called
 from remit.specialist.process import SpecialistProgram, Wrap, environ_of
 from tests.engine.rig import until
+from tests.soak import one_in
 from tests.specialist.repository import TASK, time_is_up_on_call
 
 AGENT = Path(__file__).parent / "fake_agent.py"
@@ -206,6 +206,7 @@ async def test_files_are_read_and_written_in_the_folder_alone(tmp_path: Path) ->
 # What breaks --------------------------------------------------------------------------------------
 
 
+@one_in(3)  # each starts a process
 @pytest.mark.parametrize(
     ("line", "outcome", "why"),
     [

@@ -1,12 +1,12 @@
 """What a specialist is told: the contract in words, and what others wrote only as a quotation."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.model.contract import Contract, ContractType, Criterion, Timing
 from remit.model.reply import ToolCall
 from remit.specialist import changes
+from tests.tables import for_each
 
 TOGGLE = Contract(
     ContractType.VERIFIABLE,
@@ -33,7 +33,7 @@ def test_the_contract_is_told_in_numbered_words() -> None:
     assert changes.section(TOGGLE) == SECTION
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("criterion", "told"),
     [
         (

@@ -18,12 +18,13 @@ from remit.specialist import specialist_health
 from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.process import CommandSpecialist, SpecialistProgram, environ_of
 from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
-from remit.system.sandbox import find
+from remit.system.process import find
 from remit.verify.ground import Toolchain
 from remit.wiring.minds import _leave
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, git, repository, worktrees
 from tests.specialist.test_command import nobody
+from tests.tables import for_each
 
 SECRET = "sk-live-0123456789"
 
@@ -359,7 +360,7 @@ async def test_where_there_is_no_sandbox_it_does_not_run(yard: Yard) -> None:
     assert not (Path(yard.tree.folder) / "here").exists()
 
 
-@pytest.mark.parametrize("odd", ["", "/", "relative", "/usr/share/me", "/etc", "/data/../usr"])
+@for_each("odd", ["", "/", "relative", "/usr/share/me", "/etc", "/data/../usr"])
 def test_a_home_that_cannot_be_one_is_elsewhere(odd: str) -> None:
     assert home_for(odd) == Path("/tmp/home")  # noqa: S108 - inside
 

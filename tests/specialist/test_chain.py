@@ -13,6 +13,7 @@ from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.specialist import AttemptOutcome, SpecialistAttempt
 from remit.specialist import chain
 from remit.specialist.chain import Exhausted, NewSession, NextAgent, RetryAgent
+from tests.tables import for_each
 
 THEN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 WHO = ("ada", "ben", "cem")
@@ -31,44 +32,43 @@ def unproven(*errors: str, agent: str = "ada") -> list[SpecialistAttempt]:
     return [attempt(AttemptOutcome.VERIFICATION_FAILED, e, agent, "unit-test") for e in errors]
 
 
-def test_the_first_of_the_line_begins() -> None:
-    assert chain.follow(WHO, []) == NextAgent("ada")
+RATE, TIMEOUT = attempt(AttemptOutcome.RATE_LIMIT, "429"), attempt(AttemptOutcome.TIMEOUT, "slow")
+ASKS = attempt(AttemptOutcome.NEEDS_OWNER)
+LINT = [attempt(AttemptOutcome.VERIFICATION_FAILED, f"l{n}", "ada", "lint") for n in range(3)]
+OTHERS = [attempt(AttemptOutcome.VERIFICATION_FAILED, f"{n}", "ada", f"c{n}") for n in range(10)]
+CRASHES = [attempt(AttemptOutcome.CRASH, e, agent) for agent in ("ada", "ben") for e in "ab"]
 
 
-def test_a_rate_limit_is_waited_out_three_times_before_another_is_asked() -> None:
-    tries: list[SpecialistAttempt] = []
-    found = []
-    for _ in range(4):
-        tries.append(attempt(AttemptOutcome.RATE_LIMIT, "429"))
-        found.append(chain.follow(WHO, tries))
-
-    assert found == [
-        RetryAgent("ada", 30),
-        RetryAgent("ada", 60),
-        RetryAgent("ada", 120),
-        NextAgent("ben"),
-    ]
-
-
-def test_a_rate_limit_after_other_work_is_a_first_one_again() -> None:
-    tries = [attempt(AttemptOutcome.RATE_LIMIT), *unproven("a"), attempt(AttemptOutcome.RATE_LIMIT)]
-
-    assert chain.follow(WHO, tries) == RetryAgent("ada", 30)
-
-
-@pytest.mark.parametrize("outcome", [AttemptOutcome.BAD_OUTPUT, AttemptOutcome.CRASH])
-def test_bad_output_and_a_crash_are_tried_once_more(outcome: AttemptOutcome) -> None:
-    once, twice = [attempt(outcome, "a")], [attempt(outcome, "a"), attempt(outcome, "b")]
-
-    assert chain.follow(WHO, once) == RetryAgent("ada")
-    assert chain.follow(WHO, twice) == NextAgent("ben")
-
-
-def test_who_took_too_long_gets_one_fresh_session() -> None:
-    slow = attempt(AttemptOutcome.TIMEOUT, "no end")
-
-    assert chain.follow(WHO, [slow]) == NewSession("ada")
-    assert chain.follow(WHO, [slow, slow]) == NextAgent("ben")
+@for_each(
+    ("tries", "then"),
+    [
+        ([], NextAgent("ada")),  # the first of the line begins
+        ([RATE], RetryAgent("ada", 30)),  # a limit is waited out three times
+        ([RATE] * 2, RetryAgent("ada", 60)),
+        ([RATE] * 3, RetryAgent("ada", 120)),
+        ([RATE] * 4, NextAgent("ben")),
+        ([RATE, *unproven("a"), RATE], RetryAgent("ada", 30)),  # a first one again
+        ([attempt(AttemptOutcome.BAD_OUTPUT, "a")], RetryAgent("ada")),  # tried once more
+        ([attempt(AttemptOutcome.BAD_OUTPUT, e) for e in "ab"], NextAgent("ben")),
+        (CRASHES[:1], RetryAgent("ada")),
+        (CRASHES[:2], NextAgent("ben")),
+        (CRASHES, NextAgent("cem")),  # who failed is not asked again
+        ([TIMEOUT], NewSession("ada")),  # one fresh session
+        ([TIMEOUT] * 2, NextAgent("ben")),
+        (unproven("a", "b", "c"), RetryAgent("ada")),  # three fixes
+        (unproven("a", "b", "c", "d"), NextAgent("ben")),
+        ([*unproven("a", "b", "c"), *LINT], RetryAgent("ada")),  # for each criterion
+        (OTHERS[:9], RetryAgent("ada")),  # and not for ever
+        (OTHERS, NextAgent("ben")),
+        (unproven("x is 1", "y", "x is 1"), NextAgent("ben")),  # the same error twice
+        ([ASKS] * 3, RetryAgent("ada")),  # a permission goes back to who asked for it
+        ([ASKS] * 21, NextAgent("ben")),
+    ],
+)
+def test_what_happened_decides_who_works_next(
+    tries: list[SpecialistAttempt], then: RetryAgent | NewSession | NextAgent
+) -> None:
+    assert chain.follow(WHO, tries) == then
 
 
 def test_an_overflow_is_tried_once_in_a_fresh_session_then_the_owner_is_told_it_is_too_large() -> (
@@ -82,29 +82,7 @@ def test_an_overflow_is_tried_once_in_a_fresh_session_then_the_owner_is_told_it_
     assert "too large" in found.why
 
 
-def test_work_that_is_not_proven_gets_three_fixes_then_another_specialist() -> None:
-    assert chain.follow(WHO, unproven("a", "b", "c")) == RetryAgent("ada")
-    assert chain.follow(WHO, unproven("a", "b", "c", "d")) == NextAgent("ben")
-
-
-def test_fixes_are_counted_for_each_criterion() -> None:
-    lint = [attempt(AttemptOutcome.VERIFICATION_FAILED, f"l{n}", "ada", "lint") for n in range(3)]
-
-    assert chain.follow(WHO, [*unproven("a", "b", "c"), *lint]) == RetryAgent("ada")
-
-
-def test_a_criterion_more_or_less_does_not_go_on_for_ever() -> None:
-    tries = [attempt(AttemptOutcome.VERIFICATION_FAILED, f"{n}", "ada", f"c{n}") for n in range(10)]
-
-    assert chain.follow(WHO, tries[:9]) == RetryAgent("ada")
-    assert chain.follow(WHO, tries) == NextAgent("ben")
-
-
-def test_the_same_error_twice_ends_the_turn_of_a_specialist() -> None:
-    assert chain.follow(WHO, unproven("x is 1", "y", "x is 1")) == NextAgent("ben")
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("one", "other", "same"),
     [
         ("1 failed in 0.12s", "1 failed in 3.40s", True),
@@ -124,12 +102,6 @@ def test_an_error_is_the_same_if_only_times_and_addresses_differ(
     assert chain.same_error(first, second) is same
 
 
-def test_who_failed_is_not_asked_again() -> None:
-    crashed = [attempt(AttemptOutcome.CRASH, e, agent) for agent in ("ada", "ben") for e in "ab"]
-
-    assert chain.follow(WHO, crashed) == NextAgent("cem")
-
-
 def test_when_everybody_has_tried_the_owner_is_told_who_and_how() -> None:
     tries = [
         attempt(AttemptOutcome.CRASH, "exit\ncode 3"),
@@ -137,8 +109,7 @@ def test_when_everybody_has_tried_the_owner_is_told_who_and_how() -> None:
     ]
 
     assert chain.follow(["ada"], tries) == Exhausted(
-        "Everybody who can do this has tried.",
-        ("ada tried 2 times; last: crash: exit code 4",),
+        "Everybody who can do this has tried.", ("ada tried 2 times; last: crash: exit code 4",)
     )
 
 
@@ -148,13 +119,6 @@ def test_without_anybody_it_is_said_what_to_set_up() -> None:
     assert isinstance(found, Exhausted)
     assert "[specialists.NAME]" in found.why
     assert "[brain]" in found.why
-
-
-def test_a_permission_goes_back_to_who_asked_for_it_without_end() -> None:
-    asks = attempt(AttemptOutcome.NEEDS_OWNER)
-
-    assert chain.follow(WHO, [asks, asks, asks]) == RetryAgent("ada")
-    assert chain.follow(WHO, [asks] * 21) == NextAgent("ben")
 
 
 def test_after_success_nobody_follows() -> None:
@@ -179,7 +143,7 @@ ABLE = {
 }
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("needs", "wanted"),
     [
         ({"frontend"}, ("cem", "ada")),  # its own chain, without who cannot and who is not there
@@ -206,7 +170,7 @@ def test_without_chains_everybody_who_can_is_in_line() -> None:
     assert chain.line({}, frozenset({"sql"}), ABLE) == ("ben", "cem")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("contract", "wanted"),
     [
         (None, set[str]()),

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from remit.errors import BadInput, NotFound
 from remit.specialist import files
 from remit.specialist.files import WorkspaceFiles
+from tests.tables import for_each
 
 
 @pytest.fixture
@@ -24,13 +25,13 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-@pytest.mark.parametrize("path", ["src/app.py", "./src/app.py", "src//app.py"])
+@for_each("path", ["src/app.py", "./src/app.py", "src//app.py"])
 def test_a_file_is_read_by_its_path(folder: Path, path: str) -> None:
     assert WorkspaceFiles(str(folder)).read(path) == "x = 1\n"
     assert WorkspaceFiles(str(folder)).read(f"{folder}/{path}") == "x = 1\n"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         *("../secret", "src/../../secret", "/etc/passwd", "shadow", "out/secret", "", ".", "/"),

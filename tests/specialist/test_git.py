@@ -10,7 +10,7 @@ import pytest
 from remit.errors import Permanent, Transient
 from remit.specialist.merge import MergedWork, merge
 from remit.system.git import Git, GitLocation
-from tests.specialist.repository import TASK, THEN, commit, git, repository, worktrees
+from tests.specialist.repository import TASK, THEN, commit, git, opened, repository, worktrees
 
 HOOKS = (
     *("applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-checkout", "post-commit"),
@@ -18,26 +18,11 @@ HOOKS = (
     *("prepare-commit-msg", "reference-transaction", "update", "pre-receive", "post-rewrite"),
 )
 SETTINGS = (
-    "core.fsmonitor",
-    "core.sshCommand",
-    "core.editor",
-    "core.pager",
-    "core.askPass",
-    "core.alternateRefsCommand",
-    "credential.helper",
-    "gpg.program",
-    "diff.external",
-    "diff.evil.command",
-    "diff.evil.textconv",
-    "filter.evil.clean",
-    "filter.evil.smudge",
-    "filter.evil=odd.process",
-    "merge.evil.driver",
-    "alias.status",
-    "pager.status",
-    "uploadpack.packObjectsHook",
-    "interactive.diffFilter",
-    "sequence.editor",
+    *("core.fsmonitor", "core.sshCommand", "core.editor", "core.pager", "core.askPass"),
+    *("core.alternateRefsCommand", "credential.helper", "gpg.program", "diff.external"),
+    *("diff.evil.command", "diff.evil.textconv", "filter.evil.clean", "filter.evil.smudge"),
+    *("filter.evil=odd.process", "merge.evil.driver", "alias.status", "pager.status"),
+    *("uploadpack.packObjectsHook", "interactive.diffFilter", "sequence.editor"),
 )
 ATTRIBUTES = "*.py filter=evil diff=evil merge=evil\n*.txt filter=evil=odd\n"
 
@@ -199,12 +184,11 @@ async def test_what_ties_folder_and_repository_together_is_mended(tmp_path: Path
     program, mark = trap(tmp_path)
     evil = repository(tmp_path / "evil")
     rig(evil / ".git", program)
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    trees, tree, folder = await opened(tmp_path)
     ties = Path(tree.repo, "worktrees", TASK)
     (ties / "commondir").write_text(f"{evil}/.git\n")
     (ties / "HEAD").write_text("ref: refs/heads/main\n")
-    (Path(tree.folder) / ".git").write_text(f"gitdir: {evil}/.git\n")
+    (folder / ".git").write_text(f"gitdir: {evil}/.git\n")
 
     assert (await trees.look(tree)).changes == ()
 

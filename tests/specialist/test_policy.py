@@ -1,6 +1,5 @@
 """What a specialist may do without the owner, and what its last words mean."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +7,8 @@ from remit.model.codec import Json
 from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import AttemptOutcome
 from remit.specialist import changes, failures
+from remit.system.process import last_lines
+from tests.tables import for_each
 
 HOME = "/house/tree"
 
@@ -19,7 +20,7 @@ def call(tool: str, *places: str, given: Json = None) -> ToolCall:
     return ToolCall("1", tool, args)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "answer"),
     [
         (call("read", f"{HOME}/a.py"), Policy.ALLOW),
@@ -64,7 +65,7 @@ def test_a_call_is_shown_to_the_letter() -> None:
 # Last words ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "outcome"),
     [
         ("Error: 429 Too Many Requests", AttemptOutcome.RATE_LIMIT),
@@ -87,4 +88,4 @@ def test_what_the_last_words_say_is_the_class_of_the_failure(
 
 
 def test_last_words_are_one_line_without_what_a_terminal_would_act_on() -> None:
-    assert failures.last_words("\x1b[31mred\n\n a \nb") == "[31mred / a / b"
+    assert last_lines("\x1b[31mred\n\n a \nb") == "[31mred / a / b"

@@ -7,6 +7,7 @@ import pytest
 from remit.errors import BadInput
 from remit.settings import load
 from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from tests.tables import for_each
 
 
 def settings(home: Path, text: str) -> dict[str, SpecialistSettings]:
@@ -43,7 +44,7 @@ def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
     assert found["brain"].time_limit == 1800
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "why"),
     [
         ('a = { argv = ["x"] }', "lacks the field 'kind'"),
@@ -108,7 +109,7 @@ def test_a_program_is_in_a_sandbox_without_network_unless_the_owner_says_otherwi
     assert claude.writes == ("~/.claude", "~/.claude.json")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "why"),
     [
         ("chains = 3", "chains must be"),

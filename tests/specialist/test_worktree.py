@@ -14,7 +14,16 @@ from remit.model.codec import from_json, to_json
 from remit.specialist import worktree
 from remit.specialist.changes import ChangeKind
 from remit.specialist.tree import Worktree
-from tests.specialist.repository import OTHER, TASK, THEN, commit, git, repository, worktrees
+from tests.specialist.repository import (
+    OTHER,
+    TASK,
+    THEN,
+    commit,
+    git,
+    opened,
+    repository,
+    worktrees,
+)
 
 
 async def test_it_stands_under_the_home_and_holds_the_base(tmp_path: Path) -> None:
@@ -112,9 +121,7 @@ async def test_two_tasks_of_one_repository_are_made_at_once(tmp_path: Path) -> N
 async def test_every_kind_of_change_is_seen(tmp_path: Path) -> None:
     text = "\n".join(f"line {n}" for n in range(30))
     files = {"a.txt": "a\n", "gone.txt": "b\n", "old.txt": text, "same.txt": "s\n", "b.bin": "1"}
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
-    folder = Path(tree.folder)
+    trees, tree, folder = await opened(tmp_path, files)
     (folder / "a.txt").write_text("changed\n")
     (folder / "gone.txt").unlink()
     (folder / "old.txt").rename(folder / "new.txt")
@@ -140,8 +147,7 @@ async def test_every_kind_of_change_is_seen(tmp_path: Path) -> None:
 
 
 async def test_nothing_changed_is_no_change(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
+    trees, tree, _ = await opened(tmp_path)
 
     seen = await trees.look(tree)
 
@@ -152,9 +158,7 @@ async def test_what_a_specialist_committed_staged_or_hid_is_seen_all_the_same(
     tmp_path: Path,
 ) -> None:
     files = {f"{name}.txt": "1\n" for name in "abc"}
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
-    folder = Path(tree.folder)
+    trees, tree, folder = await opened(tmp_path, files)
     git(folder, "update-index", "--skip-worktree", "a.txt")
     git(folder, "update-index", "--assume-unchanged", "b.txt")
     for name in "abc":
@@ -169,18 +173,15 @@ async def test_what_a_specialist_committed_staged_or_hid_is_seen_all_the_same(
 
 
 async def test_what_is_ignored_does_not_count(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop", {".gitignore": "*.pyc\n"})), TASK)
-    (Path(tree.folder) / "a.pyc").write_text("x")
+    trees, tree, folder = await opened(tmp_path, {".gitignore": "*.pyc\n"})
+    (folder / "a.pyc").write_text("x")
 
     assert (await trees.look(tree)).changes == ()
 
 
 async def test_a_test_that_was_there_and_changed_is_named(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
     files = {"tests/test_a.py": "1\n", "tests/test_b.py": "2\n" * 20, "src/a.py": "1\n"}
-    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
-    folder = Path(tree.folder)
+    trees, tree, folder = await opened(tmp_path, files)
     (folder / "tests/test_a.py").write_text("")
     (folder / "tests/test_b.py").rename(folder / "b.py")
     (folder / "tests/test_c.py").write_text("new\n")
@@ -193,9 +194,8 @@ async def test_a_test_that_was_there_and_changed_is_named(tmp_path: Path) -> Non
     "target", ["/etc/passwd", "../../secret", "sub/../../x", ".git/config", ".GIT", "a/../.git"]
 )
 async def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
-    (Path(tree.folder) / "link").symlink_to(target)
+    trees, tree, folder = await opened(tmp_path)
+    (folder / "link").symlink_to(target)
 
     seen = await trees.look(tree)
 
@@ -205,9 +205,8 @@ async def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> 
 
 
 async def test_a_repository_inside_is_refused(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
-    repository(Path(tree.folder) / "inner")
+    trees, tree, folder = await opened(tmp_path)
+    repository(folder / "inner")
 
     (why,) = (await trees.look(tree)).refused
 
@@ -215,11 +214,10 @@ async def test_a_repository_inside_is_refused(tmp_path: Path) -> None:
 
 
 async def test_an_empty_repository_inside_is_refused_too(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
-    (Path(tree.folder) / "inner").mkdir()
-    git(Path(tree.folder) / "inner", "init", "--quiet")
-    (Path(tree.folder) / "inner" / "a").write_text("a")
+    trees, tree, folder = await opened(tmp_path)
+    (folder / "inner").mkdir()
+    git(folder / "inner", "init", "--quiet")
+    (folder / "inner" / "a").write_text("a")
 
     assert (await trees.look(tree)).refused != ()
 
@@ -227,24 +225,22 @@ async def test_an_empty_repository_inside_is_refused_too(tmp_path: Path) -> None
 async def test_more_than_can_be_taken_over_is_not_even_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
-    with (Path(tree.folder) / "huge").open("wb") as file:
+    trees, tree, folder = await opened(tmp_path)
+    with (folder / "huge").open("wb") as file:
         file.truncate(10_000_000_000)
     with pytest.raises(Conflict, match="at most 200 MB"):
         await trees.look(tree)
 
     monkeypatch.setattr(worktree, "MAX_CHANGED_FILES", 1)
-    (Path(tree.folder) / "huge").write_text("small")
-    (Path(tree.folder) / "more").write_text("small")
+    (folder / "huge").write_text("small")
+    (folder / "more").write_text("small")
     with pytest.raises(Conflict, match="2 files changed"):
         await trees.look(tree)
 
 
 async def test_a_pipe_in_the_folder_stops_nobody(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
-    os.mkfifo(Path(tree.folder) / "pipe")
+    trees, tree, folder = await opened(tmp_path)
+    os.mkfifo(folder / "pipe")
 
     assert (await trees.look(tree)).changes == ()
 
@@ -253,11 +249,10 @@ async def test_a_pipe_in_the_folder_stops_nobody(tmp_path: Path) -> None:
 
 
 async def test_a_commit_holds_exactly_what_was_seen_and_is_the_same_twice(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
-    (Path(tree.folder) / "app.py").write_text("x = 2\n")
+    trees, tree, folder = await opened(tmp_path)
+    (folder / "app.py").write_text("x = 2\n")
     seen = await trees.look(tree)
-    (Path(tree.folder) / "app.py").write_text("x = 3\n")
+    (folder / "app.py").write_text("x = 3\n")
 
     made = await trees.commit(tree, seen, "Add two", THEN)
 
@@ -267,9 +262,8 @@ async def test_a_commit_holds_exactly_what_was_seen_and_is_the_same_twice(tmp_pa
 
 
 async def test_after_a_commit_the_folder_is_clean(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop")), TASK)
-    (Path(tree.folder) / "app.py").write_text("x = 2\n")
+    trees, tree, folder = await opened(tmp_path)
+    (folder / "app.py").write_text("x = 2\n")
     await trees.commit(tree, await trees.look(tree), "Work", THEN)
 
     assert git(tree.folder, "status", "--porcelain") == ""

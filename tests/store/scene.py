@@ -1,6 +1,7 @@
 """A small store to try verbs on: one file, one connection, tasks in every state."""
 
 import hashlib
+import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,8 +18,11 @@ from remit.model.status import ACTIVE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
 from remit.store import audit, events, moves, queue, tasks
 from remit.store.connection import SqliteTx, connect
-from remit.store.database import Cell, Row, Tx
+from remit.store.database import Cell, Row, Tx, statements
+from remit.store.group_commit import StoreConnection
 from remit.store.moves import Ending
+from remit.store.postgres.connection import PostgresTx
+from remit.store.postgres.connection import connect as connect_postgres
 from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.testing import provide_database
 
@@ -36,33 +40,42 @@ ROOMY: Final = ClaimFilter(64, {}, suspects=True, ageing=timedelta(seconds=900))
 class Scene:
     """Runs every verb in its own transaction, as the writer does."""
 
+    _tables = "SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"
+
     def __init__(self, path: Path) -> None:
         self.path = path
-        provide_database(path)
-        self.connection = connect(path)
-        # There is no power cut here; test_durability.py has them.
-        self.connection.execute("PRAGMA synchronous = OFF")
-        self.tx = SqliteTx(self.connection)
+        self.tx = self._open()
         self.now = AT
         self.ids = Ids(lambda: self.now, Random(7).getrandbits)  # noqa: S311 - ids, not secrets
 
+    def _open(self) -> StoreConnection:
+        provide_database(self.path)
+        self.connection = connect(self.path)
+        # There is no power cut here; test_durability.py has them.
+        self.connection.execute("PRAGMA synchronous = OFF")
+        return SqliteTx(self.connection)
+
     def close(self) -> None:
-        self.connection.close()
+        self.tx.close()
 
     def do(self, verb: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a verb; an error leaves no changes."""
         self.tx.begin()
         try:
             result = verb(self.tx, *args, **kwargs)
-        except BaseException:
+        except BaseException as error:
             self.tx.rollback()
-            raise
+            meaning = self.tx.explain(error) if isinstance(error, Exception) else None
+            raise (meaning or error) from error
         self.tx.commit()
         return result
 
     def sql(self, text: str, *params: Cell) -> list[Row]:
-        """Bypass the store, straight into the file."""
-        return self.connection.execute(text, params).fetchall()
+        """Bypass the verbs, straight into the database; its errors have a sentence."""
+        try:
+            return self.tx.ask(text, params)
+        except Exception as error:
+            raise (self.tx.explain(error) or error) from error
 
     def wait(self, seconds: float = 1) -> datetime:
         self.now += timedelta(seconds=seconds)
@@ -88,6 +101,17 @@ class Scene:
 
     def admit(self, title: str = "Water the plants", **changes: object) -> Task:
         return self.do(tasks.admit, self.task(title, **changes))
+
+    def admit_as_before(self, task: Task) -> Task:
+        """Store a task in a file of before migration 21, which had no column for the contract."""
+        known = statements()
+        text = known["insert_task"]
+        assert isinstance(known, dict)
+        known["insert_task"] = re.sub(r", :?contract_type", "", text)
+        try:
+            return self.do(tasks.admit, task)
+        finally:
+            known["insert_task"] = text
 
     def ready(
         self, title: str = "Water the plants", priority: Priority = Priority.LOW, **changes: object
@@ -176,9 +200,8 @@ class Scene:
         return [event.kind.value for event in events.of_task(self.tx, task_id)]
 
     def image(self) -> dict[str, list[Row]]:
-        """Return the content of the file, table by table."""
-        named = self.sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
-        tables = [str(row["name"]) for row in named]
+        """Return the content of the database, table by table."""
+        tables = [str(row["name"]) for row in self.sql(self._tables)]
         return {table: self.sql(f"SELECT * FROM {table}") for table in tables}  # noqa: S608
 
     def complaints(self) -> list[str]:
@@ -188,3 +211,16 @@ class Scene:
         if seqs != list(range(1, len(seqs) + 1)):
             found.append("the journal has a gap")
         return found
+
+
+class PostgresScene(Scene):
+    """The same on Postgres, in a database of its own."""
+
+    _tables = "SELECT tablename AS name FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        super().__init__(Path())
+
+    def _open(self) -> StoreConnection:
+        return PostgresTx(self.url, lambda: connect_postgres(self.url, process_clock=True))

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -40,8 +39,8 @@ WISHES: Final = [
 
 
 class Stage:
-    def __init__(self, folder: Path) -> None:
-        self.scene = Scene(folder / "agent.db")
+    def __init__(self, scene: Scene) -> None:
+        self.scene = scene
         self.twins: list[Twin] = []
         self.workers = 0
 

@@ -13,10 +13,13 @@ from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import PAUSABLE, Actor, Reason, Status
-from remit.store import backup, callers, deliveries, events, home, moves, reviews
-from remit.store.connection import connect
+from remit.store import after_restore, backup, callers, deliveries, events, home, moves, reviews
+from remit.store.connection import APPLICATION_ID, connect
 from remit.testing import Outbox, World
 from tests.store.scene import AT, BODY, DIGEST, Scene
+
+pytestmark = pytest.mark.only_sqlite("a backup is a copy of the file")
+
 
 DAY = timedelta(days=1)
 
@@ -127,7 +130,7 @@ def test_a_restored_file_holds_back_what_may_be_done_already(
         assert now[task].lease == was.lease + waits
     assert held == sum(task.status is Status.PAUSED for task in now.values()) - 1
     assert scene.complaints() == []
-    assert scene.do(backup.incarnation) == 2
+    assert scene.do(after_restore.incarnation) == 2
     assert events.after(scene.tx, 0, 10_000)[-held - 1].kind == "store.restored"
     scene.now = AT + DAY
     assert scene.claim() == []
@@ -181,7 +184,7 @@ def test_each_restore_is_a_new_incarnation(populated: Scene, tmp_path: Path) -> 
     backup.restore(again, populated.path, AT + 2 * DAY)
 
     scene = Scene(populated.path)
-    assert scene.do(backup.incarnation) == 3
+    assert scene.do(after_restore.incarnation) == 3
     assert scene.complaints() == []
     scene.close()
 
@@ -354,13 +357,13 @@ async def test_after_a_restore_nothing_goes_out_unattended_that_may_be_out_alrea
         doubtful = await world.add("Doubtful", content="Hm.", at=start)
         outbox.answers.append(ConnectionResetError("cut"))
         await world.run()
-        saved = backup.save(world.house.settings.database, tmp_path / "backups", start, quiet)
+        saved = backup.save(world.house.settings.database_file, tmp_path / "backups", start, quiet)
         await world.run(2 * DAY)
         tried, now = len(outbox.tried), world.now
         assert [parcel.body for parcel in outbox.sent] == ["Soon."]
 
     # What was planned for soon is held; what was in doubt is a question already.
-    assert backup.restore(saved, folder / "agent.db", now) == backup.HeldTasks(1, 0)
+    assert backup.restore(saved, folder / "agent.db", now) == after_restore.HeldTasks(1, 0)
 
     async with World(folder, channels={"outbox": outbox}, start=now) as world:
         await world.run(5 * DAY)
@@ -376,3 +379,26 @@ async def test_after_a_restore_nothing_goes_out_unattended_that_may_be_out_alrea
 
 def _ids(scene: Scene) -> list[TaskId]:
     return [TaskId(str(row["id"])) for row in scene.sql("SELECT id FROM tasks ORDER BY no")]
+
+
+def test_an_upgrade_keeps_a_copy_of_the_earlier_file_that_can_be_restored(tmp_path: Path) -> None:
+    path, last = tmp_path / "agent.db", len(home.migrations()) - 1
+    path.touch(mode=0o600)
+    with closing(connect(path)) as connection:
+        for number, script in enumerate(home.migrations()[:last], 1):
+            connection.executescript(
+                f"BEGIN; {script}; PRAGMA application_id = {APPLICATION_ID};"
+                f" PRAGMA user_version = {number}; COMMIT;"
+            )
+
+    home.prepare(path)
+    home.prepare(path)  # a start that is no upgrade keeps none
+
+    (kept,) = (tmp_path / "backups").iterdir()
+    assert kept.name == f"agent-before-upgrade-{last:04}.db"
+    assert kept.stat().st_mode & 0o077 == 0
+    with closing(connect(kept, writable=False)) as connection:
+        assert home.version(connection) == last
+    backup.restore(kept, tmp_path / "again" / "agent.db", AT)
+    with closing(connect(tmp_path / "again" / "agent.db")) as connection:
+        assert home.version(connection) == last + 1

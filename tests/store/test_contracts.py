@@ -5,18 +5,17 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.model.contract import Contract, ContractType
+from remit.model.contract import Contract, ContractType, Finding, Result, Verdict
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.store import home, search, task_filter
+from remit.store import home, rows, runs, search, task_filter
 from remit.store.search import TaskFilter
 from tests.store.scene import Scene
 
-ADVICE = '{"type":"advisory"}'
-BEFORE = 13  # how many migrations there were
+BEFORE = 20  # how many migrations there were
 
 
-def test_an_older_file_is_brought_up_to_date(
+def test_what_was_completed_before_is_in_the_lists(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     known, path = home.migrations(), tmp_path / "agent.db"
@@ -24,50 +23,55 @@ def test_an_older_file_is_brought_up_to_date(
         then.setattr(home, "migrations", lambda: known[:BEFORE])
         home.prepare(path)
         scene = Scene(path)
-        advice = scene.admit("Why is it slow?", contract=Contract(ContractType.ADVISORY))
-        scene.admit("Make it fast", contract=Contract(ContractType.VERIFIABLE))
-        scene.admit("Say hello")
-        scene.close()
+        asked = {
+            title: scene.admit_as_before(
+                scene.task(title, contract=Contract(kind), verdict=verdict)
+            ).id
+            for title, kind, verdict in (
+                ("Why is it slow?", ContractType.ADVISORY, None),
+                ("Make it fast", ContractType.VERIFIABLE, FAILED),
+                ("Proven", ContractType.VERIFIABLE, PASSED),
+                ("Nobody looked", ContractType.SKIP, None),
+                ("Broken", ContractType.ADVISORY, FAILED),
+            )
+        }
+        scene.admit_as_before(scene.task("Say hello"))
+        scene.sql("DROP TRIGGER tasks_move")
+        scene.sql("UPDATE tasks SET status = 'completed', completed_at = 1, due_at = NULL")
+        scene.sql("UPDATE tasks SET details = '{' WHERE title = 'Broken'")
+    # Not by `prepare`, which refuses a file that was written to like this.
+    scene.connection.executescript("".join(known[BEFORE:]))
 
-    home.prepare(path)
-    again = Scene(path)
-
-    assert search.ids(again.tx, TaskFilter(contract=ContractType.ADVISORY)) == [advice.id]
-    assert again.sql("SELECT COUNT(*) AS n FROM tasks") == [{"n": 3}]
-    again.close()
+    advice = search.ids(scene.tx, TaskFilter(contract=ContractType.ADVISORY))
+    assert advice == [asked["Why is it slow?"]]
+    unverified = search.ids(scene.tx, TaskFilter(unverified=True))
+    assert set(unverified) == {*advice, asked["Make it fast"], asked["Nobody looked"]}
+    assert scene.sql("SELECT COUNT(*) AS n FROM tasks") == [{"n": 6}]
+    scene.close()
 
 
 def test_a_task_is_in_the_list_as_soon_as_its_contract_says_so(scene: Scene) -> None:
-    task = scene.admit("Look into it")
+    claim = scene.running("Look into it")
     wanted = TaskFilter(contract=ContractType.ADVISORY)
     before = search.count(scene.tx, wanted).total
-    scene.sql("UPDATE tasks SET details = json_set(details, '$.contract', json(?))", ADVICE)
+    planned = replace(claim.task, contract=Contract(ContractType.ADVISORY))
+    scene.do(runs.record_steps, claim.lease, {"plan": {}}, rows.details(planned), scene.now)
 
-    assert (before, search.ids(scene.tx, wanted)) == (0, [task.id])
-
-
-def test_a_row_that_nobody_can_read_keeps_nobody_from_the_others(scene: Scene) -> None:
-    whole = scene.admit("Whole", contract=Contract(ContractType.ADVISORY))
-    broken = scene.admit("Broken", contract=Contract(ContractType.ADVISORY))
-    scene.sql("UPDATE tasks SET details = '{' WHERE id = ?", broken.id)
-
-    for kind in ContractType:
-        found = search.ids(scene.tx, TaskFilter(contract=kind))
-        assert found == ([whole.id] if kind is ContractType.ADVISORY else [])
+    assert (before, search.ids(scene.tx, wanted)) == (0, [planned.id])
 
 
 # Not verified -------------------------------------------------------------------------------------
 
-FAILED = '{"findings":[{"activity":"lint","result":"fail"},{"activity":"unit","result":"pass"}]}'
-PASSED = '{"findings":[{"activity":"lint","result":"pass"}]}'
+FAILED = Verdict((Finding("lint", Result.FAIL), Finding("unit", Result.PASS)))
+PASSED = Verdict((Finding("lint", Result.PASS),))
 
 
-def _ended(scene: Scene, title: str, contract: ContractType | None, verdict: str = "") -> Task:
-    claim = scene.running(title, contract=Contract(contract) if contract else None)
+def _ended(
+    scene: Scene, title: str, contract: ContractType | None, verdict: Verdict | None = None
+) -> Task:
+    kept = Contract(contract) if contract else None
+    claim = scene.running(title, contract=kept, verdict=verdict)
     scene.finish(claim, "done", Status.COMPLETED)
-    if verdict:
-        put = "UPDATE tasks SET details = json_set(details, '$.verdict', json(?)) WHERE id = ?"
-        scene.sql(put, verdict, claim.task.id)
     return claim.task
 
 
@@ -78,18 +82,7 @@ def test_what_is_not_verified_is_one_list_newest_first(scene: Scene) -> None:
     unseen = _ended(scene, "Nobody looked", ContractType.VERIFIABLE)
     _ended(scene, "Proven", ContractType.VERIFIABLE, PASSED)
     _ended(scene, "No contract", None)
-    said = _ended(scene, 'It says "result":"fail"', ContractType.VERIFIABLE, PASSED)
-    scene.sql(
-        "UPDATE tasks SET details = json_set(details, '$.context', json(?)) WHERE id = ?",
-        '{"result":"fail"}',
-        said.id,
-    )
-    at_work = scene.admit("At work", contract=Contract(ContractType.VERIFIABLE))
-    scene.sql(
-        "UPDATE tasks SET details = json_set(details, '$.verdict', json(?)) WHERE id = ?",
-        FAILED,
-        at_work.id,
-    )
+    scene.admit("At work", contract=Contract(ContractType.VERIFIABLE), verdict=FAILED)
 
     wanted = TaskFilter(unverified=True)
 
@@ -102,14 +95,7 @@ def test_what_is_not_verified_is_one_list_newest_first(scene: Scene) -> None:
     assert [each.id for each in rest.tasks] == [light.id, taken.id, advice.id]
 
 
-def test_a_broken_row_keeps_nobody_from_what_is_not_verified(scene: Scene) -> None:
-    taken = _ended(scene, "Make it fast", ContractType.VERIFIABLE, FAILED)
-    broken = _ended(scene, "Broken", ContractType.VERIFIABLE, FAILED)
-    scene.sql("UPDATE tasks SET details = '{' WHERE id = ?", broken.id)
-
-    assert search.ids(scene.tx, TaskFilter(unverified=True)) == [taken.id]
-
-
+@pytest.mark.only_sqlite("it shows a plan of SQLite")
 def test_the_list_is_read_along_its_indexes(scene: Scene) -> None:
     explain = "EXPLAIN QUERY PLAN SELECT 1 FROM"
     ways = [lead for way in task_filter.leads(TaskFilter(unverified=True)) for lead in way]

@@ -16,6 +16,9 @@ from remit.store.search import TaskFilter
 from tests.soak import SOAK
 from tests.store.scene import BODY, DIGEST, Scene
 
+pytestmark = pytest.mark.only_sqlite("damage to the file")
+
+
 FLIPS = 200 if SOAK else 60
 CUTS = 60 if SOAK else 10
 

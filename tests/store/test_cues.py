@@ -1,11 +1,12 @@
 """What comes in by a door: kept once, begun within its limits, counted where there is too much."""
 
-import sqlite3
 from datetime import timedelta
 
 import pytest
 from msgspec.structs import replace
 
+from remit.errors import Conflict
+from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.reply import Usage
 from remit.model.task import Source, SourceKind
@@ -64,6 +65,16 @@ def test_what_a_channel_kept_before_is_taken_up_where_it_stands(scene: Scene) ->
 
     assert (kept.fate, kept.body) == (CueFate.WAITING, {"user_id": "u"})
     assert scene.do(inbound.last_at, "phone", "u") == AT
+
+
+def test_the_files_fetched_since_are_added_to_what_a_channel_kept_before(scene: Scene) -> None:
+    said: JsonMap = {"user_id": "u", "text": "see this"}
+    scene.do(inbound.take, [InboundMessage("phone message 1", "phone", said, "49", AT)], AT)
+    files: JsonMap = {"attachments": [{"name": "a.pdf", "sha256": "0" * 64}]}
+    kept = came(scene, "phone message 1", door="phone", body={"text": "x"} | files, sender="49")
+    again = came(scene, "phone message 1", door="phone", body={"text": "y"}, sender="49")
+
+    assert kept.body == again.body == said | files
 
 
 def test_an_hour_has_its_limit_and_the_next_one_begins_anew(scene: Scene) -> None:
@@ -145,5 +156,5 @@ def test_whose_a_task_is_can_be_asked_by_its_source(scene: Scene) -> None:
 
 def test_a_fate_that_nobody_knows_is_refused_by_the_file(scene: Scene) -> None:
     came(scene)
-    with pytest.raises(sqlite3.IntegrityError, match="CHECK"):
+    with pytest.raises(Conflict, match=r"(?i)check"):
         scene.sql("UPDATE inbound SET fate = 'lost'")

@@ -17,9 +17,9 @@ import pytest
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, TaskId
 from remit.store import connection, deliveries, home, tasks
-from remit.store import sqlite as store
+from remit.store import opening as store
+from remit.store.opening import Sqlite
 from remit.store.queue import ClaimedTask
-from remit.store.sqlite import Sqlite
 from tests.store import power
 from tests.store.scene import BODY, DIGEST, Scene
 

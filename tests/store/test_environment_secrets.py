@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.store.environment_secrets import secret_values, without_secrets
+from remit.store.redact import secret_values, without_secrets
 from tests.tables import for_each
 
 RANDOM = "q7Zt2Kp9vXw4Lm8RbN3c"

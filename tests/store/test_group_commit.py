@@ -17,8 +17,11 @@ from remit.model.task import Task
 from remit.store import events, home, tasks
 from remit.store.connection import SqliteTx
 from remit.store.database import Cell, Tx
-from remit.store.sqlite import MOST_IN_A_COMMIT, Sqlite
+from remit.store.group_commit import MOST_IN_A_COMMIT
+from remit.store.opening import Sqlite
 from tests.store.scene import Scene
+
+pytestmark = pytest.mark.only_sqlite("the scene only makes the tasks")
 
 
 @asynccontextmanager

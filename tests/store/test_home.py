@@ -25,10 +25,13 @@ from remit.store import connection, home, legacy
 from remit.store.database import FOLDER
 from tests.store.scene import Scene
 
+pytestmark = pytest.mark.only_sqlite("the file itself")
+
 HOLD = """
 import sys
 from pathlib import Path
 from remit.store import home
+
 with home.lock(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

@@ -74,7 +74,7 @@ def test_what_is_put_off_comes_back_by_itself(scene: Scene) -> None:
     assert reviews.waiting(scene.tx) == [put_off]  # it is open, for who asks for all
     assert scene.get(task.id).status is Status.NEEDS_REVIEW
     assert [each.review.id for each in inbox.questions(scene.tx, until)] == [review]
-    assert inbox.needs(scene.tx, until) == InboxCounts(decide=1)
+    assert inbox.needs(scene.tx, until) == InboxCounts(decide=1, decisions=1)
     assert scene.complaints() == []
 
 

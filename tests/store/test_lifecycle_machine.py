@@ -13,6 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from tests.model.lifecycle_situations import SITUATIONS, Situation
 from tests.soak import SOAK, examples
+from tests.store.scene import Scene
 from tests.store.stage import EASY, KINDS, MOODS, Deed, Shape, Stage
 from tests.store.twin import Twin
 
@@ -29,7 +30,7 @@ class Machine(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = TemporaryDirectory()
-        self.stage = Stage(Path(self.folder.name))
+        self.stage = Stage(Scene(Path(self.folder.name) / "agent.db"))
 
     def teardown(self) -> None:
         self.stage.close()
@@ -70,16 +71,22 @@ def test_everything_the_model_knows_happens_in_the_store_too(tmp_path: Path) -> 
     known = {why for why in SITUATIONS if why.name not in NOT_BUILT}
     may_be_left = 0 if SOAK else len(known) // 4
     for n in range(MOST_WALKS):
-        known -= _walk(tmp_path / str(n), dice, done)
+        scene = Scene(tmp_path / f"{n}.db")
+        known -= _walk(scene, dice, done)
+        scene.close()
         if not known:
             break
 
     assert len(known) <= may_be_left, {(why.name, why.was, why.to) for why in known}
 
 
-def _walk(folder: Path, dice: Random, done: Counter[object]) -> set[Situation]:
-    folder.mkdir()
-    stage, mood = Stage(folder), dice.choice(MOODS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_walk_is_the_same_on_both_databases(scene: Scene, seed: int) -> None:
+    assert _walk(scene, Random(seed), Counter())  # noqa: S311 - dice
+
+
+def _walk(scene: Scene, dice: Random, done: Counter[object]) -> set[Situation]:
+    stage, mood = Stage(scene), dice.choice(MOODS)
     for _ in range(3):
         stage.admit(
             dice.randint(0, 2), dice.choice(KINDS), dice.random() < 0.3, dice.random() < 0.3
@@ -94,7 +101,6 @@ def _walk(folder: Path, dice: Random, done: Counter[object]) -> set[Situation]:
         deed()
         stage.compare()
     stage.inspect()
-    stage.close()
     return set[Situation]().union(*(twin.happened for twin in stage.twins))
 
 

@@ -1,12 +1,11 @@
 """How a leg ends, and that every write has its event, in one transaction or not at all."""
 
-import sqlite3
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
-from remit.errors import IllegalMove
+from remit.errors import Conflict, IllegalMove
 from remit.model.delivery import Accepted
 from remit.model.run import Lease
 from remit.model.status import TERMINAL, Actor, Status
@@ -143,7 +142,7 @@ def test_a_failed_verb_of_the_store_leaves_neither_state_nor_event(scene: Scene)
     claim = scene.running()
     before = scene.image()
 
-    with pytest.raises(sqlite3.IntegrityError):
+    with pytest.raises(Conflict):
         scene.do(_records_twice, claim.lease)
 
     assert scene.image() == before

@@ -1,70 +1,60 @@
-"""The statements in the dialect that SQLite and Postgres share: a real Postgres prepares each."""
+"""What the databases share, and what Postgres has of its own: statements, schema, its refusals."""
 
 import re
 import sqlite3
-from collections.abc import Iterator
+import sys
 from contextlib import closing
 
+import psycopg
 import pytest
 
+from remit.errors import BadInput, Conflict, StoreBusy, StoreFull, StoreTrouble
 from remit.store.connection import as_mapping
-from remit.store.database import FOLDER, statements
+from remit.store.database import load_statements, statements
 from remit.store.home import migrations
-from tests.store.postgres import Postgres, postgres, translated
+from remit.store.postgres import schema
+from remit.store.postgres.connection import OVERRIDES, postgres_statements, trouble
+from remit.store.read_only import glance
+from tests.store.postgres import Postgres
 
-SCHEMA = FOLDER / "postgres" / "schema.sql"
-# On Postgres these need a text of their own.
-ONLY_SQLITE = {
-    "count_hits": "full text: an FTS5 table",
-    "find_word": "full text: the words of an FTS5 table",
-    "list_tasks_by_words": "full text: an FTS5 table and bm25",
-    "find_table": "asks which tables the file of an older Remit has",
-    "list_next_starts": "the columns of the row with the smallest start: DISTINCT ON there",
-    "resume_task": "adds to a list inside a JSON document: `||` on JSONB there",
-}
-FULL_TEXT = re.compile(r"tasks_(text|words)")
+# Full text, and what only several processes on one database need.
+OWN = re.compile(r"tasks_(text|words)|unsealed|journal|duties|worker_loads|rates|documents")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    with postgres() as server:
-        done = server.psql(f"\\set ON_ERROR_STOP 1\n{SCHEMA.read_text()}\n\\echo made")
-        assert done.strip() == "made"
-        yield server
+def test_every_statement_prepares_on_postgres(postgres_server: Postgres) -> None:
+    refused = {}
+    with psycopg.connect(postgres_server.store, autocommit=True) as connection:
+        for name, sql in postgres_statements(locking=True).items():
+            try:
+                connection.execute(f"PREPARE statement AS {_numbered(sql)}")
+                connection.execute("DEALLOCATE statement")
+            except psycopg.Error as error:
+                refused[name] = str(error)
+
+    assert refused == {}
 
 
-def test_every_statement_but_a_few_prepares_on_postgres(server: Postgres) -> None:
-    script = [
-        f"PREPARE statement AS {translated(sql)}\n"
-        f"\\echo {name} :ERROR :LAST_ERROR_MESSAGE\n"
-        "DEALLOCATE ALL;"
-        for name, sql in statements().items()
-    ]
-
-    said = [line.split(" ", 2) for line in server.psql("\n".join(script)).splitlines()]
-
-    assert [name for name, *_ in said] == list(statements())
-    refused = {name: why for name, error, *why in said if error == "true"}
-    assert {name: why for name, why in refused.items() if name not in ONLY_SQLITE} == {}
-    assert set(ONLY_SQLITE) - set(refused) == set(), "these prepare: take them off the list"
+def test_a_statement_of_postgres_overrules_one_that_exists() -> None:
+    assert set(load_statements(OVERRIDES)) - set(statements()) == set()
 
 
 def test_no_statement_means_something_else_on_postgres() -> None:
     """There `->> '$.x'` asks for the name `$.x`, and "x" is a column, never a text."""
-    shared = {name: sql for name, sql in statements().items() if name not in ONLY_SQLITE}
+    own = load_statements(OVERRIDES)
+    shared = {name: sql for name, sql in statements().items() if name not in own}
 
     other = re.compile(r"->>? *'\$|\"|\bLIMIT -")
     assert [n for n, sql in shared.items() if other.search(re.sub(r"--.*", "", sql))] == []
 
 
-def test_both_schemas_have_the_same_tables_indexes_and_triggers(server: Postgres) -> None:
+def test_both_schemas_have_the_same_tables_indexes_and_triggers(postgres_server: Postgres) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.row_factory = as_mapping
         connection.executescript(";".join(migrations()))
         query = "SELECT type, name FROM sqlite_schema WHERE sql IS NOT NULL"
         moves = {(row["was"], row["now"]) for row in connection.execute("SELECT * FROM moves")}
         made = {(row["type"], row["name"]) for row in connection.execute(query)}
-        made = {each for each in made if not FULL_TEXT.match(each[1])}
+        made = {each for each in made if not OWN.match(each[1])}
         columns = {
             (table, row["name"], bool(row["notnull"] or row["pk"]))
             for kind, table in made
@@ -72,17 +62,77 @@ def test_both_schemas_have_the_same_tables_indexes_and_triggers(server: Postgres
             for row in connection.execute(f"PRAGMA table_info({table})")
         }
 
-    theirs = server.rows(
+    theirs = _rows(
+        postgres_server,
         "SELECT 'table', tablename FROM pg_tables WHERE schemaname = 'public' UNION ALL"
         " SELECT 'index', indexname FROM pg_indexes JOIN pg_class ON relname = indexname"
         " WHERE schemaname = 'public' AND NOT EXISTS"
         " (SELECT 1 FROM pg_constraint WHERE conindid = pg_class.oid) UNION ALL"
-        " SELECT 'trigger', tgname FROM pg_trigger WHERE NOT tgisinternal"
+        " SELECT 'trigger', tgname FROM pg_trigger WHERE NOT tgisinternal",
     )
-    assert {(kind, name) for kind, name in theirs} == made
-    found = server.rows(
+    assert {each for each in theirs if not OWN.match(each[1])} == made
+    found = _rows(
+        postgres_server,
         "SELECT table_name, column_name, is_nullable FROM information_schema.columns"
-        " WHERE table_schema = 'public'"
+        " WHERE table_schema = 'public'",
     )
-    assert {(table, column, null == "NO") for table, column, null in found} == columns
-    assert {(was, now) for was, now in server.rows("SELECT was, now FROM moves")} == moves
+    assert {
+        (table, column, null == "NO") for table, column, null in found if not OWN.match(table)
+    } == columns
+    assert {
+        (was, now) for was, now in _rows(postgres_server, "SELECT was, now FROM moves")
+    } == moves
+
+
+MEANING = {
+    "23505": Conflict,
+    "P0001": Conflict,
+    "53100": StoreFull,
+    "55P03": StoreBusy,
+    "42601": StoreTrouble,
+    "57P01": StoreTrouble,
+}
+
+
+@pytest.mark.parametrize("code", MEANING)
+def test_an_error_of_the_server_is_a_sentence_without_the_password(code: str) -> None:
+    error = psycopg.errors.lookup(code)("it went wrong")
+
+    said = trouble("postgresql://me:secret@db/remit", error)
+
+    assert type(said) is MEANING[code]
+    assert "secret" not in str(said)
+
+
+def test_a_server_that_is_too_old_is_refused(
+    postgres_server: Postgres, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "_OLDEST_SERVER", 990000)
+
+    with pytest.raises(StoreTrouble, match="use 17 or newer"):
+        schema.prepare(postgres_server.store)
+
+
+def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+
+    with pytest.raises(BadInput, match=r"remit\[postgres\]"), glance("postgresql://db/remit"):
+        pass
+
+
+def _numbered(sql: str) -> str:
+    """Return a statement with the parameters as PREPARE takes them."""
+    names: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        name = found[1] or f"no name {len(names)}"
+        if name not in names:
+            names.append(name)
+        return f"${names.index(name) + 1}"
+
+    return re.sub(r"%(?:\((\w+)\))?s", number, sql).replace("%%", "%")
+
+
+def _rows(server: Postgres, query: str) -> set[tuple[str, ...]]:
+    with psycopg.connect(server.store) as connection:
+        return {tuple(map(str, row)) for row in connection.execute(query)}

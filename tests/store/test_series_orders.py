@@ -108,7 +108,7 @@ def test_the_next_one_can_be_skipped_and_the_one_after_comes(scene: Scene) -> No
 
     assert scene.get(task.id).status is Status.CANCELLED
     assert scene.get(task.id).result_summary == "Skipped: you did not want it."
-    assert _coming(scene, series_id, 1) == [task.slot + DAY]
+    assert _coming(scene, series_id, 2) == [task.slot + DAY]
     scene.wait(86400)
     assert _go_on(scene, series_id).last == task.slot + DAY
 
@@ -175,10 +175,64 @@ def test_one_occurrence_runs_at_another_time_and_keeps_its_slot(scene: Scene) ->
     assert (moved.id, moved.scheduled_for, moved.slot) == (task.id, to, task.slot)
     assert _coming(scene, series_id, 1) == [to]
     assert scene.sql("SELECT due_at FROM tasks")[0]["due_at"] == int(to.timestamp() * 1000)
-    with pytest.raises(Conflict, match="no occurrence yet"):
+    with pytest.raises(Conflict, match="no run to come"):
         scene.do(series_orders.move, series_id, scene.now + 9 * DAY, to, scene.now)
     with pytest.raises(BadInput, match="time to come"):
         scene.do(series_orders.move, series_id, None, scene.now, scene.now)
+
+
+def test_any_run_to_come_is_moved_and_is_planned_once(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    third, to = scene.now + 3 * DAY, scene.now + 3 * DAY + timedelta(hours=2)
+    found = series.find(scene.tx, series_id)
+    made = slots.occurrence(found, third, scene.ids, scene.now, planned=to)
+
+    moved = scene.do(series_orders.move, series_id, third, to, scene.now, made)
+
+    assert (moved.slot, moved.scheduled_for) == (third, to)
+    assert _coming(scene, series_id) == [scene.now + DAY, scene.now + 2 * DAY, to]
+    scene.wait(2.5 * 86400)
+    after = _go_on(scene, series_id)
+    assert after.last == third + DAY  # the run that was moved is not planned again
+    assert task.id != moved.id
+
+
+def test_a_skipped_run_takes_place_after_all_once(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    first = scene.now + DAY
+    for slot in (first, first + DAY):
+        scene.do(series_orders.skip, series_id, slot, scene.now)
+    assert _coming(scene, series_id, 2) == []  # both are shown as skipped
+    found = series.find(scene.tx, series_id)
+
+    for slot in (first, first + DAY, first):  # the last one a second time
+        made = slots.occurrence(found, slot, scene.ids, scene.now)
+        scene.do(series_orders.unskip, series_id, made, scene.now)
+
+    assert _coming(scene, series_id, 2) == [first, first + DAY]
+    again = [each for each in series_orders.occurrences(scene.tx, series_id, 9) if not each.ended]
+    assert [each.slot for each in again] == [first]
+    assert again[0].id != task.id
+    made = slots.occurrence(found, first + timedelta(hours=1), scene.ids, scene.now)
+    with pytest.raises(BadInput, match="no slot to come"):
+        scene.do(series_orders.unskip, series_id, made, scene.now)
+
+
+def test_a_series_runs_at_other_times_and_back_again(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    first, other = scene.now + DAY, scene.now + DAY + timedelta(hours=3)
+
+    for at in (other, first):
+        repeats = Repeats("FREQ=DAILY", "UTC", at)
+        changed = replace(series.find(scene.tx, series_id), repeats=repeats)
+        made = slots.occurrence(changed, at, scene.ids, scene.now)
+        after = scene.do(series_orders.repeat, series_id, repeats, made, scene.now)
+        assert after.repeats == repeats
+        assert _coming(scene, series_id) == [at, at + DAY, at + 2 * DAY]
+
+    assert scene.get(task.id).result_summary == "Skipped: you changed when it repeats."
+    open_ = [each for each in series_orders.occurrences(scene.tx, series_id, 9) if not each.ended]
+    assert [each.slot for each in open_] == [first]  # under a new ref, for the first is used up
 
 
 def test_series_are_listed_a_page_at_a_time(scene: Scene) -> None:

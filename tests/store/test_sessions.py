@@ -12,7 +12,7 @@ from remit.model.reply import Reply, ToolCall, Usage
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Taint, Task
-from remit.store import deliveries, reviews, rows, runs, sessions, tasks
+from remit.store import deliveries, recall, reviews, rows, runs, sessions, tasks
 from remit.store.queue import ClaimedTask
 from remit.store.sessions import RECENT, OwnerStatement, SessionSummary
 from tests.store.scene import AT, BODY, DIGEST, Scene
@@ -271,3 +271,19 @@ def test_what_was_sent_is_known_with_its_time_and_how_far_it_can_be_trusted(scen
     ]
     assert found[1].at == AT
     assert found[0].at - found[1].at == timedelta(seconds=1)
+
+
+def test_a_reminder_gives_the_sent_text_or_the_summary_of_what_is_completed(scene: Scene) -> None:
+    letter, plain = sent(scene), ran(scene, "Look", Reply("fine"), context={"hook": "door"})
+    asked = [plain.id, scene.ready("Not yet").id, letter.id]
+
+    found = scene.do(recall.completed, asked)
+
+    assert [(each.id, each.result_summary) for each in found] == [
+        (plain.id, "Look is done"),
+        (letter.id, BODY),
+    ]
+    assert [each.context for each in found] == [{"hook": "door"}, {}]
+    whole = tasks.get(scene.tx, letter.id)
+    for name in ("title", "instructions", "source", "taint", "status", "completed_at"):
+        assert getattr(found[1], name) == getattr(whole, name)

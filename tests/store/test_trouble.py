@@ -22,8 +22,10 @@ from remit.model.task import Task
 from remit.store import audit, events, home, tasks
 from remit.store.connection import connect, trouble
 from remit.store.database import Cell, Tx
-from remit.store.sqlite import Sqlite
+from remit.store.opening import Sqlite
 from tests.store.scene import Scene
+
+pytestmark = pytest.mark.only_sqlite("the disk under the file")
 
 # Holds the file as long as its input is open.
 HOLDER = """
@@ -39,8 +41,9 @@ import asyncio, resource, sys
 from pathlib import Path
 from remit.errors import StoreFull
 from remit.store import audit, home, tasks
-from remit.store.sqlite import Sqlite
+from remit.store.opening import Sqlite
 from tests.store.scene import Scene
+
 
 async def main(folder):
     home.prepare(folder / "agent.db")

@@ -64,6 +64,7 @@ def test_whatever_letters_a_word_has_it_is_found_by_how_it_begins(
     assert finished == unfinished
 
 
+@pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
 def test_of_many_words_that_begin_alike_none_is_listed(scene: Scene) -> None:
     for n in range(words._ENDINGS):
         scene.admit(f"w{n}")
@@ -80,6 +81,7 @@ def test_a_word_that_the_index_may_fold_otherwise_is_left_to_it(scene: Scene, sa
     assert words.read(scene.tx, said).terms is None
 
 
+@pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
 def test_a_word_is_common_beyond_a_number_of_tasks(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -93,6 +95,7 @@ def test_a_word_is_common_beyond_a_number_of_tasks(
     assert words.read(scene.tx, "pear").is_common
 
 
+@pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
 def test_a_rare_state_among_common_words_is_looked_up_and_no_word_is_walked(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

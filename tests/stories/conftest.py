@@ -1,13 +1,40 @@
-"""A repository, made once and copied for each story that works on it."""
+"""A repository, made once and copied for each story that works on it; and both databases."""
 
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
+from remit.testing import World
+from tests.store.postgres import Postgres
 from tests.stories.shop.rig import Opens, opened
 from tests.stories.shop.sample import sample
 from tests.verify import workshop
+
+# Stories that run on Postgres too.
+ON_BOTH = {
+    *("test_s0_delivery", "test_s1_steps", "test_s3_continuity", "test_s3_series"),
+    *("test_s4_lifecycle", "test_courier"),
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if metafunc.module.__name__.rpartition(".")[2] in ON_BOTH:
+        metafunc.fixturenames.append("store")
+        metafunc.parametrize("store", ["sqlite", "postgres"], indirect=True)
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Set where every world keeps its store."""
+    if request.param == "sqlite":
+        yield
+        return
+    server: Postgres = request.getfixturevalue("postgres_server")
+    monkeypatch.setattr(World, "store_url", server.store)
+    yield
+    server.wipe()
 
 
 @pytest.fixture(scope="session")

@@ -126,9 +126,7 @@ async def test_who_vouches_does_so_for_the_past_alone(tmp_path: Path) -> None:
     assert last.status is Status.NEEDS_REVIEW
 
 
-async def test_a_summary_stays_suspect_when_what_made_it_so_is_told_no_more(
-    tmp_path: Path,
-) -> None:
+async def test_a_summary_stays_suspect_when_what_made_it_so_is_told_no_more(tmp_path: Path) -> None:
     days = Days(tmp_path)
     async with days.world as world:
         await days.begin()

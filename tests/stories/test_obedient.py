@@ -157,13 +157,7 @@ async def in_a_calendar(field: Field, order: str) -> None:
     await field.world.run()
 
 
-PLACES: Final[list[Plant]] = [
-    in_a_mail,
-    on_a_page,
-    in_what_a_tool_finds,
-    in_memory,
-    in_a_calendar,
-]
+PLACES: Final[list[Plant]] = [in_a_mail, on_a_page, in_what_a_tool_finds, in_memory, in_a_calendar]
 
 
 def test_there_are_enough_orders_and_no_two_are_alike() -> None:

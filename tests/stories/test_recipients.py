@@ -62,11 +62,13 @@ class House(World):
         mark = next(_marks) * 1_000_000_000
         os.utime(path, ns=(mark, mark))
 
-    async def tell(self, to: str | None = "Anna Weber", text: str = "Hi", **more: object) -> Task:
+    async def tell(
+        self, to: str | None = "Anna Weber", text: str = "Hi", *, words: str = "", **more: object
+    ) -> Task:
         cue = Cue(
             source=Source(SourceKind.MANUAL, f"tell-{next(_marks)}"),
             title=f"Tell {to}",
-            text=f"Tell {to}",
+            text=words or f"Tell {to}",
             delivery=(Delivery("whatsapp", to, text),),
         )
         task = await self.house.intake.admit(replace(cue, **more))

@@ -119,8 +119,8 @@ async def test_a_message_written_beforehand_goes_out_as_it_is_and_no_brain_is_as
 @pytest.mark.parametrize(
     ("reply", "why"),
     [
-        ("I will not fake an alert.\n<deliverable>NONE</deliverable>", "declined"),
-        ("Here is the list: Sanur.", "no <deliverable> tags"),
+        ("I will not fake an alert.\n<deliverable>NONE</deliverable>", "wrote nothing to send"),
+        ("Here is the list: Sanur.", "did not mark what to send"),
         ("<deliverable>  </deliverable>", "empty"),
     ],
 )

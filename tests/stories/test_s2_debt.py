@@ -45,9 +45,7 @@ def asked(task: Task) -> list[str]:
     return [each.description for each in tests]
 
 
-async def test_a_file_that_failed_and_was_mended_is_asked_more_for_thirty_days(
-    shop: Opens,
-) -> None:
+async def test_a_file_that_failed_and_was_mended_is_asked_more_for_thirty_days(shop: Opens) -> None:
     async with shop(ada=[TODO, good(1), good(2), good(3)], commands=QUICK) as house:
         first = await settle(house, await house.order("Fix one"))
         (owed,) = (await book(house)).debts

@@ -141,7 +141,7 @@ async def test_the_owners_own_rules_count(shop: Opens) -> None:
 async def test_a_contract_that_was_changed_in_the_file_is_not_worked_to(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE)]) as house:
         task = await house.order()
-        with sqlite3.connect(house.world.house.settings.database) as file:
+        with sqlite3.connect(house.world.house.settings.database_file) as file:
             changed = file.execute(
                 "UPDATE steps SET output = replace(output, 'verifiable', 'advisory') "
                 "WHERE name = 'plan_step'"

@@ -288,9 +288,7 @@ async def test_advice_leaves_no_folder(shop: Opens) -> None:
         assert list((house.world.house.settings.home / "worktrees").glob("*/task-*")) == []
 
 
-async def test_what_a_dead_process_left_standing_is_put_away_at_the_next_start(
-    shop: Opens,
-) -> None:
+async def test_what_a_dead_process_left_standing_is_put_away_at_the_next_start(shop: Opens) -> None:
     async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         task = await house.order()
         folder = house.folder(task)

@@ -115,7 +115,7 @@ async def test_an_honest_answer_is_proven_and_sent(tmp_path: Path) -> None:
         assert task.contract is not None
         assert task.contract.type is ContractType.VERIFIABLE
         assert {each.activity for each in task.contract.criteria} >= {
-            *("answers", "sources", "grounded", "language", "no-placeholder", "no-padding"),
+            *("answers", "sources", "grounded", "language", "no-placeholder", "no-padding")
         }
         assert task.verdict is not None
         assert task.verdict.overall is Overall.PASS

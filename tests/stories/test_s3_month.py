@@ -14,7 +14,7 @@ from remit.model.series import Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Task
 from remit.settings import DeliverSettings, Settings
-from remit.store import conversations, ledger, search
+from remit.store import conversations, search, series_orders
 from remit.store.search import TaskFilter
 from remit.testing import START, World
 
@@ -68,7 +68,9 @@ async def test_thirty_days_go_on_where_they_left_off_whatever_happens_in_between
         assert first.series_id is not None
         await _lived(world, brain, first)
         ran = await done(world)
-        slots = await world.house.db.read(ledger.slots_of_series, first.series_id, START, world.now)
+        slots = await world.house.db.read(
+            series_orders.slots_of_series, first.series_id, START, world.now
+        )
         talks = await world.house.db.read(conversations.called, "Scheduled Events")
         turns = await world.house.db.read(conversations.turns, talks.id) if talks else []
 

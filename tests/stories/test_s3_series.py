@@ -18,7 +18,7 @@ from remit.model.review import ReviewAnswer
 from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Taint, Task
-from remit.recall import session, words
+from remit.recall import session, snippets
 from remit.settings import Settings
 from remit.store import search
 from remit.store.database import Tx
@@ -191,7 +191,7 @@ async def test_the_hundredth_run_is_told_no_more_than_there_is_room_for(
     sizes = brain.sizes
     assert len(sizes) == len(world.outbox.sent) == runs
     each = max(later - earlier for earlier, later in pairwise(sizes[:9]))
-    room = words.MOST_SUMMARY + session.MOST_REPORTED + session.MOST_FACTS + 1_000
+    room = snippets.MOST_SUMMARY + session.MOST_REPORTED + session.MOST_FACTS + 1_000
     assert max(sizes) <= sizes[0] + (session.MOST_RUNS - 1) * each + room
     # Once the summary and the facts are full nothing grows any more.
     assert runs < 100 or max(sizes[80:]) <= max(sizes[60:80])

@@ -219,9 +219,7 @@ async def test_a_task_the_brain_made_runs_as_all_do_and_reports_to_the_owner_alo
         when=later,
     )
     ready = brain(
-        {"when": "Ask again", "reply": "<deliverable>Asked.</deliverable>"},
-        once(made),
-        SENDS,
+        {"when": "Ask again", "reply": "<deliverable>Asked.</deliverable>"}, once(made), SENDS
     )
     async with World(tmp_path, brain=ready) as world:
         parent = await world.add("Plan it")

@@ -14,7 +14,7 @@ import pytest
 from websockets.asyncio.client import connect
 
 from remit.brain.scripted import parse as script
-from remit.cli import up
+from remit.cli import up_process
 from remit.journal.telemetry import Telemetry
 from remit.model.run import Event, EventKind
 from remit.server.serve import serve
@@ -61,6 +61,7 @@ LOOPS = {
     "calendars",
     "conversation updates",
     "deferred checks",
+    "file cleanup",
     "folder:papers",
     "heartbeat",
     "inbound cleanup",
@@ -134,7 +135,7 @@ async def running(home: Path) -> AsyncIterator[Running]:
         door = asyncio.create_task(serve(house, port=0, debug=False, token=TOKEN, ready=ready))
         await start(house)
         await watch(house, await url)
-        up.follow(house, 0, lambda *_: None, Telemetry(_Nothing(), _Nothing()))  # type: ignore[arg-type]
+        up_process.follow(house, 0, lambda *_: None, Telemetry(_Nothing(), _Nothing()))  # type: ignore[arg-type]
         headers = {"Authorization": f"Bearer {TOKEN}"}
         line = connect(url.result().replace("http", "ws") + "/ws", additional_headers=headers)
         async with (
@@ -147,7 +148,7 @@ async def running(home: Path) -> AsyncIterator[Running]:
         await asyncio.gather(door, return_exceptions=True)
         await house.engine.stop()
         house.journal.end()
-        await house.background.finish(*up.FOLLOWERS, within=5)
+        await house.background.finish(*up_process.FOLLOWERS, within=5)
 
 
 async def test_every_loop_that_is_killed_is_seen_told_once_and_started_again(

@@ -12,7 +12,7 @@ from remit.model.series import Repeats, Series, Slot, SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Priority, Task
 from remit.settings import ScheduleSettings
-from remit.store import ledger, moves, queue, series, slots
+from remit.store import moves, queue, series, series_orders, slots
 from remit.store.queue import ClaimedTask
 from remit.triggers.repeat import following
 from tests.store.scene import RULE, Scene
@@ -83,7 +83,7 @@ class Days:
 
     def ledger(self) -> list[Slot]:
         until = self.reached + INSTANT
-        return ledger.slots_of_series(
+        return series_orders.slots_of_series(
             self.scene.tx, self.series.id, self.repeats.first, until, 1_000_000
         )
 

@@ -11,7 +11,7 @@ from remit.model.series import OnMissed, Overlap, Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task, TaskType
 from remit.settings import DeliverSettings, EngineSettings, ScheduleSettings, Settings
-from remit.store import ledger, series, series_orders
+from remit.store import series, series_orders
 from remit.store.database import Tx
 from remit.testing import START, World, script
 from remit.triggers import cue_admission
@@ -26,7 +26,7 @@ THINKS: Final = replace(cue_admission.cue("Find news", ref="n", channel="outbox"
 async def told(world: World, task: Task) -> list[Slot]:
     assert task.series_id is not None
     return await world.house.db.read(
-        ledger.slots_of_series, task.series_id, START, world.now + HOUR / 2
+        series_orders.slots_of_series, task.series_id, START, world.now + HOUR / 2
     )
 
 
@@ -105,11 +105,12 @@ async def test_a_run_by_hand_is_nothing_that_is_skipped_or_moved(tmp_path: Path)
         beside = await world.house.owner.run_now(first.id)
         assert first.series_id is not None
         await world.house.owner.skip_slot(first.series_id)
-        (ahead,) = await world.house.db.read(_coming, first.series_id)
+        skipped, ahead = await world.house.db.read(_coming, first.series_id)
 
         assert (await world.get(first.id)).status is Status.CANCELLED
         assert (await world.get(beside.id)).status is Status.NEW
-        assert ahead.at == DAILY.first + DAY
+        assert (skipped.at, skipped.fate) == (DAILY.first, SlotFate.SKIPPED)  # it can be taken back
+        assert (ahead.at, ahead.fate) == (DAILY.first + DAY, None)
 
 
 async def test_a_run_that_takes_too_long_is_cut_short_by_the_next_if_it_is_to_be(
@@ -135,4 +136,4 @@ async def test_a_run_that_takes_too_long_is_cut_short_by_the_next_if_it_is_to_be
 
 
 def _coming(tx: Tx, series_id: SeriesId) -> list[Slot]:
-    return series_orders.coming(tx, series.find(tx, series_id), START, 1)
+    return series_orders.coming(tx, series.find(tx, series_id), START, 2)

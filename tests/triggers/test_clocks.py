@@ -16,9 +16,9 @@ from remit.model.series import OnMissed, Overlap, Repeats, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import DeliverSettings, ScheduleSettings, Settings
-from remit.store import ledger, search, series, sessions, slots
+from remit.store import search, series, series_orders, sessions, slots
+from remit.store.opening import Sqlite
 from remit.store.search import TaskFilter
-from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, World, script
 from remit.triggers.repeat import LOOP, following
 from remit.wiring import opened
@@ -134,7 +134,7 @@ async def test_even_without_the_lock_two_watches_put_in_each_slot_once(tmp_path:
         task = await world.house.intake.admit(cue())
         assert task.series_id is not None
         await world.house.repeater.stop()
-        other = Sqlite(world.house.settings.database)
+        other = Sqlite(world.house.settings.database_file)
         found = await world.house.db.read(series.find, task.series_id)
         world.clock.advance(3 * DAY + 2 * HOUR)  # and at once, before the engine sees the time
         steps = [following(found, world.house.ids, world.now) for _ in range(2)]
@@ -146,7 +146,7 @@ async def test_even_without_the_lock_two_watches_put_in_each_slot_once(tmp_path:
         await other.close()
         await world.run(MINUTE)
         told = await world.house.db.read(
-            ledger.slots_of_series, task.series_id, START, world.now + INSTANT
+            series_orders.slots_of_series, task.series_id, START, world.now + INSTANT
         )
 
     assert sorted(won) == [False, True]
@@ -171,7 +171,7 @@ async def test_a_slot_that_came_while_the_machine_slept_is_not_run_late_before_a
         sent = len(world.outbox.sent)
         assert first.series_id is not None
         told = await world.house.db.read(
-            ledger.slots_of_series, first.series_id, START, world.now + INSTANT
+            series_orders.slots_of_series, first.series_id, START, world.now + INSTANT
         )
 
     assert sent == 0

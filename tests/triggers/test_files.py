@@ -5,25 +5,32 @@ from pathlib import Path
 
 import pytest
 
+from remit.brain.scripted import ScriptedBrain
+from remit.files.kept_files import KeptFiles
+from remit.model.codec import Json
 from remit.model.task import Taint, Task
+from remit.ports import Brain
 from remit.settings import load
 from remit.store import cues
-from remit.testing import World
+from remit.testing import World, script
 from remit.triggers import files
 from remit.triggers.files import FolderWatch
+from tests.brain.tooling import once, use
 from tests.engine.rig import everything
+from tests.files.documents import pdf
 
+SAYS = "<deliverable>Read.</deliverable>"
 SETTINGS = '[folders.scans]\npath = "{path}"\ntext = "File this."\npoll = 5\n{more}\n'
 
 
 class Desk:
-    def __init__(self, tmp_path: Path, more: str = "") -> None:
+    def __init__(self, tmp_path: Path, more: str = "", brain: Brain | None = None) -> None:
         self.path = tmp_path / "scans"
         self.path.mkdir(exist_ok=True)
         home = tmp_path / "home"
         home.mkdir(exist_ok=True)
         (home / "settings.toml").write_text(SETTINGS.format(path=self.path, more=more))
-        self.world = World(home, settings=load({"REMIT_HOME": str(home)}))
+        self.world = World(home, settings=load({"REMIT_HOME": str(home)}), brain=brain)
 
     def watch(self) -> FolderWatch:
         return self.world.house.doors.entrance.folder("scans")
@@ -78,6 +85,30 @@ async def test_what_is_no_file_of_this_folder_is_never_opened(tmp_path: Path) ->
     folder = desk.world.house.settings.folders["scans"]
     for name in ("link.txt", "pipe", "folder", "gone.txt"):
         assert files.opened(folder, name) is None
+
+
+@pytest.mark.parametrize("taint", [Taint.PUBLIC, Taint.OWNER])
+async def test_the_bytes_of_a_file_are_kept_for_the_work_when_the_folder_is_emptied(
+    tmp_path: Path, taint: Taint
+) -> None:
+    offer = pdf("The offer is 40 euros")
+    reads: list[Json] = [once(use("read_file", path="Offer 2.pdf")), {"reply": SAYS}]
+    brain = script(reads)
+    desk = Desk(tmp_path, f"trusted = {str(taint is Taint.OWNER).lower()}", brain)
+    (desk.path / "Offer 2.pdf").write_bytes(offer)
+    async with desk.world as world:
+        watch = desk.watch()
+        assert [await watch.look(), await watch.look()] == [0, 1]
+        (desk.path / "Offer 2.pdf").unlink()
+        (task,) = await desk.tasks()
+        (file,) = task.files
+        kept = KeptFiles(world.house.settings.files)
+        assert (file.name, file.type, file.taint) == ("Offer 2.pdf", "application/pdf", taint)
+        assert kept.read(file.sha256) == offer
+        await world.run()
+
+    assert isinstance(brain, ScriptedBrain)
+    assert "| The offer is 40 euros" in brain.heard[-1]
 
 
 async def test_what_is_no_text_is_named_and_what_is_too_large_is_not_read(tmp_path: Path) -> None:

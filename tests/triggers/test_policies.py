@@ -15,7 +15,7 @@ from remit.model.rrule import ClockChange
 from remit.model.series import OnMissed, Overlap, Repeats, Series, SlotFate
 from remit.model.status import Reason, Status
 from remit.settings import ScheduleSettings
-from remit.store import ledger, moves, series, series_orders, slots
+from remit.store import moves, series, series_orders, slots
 from remit.triggers.repeat import following
 from tests.store.scene import AT, Scene
 from tests.triggers.house_of_slots import INSTANT, Days, days
@@ -95,7 +95,7 @@ def test_what_the_owner_cancelled_skipped_or_paused_away_is_skipped_with_its_rea
     told = [(slot.fate, slot.why) for slot in daily.ledger()]
     assert told == [
         (SlotFate.RAN, None),
-        (SlotFate.SKIPPED, ledger.CANCELLED),
+        (SlotFate.SKIPPED, series_orders.CANCELLED),
         (SlotFate.SKIPPED, series_orders.UNWANTED),
         (SlotFate.SKIPPED, series_orders.PAUSED),
         (SlotFate.SKIPPED, series_orders.PAUSED),
@@ -106,7 +106,9 @@ def test_what_the_owner_cancelled_skipped_or_paused_away_is_skipped_with_its_rea
 def test_a_slot_that_waits_has_no_fate_yet(daily: Days) -> None:
     daily.tick()
     daily.scene.now = DAILY.first
-    found = ledger.slots_of_series(daily.scene.tx, daily.series.id, AT, DAILY.first + INSTANT)
+    found = series_orders.slots_of_series(
+        daily.scene.tx, daily.series.id, AT, DAILY.first + INSTANT
+    )
 
     assert [(slot.fate, slot.task_id) for slot in found] == [(None, daily.first.id)]
     daily.tick()
@@ -139,7 +141,7 @@ def test_the_latest_slots_are_told_whatever_lies_before_them(daily: Days) -> Non
     daily.tick()
     daily.go(3 * DAY)
 
-    found = ledger.latest(daily.scene.tx, daily.series.id, daily.scene.now, 6)
+    found = series_orders.latest(daily.scene.tx, daily.series.id, daily.scene.now, 6)
     assert [slot.at for slot in found] == daily.ruled()[-6:]
     assert [slot.fate for slot in found][:2] == [SlotFate.MISSED, SlotFate.MISSED]
 
@@ -258,7 +260,7 @@ def test_whoever_may_not_begin_beside_another_does_not_even_if_nobody_looked_bef
 
     (second,) = [slot for slot in made.ledger() if slot.at == HOURLY.first]
     assert second.fate is SlotFate.RAN
-    found = ledger.slots_of_series(scene.tx, made.series.id, scene.now, scene.now + INSTANT)
+    found = series_orders.slots_of_series(scene.tx, made.series.id, scene.now, scene.now + INSTANT)
     assert [(slot.fate, slot.why) for slot in found] == [(SlotFate.SKIPPED, slots.AT_WORK)]
     assert scene.complaints() == []
 
@@ -272,7 +274,7 @@ def test_a_slot_that_the_owner_cancelled_is_not_skipped_once_more(tmp_path: Path
     made.scene.wait(3600)
     made.tick(ends=False)
 
-    assert [slot.why for slot in made.ledger()] == [None, ledger.CANCELLED]
+    assert [slot.why for slot in made.ledger()] == [None, series_orders.CANCELLED]
 
 
 def test_the_word_of_a_series_counts_more_than_the_settings(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxLimits, SandboxRe
 from remit.verify.suite_runs import CaseSelection, words
 from remit.verify.suite_terms import SuiteTerms
 from tests.model.lifecycle_checks import task_in
+from tests.tables import for_each
 from tests.verify import workshop
 from tests.verify.workshop import SMALL, check, found
 
@@ -41,7 +42,7 @@ def repo(tmp_path: Path) -> Path:
     return workshop.repository(tmp_path / "repo", files)
 
 
-@pytest.mark.parametrize("activity", ["typecheck", "lint", "unit-test"])
+@for_each("activity", ["typecheck", "lint", "unit-test"])
 async def test_good_work_passes(activity: str, repo: Path) -> None:
     seen = await found(repo, activity)
 
@@ -50,7 +51,7 @@ async def test_good_work_passes(activity: str, repo: Path) -> None:
         assert (seen.note, seen.ran, seen.of) == ("1 test passed.", 1, 1)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("activity", "calc", "said"),
     [
         ("typecheck", "def add(a: int, b: int) -> int:\n    return str(a + b)\n", 'got "str"'),
@@ -119,7 +120,7 @@ async def test_tests_that_are_all_skipped_prove_nothing(repo: Path) -> None:
     assert (seen.error or "").startswith("no test ran; 1 were skipped")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "hostile",
     [
         "import os\nos._exit(0)\n",
@@ -137,7 +138,7 @@ async def test_work_that_ends_the_tests_well_before_they_ran_is_not_believed(
     assert seen.result is Result.FAIL
 
 
-@pytest.mark.parametrize(
+@for_each(
     "pattern",
     [
         "x; touch /tmp/escaped", "$(id)", "`id`", "a && b", "| cat", "> out", "'", '"', "*", "a\nb",
@@ -151,32 +152,27 @@ async def test_a_pattern_is_a_name_or_it_is_refused(pattern: str, repo: Path) ->
     assert "The pattern" in (seen.error or "")
 
 
-@pytest.mark.parametrize(
-    "pattern", ["x; touch y", "$(id)", "a && b", "'", '"', "a b", "--help", "*"]
+@for_each(
+    ("argv", "pattern", "wanted"),
+    [
+        *(
+            (("tool", "--only={pattern}", "end"), odd, ("tool", f"--only={odd}", "end"))
+            for odd in ("x; touch y", "$(id)", "a && b", "'", '"', "a b", "--help", "*")
+        ),
+        (("vitest", "--name={regex}"), "a.b|.*", ("vitest", r"--name=a\.b\|\.\*")),
+        (("pytest", "-k{pattern}", "--xml={report}"), None, ("pytest", "--xml=/tmp/report")),
+        (("cargo", "test", "{pattern}"), "--help", "would be read as an option"),
+    ],
 )
-def test_a_pattern_stays_part_of_one_word(pattern: str) -> None:
-    way = CheckCommand(("tool", "--only={pattern}", "end"), "tool")
-
-    assert words(way, CaseSelection(name=pattern)) == ("tool", f"--only={pattern}", "end")
-
-
-def test_a_pattern_that_stands_alone_cannot_become_an_option() -> None:
-    way = CheckCommand(("cargo", "test", "{pattern}"), "cargo")
-
-    with pytest.raises(BadInput, match="would be read as an option"):
-        words(way, CaseSelection(name="--help"))
-
-
-def test_a_tool_that_reads_expressions_is_given_the_letters() -> None:
-    way = CheckCommand(("vitest", "--testNamePattern={regex}"), "vitest")
-
-    assert words(way, CaseSelection(name="a.b|.*")) == ("vitest", r"--testNamePattern=a\.b\|\.\*")
-
-
-def test_without_a_pattern_its_word_is_left_out() -> None:
-    way = CheckCommand(("pytest", "-k{pattern}", "--junitxml={report}"), "pytest")
-
-    assert words(way) == ("pytest", "--junitxml=/tmp/report")
+def test_a_pattern_stays_part_of_one_word_or_is_left_out(
+    argv: tuple[str, ...], pattern: str | None, wanted: tuple[str, ...] | str
+) -> None:
+    way = CheckCommand(argv, argv[0])
+    if isinstance(wanted, tuple):
+        assert words(way, CaseSelection(name=pattern)) == wanted
+        return
+    with pytest.raises(BadInput, match=wanted):
+        words(way, CaseSelection(name=pattern))
 
 
 async def test_words_of_the_settings_are_run_as_they_are_and_by_no_shell(repo: Path) -> None:
@@ -198,9 +194,7 @@ async def test_words_of_the_owner_that_choose_no_tests_run_them_all_and_say_so(r
     )
 
 
-@pytest.mark.parametrize(
-    ("says", "result"), [("Ran 0 tests in 0s", Result.FAIL), ("3 passing", Result.PASS)]
-)
+@for_each(("says", "result"), [("Ran 0 tests in 0s", Result.FAIL), ("3 passing", Result.PASS)])
 async def test_a_count_that_a_command_prints_is_read(says: str, result: Result, repo: Path) -> None:
     given = {"unit-test": ("echo", says)}
 

@@ -1,27 +1,18 @@
 """What wavers, what an error says, and what a summary claims."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.model.contract import (
-    DEFERRED,
-    Finding,
-    Result,
-    Verdict,
-)
+from remit.model.contract import DEFERRED, Finding, Result, Verdict
 from remit.verify import command, suite_judge
 from remit.verify import verdict as verify_verdict
 from remit.verify.suite_terms import CheckOutcome
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("runs", "result", "attempts"),
-    [
-        ("ppp", Result.PASS, 3),
-        ("fpp", Result.FAIL, 1),
-        ("ppf", Result.FAIL, 3),
-    ],
+    [("ppp", Result.PASS, 3), ("fpp", Result.FAIL, 1), ("ppf", Result.FAIL, 3)],
 )
 async def test_what_wavers_must_pass_three_times_in_a_row(
     runs: str, result: Result, attempts: int

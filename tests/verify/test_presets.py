@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
-from remit.model import test_files
+from remit.model import contract
 from remit.model.contract import Criterion, Result
 from remit.specialist.changes import ChangeKind, FileChange, Snapshot
 from remit.verify import presets, project, project_files, reports, suite_terms
 from remit.verify.ground import Toolchain
 from remit.verify.reports import CaseOutcome, CaseResult
-from remit.verify.runners import CheckCommand, MissingTool
+from remit.verify.runners import CheckCommand
 from remit.verify.suite_terms import SuiteTerms
+from tests.tables import for_each
 from tests.verify import workshop
 from tests.verify.workshop import check
 
@@ -29,6 +30,7 @@ PYTEST = (
     "python -I -c -q -p no:cacheprovider --continue-on-collection-errors --maxfail=0"
     " -o junit_family=xunit1 --junitxml={report} -k{pattern}"
 )
+E2E = {"e2e/test_a.py": "", "pytest.ini": "", "setup.py": ""}
 RUFF = "ruff check --no-fix --no-cache --output-format=concise ."
 MYPY_FILES = '[tool.mypy]\nfiles = ["src"]\n'
 
@@ -55,21 +57,9 @@ def package(scripts: dict[str, str], **needs: str) -> str:
         ({"pyproject.toml": "[tool.pyright]\n"}, "typecheck", "pyright"),
         ({"a.py": "", "ruff.toml": ""}, "lint", RUFF),
         ({"a.py": "", ".flake8": ""}, "lint", "flake8"),
-        (
-            {"tests/unit/test_a.py": "", "pyproject.toml": ""},
-            "unit-test",
-            f"{PYTEST} {{files}}",
-        ),
-        (
-            {"e2e/test_a.py": "", "pytest.ini": "", "setup.py": ""},
-            "unit-test",
-            f"{PYTEST} --ignore=e2e {{files}}",
-        ),
-        (
-            {"e2e/test_a.py": "", "pytest.ini": "", "setup.py": ""},
-            "e2e",
-            f"{PYTEST} {{files}}",
-        ),
+        ({"tests/unit/test_a.py": "", "pyproject.toml": ""}, "unit-test", f"{PYTEST} {{files}}"),
+        (E2E, "unit-test", f"{PYTEST} --ignore=e2e {{files}}"),
+        (E2E, "e2e", f"{PYTEST} {{files}}"),
         ({"package.json": package({"lint": "x"})}, "lint", "npm run --silent lint"),
         ({"package.json": package({"types": "x"})}, "typecheck", "npm run --silent types"),
         ({"package.json": package({"build": "x"})}, "build", "npm run --silent build"),
@@ -133,14 +123,6 @@ def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
     assert isinstance(way, CheckCommand)
     assert [each.origin for each in way.every] == ["mypy", "pyright"]
     assert way.lacks == ("the project uses go, which is not installed",)
-
-
-def test_a_tool_that_is_missing_is_named(tmp_path: Path) -> None:
-    repo = workshop.write(tmp_path / "repo", {"go.mod": ""})
-
-    found = presets.detect(project_files.in_folder(repo), Toolchain(repo, {"PATH": "/nonexistent"}))
-
-    assert found["lint"] == MissingTool("the project uses go, which is not installed")
 
 
 @given(text=st.text())
@@ -210,7 +192,7 @@ def test_project_json_is_read() -> None:
     assert said.commands == {"lint": (("npm", "run", "lint"),), "e2e": (("a", "b c"),)}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "sentence"),
     [
         ("{", "project.json is not valid JSON"),
@@ -359,21 +341,13 @@ Ran 2 tests in 0.000s
             "report",
             json.dumps(MOCHA).encode(),
             "",
-            [
-                ("test/a.js adds", "passed"),
-                ("test/a.js:4 is: no", "failed"),
-                ("later", "skipped"),
-            ],
+            [("test/a.js adds", "passed"), ("test/a.js:4 is: no", "failed"), ("later", "skipped")],
         ),
         (
             "report",
             b"",
             f"> mocha\n\n{json.dumps(MOCHA, indent=2)}\n",
-            [
-                ("test/a.js adds", "passed"),
-                ("test/a.js:4 is: no", "failed"),
-                ("later", "skipped"),
-            ],
+            [("test/a.js adds", "passed"), ("test/a.js:4 is: no", "failed"), ("later", "skipped")],
         ),
         (
             "go",
@@ -421,7 +395,7 @@ def test_the_same_test_called_with_something_else_is_the_same_function() -> None
     assert one.function == other.function
 
 
-@pytest.mark.parametrize(
+@for_each(
     "hostile",
     [
         b"",
@@ -444,7 +418,7 @@ def test_no_report_makes_the_reading_fail(report: bytes) -> None:
 # What decides -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "judges"),
     [
         ("src/FooTest.kt", True),
@@ -471,14 +445,14 @@ def test_no_report_makes_the_reading_fail(report: bytes) -> None:
 def test_files_that_judge_are_known_by_their_names_and_told_as_such(
     name: str, judges: bool
 ) -> None:
-    assert (test_files.is_test(name) or test_files.is_runner_setting(name)) is judges
+    assert (contract.is_test(name) or contract.is_runner_setting(name)) is judges
     seen = Snapshot("", (FileChange(name, ChangeKind.MODIFIED),))
     assert (seen.tests == (name,)) is judges
 
 
 def _guard(repo: Path) -> tuple[str, ...]:
     head = workshop.git(repo, "rev-parse", "HEAD").strip()
-    return suite_terms.compare(repo, SuiteTerms(base=head)).guard.told
+    return tuple(suite_terms.compare(repo, SuiteTerms(base=head)).guard.notes)
 
 
 def test_of_a_file_with_many_uses_only_what_steers_checks_is_guarded(tmp_path: Path) -> None:

@@ -162,11 +162,8 @@ def test_an_environment_that_names_a_home_as_its_python_does_not_get_it(
 def test_more_than_there_is_room_for_is_refused_in_a_sentence(work: Path, tmp_path: Path) -> None:
     (work / "big").write_bytes(b"x" * 3_000_000)
 
-    with (
-        (tmp_path / "files.tar").open("wb") as into,
-        pytest.raises(BadInput, match="more than the 2 MB of files that a check may have"),
-    ):
-        ground.pack(work, into, instead={}, room=2)
+    with pytest.raises(BadInput, match="more than the 2 MB of files that a check may have"):
+        ground.pack(work, tmp_path / "files.tar", instead={}, room=2)
 
 
 async def test_modes_and_links_are_laid_in_as_they_are(work: Path) -> None:

@@ -1,8 +1,7 @@
 """Which test files a change concerns, by what imports what."""
 
-import pytest
-
 from remit.verify.selection import select
+from tests.tables import for_each
 
 FILES = {
     "src/shop/__init__.py": "from .core import add\nfrom .text import up as upper\n",
@@ -32,7 +31,7 @@ FILES = {
 CORE = ["tests/money/test_rates.py", "tests/test_all.py", "tests/test_core.py"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "wanted"),
     [
         (["src/shop/core.py"], CORE),
@@ -54,7 +53,7 @@ def test_tests_are_chosen_by_what_they_import(changed: list[str], wanted: list[s
     assert bool(found.why_all) is not bool(wanted)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changed", "why"),
     [
         (["tests/conftest.py"], "test files import conftest.py, so all tests ran."),

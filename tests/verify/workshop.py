@@ -1,10 +1,10 @@
 """Shared by the tests of checks: repositories, a small Python with pytest, and a sandbox."""
 
-import io
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -65,8 +65,7 @@ async def run(
 ) -> SandboxResult | SandboxRefusal:
     """Run a command in a sandbox on a copy of a folder."""
     files = archive or workspace.with_name(f"{workspace.name}.tar")
-    with files.open("wb") as into:
-        ground.pack(workspace, into, instead={}, room=limits.room)
+    ground.pack(workspace, files, instead={}, room=limits.room)
     shown = Toolchain(workspace, {"HOME": str(Path.home())}).needed_folders(PYTHON)
     return await Sandbox(limits).run(argv, SandboxFiles(files, workspace, shown))
 
@@ -80,9 +79,9 @@ async def ended(
 
 
 def packed(workspace: Path, instead: Mapping[str, bytes | None] | None = None) -> bytes:
-    into = io.BytesIO()
-    ground.pack(workspace, into, instead=instead or {}, room=64)
-    return into.getvalue()
+    with tempfile.NamedTemporaryFile() as into:
+        ground.pack(workspace, Path(into.name), instead=instead or {}, room=64)
+        return into.read()
 
 
 def environ() -> dict[str, str]:

@@ -6,7 +6,7 @@ Required fields are checked strictly; unknown fields are ignored.
 from datetime import datetime
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from remit.a2a.shapes import MODES
 from remit.errors import BadInput
@@ -35,40 +35,38 @@ class A2aMessage(Struct, frozen=True, kw_only=True):
 
 
 class TaskListRequest(Struct, frozen=True, kw_only=True):
-    """Which tasks are requested."""
-
     context: str | None = None
     state: str | None = None
     since: datetime | None = None
     before: str | None = None
     size: int = 50
-    artifacts: bool = field(default=False)
+    artifacts: bool = False
 
 
-def check(message: RpcMessage, said: str | None) -> None:
+def check(message: RpcMessage, version: str | None) -> None:
     """Refuse notifications and unsupported versions; no version means an outdated one."""
     if not message.asks:
         raise RpcError(NO_REQUEST, "A request has an id; nothing here is a notification.")
-    if (said or "0.3").partition(".")[0] != "1":
-        sentence = f"A2A-Version is {said or 'missing'!r:.40}; 1.0 is spoken here."
+    if (version or "0.3").partition(".")[0] != "1":
+        sentence = f"A2A-Version is {version or 'missing'!r:.40}; 1.0 is spoken here."
         raise RpcError(NO_VERSION, sentence)
 
 
 def sent(params: JsonMap) -> A2aMessage:
-    message, wish = _map(params, "message"), _map(params, "configuration", default={})
-    if wish.get("taskPushNotificationConfig"):
+    message, options = _map(params, "message"), _map(params, "configuration", default={})
+    if options.get("taskPushNotificationConfig"):
         raise no_push()
-    modes = wish.get("acceptedOutputModes")
+    modes = options.get("acceptedOutputModes")
     if isinstance(modes, list) and modes and not {*MODES, "*/*", "text/*"} & {*map(str, modes)}:
         raise RpcError(NO_CONTENT, f"What is delivered is {' or '.join(MODES)}.")
     about = message.get("referenceTaskIds")
     return A2aMessage(
         text=_words(message),
-        key=_text(message, "messageId"),
+        key=text_of_field(message, "messageId"),
         task=_maybe(message, "taskId"),
         context=_maybe(message, "contextId"),
         about=tuple(map(str, about))[:10] if isinstance(about, list) else (),
-        waits=wish.get("returnImmediately") is not True,
+        waits=options.get("returnImmediately") is not True,
     )
 
 
@@ -89,10 +87,6 @@ def listed(params: JsonMap) -> TaskListRequest:
         size=size,
         artifacts=params.get("includeArtifacts") is True,
     )
-
-
-def task(params: JsonMap) -> str:
-    return _text(params, "id")
 
 
 def no_push() -> RpcError:
@@ -127,7 +121,7 @@ def _map(params: JsonMap, name: str, default: "JsonMap | None" = None) -> JsonMa
     return found
 
 
-def _text(params: JsonMap, name: str) -> str:
+def text_of_field(params: JsonMap, name: str) -> str:
     found = params.get(name)
     if not isinstance(found, str) or not found:
         raise RpcError(BAD_PARAMS, f"{name} must be a text.")

@@ -7,7 +7,6 @@ from remit import __version__
 from remit.model.codec import JsonMap, stamp
 from remit.model.proof import label
 from remit.model.status import Reason, Status
-from remit.model.task import Task
 from remit.peer.agent_operations import AgentTaskView
 
 VERSION: Final = "1.0"
@@ -15,18 +14,14 @@ ENDPOINT: Final = "/a2a"
 MODES: Final = ("text/plain", "text/markdown")
 _STATE: Final = "TASK_STATE_"
 _STATES: Final = {
+    **dict.fromkeys(Status, "WORKING"),
     Status.NEW: "SUBMITTED",
     Status.READY: "SUBMITTED",
-    Status.RUNNING: "WORKING",
-    Status.VERIFYING: "WORKING",
-    Status.DELIVERING: "WORKING",
     Status.NEEDS_REVIEW: "INPUT_REQUIRED",
-    Status.PAUSED: "WORKING",
     Status.COMPLETED: "COMPLETED",
     Status.FAILED: "FAILED",
     Status.CANCELLED: "CANCELED",
 }
-_UNBEGUN: Final = (Status.NEW, Status.READY)
 
 
 def card(url: str) -> JsonMap:
@@ -39,11 +34,7 @@ def card(url: str) -> JsonMap:
         "supportedInterfaces": [
             {"url": url + ENDPOINT, "protocolBinding": "JSONRPC", "protocolVersion": VERSION}
         ],
-        "capabilities": {
-            "streaming": True,
-            "pushNotifications": False,
-            "extendedAgentCard": False,
-        },
+        "capabilities": {"streaming": True, "pushNotifications": False, "extendedAgentCard": False},
         "securitySchemes": {"token": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}},
         "securityRequirements": [{"schemes": {"token": {"list": []}}}],
         "defaultInputModes": ["text/plain", "application/json"],
@@ -60,66 +51,63 @@ def card(url: str) -> JsonMap:
     }
 
 
-def task(seen: AgentTaskView, *, artifacts: bool = True) -> JsonMap:
-    found = seen.task
-    told: JsonMap = {
+def task(view: AgentTaskView, *, artifacts: bool = True) -> JsonMap:
+    found = view.task
+    shape: JsonMap = {
         "id": found.id,
         "contextId": found.session_id,
-        "status": status(seen),
+        "status": status(view),
         "metadata": {"title": found.title, "taint": found.taint.value},
     }
-    made = artifact(seen)
-    return {**told, "artifacts": [made]} if artifacts and made is not None else told
+    made = artifact(view)
+    return {**shape, "artifacts": [made]} if artifacts and made is not None else shape
 
 
-def status(seen: AgentTaskView) -> JsonMap:
-    at = stamp(seen.task.last_updated)
-    said: JsonMap = {
-        "messageId": f"{seen.task.id}@{at}",
-        "taskId": seen.task.id,
-        "contextId": seen.task.session_id,
+def status(view: AgentTaskView) -> JsonMap:
+    at = stamp(view.task.last_updated)
+    shape: JsonMap = {
+        "messageId": f"{view.task.id}@{at}",
+        "taskId": view.task.id,
+        "contextId": view.task.session_id,
         "role": "ROLE_AGENT",
-        "parts": [{"text": seen.sentence}],
+        "parts": [{"text": view.sentence}],
     }
-    return {"state": _STATE + state(seen), "timestamp": at, "message": said}
+    return {"state": _STATE + state(view), "timestamp": at, "message": shape}
 
 
-def artifact(seen: AgentTaskView) -> "JsonMap | None":
+def artifact(view: AgentTaskView) -> "JsonMap | None":
     """Return the deliverable, with the taint of the task."""
-    if seen.deliverable is None:
+    if view.deliverable is None:
         return None
     return {
         "artifactId": "deliverable",
-        "name": seen.task.title,
-        "parts": [{"text": seen.deliverable, "mediaType": "text/markdown"}],
-        "metadata": {"taint": seen.task.taint.value, "notVerified": label(seen.task) or None},
+        "name": view.task.title,
+        "parts": [{"text": view.deliverable, "mediaType": "text/markdown"}],
+        "metadata": {"taint": view.task.taint.value, "notVerified": label(view.task) or None},
     }
 
 
-def state(seen: AgentTaskView) -> str:
-    found = seen.task
-    if seen.waits:
+def state(view: AgentTaskView) -> str:
+    found = view.task
+    if view.waits:
         return "AUTH_REQUIRED" if found.reason is Reason.AUTH else "INPUT_REQUIRED"
-    return "SUBMITTED" if _is_paused_unbegun(found) else _STATES[found.status]
+    unbegun = found.status is Status.PAUSED and found.resume_to in (Status.NEW, Status.READY)
+    return "SUBMITTED" if unbegun else _STATES[found.status]
 
 
-def rests(seen: AgentTaskView) -> bool:
+def rests(view: AgentTaskView) -> bool:
     """Whether nothing more happens by itself."""
-    return seen.task.ended or seen.waits
+    return view.task.ended or view.waits
 
 
-def statuses(said: str) -> Collection[Status]:
+def statuses(state: str) -> Collection[Status]:
     """Return our statuses for an A2A state; none if it is unknown."""
-    name = said.removeprefix(_STATE)
+    name = state.removeprefix(_STATE)
     found = {ours for ours, theirs in _STATES.items() if theirs == name}
     if name in ("INPUT_REQUIRED", "AUTH_REQUIRED"):
         found |= {Status.NEEDS_REVIEW, Status.NEW}
     return sorted(found | {Status.PAUSED} if name == "SUBMITTED" else found)
 
 
-def is_called(seen: AgentTaskView, said: str) -> bool:
-    return _STATE + state(seen) == said
-
-
-def _is_paused_unbegun(found: Task) -> bool:
-    return found.status is Status.PAUSED and found.resume_to in _UNBEGUN
+def is_called(view: AgentTaskView, wanted: str) -> bool:
+    return _STATE + state(view) == wanted

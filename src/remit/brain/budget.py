@@ -140,11 +140,11 @@ class Budget:
 
     def _limits_for(self, task: Task, now: datetime) -> Iterator[SpendingLimit]:
         """The limits that hold for a task; 0 in the settings is none."""
-        ours, his = self._limits, task.budget
+        ours, own = self._limits, task.budget
         run = {
-            SpendingUnit.TOKENS: ours.run_tokens or None if his.tokens is None else his.tokens,
+            SpendingUnit.TOKENS: ours.run_tokens or None if own.tokens is None else own.tokens,
             SpendingUnit.REQUESTS: ours.run_requests or None,
-            SpendingUnit.CENTS: ours.run_cents or None if his.cents is None else his.cents,
+            SpendingUnit.CENTS: ours.run_cents or None if own.cents is None else own.cents,
         }
         for unit, most in run.items():
             if most is not None:

@@ -13,13 +13,14 @@ chat protocol. `openai-chat:` and `openai-responses:` name the protocol outright
 import difflib
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import BadInput
+from remit.settings import BrainSettings
 
 _MIN_TELLING_CHARACTERS: Final = 8  # so many characters of a key in a row are as good as told
 _SHOWN: Final = "…"
@@ -69,29 +70,6 @@ class Vendor(StrEnum):
     LOCAL = "local"  # our own process, with OpenAI's chat protocol
 
 
-class BrainChoiceSettings(Protocol):
-    """The `[brain]` settings. Every text may be empty."""
-
-    @property
-    def model(self) -> str: ...
-    @property
-    def extract(self) -> str: ...
-    @property
-    def think(self) -> str: ...
-    @property
-    def score(self) -> str: ...
-    @property
-    def summarise(self) -> str: ...
-    @property
-    def base_url(self) -> str: ...
-    @property
-    def key_env(self) -> str: ...
-    @property
-    def time_limit(self) -> int: ...
-    @property
-    def token_limit(self) -> int: ...
-
-
 class ModelLimits(Struct, frozen=True):
     seconds: float = 300  # one request, including the SDK's retries
     tokens: int = 16_000  # one answer
@@ -109,6 +87,12 @@ class ModelConfig(Struct, frozen=True):
     def has_tools(self) -> bool:
         """Whether it can call tools. A model that fits a laptop answers with prose instead."""
         return self.vendor is not Vendor.LOCAL
+
+    @property
+    def sees_pictures(self) -> bool:
+        """Whether it takes pictures: the vendors' own models do, of other servers none is sure."""
+        own = self.vendor is Vendor.OPENAI_RESPONSES and not self.base_url
+        return self.vendor is Vendor.ANTHROPIC or own
 
     def __str__(self) -> str:
         place = f" at {self.base_url}" if self.base_url and self.vendor is not Vendor.LOCAL else ""
@@ -138,9 +122,7 @@ class ModelChoice(Struct, frozen=True):
         return " ".join(f"{', '.join(roles)}: {says}" for says, roles in groups.items())
 
 
-class _Habit(Struct, frozen=True):
-    """The defaults of a vendor."""
-
+class _VendorDefaults(Struct, frozen=True):
     prefix: str
     key: str
     url: str
@@ -149,27 +131,44 @@ class _Habit(Struct, frozen=True):
     keyless: bool = False
 
 
-_ANTHROPIC: Final = _Habit(
+_ANTHROPIC: Final = _VendorDefaults(
     "anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", model="anthropic:claude-sonnet-5-5"
 )
-_OPENAI: Final = _Habit("openai", "OPENAI_API_KEY", "OPENAI_BASE_URL", model="openai:gpt-5.5")
-_OLLAMA: Final = _Habit(
+_OPENAI: Final = _VendorDefaults(
+    "openai", "OPENAI_API_KEY", "OPENAI_BASE_URL", model="openai:gpt-5.5"
+)
+_OLLAMA: Final = _VendorDefaults(
     "ollama", "OLLAMA_API_KEY", "OLLAMA_BASE_URL", home="http://localhost:11434/v1", keyless=True
 )
-_HABITS: Final = {
+_VENDORS: Final = {
     "anthropic": _ANTHROPIC,
     "openai": _OPENAI,
     "openai-chat": _OPENAI,
     "openai-responses": _OPENAI,
     "ollama": _OLLAMA,
 }
+OWN_SERVER_KEY: Final = "MODEL_API_KEY"  # of a server that is no vendor's
+KEY_NAMES: Final = (*(defaults.key for defaults in (_ANTHROPIC, _OPENAI, _OLLAMA)), OWN_SERVER_KEY)
+NOTHING_THINKS: Final = "Nothing thinks: what needs a language model waits for you."
 _NOTHING: Final = (
-    "No language model is set. Set ANTHROPIC_API_KEY or OPENAI_API_KEY, or write "
-    'model = "ollama:…" under [brain] in settings.toml, and start Remit again.'
+    "No language model is set. Connect one with `remit setup brain` or under Settings, "
+    "or set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Remit again."
 )
 
 
-def choose_models(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> ModelChoice:
+def key_name(model: str, key_env: str, *, own_server: bool) -> str:
+    """Return the name under which the key of a model is stored: that of its variable."""
+    if not model:
+        sentence = (
+            f"Name the model that the key is for, such as {_ANTHROPIC.model}, so that it goes to "
+            "the right vendor."
+        )
+        raise BadInput(sentence, field="model")
+    defaults, _, _ = _read("model", model)
+    return key_env or (OWN_SERVER_KEY if own_server else defaults.key)
+
+
+def choose_models(environ: Mapping[str, str], wanted: BrainSettings) -> ModelChoice:
     """Find a model for each role; a setting that cannot be read is refused by name."""
     if wanted.base_url and not wanted.model:
         raise BadInput(
@@ -178,7 +177,8 @@ def choose_models(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> Mo
     models: dict[ModelRole, ModelConfig] = {}
     lacks: dict[ModelRole, str] = {}
     for role in ModelRole:
-        field_, spec = _setting_for(role, wanted)
+        own: str = getattr(wanted, role.value)
+        field_, spec = (role.value, own) if own else ("model", wanted.model)
         got = _model(field_, spec, environ, wanted) if spec else _customary(environ)
         if isinstance(got, ModelConfig):
             models[role] = got
@@ -187,57 +187,46 @@ def choose_models(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> Mo
     return ModelChoice(models, lacks, ModelLimits(wanted.time_limit, wanted.token_limit))
 
 
-def _setting_for(role: ModelRole, wanted: BrainChoiceSettings) -> tuple[str, str]:
-    """What the settings say for a role, and the setting that says it."""
-    own = {
-        ModelRole.EXTRACT: wanted.extract,
-        ModelRole.THINK: wanted.think,
-        ModelRole.SCORE: wanted.score,
-        ModelRole.SUMMARISE: wanted.summarise,
-    }[role]
-    return (role.value, own) if own else ("model", wanted.model)
-
-
 def _customary(environ: Mapping[str, str]) -> ModelConfig | str:
     """Return the model that a key in the environment implies, without settings."""
-    for habit in (_ANTHROPIC, _OPENAI, _OLLAMA):
-        if habit is not _ANTHROPIC and environ.get(habit.url):
+    for defaults in (_ANTHROPIC, _OPENAI, _OLLAMA):
+        if defaults is not _ANTHROPIC and environ.get(defaults.url):
             return (
-                f"{habit.url} names a server, but no model is set. Write "
-                f'model = "{habit.prefix}:…" under [brain] in settings.toml, and start Remit again.'
+                f"{defaults.url} names a server, but no model is set. Write "
+                f'model = "{defaults.prefix}:…" under [brain] in settings.toml, and start Remit '
+                "again."
             )
-        if habit.model and environ.get(habit.key):
-            return _model("model", habit.model, environ, None)
+        if defaults.model and environ.get(defaults.key):
+            return _model("model", defaults.model, environ, None)
     return _NOTHING
 
 
 def _model(
-    field_: str, spec: str, environ: Mapping[str, str], wanted: BrainChoiceSettings | None
+    field_: str, spec: str, environ: Mapping[str, str], wanted: BrainSettings | None
 ) -> ModelConfig | str:
     """Return the model a setting names, or what it lacks."""
-    habit, prefix, name = _read(field_, spec)
-    ours = wanted is not None and bool(wanted.model) and _read("model", wanted.model)[0] is habit
-    url, key_name = environ.get(habit.url, ""), habit.key
+    defaults, prefix, name = _read(field_, spec)
+    ours = wanted is not None and bool(wanted.model) and _read("model", wanted.model)[0] is defaults
+    url, key_name = environ.get(defaults.url, ""), defaults.key
     if ours and wanted is not None:
         url = wanted.base_url or url
         # A vendor's key is only for that vendor: another server gets only the key named for it.
-        key_name = wanted.key_env or ("" if wanted.base_url else key_name)
-    base_url = _checked(url, prefix) if url else habit.home
-    vendor = Vendor(prefix) if prefix != "openai" else _protocol(base_url)
-    model = ModelConfig(vendor, name, base_url, key_name, None)
-    return _with_key(model, environ, needed=not (habit.keyless or (base_url and habit is _OPENAI)))
-
-
-def _protocol(base_url: str | None) -> Vendor:
+        key_name = wanted.key_env or (OWN_SERVER_KEY if wanted.base_url else key_name)
+    base_url = _checked(url, prefix) if url else defaults.home
     # OpenAI itself prefers responses; compatible servers support only chat.
-    return Vendor.OPENAI_CHAT if base_url else Vendor.OPENAI_RESPONSES
+    openai = Vendor.OPENAI_CHAT if base_url else Vendor.OPENAI_RESPONSES
+    vendor = Vendor(prefix) if prefix != "openai" else openai
+    model = ModelConfig(vendor, name, base_url, key_name, None)
+    return _with_key(
+        model, environ, needed=not (defaults.keyless or (base_url and defaults is _OPENAI))
+    )
 
 
-def _read(field_: str, spec: str) -> tuple[_Habit, str, str]:
+def _read(field_: str, spec: str) -> tuple[_VendorDefaults, str, str]:
     prefix, _, name = spec.partition(":")
-    if prefix in _HABITS and name.strip():
-        return _HABITS[prefix], prefix, name.strip()
-    near = difflib.get_close_matches(prefix, _HABITS, 1) or list(_HABITS)
+    if prefix in _VENDORS and name.strip():
+        return _VENDORS[prefix], prefix, name.strip()
+    near = difflib.get_close_matches(prefix, _VENDORS, 1) or list(_VENDORS)
     raise BadInput(
         f"[brain] {field_} must be a vendor, a colon and a model's name, like "
         f'"{_ANTHROPIC.model}". Vendors: {", ".join(near)}.',
@@ -286,7 +275,10 @@ def _with_key(model: ModelConfig, environ: Mapping[str, str], *, needed: bool) -
     if needed and not model.key_name:
         return f"{model} needs a key: name the variable that holds it as key_env under [brain]."
     if needed:
-        return f"{model} needs a key: set {model.key_name}, and start Remit again."
+        return (
+            f"{model} needs a key: `remit setup brain` stores it, or set {model.key_name} and "
+            "start Remit again."
+        )
     return model
 
 

@@ -11,20 +11,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from remit.errors import Permanent
+from remit.errors import Permanent, Transient
 from remit.model.plan import Plan
 from remit.model.reply import Exchange, Policy, Reply, Tool, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
 from remit.settings import CommandSettings
+from remit.system import process as programs
 from remit.system.files import write_atomic
-from remit.system.process import (
-    describe_exit,
-    end_group,
-    exit_code_within,
-    finish_reading,
-    pipe,
-    read_last,
-)
 
 PREFIX: Final = "command:"
 OUTPUT: Final = "output.txt"  # in the task's workspace
@@ -32,7 +25,6 @@ MAX_OUTPUT_BYTES: Final = 1_000_000
 MAX_REPLY_CHARACTERS: Final = 4_000
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
 _WENT_WELL: Final = "exit 0"
-_LAST_LINES: Final = 5
 
 
 def is_for(task: Task) -> bool:
@@ -47,12 +39,12 @@ def turn(task: Task, plan: Plan, past: Sequence[Exchange]) -> Reply:
     (result,) = past[-1].results
     if result.failed:
         raise Permanent(result.text)
-    head, _, said = result.text.partition("\n")
+    head, _, output_text = result.text.partition("\n")
     if head != _WENT_WELL or not plan.delivery:
         return Reply(result.text)
     # The output is judged like a brain's words: tags or control characters are held.
     name = str(task.assigned_agent).removeprefix(PREFIX)
-    body = said if said.strip() else f"{name} ended well and said nothing."
+    body = output_text if output_text.strip() else f"{name} ended well and said nothing."
     return Reply(f"{head}\n\n<deliverable>\n{body}\n</deliverable>")
 
 
@@ -94,17 +86,30 @@ class CommandTool:
         except OSError as error:
             sentence = f"{self._name} could not be run: {error.strerror or error}."
             return ToolResult(call.id, sentence, failed=True)
-        said = output.decode("utf-8", "replace")
+        output_text = output.decode("utf-8", "replace")
         if code == 0:
-            text = f"{_WENT_WELL}\n{_tail(said)}"
+            text = f"{_WENT_WELL}\n{_tail(output_text)}"
             return ToolResult(call.id, text, taint=Taint.PUBLIC, raw=True)
-        sentence = f"{self._name} {describe_exit(code, self._limit)}{_last_words(said)}"
+        how = programs.describe_exit(code, self._limit)
+        sentence = programs.describe_failure(self._name, how, output_text)
         return ToolResult(call.id, sentence, failed=True, taint=Taint.PUBLIC, raw=True)
+
+    async def output(self) -> bytes:
+        """Run it in a folder of its own and return its output; a failure is an error."""
+        folder = self._work / "watch"
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            code, output = await self._run(self._command.cwd or str(folder))
+        except OSError as error:
+            raise Transient(f"{self._name} could not be run: {error.strerror or error}.") from None
+        if code != 0:
+            raise Transient(f"{self._name} {programs.describe_exit(code, self._limit)}.")
+        return output
 
     async def _run(self, where: str) -> tuple[int | None, bytes]:
         """Its exit code, None if it took too long, and the end of what it said."""
         # A pipe of our own: a child that is left behind may hold it open, and is not waited for.
-        with pipe() as (reader, writer):
+        with programs.pipe() as (reader, writer):
             process = await asyncio.create_subprocess_exec(
                 *self._command.argv,
                 stdin=asyncio.subprocess.DEVNULL,
@@ -123,10 +128,10 @@ class CommandTool:
         output = bytearray()
         reading = asyncio.create_task(_read(source, output))
         try:
-            code = await exit_code_within(process, self._limit)
+            code = await programs.exit_code_within(process, self._limit)
         finally:
-            await end_group(process)
-            await finish_reading(reading)
+            await programs.end_group(process)
+            await programs.finish_reading(reading)
         return code, bytes(output)
 
 
@@ -135,23 +140,17 @@ async def _read(source: BinaryIO, output: bytearray) -> None:
     protocol = asyncio.StreamReaderProtocol(stream)
     transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, source)
     try:
-        await read_last(stream, output, MAX_OUTPUT_BYTES)
+        await programs.read_last(stream, output, MAX_OUTPUT_BYTES)
     finally:
         transport.close()
 
 
-def _tail(said: str) -> str:
+def _tail(text: str) -> str:
     """Return the end of the output, in whole lines, saying how much is left out."""
-    said = said.rstrip()
-    if len(said) <= MAX_REPLY_CHARACTERS:
-        return said
+    text = text.rstrip()
+    if len(text) <= MAX_REPLY_CHARACTERS:
+        return text
     start = (
-        said.find("\n", len(said) - MAX_REPLY_CHARACTERS) + 1 or len(said) - MAX_REPLY_CHARACTERS
+        text.find("\n", len(text) - MAX_REPLY_CHARACTERS) + 1 or len(text) - MAX_REPLY_CHARACTERS
     )
-    return f"(the end of {len(said)} characters; the rest is in {OUTPUT})\n{said[start:]}"
-
-
-def _last_words(said: str) -> str:
-    lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
-    seen = " / ".join("".join(c for c in line if c.isprintable()).strip()[:200] for line in lines)
-    return f": {seen}" if seen else "."
+    return f"(the end of {len(text)} characters; the rest is in {OUTPUT})\n{text[start:]}"

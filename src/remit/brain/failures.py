@@ -4,7 +4,6 @@ Transient: the engine tries again later. Permanent: a retry would fail the same 
 must act. This module loads the vendors' library; import it only before asking a model.
 """
 
-from enum import Enum, auto
 from typing import Final
 
 from pydantic_ai import exceptions as their
@@ -21,37 +20,31 @@ _SERVER: Final = 500
 _PASSING: Final = frozenset({408, 409, 425, 429})  # not the request's fault
 
 
-class _Acts(Enum):
-    OWNER = auto()
-    ENGINE = auto()
-    NOBODY = auto()
-
-
 _THEN: Final = "Mend it, start Remit again, then approve."
 _LOOK: Final = "Check [brain] model and base_url."
 _CHECK: Final = "If it stays so, check [brain] model and base_url."
 
-# The first match counts, so narrower classes come first.
-_TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
-    (their.ModelAuthenticationError, _Acts.OWNER, f"{{model}} refused {{key}}. {_THEN}"),
-    (their.ModelQuotaExceededError, _Acts.OWNER, f"{{model}} has no credit left for you. {_THEN}"),
-    (their.ModelNotFoundError, _Acts.OWNER, f"{{model}} is not there. {_LOOK} {_THEN}"),
+# The first match counts, so narrower classes come first. `Ask`: the owner must act.
+_TABLE: Final[tuple[tuple[type[Exception], type[Ask | StepFailed], str], ...]] = (
+    (their.ModelAuthenticationError, Ask, f"{{model}} refused {{key}}. {_THEN}"),
+    (their.ModelQuotaExceededError, Ask, f"{{model}} has no credit left for you. {_THEN}"),
+    (their.ModelNotFoundError, Ask, f"{{model}} is not there. {_LOOK} {_THEN}"),
     (
         their.ModelContextWindowExceededError,
-        _Acts.NOBODY,
+        Permanent,
         "The prompt is longer than {model} can read.",
     ),
-    (their.ModelRequestRejectedError, _Acts.NOBODY, "{model} rejected the request{said}."),
-    (their.ModelRateLimitError, _Acts.ENGINE, "{model} has had too many requests{said}."),
-    (their.ModelRequestTimeout, _Acts.ENGINE, "{model} took too long to answer."),
-    (their.ModelTimeoutError, _Acts.ENGINE, "{model} took too long to answer."),
-    (their.ModelConnectionError, _Acts.ENGINE, "The connection to {model} failed or broke off."),
-    (their.ModelHTTPError, _Acts.ENGINE, f"{{model}} answered {{status}}{{said}}. {_CHECK}"),
-    (their.ModelAPIError, _Acts.ENGINE, f"{{model}} sent what is no answer{{said}}. {_CHECK}"),
-    (their.UsageLimitExceeded, _Acts.NOBODY, "{model} was asked more often than a thought may."),
-    (their.UserError, _Acts.NOBODY, "{model} cannot be asked so: {error}."),
-    (their.UnexpectedModelBehavior, _Acts.ENGINE, f"{{model}} kept to no known form. {_CHECK}"),
-    (Exception, _Acts.ENGINE, "{model} failed in an unknown way ({kind}: {error})."),
+    (their.ModelRequestRejectedError, Permanent, "{model} rejected the request{said}."),
+    (their.ModelRateLimitError, Transient, "{model} has had too many requests{said}."),
+    (their.ModelRequestTimeout, Transient, "{model} took too long to answer."),
+    (their.ModelTimeoutError, Transient, "{model} took too long to answer."),
+    (their.ModelConnectionError, Transient, "The connection to {model} failed or broke off."),
+    (their.ModelHTTPError, Transient, f"{{model}} answered {{status}}{{said}}. {_CHECK}"),
+    (their.ModelAPIError, Transient, f"{{model}} sent what is no answer{{said}}. {_CHECK}"),
+    (their.UsageLimitExceeded, Permanent, "{model} was asked more often than a thought may."),
+    (their.UserError, Permanent, "{model} cannot be asked so: {error}."),
+    (their.UnexpectedModelBehavior, Transient, f"{{model}} kept to no known form. {_CHECK}"),
+    (Exception, Transient, "{model} failed in an unknown way ({kind}: {error})."),
 )
 
 
@@ -69,9 +62,9 @@ def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
         kind=type(error).__name__,
         error=_clean(str(error), model.key),
     )
-    if acts is _Acts.OWNER:
+    if acts is Ask:
         return Ask(Reason.AUTH, sentence)
-    return _failed(error, sentence) if acts is _Acts.ENGINE else Permanent(sentence)
+    return _failed(error, sentence) if acts is Transient else Permanent(sentence)
 
 
 def _ours(error: BaseException | None) -> RemitError | None:

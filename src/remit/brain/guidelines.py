@@ -22,21 +22,21 @@ class GuidelinesFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._seen: tuple[int, ...] = ()
+        self._read_at: tuple[int, ...] = ()
         self._text = ""
         if self._stamp():
             self._text = read(path)
-            self._seen = self._stamp()
+            self._read_at = self._stamp()
 
     def __call__(self) -> str:
         stamp = self._stamp()
-        if stamp == self._seen:
+        if stamp == self._read_at:
             return self._text
         try:
             self._text = read(self._path) if stamp else ""
         except BadInput:
             return self._text  # perhaps being edited; a start would refuse it by name
-        self._seen = stamp
+        self._read_at = stamp
         return self._text
 
     def _stamp(self) -> tuple[int, ...]:

@@ -40,6 +40,6 @@ def join(states: Iterable[str], recalled: str = "") -> list[ModelMessage]:
 
     States of another kind of brain are ignored: a series may have changed its brain.
     """
-    told = [ModelRequest([UserPromptPart(recalled)])] if recalled else []
+    first = [ModelRequest([UserPromptPart(recalled)])] if recalled else []
     ours = (state for state in states if state.startswith("{"))
-    return [*told, *(message for state in ours for message in load(state).messages)]
+    return [*first, *(message for state in ours for message in load(state).messages)]

@@ -20,8 +20,6 @@ _BATCH: Final = 128  # tokens read at once; a closed connection is noticed betwe
 
 
 class LoadRequest(Struct, frozen=True):
-    """What to load, and how."""
-
     name: str
     path: str
     sha256: str
@@ -48,12 +46,12 @@ class LoadResult(Struct, frozen=True):
 
 def main() -> None:
     # Whatever the library may print, only our one line goes to the parent process.
-    told = os.fdopen(os.dup(1), "wb")
+    replies = os.fdopen(os.dup(1), "wb")
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
     server, loaded = _load(LoadRequest(**json.loads(sys.stdin.buffer.readline())))
-    told.write(json.dumps(asdict(loaded)).encode() + b"\n")
-    told.flush()
+    replies.write(json.dumps(asdict(loaded)).encode() + b"\n")
+    replies.flush()
     if server is not None:
         sys.stdin.buffer.read()
     # An orderly shutdown would first finish the current answer, which nobody wants.

@@ -6,7 +6,6 @@ the last one. Its replies are marked, so nothing is sent before the owner has ap
 
 import asyncio
 import os
-from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from sys import executable
@@ -15,7 +14,6 @@ from typing import Final, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from remit.brain.choose import (
-    BrainChoiceSettings,
     ModelChoice,
     ModelConfig,
     ModelLimits,
@@ -30,7 +28,8 @@ from remit.errors import Transient
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
 from remit.ports import OnText
-from remit.store.environment_secrets import without_secrets
+from remit.settings import BrainSettings
+from remit.store.redact import without_secrets
 from remit.system.process import kill_group
 
 T = TypeVar("T")
@@ -51,7 +50,7 @@ _UNABLE: Final = "Rules do this; the local model is too weak for it."
 
 
 def choose_local_model(
-    folder: Path, wanted: BrainChoiceSettings, weights: ModelWeights = QWEN
+    folder: Path, wanted: BrainSettings, weights: ModelWeights = QWEN
 ) -> ModelChoice:
     """What the local model can be asked for, or what it lacks."""
     lacks = lacking(folder, weights)
@@ -151,7 +150,16 @@ class LocalModelConnection:
         raise Transient(f"The local model did not start: {loaded.failed}.")
 
     async def _started(self) -> LoadResult:
-        process = self._process = await _spawn(_CHILD)
+        process = self._process = await asyncio.create_subprocess_exec(
+            executable,
+            *_CHILD,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=without_secrets(os.environ),
+            # Ctrl-C is for us: its current answer may still be needed during shutdown.
+            start_new_session=True,
+        )
         assert process.stdin  # noqa: S101 - it is piped, as is the other
         assert process.stdout  # noqa: S101
         process.stdin.write(self._order.dump())
@@ -166,19 +174,6 @@ def _damaged(path: str, loaded: LoadResult) -> str:
     return (
         f"The weights {path} cannot be used ({loaded.damaged}). `remit brain use local` fetches "
         "them again. Then approve."
-    )
-
-
-async def _spawn(arguments: Sequence[str]) -> asyncio.subprocess.Process:
-    return await asyncio.create_subprocess_exec(
-        executable,
-        *arguments,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env=without_secrets(os.environ),
-        # Ctrl-C is for us: its current answer may still be needed during shutdown.
-        start_new_session=True,
     )
 
 

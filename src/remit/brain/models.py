@@ -7,6 +7,7 @@ that only a process that asks a model pays for them.
 import asyncio
 import hashlib
 import math
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Final, Protocol, TypeAlias, TypeVar
 
@@ -15,6 +16,7 @@ from msgspec.structs import replace
 from remit.brain import outside
 from remit.brain.budget import Budget, PaidRequest
 from remit.brain.choose import ModelChoice, ModelConfig, ModelLimits, ModelRole, Vendor
+from remit.brain.fallback import CircuitBreaker, FirstOrSecond
 from remit.brain.turn import FilledForm, ModelConnection
 from remit.model.codec import text_of
 from remit.model.reply import Ask, Prompt, Reply, Usage
@@ -49,7 +51,7 @@ def cents(model: ModelConfig, asked: int, answered: int) -> int:
     from pydantic_ai.usage import RequestUsage  # noqa: PLC0415
 
     usage = RequestUsage(input_tokens=asked, output_tokens=answered)
-    told = ModelResponse(
+    response = ModelResponse(
         parts=[],
         usage=usage,
         model_name=model.name,
@@ -57,7 +59,7 @@ def cents(model: ModelConfig, asked: int, answered: int) -> int:
         provider_url=model.base_url,
     )
     try:
-        return math.ceil(told.cost().total_price * 100)
+        return math.ceil(response.cost().total_price * 100)
     except (LookupError, ValueError, AssertionError):
         return 0
 
@@ -74,36 +76,59 @@ class ModelBrain:
     """
 
     def __init__(
-        self, choice: ModelChoice, role: ModelRole = ModelRole.THINK, dial: Dial | None = None
+        self,
+        choice: ModelChoice,
+        role: ModelRole = ModelRole.THINK,
+        dial: Dial | None = None,
+        *,
+        fallback: "ModelBrain | None" = None,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._choice = choice
         self._role = role
         self._dial = dial or _dial
+        self.fallback = fallback  # answers while this one's provider is down
+        self._now = now
+        breaker = CircuitBreaker(now)
+        self._switch = FirstOrSecond(self.label, fallback.label if fallback else "", breaker)
         self._open: ModelConnection | None = None
         self._loading = asyncio.Lock()
         self._others: list[ModelBrain] = []
 
     def as_role(self, role: ModelRole) -> "ModelBrain":
         """Return the same choice of models for another role; it closes together with this one."""
-        self._others.append(ModelBrain(self._choice, role, self._dial))
-        return self._others[-1]
+        second = self.fallback.as_role(role) if self.fallback else None
+        brain = ModelBrain(self._choice, role, self._dial, fallback=second, now=self._now)
+        self._others.append(brain)
+        return brain
+
+    def alone(self) -> "ModelBrain":
+        """Return the same model without the one that takes over; it closes together with this."""
+        brain = ModelBrain(self._choice, self._role, self._dial)
+        self._others.append(brain)
+        return brain
 
     @property
     def ready(self) -> bool:
         """Whether a model was found."""
-        return self._role in self._choice.models
+        return self._role in self._choice.models or bool(self.fallback and self.fallback.ready)
 
     @property
     def label(self) -> str:
         """The model's vendor and name, for people; empty without a model."""
-        model = self._choice.models.get(self._role)
-        return str(model) if model else ""
+        return str(self._model) if self._model else ""
 
     @property
     def has_tools(self) -> bool:
         """Whether tools should be offered to it."""
-        model = self._choice.models.get(self._role)
-        return model is not None and model.has_tools
+        return self._model is not None and self._model.has_tools
+
+    @property
+    def sees_pictures(self) -> bool:
+        """Whether it, and the one that takes over, may be shown pictures."""
+        model, second = self._model, self.fallback
+        sees = model is not None and model.sees_pictures
+        return sees and (second is None or second.sees_pictures)
 
     @property
     def metered(self) -> bool:
@@ -114,39 +139,57 @@ class ModelBrain:
         """Return what a request may cost at most; money only if the price is known."""
         answer = self._choice.limits.tokens
         usage = reckon(prompt, answer)
-        model = self._choice.models.get(self._role)
-        if model is None:
+        if (model := self._model) is not None:
+            await self._line()  # loads the price table
+            usage = replace(usage, cents=cents(model, usage.tokens - answer, answer))
+        if self.fallback is None:
             return usage
-        await self._line(model)  # loads the price table
-        return replace(usage, cents=cents(model, usage.tokens - answer, answer))
+        other = await self.fallback.estimate(prompt)
+        tokens, money = max(usage.tokens, other.tokens), max(usage.cents, other.cents)
+        return replace(usage, tokens=tokens, cents=money)
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
-        return await self._say(prompt, session, None)
+        return await self._ask(prompt, session, None)
 
     async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply:
-        return await self._say(prompt, session, on_text)
+        return await self._ask(prompt, session, on_text)
+
+    async def _ask(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
+        second = self.fallback
+        if second is None or (prompt.results and not second.has_tools):
+            return await self._say(prompt, session, on_text)
+        # A model that calls no tools is offered none.
+        other = prompt if second.has_tools else replace(prompt, tools=())
+        return await self._switch.ask(
+            lambda: self._say(prompt, session, on_text),
+            lambda: second._ask(other, session, on_text),  # noqa: SLF001 - of the same class
+        )
 
     async def _say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
-        model = self._choice.models.get(self._role)
-        if model is None:
-            return self._lacking()
-        line = await self._line(model)
-        return await line.say(prompt, session, on_text)
+        line = await self._line()
+        return self._lacking() if line is None else await line.say(prompt, session, on_text)
 
     async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> FilledForm[T] | Reply:
         """Have a form (a dataclass or a pydantic model) filled in, or return why not."""
-        model = self._choice.models.get(self._role)
-        if model is None:
-            return self._lacking()
-        line = await self._line(model)
-        return await line.fill(prompt, form, session)
+        second = self.fallback
+        if second is None:
+            return await self._fill(prompt, form, session)
+        return await self._switch.ask(
+            lambda: self._fill(prompt, form, session),
+            lambda: second.fill(prompt, form, session=session),
+        )
+
+    async def _fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
+        line = await self._line()
+        return self._lacking() if line is None else await line.fill(prompt, form, session)
 
     async def close(self) -> None:
         """Disconnect. A later request would open a new connection."""
         line, self._open = self._open, None
         if line is not None:
             await line.close()
-        for other in self._others:
+        others = (*self._others, *([self.fallback] if self.fallback else []))
+        for other in others:
             await other.close()
 
     def _lacking(self) -> Reply:
@@ -154,21 +197,25 @@ class ModelBrain:
         question = f"This needs a language model. {lacks} Then it goes on by itself."
         return Reply("", ask=Ask(Reason.AUTH, question))
 
-    async def _line(self, model: ModelConfig) -> ModelConnection:
+    @property
+    def _model(self) -> ModelConfig | None:
+        return self._choice.models.get(self._role)
+
+    async def _line(self) -> ModelConnection | None:
+        """Return the connection to the model, opened with the first request; None without one."""
         async with self._loading:
-            if self._open is None:
-                self._open = await self._dial(model, self._choice.limits)
+            if self._open is None and self._model is not None:
+                self._open = await self._dial(self._model, self._choice.limits)
             return self._open
 
 
 async def _dial(model: ModelConfig, limits: ModelLimits) -> ModelConnection:
-    return await asyncio.to_thread(_connect, model, limits)
+    def connect() -> ModelConnection:
+        from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - takes seconds
 
+        return SharedModelConnection(model, limits)
 
-def _connect(model: ModelConfig, limits: ModelLimits) -> ModelConnection:
-    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - see above: takes seconds
-
-    return SharedModelConnection(model, limits)
+    return await asyncio.to_thread(connect)
 
 
 P = TypeVar("P", bound=PaidRequest)
@@ -177,34 +224,28 @@ P = TypeVar("P", bound=PaidRequest)
 class PaidBrain:
     """Pays model requests that belong to no task. Over the day's budget it returns None."""
 
-    def __init__(self, mind: ModelBrain, purse: Budget, clock: Clock) -> None:
-        self._mind = mind
-        self._purse = purse
+    def __init__(self, brain: ModelBrain, budget: Budget, clock: Clock) -> None:
+        self._brain = brain
+        self._budget = budget
         self._clock = clock
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply | None:
-        return await self._paid(prompt, lambda: self._mind.think(prompt, session=session))
+        return await self._paid(prompt, lambda: self._brain.think(prompt, session=session))
 
     async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> T | None:
         """Have a form filled in; None if the model did not."""
-        filled = await self._paid(prompt, lambda: self._mind.fill(prompt, form, session=session))
+        filled = await self._paid(prompt, lambda: self._brain.fill(prompt, form, session=session))
         return filled.form if isinstance(filled, FilledForm) else None
 
+    async def fill_text(self, prompt: str, form: type[T], /) -> T | None:
+        """Do the same for callers that know no prompts and sessions."""
+        return await self.fill(Prompt(prompt), form, session="read")
+
     async def _paid(self, prompt: Prompt, think: Callable[[], Awaitable[P]]) -> P | None:
-        told = f"{self._clock.now().isoformat()} {prompt.whole}"
-        key = f"aside:{hashlib.sha256(told.encode()).hexdigest()}"
-        estimate = await self._mind.estimate(prompt)
-        return await self._purse.pay_for_all(key, estimate, think)
-
-
-class ModelFormFiller:
-    """Fills in a form for callers that know no prompts and sessions."""
-
-    def __init__(self, mind: PaidBrain) -> None:
-        self._mind = mind
-
-    async def __call__(self, prompt: str, form: type[T], /) -> T | None:
-        return await self._mind.fill(Prompt(prompt), form, session="read")
+        unique = f"{self._clock.now().isoformat()} {prompt.whole}"
+        key = f"aside:{hashlib.sha256(unique.encode()).hexdigest()}"
+        estimate = await self._brain.estimate(prompt)
+        return await self._budget.pay_for_all(key, estimate, think)
 
 
 MAX_TOKENS: Final = 2_000

@@ -41,8 +41,8 @@ def mark(text: str, whence: str) -> str:
 
 def neutral(text: str) -> str:
     """Return the text without markup, markers or invisible characters."""
-    seen = _UNSEEN.sub("", _LINE_END.sub("\n", text))
-    broken = _CLOSES.sub("\u203a", _OPENS.sub("\u2039", seen))
+    visible = _UNSEEN.sub("", _LINE_END.sub("\n", text))
+    broken = _CLOSES.sub("\u203a", _OPENS.sub("\u2039", visible))
     return _CHAT.sub(r"(\1\2)", broken)
 
 

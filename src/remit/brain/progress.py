@@ -8,9 +8,9 @@ ticks an item: no line of a reply moves a task or sends anything.
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
-from types import TracebackType
-from typing import Final, Protocol, Self
+from typing import Final, Protocol
 
 from remit.brain import outside
 from remit.brain.long_reply import MAX_ANSWER_CHARS
@@ -32,7 +32,7 @@ class ProgressCallback(Protocol):
     async def __call__(self, text: str = "", done: Sequence[int] = ()) -> None: ...
 
 
-class ProgressListener:
+class ProgressListener(AbstractAsyncContextManager["ProgressListener"]):
     """Listens to one turn of a reply.
 
     The first words are reported only if the reply goes on for a moment, because a quick reply is
@@ -54,17 +54,9 @@ class ProgressListener:
         self._lines = ""  # complete lines that were not reported yet
         self._last: datetime | None = None
         self._spoke = False
-        self._heard = 0
+        self._length = 0
 
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
         broken = kind is not None and issubclass(kind, Exception)
         if broken or (kind is None and self._spoke):
             self._lines, self._line = self._lines + self._line, ""
@@ -72,8 +64,8 @@ class ProgressListener:
 
     async def hear(self, piece: str) -> None:
         """Take the next piece of the stream, wherever it was cut."""
-        self._heard += len(piece)
-        if self._heard > MAX_ANSWER_CHARS:
+        self._length += len(piece)
+        if self._length > MAX_ANSWER_CHARS:
             return  # no such answer is taken, so no more of it is told
         for start in range(0, len(piece), MAX_PIECE_CHARACTERS):
             await self._hear(piece[start : start + MAX_PIECE_CHARACTERS])

@@ -11,13 +11,17 @@ from typing import Final
 from msgspec import Struct
 
 from remit.brain import outside
+from remit.model.codec import JsonMap
 from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion
 from remit.model.plan import Plan
 from remit.model.reply import Memory, Prompt, Snippet
 from remit.model.task import Creator, SourceKind, Taint, Task
+from remit.model.task_file import ATTACHMENTS
 from remit.model.visibility import OUTSIDE
 
 TICK_ITEM: Final = "tick_item"  # the tool that ticks
+ALIKE: Final = "Earlier tasks like this one"
+FACTS: Final = "What the owner said about this work"
 
 # The gate matches these line by line: one sentence per line, and none a person would write.
 _TRUST: Final = """\
@@ -61,15 +65,35 @@ _DECLINE: Final = (
     "little, put exactly <deliverable>NONE</deliverable> and say why in the part before it."
 )
 
+_QUIET: Final = """\
+## Nothing to report
+Your owner wants no message unless there is something to say.
+If there is nothing to say by the words below, write no deliverable at all.
+End instead with one line of this form, and nothing after it:
+<nothing-to-report>the reason in a few words</nothing-to-report>"""
+
 _CHANNELS: Final = """\
 ## Available channels
 The house sends your deliverable where the task says; you have nothing to send it with yourself."""
 
+WRITE_FILE: Final = "write_file"  # the tool that makes files
+_FILES: Final = """\
+## Files
+Your deliverable may carry files of the task's folder, if the work asks for a file.
+After your words and inside the tags, name each on a line of its own, in exactly this form:
+[file: name.csv]
+Only what a file is by its content counts, and a file with macros, scripts or secrets is held."""
+_FILES_RECEIVED: Final = "## Files that came in\nRead each of them with read_file, by its name."
+
 # What a deliverable must not repeat.
-FIXED: Final = (_CHANNELS, _TRUST, _TICK_BY_LINE, _TICK_BY_TOOL, _FORMAT, _DECLINE, *outside.FIXED)
+FIXED: Final = (
+    *_FILES.split("[file: name.csv]\n"),  # a deliverable may have this line
+    *(_CHANNELS, _TRUST, _TICK_BY_LINE, _TICK_BY_TOOL, _FORMAT, _DECLINE, _QUIET),
+    *outside.FIXED,
+)
 
 _MAX_NAMES: Final = 50  # of a channel; a long book is not told whole
-_HIS_WAYS: Final = frozenset({SourceKind.MANUAL, SourceKind.CONVERSATION})
+_OWN_WAYS: Final = frozenset({SourceKind.MANUAL, SourceKind.CONVERSATION})
 _DOORS: Final = frozenset(
     {SourceKind.WEBHOOK, SourceKind.EMAIL, SourceKind.WHATSAPP, SourceKind.MANUAL}
 )
@@ -96,6 +120,7 @@ class PromptContext(Struct, frozen=True):
     guidance: tuple[str, ...] = ()  # the channels' advice on writing for them
     ticks_by_tool: bool = False
     reachable: tuple[Reachable, ...] = ()
+    carries: tuple[str, ...] = ()  # what files each channel takes; none: files are not spoken of
 
 
 def render(
@@ -107,12 +132,23 @@ def render(
     """
     parts = [
         *_task(task, plan),
+        _received_files(task),
         _contract(plan.contract, task),
+        _quiet(task),
         *_since(task.notes),
         time(now) if now else "",
     ]
-    told = rules(standing, delivers=bool(plan.delivery))
-    return Prompt(_joined(parts), told, _joined(_recalled(memory)))
+    lines = rules(standing, delivers=bool(plan.delivery))
+    return Prompt(_joined(parts), lines, _joined(_recalled(memory)))
+
+
+def _quiet(task: Task) -> str:
+    """Return how to end with nothing to report, if the owner asked for silence then."""
+    quiet = task.quiet
+    if quiet is None or not task.delivery:
+        return ""
+    words = f"Your owner's words: “{quiet.words}”"
+    return f"{_QUIET}\n{words if is_owners(task) else outside.mark(words, _origin(task))}"
 
 
 def rules(standing: PromptContext, *, delivers: bool) -> str:
@@ -121,7 +157,8 @@ def rules(standing: PromptContext, *, delivers: bool) -> str:
     guidelines = _section("Guidelines of your owner", standing.guidelines)
     parts = [standing.who, guidelines, _TRUST, ticks]
     if delivers:
-        parts += [_channels(standing.reachable), _FORMAT, *standing.guidance, _DECLINE]
+        files = "\n".join([_FILES, *standing.carries]) if standing.carries else ""
+        parts += [_channels(standing.reachable), _FORMAT, *standing.guidance, files, _DECLINE]
     return _joined(parts)
 
 
@@ -141,20 +178,20 @@ def _names(reachable: Reachable) -> str:
 
 def _since(notes: Sequence[str]) -> Sequence[str]:
     """Return what came after the task: the owner's words, and separately the checks' findings."""
-    his = [note for note in notes if not note.startswith(UNPROVEN)]
+    notes_of_owner = [note for note in notes if not note.startswith(UNPROVEN)]
     # Programs wrote it about a brain's text: on one line nothing in it passes for a heading.
     found = [" ".join(note.split()) for note in notes if note.startswith(UNPROVEN)]
     return [
         _section("What the checks found", _bullets(found)),
-        _section("What the owner said since", _bullets(his)),
+        _section("What the owner said since", _bullets(notes_of_owner)),
     ]
 
 
 def goes_on(task: Task, now: datetime | None = None) -> str:
     """Return the prompt that continues a run after the owner was asked."""
-    his = [note for note in task.notes if not note.startswith(UNPROVEN)]
-    said = his[-1] if his else "Go on."
-    return _joined([f"The owner says: {said}", time(now) if now else ""])
+    notes_of_owner = [note for note in task.notes if not note.startswith(UNPROVEN)]
+    text = notes_of_owner[-1] if notes_of_owner else "Go on."
+    return _joined([f"The owner says: {text}", time(now) if now else ""])
 
 
 def time(now: datetime) -> str:
@@ -169,26 +206,43 @@ def _task(task: Task, plan: Plan) -> Sequence[str]:
     work = "" if items == [task.instructions] else _numbered(items)
     if (carried := _carried(task)) is not None:
         # What to do is the owner's word; the material, its title too, is not.
-        said = outside.mark(_joined([task.title, carried]), _origin(task))
+        text = outside.mark(_joined([task.title, carried]), _origin(task))
         lead = f"Task: see to what came in from {_origin(task)}, for your owner, as he says here:"
-        return [lead, task.instructions, _section("Work items", work), said]
-    if is_his(task):
+        return [lead, task.instructions, _section("Work items", work), text]
+    if is_owners(task):
         return [f'Task: "{task.title}"', task.instructions, _section("Work items", work)]
     whence = _origin(task)
-    said = outside.mark(_joined([task.title, task.instructions]), whence)
+    text = outside.mark(_joined([task.title, task.instructions]), whence)
     items_said = _section("Work items", outside.mark(work, whence) if work else "")
-    return [f"Task: see to what came in from {whence}, for your owner.", said, items_said]
+    return [f"Task: see to what came in from {whence}, for your owner.", text, items_said]
 
 
-def is_his(task: Task) -> bool:
+def _received_files(task: Task) -> str:
+    """Return the files that came in, each as one line; their names are others' words."""
+    listed = task.context.get(ATTACHMENTS)
+    files = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    lines = [_file_line(each) for each in files if each.get("sha256") or each.get("why")]
+    return (
+        f"{_FILES_RECEIVED}\n{outside.mark(chr(10).join(lines), 'the list of them')}"
+        if lines
+        else ""
+    )
+
+
+def _file_line(file: JsonMap) -> str:
+    about = f"{file.get('type')}, {file.get('size')} bytes"
+    return f"{file.get('name')} ({file.get('why') or about})"
+
+
+def is_owners(task: Task) -> bool:
     """Whether a task is in the owner's words.
 
     The taint alone does not tell: it also rises with what the owner's task has read.
     """
     if task.taint is Taint.OWNER:
         return True
-    his_way = task.source.kind in _HIS_WAYS or _carried(task) is not None
-    return task.created_by is not Creator.AGENT and his_way
+    own_way = task.source.kind in _OWN_WAYS or _carried(task) is not None
+    return task.created_by is not Creator.AGENT and own_way
 
 
 def _carried(task: Task) -> str | None:
@@ -209,17 +263,17 @@ def _contract(contract: Contract | None, task: Task) -> str:
     if contract is None:
         return ""
     checks = _numbered([_criterion(criterion) for criterion in contract.criteria])
-    if checks and not is_his(task):
+    if checks and not is_owners(task):
         checks = outside.mark(checks, _origin(task))
     lead = {
         ContractType.VERIFIABLE: "Your work will be verified by:",
         ContractType.ADVISORY: "No check decides about this work; your owner will read it.",
         ContractType.SKIP: "Only the cheapest checks are made of this work:",
     }
-    said = [lead[contract.type]] if checks else [lead[contract.type].replace("work:", "work.")]
+    lines = [lead[contract.type]] if checks else [lead[contract.type].replace("work:", "work.")]
     if checks:
-        said += [checks, "", "Write it knowing that each of these will be checked, and must pass."]
-    return "\n".join(["## Verification Contract", *said])
+        lines += [checks, "", "Write it knowing that each of these will be checked, and must pass."]
+    return "\n".join(["## Verification Contract", *lines])
 
 
 _CHECKS: Final = {
@@ -246,27 +300,24 @@ def _recalled(memory: Memory) -> Sequence[str]:
         whence = "the memory of earlier runs, which read what others wrote"
         summary = outside.mark(summary, whence) if summary else ""
         reported = outside.mark(reported, whence) if reported else ""
+    runs = [_snippet(each, f"{each.title}: {each.text}", "run") for each in memory.snippets]
+    tasks = [
+        _snippet(each, f"{each.task_id}, {each.title}: {each.text}", "task")
+        for each in memory.alike
+    ]
     return [
         _section("What the runs before came to", summary),
         _section("What was sent already", reported),
-        _section("Earlier runs of this work", "\n".join(map(_snippet, memory.snippets))),
-        _section("Earlier tasks like this one", "\n".join(map(_foreign_snippet, memory.alike))),
-        _section("What the owner said about this work", _bullets(memory.facts)),
+        _section("Earlier runs of this work", "\n".join(runs)),
+        _section(ALIKE, "\n".join(tasks)),
+        _section(FACTS, _bullets(memory.facts)),
     ]
 
 
-def _snippet(snippet: Snippet) -> str:
-    said = f"{snippet.title}: {snippet.text}"
+def _snippet(snippet: Snippet, text: str, whence: str) -> str:
     if snippet.taint is Taint.OWNER:
-        return f"- {said}"
-    return outside.mark(said, "an earlier run, which read what others wrote")
-
-
-def _foreign_snippet(snippet: Snippet) -> str:
-    said = f"{snippet.task_id}, {snippet.title}: {snippet.text}"
-    if snippet.taint is Taint.OWNER:
-        return f"- {said}"
-    return outside.mark(said, "an earlier task, which read what others wrote")
+        return f"- {text}"
+    return outside.mark(text, f"an earlier {whence}, which read what others wrote")
 
 
 def _numbered(lines: Sequence[str]) -> str:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
 
 from remit.brain import outside
-from remit.brain.budget import Budget
+from remit.brain.budget import Budget, MeteredBrain
 from remit.brain.turn import FilledForm
 from remit.errors import RemitError
 from remit.model.codec import text_of
-from remit.model.reply import Ask, Prompt, Reply, Usage
+from remit.model.reply import Ask, Prompt, Reply
 from remit.model.task import Taint, Task
 from remit.ports import Clock
 from remit.store import queue
@@ -43,13 +43,8 @@ class Urgency:
     why: str
 
 
-class ScoringModel(Protocol):
+class ScoringModel(MeteredBrain, Protocol):
     """A model that fills in forms."""
-
-    @property
-    def metered(self) -> bool: ...
-
-    async def estimate(self, prompt: Prompt) -> Usage: ...
 
     async def fill(
         self, prompt: Prompt, form: type[T], *, session: str
@@ -62,14 +57,14 @@ class ModelScorer:
         judge: ScoringModel,
         db: Database,
         clock: Clock,
-        purse: Budget | None = None,
+        budget: Budget | None = None,
         *,
         seconds: float = SECONDS,
     ) -> None:
         self._judge = judge
         self._db = db
         self._clock = clock
-        self._purse = purse
+        self._budget = budget
         self._seconds = seconds
         self._free = asyncio.Semaphore(AT_ONCE)
 
@@ -86,9 +81,9 @@ class ModelScorer:
     async def _new_score(self, task: Task) -> UrgencyScore | None:
         async with self._free:
             # While this call waited, another may have scored the same text.
-            kept = await self._stored_score(task)
-            if kept is not None:
-                return kept
+            stored = await self._stored_score(task)
+            if stored is not None:
+                return stored
             filled = await self._ask(task)
             found = checked(filled.form) if isinstance(filled, FilledForm) else None
             if found is not None:
@@ -102,10 +97,10 @@ class ModelScorer:
             async with asyncio.timeout(self._seconds):
                 return await self._judge.fill(words, Urgency, session=task.session_id)
 
-        if self._purse is None or not self._judge.metered:
+        if self._budget is None or not self._judge.metered:
             return await fill()
         estimate = await self._judge.estimate(words)  # may load a library, outside the limit
-        return await self._purse.pay(f"{task.id}:score:{task.lease}", task, estimate, fill)
+        return await self._budget.pay(f"{task.id}:score:{task.lease}", task, estimate, fill)
 
 
 def prompt(task: Task) -> Prompt:

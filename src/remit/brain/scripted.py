@@ -1,6 +1,6 @@
 """A brain that answers from a YAML file: for rehearsals, tests and first steps without a key.
 
-- when: bangkok            # a word of the prompt; the first entry that fits answers
+- when: bangkok            # a word of the task; the first entry that fits answers
   reply: |
     I looked around.
     <deliverable>Lumphini Park.</deliverable>
@@ -24,6 +24,7 @@ from typing import Final, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from remit.brain.prompt import ALIKE, FACTS
 from remit.errors import BadInput, Permanent, Transient
 from remit.formats.yaml import load_yaml
 from remit.model.codec import IT, Json, JsonMap, from_json
@@ -34,20 +35,17 @@ from remit.ports import OnText
 T = TypeVar("T")
 _STATE: Final = "scripted"  # there is nothing to remember, but it did answer
 _MAX_CHARS: Final = 10_000_000
+_MAX_HEARD: Final = 500  # prompts that a test may look at
 _FAILURES: Final = ("transient", "permanent")
 
 
 class ScriptedToolUse(Struct, frozen=True):
-    """A tool call."""
-
     tool: str
     args: JsonMap = field(default_factory=dict)
     id: str = ""
 
 
 class ScriptLine(Struct, frozen=True):
-    """One entry of the script."""
-
     when: str | None = None
     reply: str | None = None
     ask: str | None = None
@@ -86,8 +84,8 @@ class ScriptedBrain:
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         del session
         self.heard.append(prompt.whole)
-        # What is told with every task fits every entry, or none.
-        line = self._next_line(replace(prompt, rules="").whole, reads=False)
+        del self.heard[:-_MAX_HEARD]
+        line = self._next_line(_own_words(prompt), reads=False)
         if line.seconds:
             await asyncio.sleep(line.seconds)
         if line.fail is not None:
@@ -106,13 +104,24 @@ class ScriptedBrain:
         return reply
 
     def _next_line(self, text: str, *, reads: bool) -> ScriptLine:
+        folded = text.casefold()
         for place, line in enumerate(self._script):
-            fits = line.when is None or line.when.casefold() in text.casefold()
-            fits = fits and reads == bool(line.extract)
-            if fits and (not line.times or self._used[place] < line.times):
+            if (line.times and self._used[place] >= line.times) or reads != bool(line.extract):
+                continue
+            if line.when is None or line.when.casefold() in folded:
                 self._used[place] += 1
                 return line
         raise Permanent("The script has no answer to this prompt.")
+
+
+def _own_words(prompt: Prompt) -> str:
+    """Return what is said of this task.
+
+    The rules fit every entry, or none, and a task that is only like this one answers no entry.
+    """
+    own, _, alike = prompt.recalled.partition(f"## {ALIKE}\n")
+    facts = "".join(alike.rpartition(f"## {FACTS}\n")[1:]) if FACTS in alike else ""
+    return replace(prompt, rules="", recalled=own + facts).whole
 
 
 def _calls(line: ScriptLine, prompt: Prompt) -> tuple[ToolCall, ...]:

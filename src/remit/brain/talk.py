@@ -5,6 +5,7 @@ This module loads the vendors' library; `models` imports it with the first reque
 
 import json
 import math
+from base64 import b64decode
 from collections.abc import AsyncIterable, Iterable, Sequence
 from typing import Final, TypeVar, cast
 
@@ -23,6 +24,7 @@ from pydantic_ai.conversation import Conversation
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import (
     AgentStreamEvent,
+    BinaryContent,
     ModelMessage,
     ModelResponse,
     PartDeltaEvent,
@@ -30,6 +32,7 @@ from pydantic_ai.messages import (
     TextPart,
     TextPartDelta,
     ToolCallPart,
+    ToolReturn,
 )
 from pydantic_ai.toolsets import ExternalToolset
 from pydantic_ai.usage import UsageLimits
@@ -190,7 +193,14 @@ def _toolset(tools: Sequence[Tool]) -> ExternalToolset[object]:
 def _results(results: Sequence[ToolResult]) -> DeferredToolResults | None:
     if not results:
         return None
-    return DeferredToolResults(calls={result.call: result.text for result in results})
+    return DeferredToolResults(calls={result.call: _result(result) for result in results})
+
+
+def _result(result: ToolResult) -> str | ToolReturn:
+    if result.picture is None:
+        return result.text
+    picture = BinaryContent(b64decode(result.picture.content), media_type=result.picture.type)
+    return ToolReturn(result.text, content=[result.text, picture])
 
 
 def _call(part: ToolCallPart) -> ToolCall:
@@ -241,10 +251,10 @@ def _length(event: AgentStreamEvent) -> int:
         part = event.part
     elif isinstance(event, PartDeltaEvent):
         part = event.delta
-    told = (
+    lines = (
         getattr(part, name, None) for name in ("content", "content_delta", "args", "args_delta")
     )
-    return sum(len(each) for each in told if isinstance(each, str))
+    return sum(len(each) for each in lines if isinstance(each, str))
 
 
 def _usage(messages: Iterable[ModelMessage]) -> Usage:

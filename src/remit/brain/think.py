@@ -23,7 +23,7 @@ from remit.model.plan import Plan
 from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolResult
 from remit.model.status import Reason
 from remit.model.task import Task, TaskBudget
-from remit.ports import Brain, Channel, LiveBrain, implements
+from remit.ports import Brain, Channel, FileChannel, LiveBrain, implements
 
 
 class NoBrain:
@@ -62,14 +62,14 @@ class Thinker:
         *,
         tools: Toolbox | None = None,
         states: States | None = None,
-        purse: Budget | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self._brain = brain
         self._channels = channels
         self._around = around
         self._tools = tools or Toolbox()
         self._states = states
-        self._purse = purse
+        self._budget = budget
 
     async def think(
         self,
@@ -91,13 +91,14 @@ class Thinker:
         words = await self._words(task, plan, memory, past)
         say = partial(self._say, words, task, len(plan.work), tell)
         meter = self._meter
-        if self._purse is None or meter is None:
+        if self._budget is None or meter is None:
             return await say()
         # A later leg pays again, and the earlier leg's cost stays counted.
         key = f"{task.id}:{part}{task.round}:{len(past)}:{task.lease}"
-        granted = bool(past) and _is_about_budget(past[-1].reply)
+        asked = past[-1].reply.ask if past else None
+        granted = asked is not None and (asked.about or "").startswith("budget")
         estimate = await meter.estimate(words)
-        thought = await self._purse.pay(key, task, estimate, say, granted=granted)
+        thought = await self._budget.pay(key, task, estimate, say, granted=granted)
         return Reply("", ask=thought) if isinstance(thought, Ask) else thought
 
     @property
@@ -107,9 +108,9 @@ class Thinker:
 
     async def spent(self, task: Task) -> TaskBudget | None:
         """Return what a task's requests have cost in all its rounds; None if they are free."""
-        if self._purse is None or self._meter is None:
+        if self._budget is None or self._meter is None:
             return None
-        return await self._purse.spent(task)
+        return await self._budget.spent(task)
 
     @property
     def _meter(self) -> MeteredBrain | None:
@@ -135,8 +136,10 @@ class Thinker:
         now = self._around.now
         if tell is None or now is None or not implements(self._brain, LiveBrain):
             return await self._brain.think(words, session=task.session_id)
-        async with ProgressListener(tell, items, now, self._around.redact) as heard:
-            return await self._brain.think_aloud(words, session=task.session_id, on_text=heard.hear)
+        async with ProgressListener(tell, items, now, self._around.redact) as listener:
+            return await self._brain.think_aloud(
+                words, session=task.session_id, on_text=listener.hear
+            )
 
     async def _words(
         self, task: Task, plan: Plan, memory: Memory, past: Sequence[Exchange]
@@ -161,14 +164,20 @@ class Thinker:
     def _standing(self, plan: Plan, tools: Sequence[Tool]) -> PromptContext:
         names = dict.fromkeys(delivery.channel for delivery in plan.delivery)
         guidance = (self._channels[name].guidance for name in names if name in self._channels)
-        ticks = any(tool.name == prompt.TICK_ITEM for tool in tools)
+        offered = {tool.name for tool in tools}
+        carries = [self._carries(name) for name in names] if prompt.WRITE_FILE in offered else []
         reachable = self._around.reachable() if plan.delivery else ()
         who, guidelines = self._around.who, self._around.guidelines()
-        return PromptContext(who, guidelines, tuple(guidance), ticks, reachable)
+        ticks = prompt.TICK_ITEM in offered
+        advice = tuple(guidance)
+        return PromptContext(who, guidelines, advice, ticks, reachable, tuple(carries))
 
-
-def _is_about_budget(reply: Reply) -> bool:
-    return reply.ask is not None and (reply.ask.about or "").startswith("budget")
+    def _carries(self, name: str) -> str:
+        """Return what files a channel takes, in a sentence."""
+        channel: object = self._channels.get(name)
+        if not implements(channel, FileChannel):
+            return f"{name} carries no files: put everything into the words."
+        return f"{name} carries files of up to {channel.files.each // 1_000_000} MB each."
 
 
 def _results(past: Sequence[Exchange]) -> tuple[ToolResult, ...]:

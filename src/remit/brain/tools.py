@@ -8,12 +8,13 @@ import asyncio
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, Protocol
+from typing import Final, Protocol, TypeGuard
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.brain import outside
+from remit.brain.tool.own import OwnTool
 from remit.errors import BadInput, Conflict, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
@@ -22,17 +23,13 @@ from remit.model.task import Taint, Task
 _MAX_DEPTH: Final = 12
 
 
-def _is_number(value: Json) -> bool:
+def _is_number(value: Json) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _is_whole(value: Json) -> bool:
-    return isinstance(value, int | float) and _is_number(value) and value == value // 1
 
 
 _TYPES: Final[Mapping[str, tuple[Callable[[Json], bool], str]]] = {
     "string": (lambda value: isinstance(value, str), "text"),
-    "integer": (_is_whole, "a whole number"),
+    "integer": (lambda value: _is_number(value) and value == value // 1, "a whole number"),
     "number": (_is_number, "a number"),
     "boolean": (lambda value: isinstance(value, bool), "true or false"),
     "array": (lambda value: isinstance(value, list), "a list"),
@@ -104,7 +101,7 @@ def _bounds(schema: JsonMap, value: Json, where: str) -> str | None:
         return _within(schema, "Length", len(value), where, " characters")
     if isinstance(value, list):
         return _within(schema, "Items", len(value), where, " parts")
-    if isinstance(value, int | float) and _is_number(value):
+    if _is_number(value):
         return _within(schema, "imum", value, where)
     return None
 
@@ -207,7 +204,10 @@ class Toolbox:
         if able is None:
             return ToolRuling(Policy.ALLOW)  # `use` says that it does not exist
         wrong = problem(able.tool.schema, call.args) or ""
-        return ToolRuling(able.policy(task), able.may_repeat, wrong, able.warning)
+        policy = able.policy(task)
+        if isinstance(able, OwnTool) and not wrong:
+            policy = await able.policy_for(task, call)
+        return ToolRuling(policy, able.may_repeat, wrong, able.warning)
 
     async def edited(self, call: ToolCall, text: str) -> ToolCall | str:
         """Return the call with the owner's arguments, or what is wrong with them."""

@@ -50,7 +50,8 @@ class ModelAccess(Struct, frozen=True):
 
 def connect(model: ModelConfig, limits: ModelLimits) -> ModelAccess:
     """Open a connection. Nothing is sent yet."""
-    _hush()
+    for name in _LOUD:  # keep prompts and answers out of the vendors' logs
+        logging.getLogger(name).setLevel(logging.WARNING)
     # Requests to this machine bypass any proxy of the environment.
     straight = AsyncHTTPTransport() if model.vendor is Vendor.LOCAL else None
     http = create_async_httpx2_client(transport=straight)
@@ -81,12 +82,6 @@ def connect(model: ModelConfig, limits: ModelLimits) -> ModelAccess:
                 else OpenAIChatModel(model.name, provider=openai, profile=_WHOLE)
             )
     return ModelAccess(theirs, _settings(model, limits), http.aclose)
-
-
-def _hush() -> None:
-    """Keep prompts and answers out of the vendors' logs."""
-    for name in _LOUD:
-        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 def _settings(model: ModelConfig, limits: ModelLimits) -> ModelSettings:

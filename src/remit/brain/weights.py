@@ -14,8 +14,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib.resources import files
 from pathlib import Path
+from pkgutil import get_data
 from typing import IO, Final, TypeAlias
 from zipfile import BadZipFile, ZipFile
 
@@ -62,7 +62,7 @@ Tell: TypeAlias = Callable[[int, int, int], None]  # part, of how many, bytes so
 
 def parts() -> tuple[WeightsPart, ...]:
     """Return the packages with the weights, in order."""
-    lock = files("remit.brain").joinpath("weights.lock").read_text(encoding="utf-8")
+    lock = (get_data("remit.brain", "weights.lock") or b"").decode()
     return tuple(WeightsPart(*found) for found in _LOCKED.findall(lock))
 
 

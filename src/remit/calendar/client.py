@@ -6,8 +6,9 @@ needs it.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from http import HTTPStatus
 from typing import Final, TypeAlias
 from urllib.parse import urljoin, urlsplit
@@ -16,7 +17,7 @@ import httpx2
 from msgspec import Struct
 
 from remit.calendar import xml
-from remit.calendar.xml import CALDAV, DAV, MultistatusItem, is_same_domain
+from remit.calendar.xml import CALDAV, DAV, is_same_domain
 from remit.errors import Permanent, Transient
 from remit.system import safe_http
 from remit.system.address_rules import BlockedAddress
@@ -24,6 +25,8 @@ from remit.system.http_client import trusted_authorities
 from remit.system.safe_http import Resolve, ResolvedAddress
 
 Password: TypeAlias = Callable[[], str]  # called at each use, so a renewed one needs no restart
+
+Renewal: TypeAlias = Callable[[str], str]  # another access token than one that was refused
 
 SECONDS: Final = 60.0  # for one whole answer
 _MOST_HOPS: Final = 3
@@ -33,10 +36,7 @@ _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _XML: Final = "application/xml; charset=utf-8"
 _ICS: Final = "text/calendar; charset=utf-8"
 _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
-_TOKEN_LOST: Final = frozenset({403, 409, 410, 412})
-_NO_SYNC: Final = frozenset({400, 403, 405, 409, 415, 422, 501})
 _BUSY: Final = frozenset({408, 423, 425, 429})
-_PARTIAL: Final = 507  # the list continues: ask again with the new token
 
 
 class ResourceGone(Permanent):
@@ -76,6 +76,8 @@ class CalendarLocation:
     url: str
     user: str = ""
     password: Password = field(default=lambda: "", repr=False)
+    renew: Renewal | None = field(default=None, repr=False)  # then it is an access token
+    todo: str = ""  # how to get in again
 
 
 class RemoteCalendar(Struct, frozen=True):
@@ -155,7 +157,7 @@ class CalDavClient:
         except TokenLost:
             if token:
                 return await self.changes(calendar, "")
-        return await self._listed(calendar)
+        return await self._list_all(calendar)
 
     async def fetch(self, calendar: str, paths: Sequence[str]) -> list[CalendarResource]:
         """Return the resources at some paths; missing or too large ones are left out."""
@@ -200,15 +202,18 @@ class CalDavClient:
         principal = None
         for start in (self._place.url, urljoin(self._place.url, "/.well-known/caldav")):
             try:
-                principal = await self._named(start, "<current-user-principal/>", DAV)
+                principal = await self._property_address(start, "<current-user-principal/>", DAV)
             except (ResourceGone, CalendarDeclined):
                 continue  # it may be found elsewhere
             if principal is not None:
                 break
         asked = "<C:calendar-home-set/>"
-        return await self._named(principal or self._place.url, asked, CALDAV) or self._place.url
+        return (
+            await self._property_address(principal or self._place.url, asked, CALDAV)
+            or self._place.url
+        )
 
-    async def _named(self, url: str, asked: str, space: str) -> str | None:
+    async def _property_address(self, url: str, asked: str, space: str) -> str | None:
         body, answer = await self._ask("PROPFIND", url, xml.propfind(asked))
         tag = asked.strip("</>").removeprefix("C:")
         address = xml.href_in(xml.parse(body, self._who), space + tag)
@@ -220,7 +225,7 @@ class CalDavClient:
         whole, etags, gone = not token, dict[str, str](), set[str]()
         for _ in range(_MOST_PAGES):
             root = await self._report(calendar, token)
-            partial = _gather(xml.responses(root, self._who), etags, gone)
+            partial = xml.gather_changes(xml.responses(root, self._who), etags, gone)
             token = xml.token(root)
             if not partial:
                 return CalendarChanges(token, etags, frozenset(gone), whole=whole)
@@ -230,12 +235,12 @@ class CalDavClient:
         try:
             body, _ = await self._ask("REPORT", calendar, xml.sync(token))
         except CalendarDeclined as no:
-            if _is_sync_refusal(no.status, no.body):
+            if xml.is_sync_refusal(no.status, no.body):
                 raise TokenLost from None
             raise
         return xml.parse(body, self._who)
 
-    async def _listed(self, calendar: str) -> CalendarChanges:
+    async def _list_all(self, calendar: str) -> CalendarChanges:
         """List everything with its etag, for a server without sync tokens."""
         asked = xml.propfind("<getetag/>")
         body, _ = await self._ask("PROPFIND", calendar, asked, depth="1")
@@ -291,11 +296,16 @@ class CalDavClient:
                 )
         return url
 
-    def _auth(self, url: str) -> httpx2.Auth | None:
-        if not self._place.user:
-            return None
-        kind = httpx2.DigestAuth if httpx2.URL(url).host in self._digest else httpx2.BasicAuth
-        return kind(self._place.user, self._place.password())
+    async def _auth(self, url: str, refused: str | None) -> tuple[httpx2.Auth | None, str]:
+        """Who we are, for one request: by a password, or by an access token."""
+        place = self._place
+        if not place.user:
+            return None, ""
+        if place.renew is None:
+            kind = httpx2.DigestAuth if httpx2.URL(url).host in self._digest else httpx2.BasicAuth
+            return kind(place.user, await asyncio.to_thread(place.password)), ""
+        get = partial(place.renew, refused) if refused is not None else place.password
+        return None, await asyncio.to_thread(get)
 
     async def _ask(
         self,
@@ -310,36 +320,46 @@ class CalDavClient:
         """One exchange: redirects to where we may go are followed, a wish for digest is met."""
         target = await self._safe(self._within(url))
         told = {"depth": depth, "content-type": kind, **(headers or {})}
+        refused: str | None = None
         for _ in range(_MOST_HOPS + 1):
-            body, answer = await self._exchange(method, target, content, told)
+            auth, token = await self._auth(target, refused)
+            shown = {"authorization": f"Bearer {token}"} if token else {}
+            body, answer = await self._exchange(method, target, content, told | shown, auth)
             if answer.status_code in _REDIRECTS and method in ("PROPFIND", "GET", "REPORT"):
                 onward = self._within(urljoin(target, answer.headers.get("location", "")))
                 target = await self._safe(onward)
             elif self._wants_digest(answer):
                 self._digest.add(answer.url.host)
+            elif answer.status_code == HTTPStatus.UNAUTHORIZED and token and refused is None:
+                refused = token  # it is renewed, once
             else:
                 self._judge(method, answer, body)
                 return body, answer
         raise Permanent(f"{self._who} sends us from one address to the next.")
 
     async def _exchange(
-        self, method: str, url: str, content: bytes, headers: Mapping[str, str]
+        self,
+        method: str,
+        url: str,
+        content: bytes,
+        headers: Mapping[str, str],
+        auth: httpx2.Auth | None,
     ) -> tuple[bytes, httpx2.Response]:
         try:
             async with (
                 asyncio.timeout(self._seconds),
                 self._http.stream(
-                    method, url, content=content, headers=headers, auth=self._auth(url)
+                    method, url, content=content, headers=headers, auth=auth
                 ) as answer,
             ):
-                return await self._read(answer), answer
+                return await self._read_body(answer), answer
         except TimeoutError:
             raise Transient(f"{self._who} gave no whole answer in {self._seconds:g} s.") from None
         except httpx2.HTTPError as error:
             said = type(error).__name__
             raise Transient(f"{self._who} cannot be reached ({said}).") from None
 
-    async def _read(self, answer: httpx2.Response) -> bytes:
+    async def _read_body(self, answer: httpx2.Response) -> bytes:
         found = bytearray()
         async for piece in answer.aiter_raw():
             found += piece
@@ -353,6 +373,7 @@ class CalDavClient:
         asked = answer.headers.get("www-authenticate", "").lower()
         return answer.status_code == HTTPStatus.UNAUTHORIZED and (
             bool(self._place.user)
+            and self._place.renew is None
             and answer.url.host not in self._digest
             and asked.startswith("digest")
         )
@@ -365,7 +386,10 @@ class CalDavClient:
         said = f"{self._who} answered {status} to {method}"
         match status:
             case HTTPStatus.UNAUTHORIZED:
-                raise CalendarLocked(f"{self._who} does not take the user and password (401).")
+                what = "sign-in" if self._place.renew else "user and password"
+                raise CalendarLocked(
+                    f"{self._who} does not take the {what} (401). {self._place.todo}".rstrip()
+                )
             case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
                 raise ResourceGone(f"{said}: there is nothing at {answer.url.path:.100}.")
             case HTTPStatus.PRECONDITION_FAILED:
@@ -374,25 +398,3 @@ class CalDavClient:
                 raise Transient(f"{said}.")
             case _:
                 raise CalendarDeclined(f"{said}.", status, body)
-
-
-def _gather(listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[str]) -> bool:
-    """Add a page of changes; return whether another one follows."""
-    partial = False
-    for each in listed:
-        if each.status == HTTPStatus.NOT_FOUND:
-            gone.add(each.path)
-            etags.pop(each.path, None)
-        elif each.status == _PARTIAL:
-            partial = True
-        elif each.etag and not each.path.endswith("/"):
-            etags[each.path] = each.etag
-            gone.discard(each.path)
-    return partial
-
-
-def _is_sync_refusal(status: int, body: bytes) -> bool:
-    """Whether a token is lost, or the server does not support the report."""
-    if b"valid-sync-token" in body:
-        return status in _TOKEN_LOST
-    return status in _NO_SYNC

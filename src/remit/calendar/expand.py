@@ -16,14 +16,8 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import occur, resource_facts
-from remit.calendar.expansion import (
-    IDLE,
-    CalendarLimits,
-    CalendarSlot,
-    Expansion,
-    TimeWindow,
-)
+from remit.calendar import entry, occur
+from remit.calendar.expansion import IDLE, CalendarLimits, CalendarSlot, Expansion, TimeWindow
 from remit.language import outside_text
 from remit.model.task import Taint
 from remit.store.calendars import StoredResource
@@ -129,7 +123,7 @@ class CalendarReader(Struct, frozen=True):
         why = found if isinstance(found, str) else _objection(found, resource.uid)
         if why is not None or isinstance(found, str):
             # Known only up to now, so that it is tried again at the next roll.
-            title = outside_text.title(resource_facts.value(resource.body, "SUMMARY"))
+            title = outside_text.title(entry.value(resource.body, "SUMMARY"))
             refused = replace(_with(resource, now, why), title=title)
             return ReadResource(refused, (), frozenset(), since, fresh)
         taint = self._taint(resource.body, trusted=trusted)
@@ -140,7 +134,7 @@ class CalendarReader(Struct, frozen=True):
         return ReadResource(_with(resource, window.until, told), starts, idle, since, fresh)
 
     async def _expanded(self, body: str, window: TimeWindow) -> Expansion | str:
-        if resource_facts.is_ours(body):
+        if entry.is_ours(body):
             return Expansion((), ())
         # Not a pool: a stuck thread must not delay the next one.
         thread = ThreadPoolExecutor(1, "remit-calendar")

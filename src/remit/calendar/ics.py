@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from remit.calendar.resource_facts import OURS
+from remit.calendar.entry import OURS
 from remit.model.plan import ItemStatus
 from remit.model.status import Status
 from remit.model.task import Priority, Task
@@ -15,12 +15,7 @@ __all__ = ["Event", "event", "todo", "whole"]
 _MOST_LINE: Final = 73  # bytes, without the blank of a fold
 _MOST_TEXT: Final = 2_000
 _ESCAPED: Final = re.compile(r"([\\;,])")
-_PRIORITY: Final = {
-    Priority.CRITICAL: 1,
-    Priority.HIGH: 1,
-    Priority.MED: 5,
-    Priority.LOW: 9,
-}
+_PRIORITY: Final = {Priority.CRITICAL: 1, Priority.HIGH: 1, Priority.MED: 5, Priority.LOW: 9}
 _BEGUN: Final = frozenset({Status.RUNNING, Status.VERIFYING, Status.DELIVERING})
 _ENDS: Final = {
     Status.COMPLETED: "COMPLETED",

@@ -50,7 +50,7 @@ def slots(
     home = ExpansionContext(window, zone, all_day_at, zones, budget)
     found: list[CalendarSlot] = []
     refused: list[CalendarRefusal] = []
-    for thing in _things(components):
+    for thing in _by_uid(components):
         slots_of_it, refusals = _expanded(thing, home)
         found += slots_of_it
         refused += refusals
@@ -58,14 +58,14 @@ def slots(
     return Expansion(tuple(found), tuple(refused), budget.spent)
 
 
-class _Thing(Struct, frozen=True):
+class _EventParts(Struct, frozen=True):
     """All components that share a UID."""
 
     uid: str
     parts: list[CalendarComponent]
 
 
-def _things(components: Sequence[CalendarComponent]) -> Iterator[_Thing]:
+def _by_uid(components: Sequence[CalendarComponent]) -> Iterator[_EventParts]:
     by_uid: dict[tuple[str, str], list[CalendarComponent]] = {}
     for each in components:
         if each.name == "VTIMEZONE":
@@ -74,12 +74,12 @@ def _things(components: Sequence[CalendarComponent]) -> Iterator[_Thing]:
         if uid:
             by_uid.setdefault((each.name, uid), []).append(each)
         else:
-            yield _Thing("", [each])  # refused alone, not with others without a UID
-    yield from (_Thing(uid, parts) for (_, uid), parts in by_uid.items())
+            yield _EventParts("", [each])  # refused alone, not with others without a UID
+    yield from (_EventParts(uid, parts) for (_, uid), parts in by_uid.items())
 
 
 def _expanded(
-    thing: _Thing, home: ExpansionContext
+    thing: _EventParts, home: ExpansionContext
 ) -> tuple[list[CalendarSlot], list[CalendarRefusal]]:
     home.budget.begin()
     if not thing.uid:
@@ -87,7 +87,7 @@ def _expanded(
         why = thing.parts[0].fault or f"{named!r:.60} has no UID to know it again by"
         return [], [CalendarRefusal("", _sentence(why))]
     try:
-        entries, broken = _read(thing, home)
+        entries, broken = _read_entries(thing, home)
         found = series.occurrences(entries, broken, home)
         refused = [
             CalendarRefusal(thing.uid, _sentence(str(each)), one_change=True) for each in broken
@@ -100,7 +100,9 @@ def _expanded(
         return [], [CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")]
 
 
-def _read(thing: _Thing, home: ExpansionContext) -> tuple[list[CalendarEntry], list[BrokenChange]]:
+def _read_entries(
+    thing: _EventParts, home: ExpansionContext
+) -> tuple[list[CalendarEntry], list[BrokenChange]]:
     """The event and its changes; a change that cannot be read is refused alone."""
     entries: list[CalendarEntry] = []
     broken: list[BrokenChange] = []

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import guards, values
+from remit.calendar import expansion, values
 from remit.calendar.entry import BrokenChange, CalendarEntry, end_of, measure
 from remit.calendar.expansion import ExpansionBudget, SlotFlag, TimeWindow, UnfitCalendar
 from remit.calendar.values import CalendarDuration, CalendarTime
@@ -138,7 +138,7 @@ def _ruled(
         raise UnfitCalendar(
             f"it is a whole day and repeats {rule.freq}; DAILY is the most often it can"
         )
-    guards.check(rule, first, (since, until), home.budget)
+    expansion.check(rule, first, (since, until), home.budget)
     made = _by_ticks if counted else _by_walls
     some = False
     for origin in made(whole.start, rule, (since, until), home):
@@ -146,7 +146,7 @@ def _ruled(
         if last is None or origin.at <= last.at:
             yield origin
     if not some:
-        guards.must_fall(rule, first.replace(tzinfo=UTC) if counted else first, home.budget)
+        expansion.must_fall(rule, first.replace(tzinfo=UTC) if counted else first, home.budget)
 
 
 def _by_walls(

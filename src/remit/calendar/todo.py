@@ -10,13 +10,8 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
-from remit.calendar import ics, resource_facts
-from remit.calendar.client import (
-    CalDavClient,
-    CalendarLocation,
-    ResourceGone,
-    WriteConflict,
-)
+from remit.calendar import entry, ics
+from remit.calendar.client import CalDavClient, CalendarLocation, ResourceGone, WriteConflict
 from remit.errors import NotFound, StepFailed, StoreTrouble
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
@@ -118,7 +113,7 @@ class TodoSync:
         """Overwrite what somebody changed with the task's state, so that their clients notice."""
         with suppress(ResourceGone):
             found = await self._dav.get(self._href(copy.task_id))
-            stands = resource_facts.value(found.body, "STATUS")
+            stands = entry.value(found.body, "STATUS")
             task = await self._db.read(tasks.get, copy.task_id)
             ticked = stands != ics.status(task)
             what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
@@ -185,7 +180,7 @@ class TodoSync:
 
 def _sequence(body: str) -> int:
     """Return the SEQUENCE of a to-do; 0 if it is no sensible number."""
-    said = resource_facts.value(body, "SEQUENCE")
+    said = entry.value(body, "SEQUENCE")
     return min(int(said), _MAX_SEQUENCE) if said.isdecimal() and said.isascii() else 0
 
 

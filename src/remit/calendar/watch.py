@@ -14,10 +14,10 @@ from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from remit.calendar import client, resource_facts
+from remit.calendar import client, entry
 from remit.calendar.client import CalDavClient, CalendarLocation, ResourceGone
+from remit.calendar.entry import cue_of
 from remit.calendar.expand import HORIZON, CalendarReader
-from remit.calendar.resource_facts import cue_of
 from remit.errors import BadInput, StepFailed, StoreTrouble
 from remit.language import outside_text
 from remit.model.ids import Ids
@@ -125,8 +125,8 @@ class CalendarWatch:
             async with self._turn:
                 due = [line for line in self._lines if self._is_to_look(line)]
                 # A failure in one part does not stop the others.
-                looked = [await _tried(self._look(line)) for line in due]
-                rolled, soon = await _tried(self._roll()), await _tried(self._give())
+                looked = [await _attempt(self._look(line)) for line in due]
+                rolled, soon = await _attempt(self._roll()), await _attempt(self._give())
             for found in (*looked, rolled, soon):
                 if isinstance(found, Exception):
                     raise found
@@ -155,10 +155,10 @@ class CalendarWatch:
             line.why = None
         except StepFailed as error:
             line.why = str(error)
-            for each in await self._known(line):
+            for each in await self._stored_calendars(line):
                 await self._db.write(calendars.failed, each.account, each.path, line.why)
 
-    async def _known(self, line: AccountState) -> list[StoredCalendar]:
+    async def _stored_calendars(self, line: AccountState) -> list[StoredCalendar]:
         found = await self._db.read(calendars.list_calendars)
         return [each for each in found if each.account == line.account.name]
 
@@ -179,7 +179,7 @@ class CalendarWatch:
             )
             await self._db.write(calendars.note, noted)
         there = {found.path for found in line.found}
-        for each in await self._known(line):
+        for each in await self._stored_calendars(line):
             if each.path not in there or not each.marked:
                 await self._leave(each)
                 continue
@@ -250,9 +250,9 @@ class CalendarWatch:
             return
         heir = await self._db.write(occurrences.forget, held, self._clock.now())
         if heir is not None:
-            await self._again(heir)
+            await self._expand_again(heir)
 
-    async def _again(self, resource: StoredResource) -> None:
+    async def _expand_again(self, resource: StoredResource) -> None:
         """Expand a stored resource again: it counts now, or its starts end too early."""
         known = await self._db.read(calendars.list_calendars)
         home = {(each.account, each.path): each for each in known}
@@ -274,7 +274,7 @@ class CalendarWatch:
         until = self._rolled + HORIZON - timedelta(days=1)
         short = await self._db.read(calendars.ending_before, until, 1_000_000)
         for resource in short:
-            await self._again(resource)
+            await self._expand_again(resource)
 
     async def _dismiss(self) -> None:
         """Drop the starts of accounts that are no longer in the settings."""
@@ -341,7 +341,7 @@ class CalendarWatchPorts(Struct, frozen=True):
     speaks: Callable[[], Speaks] = lambda: says_nothing  # called each time, because contacts change
 
 
-async def _tried(work: Awaitable[T]) -> T | Exception | None:
+async def _attempt(work: Awaitable[T]) -> T | Exception | None:
     """Return the result, or the error; store errors are ignored."""
     try:
         return await work
@@ -364,7 +364,7 @@ async def _alone(dav: CalDavClient, path: str) -> client.CalendarResource | None
 def _resource(
     calendar: StoredCalendar, found: client.CalendarResource, now: datetime
 ) -> StoredResource:
-    uid = resource_facts.uid(found.body)
+    uid = entry.uid(found.body)
     return StoredResource(
         calendar.account, calendar.path, found.path, found.etag, uid, found.body, now
     )

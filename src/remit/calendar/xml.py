@@ -4,6 +4,8 @@ Two hosts are of one domain only if that is certain, because there is no public 
 """
 
 import re
+from collections.abc import Iterable
+from http import HTTPStatus
 from typing import Final, TypeAlias
 from urllib.parse import quote, unquote_to_bytes, urlsplit
 from xml.etree.ElementTree import Element, ParseError
@@ -22,6 +24,9 @@ CALDAV: Final = "{urn:ietf:params:xml:ns:caldav}"
 MOST_BYTES: Final = 32 * 1024 * 1024
 _MOST_MARKS: Final = 1_500_000  # `<` in one answer: an element costs a hundred times its bytes
 _PATH_SAFE: Final = ":@!$&'()*+,;=-._~"
+_TOKEN_LOST: Final = frozenset({403, 409, 410, 412})
+_NO_SYNC: Final = frozenset({400, 403, 405, 409, 415, 422, 501})
+_PARTIAL: Final = 507  # the list continues: ask again with the new token
 _NAMES: Final = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"'
 
 
@@ -57,7 +62,7 @@ def responses(root: Answer, who: str) -> list[MultistatusItem]:
     """Return all items of a multistatus, in order."""
     if root.tag != f"{DAV}multistatus":
         raise Permanent(f"{who} answered {root.tag[:60]!r}; a multistatus was expected.")
-    return [said for each in root.iterfind(f"{DAV}response") if (said := _said(each)) is not None]
+    return [said for each in root.iterfind(f"{DAV}response") if (said := _item(each)) is not None]
 
 
 def token(root: Answer) -> str:
@@ -113,7 +118,7 @@ def _document(body: str) -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>{body}'.encode()
 
 
-def _said(response: Answer) -> MultistatusItem | None:
+def _item(response: Answer) -> MultistatusItem | None:
     address = _text(response.find(f"{DAV}href"))
     if not address:
         return None
@@ -183,3 +188,27 @@ def _registered(host: str) -> str | None:
         found = []
     domain = ".".join(found)
     return domain if len(found) > 1 and domain not in _SHARED else None
+
+
+def gather_changes(
+    listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[str]
+) -> bool:
+    """Add a page of changes; return whether another one follows."""
+    partial = False
+    for each in listed:
+        if each.status == HTTPStatus.NOT_FOUND:
+            gone.add(each.path)
+            etags.pop(each.path, None)
+        elif each.status == _PARTIAL:
+            partial = True
+        elif each.etag and not each.path.endswith("/"):
+            etags[each.path] = each.etag
+            gone.discard(each.path)
+    return partial
+
+
+def is_sync_refusal(status: int, body: bytes) -> bool:
+    """Whether a token is lost, or the server does not support the report."""
+    if b"valid-sync-token" in body:
+        return status in _TOKEN_LOST
+    return status in _NO_SYNC

@@ -3,6 +3,7 @@
 from typing import Final
 
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
+from remit.model.task_file import FileLimits
 
 
 class DashboardChannel:
@@ -10,6 +11,7 @@ class DashboardChannel:
     guidance: Final = "Your deliverable will be shown on the dashboard. Full markdown is supported."
     most: Final = 100_000
     keeps: Final = SendGuarantee.TRANSACTION
+    files: Final = FileLimits(16_000_000, 100_000_000)
 
     async def send(self, parcel: Parcel) -> Answer:
         return Accepted(parcel.key)

@@ -7,7 +7,7 @@ from msgspec import Struct
 from remit.channels.registry import ChannelSecrets
 from remit.errors import RemitError
 from remit.ports import Clock
-from remit.settings.channels import ChannelSettings
+from remit.settings.channels import ChannelSettings, OAuthSettings
 
 
 class ChannelState(Struct, frozen=True):
@@ -62,6 +62,18 @@ def _health(name: str, chosen: ChannelSettings, keys: ChannelSecrets) -> tuple[s
     if missing:
         said = f"lacks {', '.join(missing)}: nothing goes out before it is set"
         return "warn", said, f"remit secrets set {missing[0]}", False
+    if chosen.sign_in is not None and (problem := _sign_in_problem(chosen.sign_in, keys)):
+        return "warn", problem, f"remit channels connect {name}", False
     if warning := chosen.warning(name):
         return "warn", *warning, True
     return "ok", chosen.ready(name), "", True
+
+
+def _sign_in_problem(chosen: OAuthSettings, keys: ChannelSecrets) -> str:
+    from remit.channels.oauth.tokens import parse_sign_in  # noqa: PLC0415 - loads a web client
+
+    found = parse_sign_in(keys.get(chosen.token))
+    if found is None:
+        return f"is not connected with {chosen.provider} yet: nothing goes out before"
+    ended = f"{chosen.provider} no longer accepts the sign-in: nothing goes out before you renew it"
+    return ended if found.ended else ""

@@ -4,18 +4,39 @@ To add one is to add a folder with a `section.py`: CONTRIBUTING.md shows it. A s
 the settings by every command, so what sends is imported only when it is built.
 """
 
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import tzinfo
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
 from msgspec import Struct
 
 from remit.settings.channels import ChannelSettings
 
 if TYPE_CHECKING:
+    from remit.channels.buttons import ChatButtons
     from remit.channels.registry import ChannelSecrets, InboundHook
+    from remit.model.run import Event
     from remit.ports import Channel, Clock
     from remit.store.database import Database
+    from remit.store.inbound import InboundMessage
+    from remit.system.background import Background
+
+
+class ChatWatch(Protocol):
+    """What fetches messages in the background."""
+
+    def start(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class JournalPages(Protocol):
+    """What happened, in handfuls, and from then on what happens."""
+
+    async def last(self) -> int: ...
+
+    def pages(self, since: int) -> "AsyncIterator[list[Event]]": ...
 
 
 class ChannelContext(Struct, frozen=True):
@@ -27,12 +48,39 @@ class ChannelContext(Struct, frozen=True):
     db: "Database | None" = None
 
 
+class ChatContext(Struct, frozen=True, kw_only=True):
+    """What a channel may use that fetches what people write to it."""
+
+    name: str
+    keys: "ChannelSecrets"
+    clock: "Clock"
+    db: "Database"
+    zone: tzinfo
+    background: "Background"
+    journal: "JournalPages"
+    sender: "Channel"  # of the same name
+    buttons: "ChatButtons"
+    owner_address: "Callable[[], str]"  # empty until the owner has paired a chat
+    is_contact: "Callable[[str], bool]"
+    owner_wrote: "Callable[[InboundMessage], Awaitable[str]]"  # returns what to answer at once
+    contact_wrote: "Callable[[InboundMessage], Awaitable[object]]"
+    pair: "Callable[[str | None, str], Awaitable[str]]"  # a contact, or the owner, and an address
+
+
 class ChannelKind(ChannelSettings, frozen=True, kw_only=True):
     built_by: ClassVar[str]  # the module with `build(section, context)`, imported when it is needed
+    watched_by: ClassVar[str] = ""  # the module with `watch(section, context)`, if it must fetch
+    added_by: ClassVar[str] = ""  # the module with `check(secret, url)`, for `remit channels add`
 
     def build(self, context: ChannelContext) -> "Channel":
         """What sends; BadInput if the settings are wrong."""
         return cast("Channel", import_module(self.built_by).build(self, context))
+
+    def watch(self, context: ChatContext) -> "ChatWatch | None":
+        """What fetches messages from its provider; None if the provider calls."""
+        if not self.watched_by:
+            return None
+        return cast("ChatWatch", import_module(self.watched_by).watch(self, context))
 
     def hook(
         self, name: str, every: Mapping[str, ChannelSettings], keys: "ChannelSecrets"

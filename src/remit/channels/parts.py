@@ -9,11 +9,14 @@ except blanks at the cuts.
 import re
 import unicodedata
 from bisect import bisect_left, bisect_right
-from collections import deque
-from datetime import datetime
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
+
+from remit.errors import StoreTrouble
+from remit.store.rates import Rates
 
 LEAST: Final = 24  # characters; room for marks and any character
 
@@ -242,33 +245,87 @@ def _is_half_a_flag(text: str, place: int) -> bool:
 
 PAIR: Final = 6.0  # seconds between two messages to one person
 OVERALL: Final = 80  # messages per second to everybody
+_SECOND: Final = timedelta(seconds=1)
+_MISSED: Final = timedelta(minutes=1)  # after its turn a message that did not come is forgotten
+_KEPT: Final = timedelta(hours=6)
+_MOST_SLOTS: Final = 2000
+
+
+class SendSlot(Struct, frozen=True):
+    """When a message was sent, or may be."""
+
+    person: str
+    at: datetime
+    sent: bool
+
+
+class SendSlots(Struct, frozen=True):
+    by_key: dict[str, SendSlot] = {}  # of each message
 
 
 class SendRate:
-    """Counts sent messages of the last few seconds."""
+    """Spaces the messages of one channel. Each that must wait gets a turn of its own.
 
-    def __init__(self, pair: float = PAIR, overall: int = OVERALL) -> None:
-        self._pair = pair
+    So a thousand that wait come back once each, and not all of them every few seconds.
+    """
+
+    def __init__(
+        self,
+        pair: float = PAIR,
+        overall: int = OVERALL,
+        *,
+        name: str = "",
+        rates: Rates | None = None,
+    ) -> None:
+        self._pair = timedelta(seconds=pair)
         self._overall = overall
-        self._last: dict[str, datetime] = {}  # by person, oldest first
-        self._recent: deque[datetime] = deque()
+        self._name = f"sends by {name}"
+        self._rates = rates or Rates()
 
-    def take(self, person: str, now: datetime) -> float:
-        """Return 0 and count the message; or the missing seconds, and do not count it."""
-        self._forget(now)
-        if person in self._last:
-            return self._pair - (now - self._last[person]).total_seconds()
-        if len(self._recent) >= self._overall:
-            return 1.0 - (now - self._recent[0]).total_seconds()
-        self._last[person] = now
-        self._recent.append(now)
-        return 0.0
+    async def take(self, person: str, key: str, now: datetime) -> float:
+        """Return 0 and count the message; or the missing seconds, and keep its turn."""
 
-    def _forget(self, now: datetime) -> None:
-        # After the clock went back, old entries must not block anybody.
-        for person in list(self._last):
-            if 0 <= (now - self._last[person]).total_seconds() < self._pair:
-                break
-            del self._last[person]
-        while self._recent and not 0 <= (now - self._recent[0]).total_seconds() < 1:
-            self._recent.popleft()
+        def work(state: SendSlots) -> tuple[SendSlots, float]:
+            known = self._current(state.by_key, now)
+            own = known.get(key)
+            if own is not None and not own.sent:  # else it is sent again
+                del known[key]
+            slot = self._next(known, person, own, now)
+            at = max(now, slot)
+            known[key] = SendSlot(person, at, slot <= now)
+            return SendSlots(known), (at - now).total_seconds()
+
+        try:
+            return await self._rates.change(self._name, SendSlots(), work, now, now + _KEPT)
+        except StoreTrouble:
+            return 1.0  # nothing leaves that is not counted
+
+    def _current(self, known: dict[str, SendSlot], now: datetime) -> dict[str, SendSlot]:
+        """Forget what was sent before long, and who did not come when it was their turn."""
+        since = now - max(self._pair, _SECOND)
+        kept = list(known.items())
+        kept = [(key, each) for key, each in kept if not each.sent or since < each.at <= now]
+        late = now - _MISSED
+        return {key: each for key, each in kept[-_MOST_SLOTS:] if each.sent or each.at > late}
+
+    def _next(
+        self, others: dict[str, SendSlot], person: str, own: SendSlot | None, now: datetime
+    ) -> datetime:
+        """Return the first moment that is free; who comes at their turn yields only to the past."""
+        if own is not None and not own.sent and now < own.at < now + _KEPT:
+            return own.at
+        is_due = own is not None and not own.sent
+        slots = [each for each in others.values() if each.sent or not is_due]
+        at = max((each.at + self._pair for each in slots if each.person == person), default=now)
+        at = max(at, now)
+        times = [each.at for each in slots]
+        while near := self._crowd(times, at):
+            at = near[0] + _SECOND
+        return at
+
+    def _crowd(self, times: Sequence[datetime], at: datetime) -> list[datetime]:
+        """Return what is within a second of this moment, if one more were too many."""
+        near = sorted(each for each in times if at - _SECOND < each < at + _SECOND)
+        with_it = sorted([*near, at])
+        pairs = zip(with_it, with_it[self._overall :], strict=False)
+        return near if any(last - first < _SECOND for first, last in pairs) else []

@@ -9,15 +9,20 @@ import hashlib
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.channels.mail import body_text, quote_shapes, quoted_text, signatures
 from remit.channels.mail.quoted_text import SplitMail
 from remit.channels.mail.receiving import IncomingMail, MailHead
 from remit.channels.mail.signatures import Asks
+from remit.errors import BadInput
+from remit.files import checks
+from remit.files.kept_files import KeptFiles
 from remit.language import outside_text
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.model.task_file import files_in, to_context
 from remit.settings.doors import DROP, START, InboundRule
 from remit.store.cues import Arrival, CueFate, StoredCue
 
@@ -61,21 +66,34 @@ def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> 
     return Arrival(ref=ref, door=name, body=body, sender=address, fate=fate, why=why)
 
 
-def with_mail_text(arrival: Arrival, letter: IncomingMail) -> Arrival:
-    """Return the arrival with its text, and the names of attachments."""
-    more: JsonMap = {"text": letter.text, "attachments": list[Json](letter.attachments)}
-    if arrival.body.get("who") == OWNER:
-        split = letter.words
+def with_mail_text(kept: KeptFiles, arrival: Arrival, letter: IncomingMail) -> Arrival:
+    """Return the arrival with its text; the attachments of a mail that starts work are kept."""
+    starts, split = arrival.fate is CueFate.WAITING, letter.words
+    his = arrival.body.get("who") == OWNER
+    taint = Taint.OWNER if split.certain and not split.quoted else Taint.PUBLIC
+    taint = taint if his else Taint.CONTACT
+    listed = list[Json](letter.attachments)
+    if starts:
+        files = (*letter.files, *((None,) * (len(listed) - len(letter.files))))
+        listed = [
+            keep_file(kept, each, file.content if file else None, taint)
+            for each, file in zip(letter.attachments, files, strict=False)
+        ]
+    more: JsonMap = {"text": letter.text, "attachments": listed}
+    if his:
         more |= {"own": list[Json](split.own), "quoted": split.quoted, "certain": split.certain}
-    body = arrival.body | more
-    return Arrival(
-        ref=arrival.ref,
-        door=arrival.door,
-        body=body,
-        sender=arrival.sender,
-        fate=arrival.fate,
-        why=arrival.why,
-    )
+    return replace(arrival, body=arrival.body | more)
+
+
+def keep_file(kept: KeptFiles, named: JsonMap, content: bytes | None, taint: Taint) -> JsonMap:
+    """Keep a file that came in; return it as a task lists it, or why it is not kept."""
+    name = checks.safe_name(str(named.get("name") or ""))
+    if content is None:
+        return {**named, "name": name, "why": "it could not be fetched, or is too large"}
+    try:
+        return to_context(kept.keep_incoming(name, content, taint.value))
+    except BadInput as bad:
+        return {**named, "name": name, "why": str(bad)}
 
 
 def wrote(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Arrival:
@@ -88,7 +106,8 @@ def words_of(body: JsonMap) -> str:
     """Return what a message says; for media, what it is."""
     text, media = body.get("text"), body.get("media")
     said = text.strip() if isinstance(text, str) else ""
-    label = media.get("label") if isinstance(media, dict) else None
+    kept = bool(files_in(body))
+    label = media.get("label") if isinstance(media, dict) and not kept else None
     return "\n".join(filter(None, (said, f"[{label}, not opened]" if label else "")))
 
 

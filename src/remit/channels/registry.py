@@ -8,19 +8,20 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Final, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
-from remit.errors import NotFound, StoreTrouble
+from remit.errors import StoreTrouble
 from remit.ports import Channel, Clock
 from remit.settings.channels import ChannelSettings
 from remit.store import inbound
 from remit.store.database import Database
-from remit.store.secrets import Secrets
+from remit.store.secrets import LONG_WORD, Secrets
 from remit.system.background import Background
 
-_LONG: Final = 16  # characters; a shorter word of a secret may be any word
+if TYPE_CHECKING:
+    from remit.channels.oauth.connecting import SignInAttempt
 
 Token: TypeAlias = Callable[[], str]  # called at each use, so a renewed one needs no restart
 
@@ -51,11 +52,9 @@ class InboundHook:
 
 
 class ProviderWatch(Protocol):
-    """Polls for what a provider does not report by itself."""
+    """Works in the background: polls a provider, renews tokens, cleans up."""
 
     def start(self) -> None: ...
-
-    async def look(self) -> int: ...
 
     async def close(self) -> None: ...
 
@@ -67,17 +66,16 @@ class ChannelRegistry:
     channels: Mapping[str, Channel] = field(default_factory=dict)
     ways: tuple[ChannelAlias, ...] = ()
     hooks: Mapping[str, InboundHook] = field(default_factory=dict)
-    watch: ProviderWatch | None = None
-    tidy: ProviderWatch | None = None
+    watches: tuple[ProviderWatch, ...] = ()
+    sign_ins: "dict[str, SignInAttempt]" = field(default_factory=dict, repr=False)  # not done yet
 
     def start(self) -> None:
-        """Start polling and the cleanup."""
-        for each in filter(None, (self.watch, self.tidy)):
+        for each in self.watches:
             each.start()
 
     async def close(self) -> None:
         """Close the channels."""
-        for each in filter(None, (self.watch, self.tidy)):
+        for each in self.watches:
             await each.close()
         for channel in self.channels.values():
             if isinstance(channel, ClosableChannel):
@@ -108,7 +106,7 @@ class ChannelSecrets:
         """Return the current value of a secret; empty if missing."""
         found = self._find(name) if name else ""
         # While a secret is replaced, one value holds two, and each is a secret.
-        self.learn((found, *(word for word in found.split() if len(word) >= _LONG)))
+        self.learn((found, *(word for word in found.split() if len(word) >= LONG_WORD)))
         return found
 
     def learn(self, values: Iterable[str]) -> None:
@@ -117,11 +115,14 @@ class ChannelSecrets:
             self.kept.hide.learn(value)
             self.seen.add(value)
 
+    def forget(self, values: Iterable[str]) -> None:
+        """Keep what is worth nothing any more no longer: an access token ends every hour."""
+        for value in values:
+            self.kept.hide.forget(value)
+            self.seen.discard(value)
+
     def _find(self, name: str) -> str:
-        try:
-            return self.kept.get(name)
-        except NotFound:
-            return self.environ.get(variable(name), "")
+        return self.kept.find(name) or self.environ.get(variable(name), "")
 
 
 def variable(name: str) -> str:

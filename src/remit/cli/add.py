@@ -1,21 +1,22 @@
 """`remit add`: create tasks from a message, and print a receipt of what was understood."""
 
+import base64
 import os
 import sys
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 from typing import Annotated, Final
 
-from cyclopts import Parameter
 from msgspec.structs import replace
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, connection, out, receipt, remit_client, wait_for_task
+from remit.cli import clock, codes, out, receipt, remit_client, wait_for_task
 from remit.cli.edit import moment
-from remit.cli.out import AsJson, StyledText, Timeout, Wait, flag, free
+from remit.cli.out import AsJson, Timeout, Wait, flag, free
 from remit.cli.remit_client import RemitClient
-from remit.cli.show import whole
+from remit.cli.request_key import new_key
+from remit.cli.show import task_to_json
 from remit.errors import BadInput, KeyReused
 from remit.intake import plain_reader
 from remit.intake.plain_reader import MessageResult
@@ -24,24 +25,16 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats
 from remit.model.task import Priority, Task
-from remit.operations.arguments import NewDelivery, NewMessage, NewRepeats, NewTask
+from remit.operations.arguments import NewDelivery, NewMessage, NewRepeats, NewTask, NewWatch
+from remit.operations.settings_arguments import KeepFile
 from remit.settings import Settings
 from remit.store import messages, tasks
 from remit.store.read_only import by_key, glance
 
 _TEXT: Final = ("--text", "-t")
 _WORK: Final = ("--work", "-w")
-
-
-@Parameter(name="*")  # its fields are flags of their own
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Code:
-    project: Annotated[str | None, flag("Work on the code of this project.")] = None
-    files: Annotated[str | None, flag("Files of it that will change: src/a.py,src/b.py.")] = None
-    prd: Annotated[str | None, flag("A story of a document: docs/prd.md#US-1.")] = None
-
-
-_NONE: Final = _Code()
+_WATCH: Final = "Run only if this changed: an address, command:NAME, folder:/path, calendar:NAME."
+_WATCH_FOR: Final = "Which part of it counts: a pattern, or a JSON pointer: /price."
 
 
 def add(  # noqa: PLR0913 - all that a person may say at once
@@ -58,7 +51,12 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     cron: Annotated[str | None, flag("How often, as cron has it: '30 8 * * 1-5'.")] = None,
     tz: Annotated[str | None, flag("The zone of --every and --cron; yours, if not said.")] = None,
     priority: Annotated[Priority | None, flag("How urgent; else the rules decide.")] = None,
-    code: _Code = _NONE,
+    watch: Annotated[str | None, flag(_WATCH)] = None,
+    watch_for: Annotated[str | None, flag(_WATCH_FOR)] = None,
+    project: Annotated[str | None, flag("Work on the code of this project.")] = None,
+    files: Annotated[str | None, flag("Files of it that will change: src/a.py,src/b.py.")] = None,
+    prd: Annotated[str | None, flag("A story of a document: docs/prd.md#US-1.")] = None,
+    file: Annotated[tuple[Path, ...], flag("A file to go with it; may be repeated.")] = (),
     key: Annotated[str | None, flag("The same key twice is the same task.")] = None,
     as_is: Annotated[bool, flag("One task, and the words are not read.", "--as-is")] = False,
     dry_run: Annotated[bool, flag("Only say what would happen.", "--dry-run")] = False,
@@ -69,28 +67,62 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     """Entrust something, in your own words, and get a receipt of what was understood."""
     settings, when = house_settings.load(), moment(at, in_)
     often = _repeats(settings, every, cron, tz, when)
-    start, repeats = stamp(when) if when and not often else None, NewRepeats.from_series(often)
-    words, on = _whole(text), _on(code)
-    given: NewTask | NewMessage = NewMessage(words, start, repeats, priority, dry_run, wait)
+    start = stamp(when) if when and not often else None
+    said = NewMessage(_typed(text), start, NewRepeats.from_series(often), priority, dry_run, wait)
+    said, on = replace(said, watch=_watch(watch, watch_for)), _project_fields(project, files, prd)
+    said = replace(said, attachments={} if dry_run else _upload_files(settings, file))
+    given: NewTask | NewMessage = said
     if as_is or work or on.project or (channel, content, to) != (None, None, None):
-        given = replace(
-            on,
-            text=words,
-            work=[*work],
-            delivery=[NewDelivery(channel or "dashboard", to, content)],
-            scheduled_for=start,
-            repeats=repeats,
-            priority=priority,
-        )
+        given = _as_is(on, said, work, NewDelivery(channel or "dashboard", to, content))
     stays = partial(_wait, timeout=timeout) if wait else _receipt
     return (_rehearse if dry_run else stays)(settings, key, given, json=json)
+
+
+def _upload_files(settings: Settings, paths: tuple[Path, ...]) -> dict[str, str]:
+    """Keep files; return how a task names them."""
+    found = dict[str, str]()
+    if not paths:
+        return found
+    with remit_client.opened(settings) as way:
+        for path in paths:
+            try:
+                content = base64.b64encode(path.read_bytes()).decode()
+            except OSError as error:
+                sentence = f"{path} cannot be read: {error.strerror}."
+                raise BadInput(sentence, field="file") from None
+            told = way.ask(KeepFile(path.name, content))
+            found[str(told["name"])] = str(told["sha256"])
+    return found
+
+
+def _as_is(on: NewTask, said: NewMessage, work: tuple[str, ...], delivery: NewDelivery) -> NewTask:
+    """One task with these words, which are not read."""
+    return replace(
+        on,
+        text=said.text,
+        work=[*work],
+        delivery=[delivery],
+        scheduled_for=said.scheduled_for,
+        repeats=said.repeats,
+        priority=said.priority,
+        watch=said.watch,
+        attachments=said.attachments,
+    )
+
+
+def _watch(place: str | None, part: str | None) -> NewWatch | None:
+    if place is None:
+        if part is not None:
+            raise BadInput("--watch-for needs --watch: say what to look at.", field="watch")
+        return None
+    return NewWatch(place, part or "")
 
 
 def _receipt(
     settings: Settings, key: str | None, order: NewTask | NewMessage, *, json: bool
 ) -> int:
     with remit_client.opened(settings) as way:
-        told = _known(settings, key, order) or _given(settings, way, key, order)
+        told = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
         serves = way.serves
     if json:
         out.emit(told)
@@ -101,16 +133,16 @@ def _receipt(
     return codes.DONE
 
 
-def _given(
+def _submit(
     settings: Settings, way: RemitClient, key: str | None, order: NewTask | NewMessage
 ) -> JsonMap:
-    ref = f"key:{key}" if key else connection.new_key()
+    ref = f"key:{key}" if key else new_key()
     if isinstance(order, NewMessage):
         return way.hear(order, ref)
-    return _told(settings, [TaskId(str(way.ask(order, ref)["id"]))])
+    return _stored_receipt(settings, [TaskId(str(way.ask(order, ref)["id"]))])
 
 
-def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
+def _stored_receipt(settings: Settings, found: list[TaskId]) -> JsonMap:
     """Return the stored receipt of some tasks."""
     with glance(settings.database) as tx:
         made = [tasks.get(tx, task_id) for task_id in found]
@@ -147,34 +179,36 @@ def _wait(
 ) -> int:
     """Wait until every task rests; the exit code is the worst of them."""
     with remit_client.opened(settings, works=True) as way:
-        told = _known(settings, key, order) or _given(settings, way, key, order)
+        told = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
         ended = [
-            _rested(settings, way, TaskId(str(each["id"])), timeout)
+            _wait_for(settings, way, TaskId(str(each["id"])), timeout)
             for each in receipt.maps(told, "tasks")
         ]
     if json:
         with glance(settings.database) as tx:
-            shown: list[Json] = [whole(tx, task.id) for task in ended]
+            shown: list[Json] = [task_to_json(tx, task.id) for task in ended]
         out.emit({**told, "tasks": shown})
     elif not ended:
         receipt.show(settings, told, serves=True, read=True)
     for task in () if json else ended:
         wait_for_task.result(settings, task, json=False)
-    return _worst(ended)
+    return _worst_code(ended)
 
 
-def _rested(settings: Settings, way: RemitClient, task_id: TaskId, timeout: float | None) -> Task:
+def _wait_for(settings: Settings, way: RemitClient, task_id: TaskId, timeout: float | None) -> Task:
     out.say(f"Task {task_id} was added.")
     return wait_for_task.wait(settings, way, task_id, timeout=timeout, after=1)
 
 
-def _worst(ended: list[Task]) -> int:
+def _worst_code(ended: list[Task]) -> int:
     found = [codes.of_status(task.status) for task in ended]
     failed = [code for code in found if code not in (codes.DONE, codes.WAITS)]
     return max(failed or found, default=codes.DONE)
 
 
-def _known(settings: Settings, key: str | None, order: NewTask | NewMessage) -> "JsonMap | None":
+def _receipt_of_key(
+    settings: Settings, key: str | None, order: NewTask | NewMessage
+) -> "JsonMap | None":
     """What the key became before; other words under the same key are a mistake, and said."""
     if key is None:
         return None
@@ -185,21 +219,20 @@ def _known(settings: Settings, key: str | None, order: NewTask | NewMessage) -> 
         return None
     if task.request is None or task.request.text != (order.text or "").strip():
         raise KeyReused(key)
-    out.say(StyledText("Nothing new: this key stands for a task that is there.", "dim"))
-    return _told(settings, found)
+    out.hint("Nothing new: this key stands for a task that is there.")
+    return _stored_receipt(settings, found)
 
 
-def _whole(text: str) -> str:
+def _typed(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
 
 
-def _on(said: _Code) -> NewTask:
+def _project_fields(project: str | None, files: str | None, prd: str | None) -> NewTask:
     """The code that is to be worked on, if any is."""
-    if said.project is not None:
-        files = (said.files or "").split(",")
-        return NewTask(project=said.project, files=files, prd=said.prd or False)
-    if said.files is not None or said.prd is not None:
-        name = "files" if said.files is not None else "prd"
+    if project is not None:
+        return NewTask(project=project, files=(files or "").split(","), prd=prd or False)
+    if files is not None or prd is not None:
+        name = "files" if files is not None else "prd"
         raise BadInput(f"--{name} is about a project; say which one with --project.", field=name)
     return NewTask()
 
@@ -212,7 +245,7 @@ def _repeats(
         if tz is not None:
             raise BadInput("--tz is the zone of --every or --cron; say one.", field="tz")
         return None
-    from remit.cli import frequency  # noqa: PLC0415 - the reader of times
+    from remit.operations import frequency  # noqa: PLC0415 - the reader of times
 
     found = frequency.read(settings, every, cron, tz, clock.now())
     return found if at is None else replace(found, first=at)

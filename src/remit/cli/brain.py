@@ -1,20 +1,18 @@
 """`remit brain`: show which model is used, and choose another with `remit brain use`."""
 
-import os
 from typing import Annotated, Final, Literal, TypeAlias
-
-from cyclopts import App
 
 from remit import settings as house_settings
 from remit.brain import choose, local, weights
-from remit.brain.choose import ModelChoice, ModelRole
+from remit.brain.choose import NOTHING_THINKS, ModelChoice, ModelRole
 from remit.cli import codes, out, remit_client
+from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, StyledText, flag
 from remit.errors import BadInput
 from remit.intake.exam.qualify import ExamFile
-from remit.model.codec import Json
-from remit.settings import Settings, edit
-from remit.store import home
+from remit.model.codec import Json, JsonMap
+from remit.settings import BrainSettings, Settings, edit
+from remit.wiring.readers import model_choice, model_environ
 
 Kind: TypeAlias = Literal["local", "auto", "none"]
 
@@ -22,29 +20,38 @@ _LOCAL: Final = """\
 The local model thinks from now on, and no key is needed. It is small: expect minutes, mistakes, and
 little knowledge. Every deliverable asks you first, even if it is for you alone. It takes about 2 GB
 of memory while it works; nothing that it is told leaves this machine."""
-_NONE: Final = "Nothing thinks: what needs a language model waits for you."
 
-app = App(name="brain")
+app = CommandGroup("brain")
 
 
 @app.default
-@app.command
+@app.command()
 def show(*, json: AsJson = False) -> int:
     """Say what thinks now, or what is missing."""
     settings = house_settings.load()
     kind = settings.brain.kind
-    found = choice(settings)
+    found = model_choice(settings)
     ready = found.ready or kind == "scripted"
-    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": _NONE}.get(kind)
+    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": NOTHING_THINKS}.get(
+        kind
+    )
     said = said or found.sentence
     exam = _exam(settings, found)
+    second = second_choice(settings)
     if json:
         models: dict[str, Json] = {role: str(model) for role, model in found.models.items()}
-        out.emit({"kind": kind, "ready": ready, "models": models, "detail": said, "exam": exam})
+        told: JsonMap = {"kind": kind, "ready": ready, "models": models}
+        told |= {"detail": said, "exam": exam}
+        if second is not None:
+            told["fallback"] = {"detail": second.sentence, "exam": _exam(settings, second)}
+        out.emit(told)
     else:
         out.line(StyledText(kind, "bold"), f": {said}")
         if exam:
             out.line(exam)
+        if second is not None:
+            out.line(StyledText("fallback", "bold"), f": {second.sentence}")
+            out.line(_exam(settings, second) or "")
     return codes.DONE if ready else codes.WAITS
 
 
@@ -59,7 +66,7 @@ def _exam(settings: Settings, found: ModelChoice) -> str | None:
     return f"{model} has not taken the reading exam yet: `remit brain test`, or the next start."
 
 
-@app.command
+@app.command()
 def use(
     kind: Annotated[
         Kind, flag("local: a model on this machine; auto: whatever a key is there for; none.")
@@ -68,11 +75,11 @@ def use(
     *,
     json: AsJson = False,
 ) -> int:
-    """Have something else think, from the next start on; the local model is fetched first."""
+    """Have something else think, from now on; the local model is fetched first."""
     settings = house_settings.load()
     remit_client.furnish(settings)
     if kind == "local":
-        _fetch(settings)
+        fetch_local_model(settings)
     path = settings.home / "settings.toml"
     edit.set_values(path, {"brain": {"kind": kind}})
     settings = house_settings.load()
@@ -82,17 +89,11 @@ def use(
             f"{settings.brain.kind}, and that counts. Unset it.",
             field="kind",
         )
-    said = {"local": _LOCAL, "none": _NONE}.get(kind) or choice(settings).sentence
-    if json:
-        out.emit({"kind": kind, "detail": " ".join(said.split())})
-    else:
-        out.line(said)
-    if home.is_locked(settings.home):
-        out.say("The Remit that runs now goes on as it was; start it again.")
-    return codes.DONE
+    said = {"local": _LOCAL, "none": NOTHING_THINKS}.get(kind) or model_choice(settings).sentence
+    return out.done(json, {"kind": kind, "detail": " ".join(said.split())}, data=said)
 
 
-@app.command(name="test")
+@app.command("test")
 def examine(*, json: AsJson = False) -> int:
     """Have your model take the reading exam: if it passes, it reads your messages."""
     from remit.cli.reader_exam import take  # noqa: PLC0415 - loads a model
@@ -100,18 +101,19 @@ def examine(*, json: AsJson = False) -> int:
     return take(house_settings.load(), as_json=json)
 
 
-def choice(settings: Settings) -> ModelChoice:
-    """Return which models would be used."""
-    match settings.brain.kind:
-        case "local":
-            return local.choose_local_model(settings.models, settings.brain)
-        case "none" | "scripted":
-            return ModelChoice({}, dict.fromkeys(ModelRole, _NONE))
-        case _:
-            return choose.choose_models(os.environ, settings.brain)
+def second_choice(settings: Settings) -> ModelChoice | None:
+    """Return the model that answers while the first one's provider is down, if one is set."""
+    named = settings.brain.fallback
+    if not named.model:
+        return None
+    if named.model == "local":
+        return local.choose_local_model(settings.models, settings.brain)
+    wanted = BrainSettings(model=named.model, base_url=named.base_url, key_env=named.key_env)
+    return choose.choose_models(model_environ(settings), wanted)
 
 
-def _fetch(settings: Settings) -> None:
+def fetch_local_model(settings: Settings) -> None:
+    """Fetch the weights of the local model, if they are not there."""
     model, folder = weights.QWEN, settings.models
     if local.lacks_runtime():
         raise BadInput(local.lacks_runtime())

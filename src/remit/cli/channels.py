@@ -1,70 +1,184 @@
 """`remit channels`: list channels and what each lacks, and send a real test message."""
 
 import json as notation
+import sys
 from typing import Annotated, Final, cast
-
-from cyclopts import App
-from msgspec import Struct
 
 from remit import settings as house_settings
 from remit.channels.health import ChannelState
 from remit.cli import (
     clock,
     codes,
-    connection,
     notice_state,
     out,
     remit_client,
+    secrets,
+    section_questions,
     wait_for_task,
     words,
 )
-from remit.cli.codes import TimedOut
-from remit.cli.out import AsJson, Piece, StyledText, flag
+from remit.cli.codes import ServerRefusal, TimedOut
+from remit.cli.commands import CommandGroup
+from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag
 from remit.cli.remit_client import RemitClient
+from remit.cli.request_key import new_key
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.review import ReviewAnswer
-from remit.model.status import Reason
 from remit.model.task import Task
-from remit.operations.arguments import CancelTask, NewDecision
-from remit.operations.settings_arguments import ChannelTest, SwitchChannelOn
+from remit.operations.arguments import CancelTask
+from remit.operations.settings_arguments import (
+    ChangeSection,
+    ChannelTest,
+    PairChannel,
+    SwitchChannelOn,
+)
 from remit.settings import Settings
+from remit.settings.channels import kinds
+from remit.settings.forms import form_for
 from remit.store import inbound, reviews, tasks
 from remit.store.read_only import glance
 
 LIMIT: Final = 60.0  # seconds for the send itself
+_START: Final = "If Remit does not run, start it with `remit up`: it listens for the code."
 _PAUSE: Final = 0.2
-_STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 _LAST_WORDS: Final = frozenset({"delivered", "read", "failed"})
 _CODES: Final = {DeliveryStatus.SENT: codes.DONE, DeliveryStatus.PENDING: codes.WAITS}
 
-app = App(name="channels")
+_OUTCOMES: Final = {
+    DeliveryStatus.SENT: ("sent", "green"),
+    DeliveryStatus.REFUSED: ("refused", "red"),
+    DeliveryStatus.PENDING: ("not sent", "yellow"),
+    DeliveryStatus.SENDING: ("nobody knows", "yellow"),
+    DeliveryStatus.UNKNOWN: ("nobody knows", "yellow"),
+}
+
+_BY_SIGN_IN: Final = ("gmail", "outlook")
+
+app = CommandGroup("channels")
+app.commands |= {name: f"sign_in:{name}" for name in ("connect", "disconnect")}
 
 
 @app.default
-@app.command(name="list")
+@app.command("list")
 def names(*, json: AsJson = False) -> int:
     """The channels of this Remit, and whether each has what it needs."""
-    found = notice_state.look(house_settings.load())
-    if json:
-        listed: list[Json] = [_told(each) for each in found]
-        out.emit({"channels": listed})
-        return codes.DONE
-    out.table(
-        [
-            (each.name, each.kind, StyledText(each.verdict, _STYLE[each.verdict]), each.said)
-            for each in found
-        ]
-    )
-    for each in found:
+    found = notice_state.all_channels(house_settings.load())
+    rows = [
+        (each.name, each.kind, StyledText(each.verdict, VERDICT_STYLES[each.verdict]), each.said)
+        for each in found
+    ]
+    out.listing(json, {"channels": [_to_json(each) for each in found]}, rows)
+    for each in () if json else found:
         if each.todo:
-            out.say(StyledText(f"{each.name}: {each.todo}", _STYLE[each.verdict]))
+            out.hint(f"{each.name}: {each.todo}", VERDICT_STYLES[each.verdict])
     return codes.DONE
 
 
-@app.command(name="on")
+@app.command()
+def add(  # noqa: PLR0913 - each is a flag
+    kind: Annotated[str, flag("What to connect: telegram, gmail, outlook, email, whatsapp, …")],
+    /,
+    *,
+    name: Annotated[str, flag("What to call it; without it, as the kind.")] = "",
+    url: Annotated[str, flag("Another address of its provider.")] = "",
+    client_id: Annotated[str, flag("Of your own app there: gmail, outlook.", "--client-id")] = "",
+    address: Annotated[str, flag("Your mail address: gmail, outlook.", "--address")] = "",
+    browser: Annotated[
+        bool, flag("Sign in by a browser here, not by a code.", "--browser")
+    ] = False,
+    json: AsJson = False,
+) -> int:
+    """Connect a channel: check its secret or sign in, then write the settings."""
+    settings, name = house_settings.load(), name or kind
+    if name in settings.channels:
+        chat = settings.channels[name].sign_in is None
+        again = f"`remit channels {'pair' if chat else 'connect'} {name}` connects it."
+        raise BadInput(f"There is a channel {name}; {again}", field="name")
+    if kind in _BY_SIGN_IN:
+        from remit.cli import sign_in  # noqa: PLC0415 - loads a web client
+
+        sign_in.add_mail(kind, name, client_id, address, url=url, browser=browser)
+        connected = f"{name} is connected; try it: `remit channels test {name}`."
+        return out.done(json, {"channel": name}, connected)
+    found = kinds().get(kind)
+    if found is None:
+        known = ", ".join((*kinds(), *_BY_SIGN_IN))
+        raise BadInput(f"kind is {kind!r:.60}; it may be {known}.", field="kind")
+    if not getattr(found, "added_by", ""):
+        return _ask_and_test(kind, name)
+    secret = found.secret_fields[0]
+    values: dict[str, object] = {"kind": kind, secret: secrets.value_of(f"{name}_{secret}")}
+    with remit_client.opened(settings) as way:
+        way.ask(ChangeSection(f"channels.{name}", values | ({"url": url} if url else {})))
+    if not json:
+        made = house_settings.load().channels[name]
+        out.say(f"{name} is set up: {getattr(made, 'bot', kind)}.")
+    return _pair_owner(name, as_json=json)
+
+
+def _ask_and_test(kind: str, name: str) -> int:
+    """Ask for a channel of a kind, write it down, and send a test message on it."""
+    if not sys.stdin.isatty():
+        sentence = f"{kind} is asked for at a terminal; or add it under Settings, or in the file."
+        raise BadInput(sentence, field="kind")
+    form = form_for(f"channels.{name}", house_settings.load(), kind)
+    section_questions.save(form, {"kind": kind, **section_questions.answers(form)})
+    if not section_questions.agrees("Send a test message to you now?"):
+        return codes.DONE
+    until = clock.seconds() + LIMIT
+    while True:
+        try:
+            return try_out(name)
+        except (NotFound, ServerRefusal) as error:
+            if codes.of_error(error) != codes.NOT_FOUND or clock.seconds() >= until:
+                raise
+            clock.pause(_PAUSE)  # a running Remit takes the channel up in a moment
+
+
+def _pair_owner(name: str, *, as_json: bool) -> int:
+    """Make a code for the owner's chat; a running Remit takes the channel up in a moment."""
+    until = clock.seconds() + LIMIT
+    while True:
+        with remit_client.opened(house_settings.load()) as way:
+            try:
+                told = way.ask(PairChannel(name))
+            except (NotFound, ServerRefusal) as error:
+                if codes.of_error(error) != codes.NOT_FOUND or clock.seconds() >= until:
+                    raise
+            else:
+                return _show_code(told, as_json=as_json, hint="" if way.serves else _START)
+        clock.pause(_PAUSE)
+
+
+@app.command()
+def pair(
+    name: Annotated[str, flag("The channel's name, or what you call it.")],
+    /,
+    *,
+    to: Annotated[str | None, flag("A contact; without it, you.", "--to")] = None,
+    json: AsJson = False,
+) -> int:
+    """Make a code that connects a chat with you, or with a contact, once."""
+    settings = house_settings.load()
+    with remit_client.opened(settings) as way:
+        told = way.ask(PairChannel(_find_channel(settings, name), to))
+        hint = "" if way.serves else _START
+    return _show_code(told, as_json=json, hint=hint)
+
+
+def _show_code(told: JsonMap, *, as_json: bool, hint: str) -> int:
+    who = f"{told['contact']} must open" if told["contact"] else "open"
+    way = f"Within 15 minutes {who} {told['link']} and press Start,"
+    code = "or send the bot this code, which works once:"
+    out.done(as_json, told, way, code, data=str(told["code"]))
+    if hint and not as_json:
+        out.say(hint)
+    return codes.DONE
+
+
+@app.command("on")
 def switch_on(
     name: Annotated[str, flag("The channel's name, or what you call it.")],
     /,
@@ -72,21 +186,13 @@ def switch_on(
     json: AsJson = False,
 ) -> int:
     """Use a channel again that switched itself off; what waited for it goes on."""
-    settings = house_settings.load()
-    with remit_client.opened(settings) as way:
-        told = way.ask(SwitchChannelOn(_named(settings, name)))
-    if json:
-        out.emit(told)
-        return codes.DONE
-    if not told["wasOff"]:
-        out.say(f"{told['channel']} was on.")
-        return codes.DONE
+    told = remit_client.ask(SwitchChannelOn(_find_channel(house_settings.load(), name)))
     waited = words.count(int(str(told["released"])), "task")
-    out.say(f"{told['channel']} is on again; {waited} waited for it.")
-    return codes.DONE
+    now = f"is on again; {waited} waited for it." if told["wasOff"] else "was on."
+    return out.done(json, told, f"{told['channel']} {now}")
 
 
-@app.command(name="test")
+@app.command("test")
 def try_out(
     name: Annotated[str, flag("The channel's name, or what you call it.")],
     /,
@@ -97,142 +203,78 @@ def try_out(
 ) -> int:
     """Send a marked test message the way every message goes, and show what came back."""
     settings = house_settings.load()
-    trial = _Trial(settings, _named(settings, name), to)
+    channel = _find_channel(settings, name)
     with remit_client.opened(settings, works=True) as way:
-        sent = trial.send(way)
-    report = trial.report(sent, wait)
+        task, heard = _send(settings, way, ChannelTest(channel, to)), way.serves
+    delivery = task.delivery[0]
+    report = _report(settings, channel, delivery, wait) if heard else None
     # A new connection: the server closes an idle one.
     with remit_client.opened(settings) as way:
-        result = trial.settle(way, sent, report)
+        asked, released = _settle(settings, way, channel, task)
     if json:
-        out.emit(result.told)
+        told: JsonMap = {"channel": channel, "taskId": task.id, "status": delivery.status.value}
+        told |= {"receipt": delivery.receipt, "reason": delivery.reason, "asked": asked}
+        out.emit(told | {"report": report, "released": released})
     else:
-        result.show()
-    return result.code
-
-
-class _Result(Struct, frozen=True):
-    """The result of a test."""
-
-    channel: str
-    task: Task
-    delivery: Delivery
-    report: str | None
-    asked: str  # the question to the owner, if any
-    heard: bool  # whether a running Remit can receive the provider's report
-    released: int
-
-    @property
-    def code(self) -> int:
-        if self.report == "failed":
-            return codes.FAILED
-        return _CODES.get(self.delivery.status, codes.FAILED)
-
-    @property
-    def told(self) -> JsonMap:
-        return {
-            "channel": self.channel,
-            "taskId": self.task.id,
-            "status": self.delivery.status.value,
-            "receipt": self.delivery.receipt,
-            "reason": self.delivery.reason,
-            "asked": self.asked,
-            "report": self.report,
-            "released": self.released,
+        word, style = _OUTCOMES[delivery.status]
+        why = {
+            DeliveryStatus.SENT: f", under the name {delivery.receipt}",
+            DeliveryStatus.REFUSED: f": {delivery.reason}",
+            DeliveryStatus.PENDING: f": {asked or delivery.reason or 'it waits'}",
         }
-
-    def show(self) -> None:
-        """Print it."""
-        out.line(*self._outcome())
-        if self.report is not None:
-            out.line(f"The provider reports: {self.report}")
-        elif not self.heard:
-            out.say(StyledText("No Remit runs here, so no report can come in.", "dim"))
-        if self.released:
-            out.say(
-                f"{words.count(self.released, 'task')} that waited for this channel: on it goes."
-            )
-
-    def _outcome(self) -> tuple[Piece, ...]:
-        delivery = self.delivery
-        match delivery.status:
-            case DeliveryStatus.SENT:
-                return StyledText("sent", "green"), f", under the name {delivery.receipt}"
-            case DeliveryStatus.REFUSED:
-                return StyledText("refused", "red"), f": {delivery.reason}"
-            case DeliveryStatus.PENDING:
-                return StyledText(
-                    "not sent", "yellow"
-                ), f": {self.asked or delivery.reason or 'it waits'}"
-            case DeliveryStatus.SENDING | DeliveryStatus.UNKNOWN:
-                return StyledText(
-                    "nobody knows", "yellow"
-                ), f": {delivery.reason or 'no answer came'}"
+        unknown = f": {delivery.reason or 'no answer came'}"
+        out.line(StyledText(word, style), why.get(delivery.status, unknown))
+        if report is not None:
+            out.line(f"The provider reports: {report}")
+        elif not heard:
+            out.hint("No Remit runs here, so no report can come in.")
+        if released:
+            out.say(f"{words.count(released, 'task')} that waited for this channel: on it goes.")
+    return codes.FAILED if report == "failed" else _CODES.get(delivery.status, codes.FAILED)
 
 
-class _Trial:
-    """One test of one channel."""
-
-    def __init__(self, settings: Settings, channel: str, to: str | None) -> None:
-        self._settings = settings
-        self._channel = channel
-        self._to = to
-        self._heard = False  # whether a running Remit can receive the provider's report
-
-    def send(self, way: RemitClient) -> Task:
-        """Send it, and return its task when nothing more happens by itself."""
-        self._heard = way.serves
-        test = ChannelTest(self._channel, self._to)
-        task_id = TaskId(str(way.ask(test, connection.new_key())["id"]))
-        out.say(StyledText(f"Task {task_id} sends a test message on {self._channel}.", "dim"))
-        try:
-            return wait_for_task.wait(self._settings, way, task_id, timeout=LIMIT, after=1)
-        except TimedOut:  # an unknown send is waited for much longer than a person would
-            with glance(self._settings.database) as tx:
-                return tasks.get(tx, task_id)
-
-    def report(self, task: Task, wait: float) -> str | None:
-        """Return the latest provider report within some seconds."""
-        delivery = task.delivery[0]
-        if delivery.receipt is None or not self._heard:
-            return None
-        until = clock.seconds() + wait
-        while True:
-            with glance(self._settings.database) as tx:
-                came = inbound.beginning(tx, f"{self._channel} report {delivery.receipt} ")
-            told = {str(cast("JsonMap", notation.loads(body))["progress"]) for body in came}
-            if told & _LAST_WORDS or clock.seconds() >= until:
-                known = ("read", "delivered", "failed", "sent")
-                return next((word for word in known if word in told), None)
-            clock.pause(_PAUSE)
-
-    def _asked(self, task: Task) -> str:
-        with glance(self._settings.database) as tx:
-            found = [each for each in reviews.of_task(tx, task.id) if each.decision is None]
-        return found[-1].question if found else ""
-
-    def settle(self, way: RemitClient, task: Task, report: str | None) -> _Result:
-        """Release what waited for a working channel; end a test that cannot be sent."""
-        delivery, asked = task.delivery[0], self._asked(task)
-        released = self._release(way, task, delivery)
-        return _Result(self._channel, task, delivery, report, asked, self._heard, released)
-
-    def _release(self, way: RemitClient, task: Task, delivery: Delivery) -> int:
-        about = f"channel:{self._channel}"
-        with glance(self._settings.database) as tx:
-            waiting = [each for each in reviews.waiting(tx, limit=10_000) if each.about == about]
-        locked = [each for each in waiting if each.reason is Reason.AUTH]
-        if any(each.task_id == task.id for each in locked):
-            way.ask(CancelTask(task.id))
-        if delivery.status is not DeliveryStatus.SENT:
-            return 0
-        for each in locked:
-            assert each.id is not None  # noqa: S101 - what waits has been stored
-            way.ask(NewDecision(each.id, ReviewAnswer.APPROVE))
-        return len(locked)
+def _send(settings: Settings, way: RemitClient, test: ChannelTest) -> Task:
+    """Send a test message, and return its task when nothing more happens by itself."""
+    task_id = TaskId(str(way.ask(test, new_key())["id"]))
+    out.hint(f"Task {task_id} sends a test message on {test.name}.")
+    try:
+        return wait_for_task.wait(settings, way, task_id, timeout=LIMIT, after=1)
+    except TimedOut:  # an unknown send is waited for much longer than a person would
+        with glance(settings.database) as tx:
+            return tasks.get(tx, task_id)
 
 
-def _named(settings: Settings, said: str) -> str:
+def _report(settings: Settings, channel: str, delivery: Delivery, wait: float) -> str | None:
+    """Return the latest provider report within some seconds."""
+    if delivery.receipt is None:
+        return None
+    until = clock.seconds() + wait
+    while True:
+        with glance(settings.database) as tx:
+            reports = inbound.beginning(tx, f"{channel} report {delivery.receipt} ")
+        told = {str(cast("JsonMap", notation.loads(body))["progress"]) for body in reports}
+        if told & _LAST_WORDS or clock.seconds() >= until:
+            known = ("read", "delivered", "failed", "sent")
+            return next((word for word in known if word in told), None)
+        clock.pause(_PAUSE)
+
+
+def _settle(settings: Settings, way: RemitClient, channel: str, task: Task) -> tuple[str, int]:
+    """Return the question of a test, if any, and how many tasks go on.
+
+    What waited for a working channel is released; a test that cannot be sent ends.
+    """
+    with glance(settings.database) as tx:
+        asked = [each.question for each in reviews.of_task(tx, task.id) if each.decision is None]
+    waiting = notice_state.waiting_for(settings, channel)
+    if any(each.task_id == task.id for each in waiting):
+        way.ask(CancelTask(task.id))
+    sent = task.delivery[0].status is DeliveryStatus.SENT
+    released = notice_state.release(settings, way, channel) if sent else 0
+    return asked[-1] if asked else "", released
+
+
+def _find_channel(settings: Settings, said: str) -> str:
     """Return the channel with this name."""
     word = said.strip().casefold()
     for name, chosen in settings.channels.items():
@@ -244,7 +286,7 @@ def _named(settings: Settings, said: str) -> str:
     raise NotFound("channel", f"{said!r:.60}; there are: {known}")
 
 
-def _told(state: ChannelState) -> JsonMap:
+def _to_json(state: ChannelState) -> JsonMap:
     return {
         "name": state.name,
         "kind": state.kind,

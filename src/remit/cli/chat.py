@@ -7,17 +7,19 @@ from collections.abc import Iterator
 from typing import Annotated, Final, cast
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, connection, out, remote
+from remit.cli import clock, codes, out, remote
 from remit.cli.codes import TimedOut
 from remit.cli.out import AsJson, StyledText, flag
+from remit.cli.request_key import new_key
 from remit.errors import NotFound, Unreachable
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Role, Turn
 from remit.model.ids import ConversationId
+from remit.model.review import Review
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
 from remit.operations.arguments import NewConversation, NewTurn
-from remit.store import conversations
+from remit.store import conversations, reviews
 from remit.store.database import Tx
 from remit.store.read_only import glance
 
@@ -46,7 +48,7 @@ def chat(
         raise Unreachable(str(settings.home), f"{found} `remit up` starts one.")
     try:
         with glance(settings.database) as tx:
-            named = _named(tx, conversation, last=last) or ConversationId(
+            named = _find_conversation(tx, conversation, last=last) or ConversationId(
                 str(found.ask(NewConversation())["id"])
             )
             return _Chat(found, tx, named, settings.agent, json=json).run(follow=follow)
@@ -68,10 +70,8 @@ class _Chat:
     def run(self, *, follow: bool) -> int:
         self._news(quiet=True)
         if not self._json:
-            out.say(
-                StyledText(f"Conversation {self._talk}. One line at a time; Ctrl-D ends it.", "dim")
-            )
-        for line in _lines():
+            out.hint(f"Conversation {self._talk}. One line at a time; Ctrl-D ends it.")
+        for line in _typed_lines():
             if line is None:
                 self._news()
             elif line.strip():
@@ -94,7 +94,7 @@ class _Chat:
 
     def _say(self, line: str) -> None:
         """Say it, and wait until it is answered."""
-        said = self._door.ask(NewTurn(self._talk, line), connection.new_key())
+        said = self._door.ask(NewTurn(self._talk, line), new_key())
         n = int(str(cast("JsonMap", said["turn"])["turnNumber"]))
         until = clock.seconds() + _PATIENCE
         while not any(turn.answers == n for turn in self._news()):
@@ -115,7 +115,7 @@ class _Chat:
 
     def _show(self, turn: Turn) -> None:
         if self._json:
-            out.emit(_told(turn))
+            out.emit(_turn_to_json(turn))
             return
         head, *rest = turn.content.splitlines() or [""]
         out.line(StyledText(f"{self._agent}: ", "bold"), head)
@@ -127,6 +127,18 @@ class _Chat:
             out.line(StyledText(f"  {note}", "yellow"))
         for ref in turn.task_refs:
             out.line(StyledText(f"  {ref.action.value} {ref.task_id}", "dim"))
+        for review in self._open_texts(turn):
+            for line in review.evidence.splitlines():
+                out.line("    ", line)
+            out.line(StyledText(f"  {review.question}", "yellow"))
+            out.line(StyledText(f"  Say “approve it”, or: remit show {review.task_id}", "dim"))
+
+    def _open_texts(self, turn: Turn) -> Iterator[Review]:
+        """Yield the texts that wait for an approval, of the tasks that a turn tells of."""
+        for task_id in dict.fromkeys(ref.task_id for ref in turn.task_refs):
+            for review in reviews.of_task(self._tx, task_id):
+                if review.decision is None and review.about_text:
+                    yield review
 
     def _unfinished(self) -> bool:
         spoken = conversations.tasks_in(self._tx, self._talk)
@@ -138,7 +150,7 @@ class _Chat:
         return any(
             task.status in _TOLD
             and self._is_from_here(task)
-            and not any(_tells_of(turn, task) for turn in said)
+            and not any(_reports_on(turn, task) for turn in said)
             for task in conversations.tasks_in(self._tx, self._talk)
         )
 
@@ -147,7 +159,7 @@ class _Chat:
         return place is not None and place.id == self._talk
 
 
-def _named(tx: Tx, wanted: str | None, *, last: bool) -> ConversationId | None:
+def _find_conversation(tx: Tx, wanted: str | None, *, last: bool) -> ConversationId | None:
     """Return the conversation to continue; None for a new one."""
     if wanted is not None:
         return conversations.get(tx, ConversationId(wanted)).id
@@ -159,7 +171,7 @@ def _named(tx: Tx, wanted: str | None, *, last: bool) -> ConversationId | None:
     return recent[0].id
 
 
-def _lines() -> Iterator[str | None]:
+def _typed_lines() -> Iterator[str | None]:
     """Yield typed lines; None when nothing came for a moment."""
     typed: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
@@ -180,7 +192,7 @@ def _lines() -> Iterator[str | None]:
         yield line
 
 
-def _tells_of(turn: Turn, task: Task) -> bool:
+def _reports_on(turn: Turn, task: Task) -> bool:
     """Whether a turn reports the current state of a task."""
     told = any(ref.task_id == task.id for ref in turn.task_refs)
     return told and turn.role is not Role.USER and turn.said_at >= task.last_updated
@@ -198,7 +210,7 @@ def _clauses(turn: Turn) -> Iterator[str]:
             yield f"{clause['became'] or 'asked'}: {clause['text']}"
 
 
-def _told(turn: Turn) -> JsonMap:
+def _turn_to_json(turn: Turn) -> JsonMap:
     refs: list[Json] = [
         {"taskId": ref.task_id, "action": ref.action.value} for ref in turn.task_refs
     ]

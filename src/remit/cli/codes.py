@@ -2,14 +2,7 @@
 
 from typing import Final
 
-from remit.errors import (
-    BadInput,
-    Conflict,
-    HomeLocked,
-    NotFound,
-    RemitError,
-    Unreachable,
-)
+from remit.errors import BadInput, Conflict, HomeLocked, NotFound, RemitError, Unreachable
 from remit.model.status import Status
 
 DONE: Final = 0
@@ -41,6 +34,10 @@ class OwnerMustAnswer(RemitError):
     """The owner must answer."""
 
 
+class UsageError(RemitError):
+    """The words that were typed are no command."""
+
+
 class TimedOut(RemitError):
     """Nothing failed; it only took longer than the caller would wait."""
 
@@ -68,6 +65,8 @@ def of_status(status: Status) -> int:
 
 
 def problem_type(error: RemitError) -> str:
+    if isinstance(error, UsageError):
+        return "urn:remit:problem:usage"
     kind = error.kind if isinstance(error, ServerRefusal) else _WORDS[of_error(error)]
     return f"urn:remit:problem:{kind}"
 
@@ -80,6 +79,7 @@ _BY_KIND: Final[dict[type[RemitError], int]] = {
     Unreachable: UNREACHABLE,
     HomeLocked: LOCKED,
     TimedOut: TIMEOUT,
+    UsageError: USAGE,
 }
 _BY_STATUS: Final = {
     Status.COMPLETED: DONE,

@@ -3,7 +3,6 @@
 from typing import Annotated, Literal
 
 from remit.cli import out
-from remit.cli.main import build
 from remit.cli.out import AsJson, flag
 
 
@@ -17,6 +16,8 @@ def completion(
 
     In bash: remit completion bash > ~/.local/share/bash-completion/completions/remit
     """
+    from remit.cli.full_parser import build  # noqa: PLC0415 - slow to import
+
     script = build().generate_completion(prog_name="remit", shell=shell)
     if json:
         out.emit({"shell": shell, "script": script})

@@ -5,13 +5,11 @@ hour for the next call of the same command. While no answer comes, /healthz tell
 makes sense.
 """
 
-import hashlib
 import http.client
 import json
 import os
 import select
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -20,7 +18,6 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from remit.cli import clock, out
-from remit.cli.out import StyledText
 from remit.errors import Unreachable
 from remit.store.home import is_locked
 
@@ -128,9 +125,7 @@ class ServerConnection:
         finally:
             health.close()
         if self._silences % _TELL_EVERY == 0:
-            out.say(
-                StyledText("Remit is still at work on this request; Ctrl-C stops waiting.", "dim")
-            )
+            out.hint("Remit is still at work on this request; Ctrl-C stops waiting.")
         self._silences += 1
 
     def _reopen(self) -> None:
@@ -190,45 +185,3 @@ def _open(home: Path) -> tuple[ServerAddress, http.client.HTTPConnection] | str:
 
 def why(error: Exception) -> str:
     return (str(error) or type(error).__name__).removesuffix(".") + "."
-
-
-GENERATED: Final = "cli:"  # a key given by the owner is used as it is
-KEPT_SECONDS: Final = 3600
-_FOLDER: Final = "unanswered"
-
-
-def new_key() -> str:
-    return f"{GENERATED}{os.urandom(16).hex()}"
-
-
-@contextmanager
-def key_for(home: Path, request: str, key: str) -> Iterator[str]:
-    """Yield the key for a request; it is stored if no answer comes."""
-    if not key.startswith(GENERATED):
-        yield key
-        return
-    file = home / _FOLDER / hashlib.sha256(request.encode()).hexdigest()[:32]
-    kept = _kept(file)
-    if kept is not None:
-        out.say(
-            StyledText("The same was asked before and not answered; it is not done twice.", "dim")
-        )
-    try:
-        yield kept or key
-    except (Unreachable, KeyboardInterrupt):
-        file.parent.mkdir(mode=0o700, exist_ok=True)
-        file.write_text(kept or key, encoding="utf-8")
-        raise
-    except BaseException:
-        file.unlink(missing_ok=True)
-        raise
-    file.unlink(missing_ok=True)
-
-
-def _kept(file: Path) -> str | None:
-    try:
-        age = clock.now().timestamp() - file.stat().st_mtime
-        key = file.read_text(encoding="utf-8").strip()
-    except OSError:
-        return None
-    return key if age < KEPT_SECONDS and key.startswith(GENERATED) else None

@@ -8,19 +8,18 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, TypeAlias, cast
 
-from cyclopts import App
-
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client
+from remit.cli.commands import CommandGroup
 from remit.cli.contact_book import contacts_of
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.contacts import edit, permits
 from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
-from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.operations.settings_arguments import NewPermission
+from remit.operations.texts import is_readable_line
 from remit.settings import Settings
 from remit.store import permissions
 from remit.store.read_only import glance
@@ -29,37 +28,31 @@ _Name: TypeAlias = Annotated[str, flag("The name, or the one that you call them 
 _Channel: TypeAlias = Annotated[str, flag("The channel.")]
 _COLOURS: Mapping[str, str] = {"allow": "green", "ask": "yellow", "deny": "red"}
 
-app = App(name="contacts")
+app = CommandGroup("contacts")
 
 
 @app.default
-@app.command(name="list")
+@app.command("list")
 def everyone(*, json: AsJson = False) -> int:
     """Everyone in the book, and whether they are written to unasked."""
-    told = _listed(house_settings.load())
-    if json:
-        out.emit(told)
-        return codes.DONE
-    people, others = _maps(told["contacts"]), _maps(told["others"])
-    if not people and not others:
-        out.say(f'Nobody is in {FILE}; `remit contacts add "Anna Weber" --channel …` adds someone.')
-        return codes.DONE
-    heads = ("NAME", "CHANNEL", "ADDRESS", "UNASKED?")
-    rows: list[list[Piece]] = [[StyledText(head, "dim") for head in heads]]
-    for person in people:
+    told = _contacts_json(house_settings.load())
+    rows: list[list[Piece]] = []
+    for person in _maps(told["contacts"]):
         ways = _maps(person["channels"]) or [{}]
         rows += [_row(person, way, first=n == 0) for n, way in enumerate(ways)]
-    rows += [[*map(str, (o["contact"], o["channel"], o["address"])), _ink(o)] for o in others]
-    out.table(rows)
-    return codes.DONE
+    for other in _maps(told["others"]):
+        names = (other["contact"], other["channel"], other["address"])
+        rows.append([*map(str, names), _policy_text(other)])
+    empty = f'Nobody is in {FILE}; `remit contacts add "Anna Weber" --channel …` adds someone.'
+    return out.listing(json, told, rows, ("NAME", "CHANNEL", "ADDRESS", "UNASKED?"), empty)
 
 
-@app.command
+@app.command()
 def show(name: _Name, /, *, json: AsJson = False) -> int:
     """One person, whole."""
     settings = house_settings.load()
     whole = contacts_of(settings).meant(name)
-    found = [each for each in _maps(_listed(settings)["contacts"]) if each["name"] == whole]
+    found = [each for each in _maps(_contacts_json(settings)["contacts"]) if each["name"] == whole]
     if not found:
         raise NotFound("contact", name)
     if json:
@@ -72,19 +65,16 @@ def show(name: _Name, /, *, json: AsJson = False) -> int:
     for way in _maps(person["channels"]):
         known = f"  (known by {way['id']})" if way["id"] else ""
         here = "" if way["here"] else "  not set up here"
-        out.line(f"  {way['channel']}  {way['address']}{known}  ", _ink(way), here)
+        out.line(f"  {way['channel']}  {way['address']}{known}  ", _policy_text(way), here)
     if quiet := cast("list[str]", person["quiet"]):
         out.line(f"  gets nothing: {', '.join(quiet)}")
     for said in _maps(person["permissions"]):
-        out.line(
-            StyledText(
-                f"  you said {said['policy']} on {said['channel']}, {said['givenAt']}", "dim"
-            )
-        )
+        given = f"  you said {said['policy']} on {said['channel']}, {said['givenAt']}"
+        out.line(StyledText(given, "dim"))
     return codes.DONE
 
 
-@app.command
+@app.command()
 def add(
     name: Annotated[str, flag("The whole name.")],
     /,
@@ -105,10 +95,10 @@ def add(
         raise BadInput(f"--id names {known}, and --channel gives no address on it.", field="id")
     lines = {each: ContactAddress(address, ids.get(each)) for each, address in addresses.items()}
     kept = edit.put(settings.home / FILE, ContactEntry(_text(name), tuple(alias), role, lines))
-    return _told(kept.name, f"{kept.name} is in {FILE}.", json=json)
+    return _done(kept.name, f"{kept.name} is in {FILE}.", json)
 
 
-@app.command
+@app.command()
 def remove(
     name: _Name,
     /,
@@ -122,45 +112,37 @@ def remove(
     if channel or alias:
         less = partial(edit.without, ways=channel, aliases=alias)
         kept = edit.change(settings.home / FILE, name, less)
-        return _told(kept.name, f"{kept.name} is in {FILE} without it.", json=json)
+        return _done(kept.name, f"{kept.name} is in {FILE} without it.", json)
     gone = edit.drop(settings.home / FILE, name)
-    return _told(gone.name, f"{gone.name} is not in {FILE} any more.", json=json)
+    return _done(gone.name, f"{gone.name} is not in {FILE} any more.", json)
 
 
-@app.command
+@app.command()
 def allow(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
     """Write to them there unasked, as long as the address stays what it is now."""
     return _permit(name, channel, Policy.ALLOW, json=json)
 
 
-@app.command
+@app.command()
 def ask(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
     """Ask before each message; this takes an allow or a deny back."""
     return _permit(name, channel, Policy.ASK, json=json)
 
 
-@app.command
+@app.command()
 def deny(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
     """Never write to them there; what is meant for them is refused."""
     return _permit(name, channel, Policy.DENY, json=json)
 
 
 def _permit(name: str, channel: str, policy: Policy, *, json: bool) -> int:
-    with remit_client.opened(house_settings.load()) as way:
-        told = way.ask(NewPermission(name, channel, policy))
-    if json:
-        out.emit(told)
-    else:
-        out.say(permits.sentence(told))
-    return codes.DONE
+    told = remit_client.ask(NewPermission(name, channel, policy))
+    return out.done(json, told, permits.sentence(told))
 
 
-def _listed(settings: Settings) -> JsonMap:
-    standing: list[Permission] = []
-    if settings.database.exists():
-        with glance(settings.database) as tx:
-            standing = permissions.list_permissions(tx)
-    return permits.listed(contacts_of(settings), standing)
+def _contacts_json(settings: Settings) -> JsonMap:
+    with glance(settings.database) as tx:
+        return permits.listed(contacts_of(settings), permissions.list_permissions(tx))
 
 
 def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:
@@ -175,7 +157,7 @@ def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:
 
 def _text(text: str) -> str:
     text = text.strip()
-    if not text or not text.isprintable():
+    if not is_readable_line(text):
         raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
     return text
 
@@ -184,10 +166,10 @@ def _row(person: JsonMap, way: JsonMap, *, first: bool) -> list[Piece]:
     name = f"{person['name']}{' (you)' if person['role'] == 'owner' else ''}" if first else ""
     if not way:
         return [name, StyledText("none", "dim"), "", ""]
-    return [name, str(way["channel"]), str(way["address"]), _ink(way)]
+    return [name, str(way["channel"]), str(way["address"]), _policy_text(way)]
 
 
-def _ink(way: JsonMap) -> StyledText:
+def _policy_text(way: JsonMap) -> StyledText:
     policy = str(way.get("policy") or "ask")
     return StyledText(policy, _COLOURS[policy])
 
@@ -196,9 +178,5 @@ def _maps(told: Json) -> list[JsonMap]:
     return cast("list[JsonMap]", told)
 
 
-def _told(name: str, sentence: str, *, json: bool) -> int:
-    if json:
-        out.emit({"name": name, "detail": sentence})
-    else:
-        out.say(sentence)
-    return codes.DONE
+def _done(name: str, sentence: str, json: bool) -> int:
+    return out.done(json, {"name": name, "detail": sentence}, sentence)

@@ -2,9 +2,7 @@
 
 import os
 import shlex
-import subprocess
 import sys
-import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
@@ -22,8 +20,11 @@ from remit.store.read_only import glance
 _SCISSORS: Final = "------------------------ >8 ------------------------"
 
 
-def edited(text: str, about: str) -> str:
+def edit_text(text: str, about: str) -> str:
     """Open $VISUAL or $EDITOR; return what is above the marker line afterwards."""
+    import subprocess  # noqa: PLC0415 - most decisions open no editor
+    import tempfile  # noqa: PLC0415
+
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="remit-") as folder:
         path = Path(folder) / "text.md"
@@ -64,9 +65,9 @@ def approve(  # noqa: PLR0913 - each is a flag
         raise BadInput("Your own text goes with one review at a time.", field="text")
     settings = house_settings.load()
     if edit:
-        text = _edited(settings, ids[0])
+        text = _edit_review(settings, ids[0])
     elif text_file is not None:
-        text = _read(text_file)
+        text = _read_text(text_file)
     answered = ReviewAnswer.APPROVE if text is None else ReviewAnswer.EDIT
     return _settle(ids, answered, text, always=always, wait=wait, timeout=timeout, json=json)
 
@@ -135,18 +136,21 @@ def _settle(  # noqa: PLR0913 - as many as the flags
 ) -> int:
     tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
-        found = tally.each(words.words(ids), partial(question.find, tx), str)
+        found = tally.each(words.typed_ids(ids), partial(question.find, tx), str)
     if not found:
         return tally.end()
     with remit_client.opened(tally.settings, works=wait) as way:
 
         def one(review: Review) -> None:
+            if answered is ReviewAnswer.APPROVE and review.about_text and not (json or wait):
+                for line in review.evidence.splitlines():
+                    out.line("  ", line)
             after = wait_for_task.events_so_far(tally.settings, review.task_id)
             way.ask(NewDecision(str(review.id), answered, text, always))
             if wait:
-                tally.waited(way, review.task_id, timeout=timeout, after=after)
+                tally.wait_for(way, review.task_id, timeout=timeout, after=after)
             else:
-                tally.told(review.task_id)
+                tally.show_task(review.task_id)
 
         tally.each(found, one, lambda review: str(review.id))
         if tally.shown and not (way.serves or wait or answered is ReviewAnswer.DECLINE):
@@ -154,13 +158,13 @@ def _settle(  # noqa: PLR0913 - as many as the flags
     return tally.end()
 
 
-def _edited(settings: Settings, ref: str) -> str:
+def _edit_review(settings: Settings, ref: str) -> str:
     with glance(settings.database) as tx:
         review = question.find(tx, ref)
-    return edited(review.evidence, f"what will be sent.\n{review.question}")
+    return edit_text(review.evidence, f"what will be sent.\n{review.question}")
 
 
-def _read(path: Path) -> str:
+def _read_text(path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

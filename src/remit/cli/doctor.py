@@ -9,89 +9,83 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from remit import settings as house_settings
 from remit.cli import clock, out, remote, words
-from remit.cli.out import AsJson, StyledText
+from remit.cli.out import VERDICT_STYLES, AsJson, DoctorFinding, StyledText, fail, ok, warn
 from remit.errors import RemitError, StoreCorrupt
-from remit.model.codec import Json, JsonMap
+from remit.files.kept_files import KeptFiles
+from remit.model.codec import JsonMap
 from remit.settings import Settings
+from remit.settings.parts import SearchProvider
 from remit.store import events, home, read_only
+from remit.store.postgres import database_time
+from remit.system.files import home_of
 
 _OLDEST_SQLITE: Final = (3, 39)  # IS NOT DISTINCT FROM
+_CLOCK_DIFFERENCE: Final = timedelta(seconds=5)
 _LITTLE: Final = 1_000_000_000
 _TOO_LITTLE: Final = 50_000_000
-_STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
-
-
-class DoctorFinding(NamedTuple):
-    part: str
-    verdict: str  # ok, warn or fail
-    said: str
-    todo: str = ""
 
 
 def doctor(*, json: AsJson = False) -> int:
     """Check every part of this Remit; exit with 1 if one of them fails."""
     with out.working("Looking at every part"):
-        found = list(_look())
+        found = list(_findings())
     failed = any(each.verdict == "fail" for each in found)
     if json:
-        parts: list[Json] = [each._asdict() for each in found]
-        out.emit({"healthy": not failed, "checks": parts})
-        return int(failed)
-    for each in found:
-        verdict = StyledText(f"{each.verdict:<5}", _STYLE[each.verdict])
-        out.line(verdict, StyledText(f"{each.part:<11}", "dim"), each.said)
+        out.emit({"healthy": not failed, "checks": [each._asdict() for each in found]})
+    for each in () if json else found:
+        out.line(each.mark, StyledText(f"{each.part:<11}", "dim"), each.said)
         if each.todo:
-            out.line(" " * 16, StyledText(each.todo, _STYLE[each.verdict]))
+            out.line(" " * 16, StyledText(each.todo, VERDICT_STYLES[each.verdict]))
     return int(failed)
 
 
-def _look() -> Iterator[DoctorFinding]:
-    yield DoctorFinding("python", "ok", f"{platform.python_version()}, {sys.executable}")
+def _findings() -> Iterator[DoctorFinding]:
+    yield ok("python", f"{platform.python_version()}, {sys.executable}")
     yield _sqlite()
     try:
         settings = house_settings.load()
     except RemitError as error:
-        yield DoctorFinding("settings", "fail", str(error), "Mend it; nothing starts before that.")
-        settings = Settings(home=house_settings.home_of(os.environ))
+        yield fail("settings", str(error), "Mend it; nothing starts before that.")
+        settings = Settings(home=home_of(os.environ))
     else:
-        yield DoctorFinding("settings", "ok", "read without complaint")
-    for check in (_home, _database, _brain, _server, _space, _time, _zone, _contacts, _rules):
-        yield check(settings)
+        yield ok("settings", "read without complaint")
+    parts = (_home, _database, _brain, _server, _space, _files, _time, _zone, _contacts, _rules)
+    yield from (check(settings) for check in (*parts, _web))
     yield from _background(settings)
+    if settings.engine.is_shared:
+        yield _temporal(settings)
     if settings.budget.limits_money:
         yield _money(settings)
     yield from _channels(settings)
-    yield from _told(settings)
+    yield from _notices_and_calendars(settings)
     yield from _doors(settings)
     if settings.projects:
-        yield from _workshop(settings)
+        yield from _projects(settings)
 
 
 def _sqlite() -> DoctorFinding:
     version = tuple(int(part) for part in read_only.SQLITE.split("."))
     if version < _OLDEST_SQLITE:
         todo = "Use a Python that was built with SQLite 3.39 or newer."
-        return DoctorFinding("sqlite", "fail", f"{read_only.SQLITE} is too old", todo)
-    return DoctorFinding("sqlite", "ok", read_only.SQLITE)
+        return fail("sqlite", f"{read_only.SQLITE} is too old", todo)
+    return ok("sqlite", read_only.SQLITE)
 
 
 def _home(settings: Settings) -> DoctorFinding:
     if not settings.home.exists():
-        return DoctorFinding("home", "ok", f"{settings.home} is not there yet; `remit up` makes it")
+        return ok("home", f"{settings.home} is not there yet; `remit up` makes it")
     if not os.access(settings.home, os.W_OK | os.X_OK):
         todo = f"Give it to yourself: chown -R $USER {settings.home}"
-        return DoctorFinding("home", "fail", f"{settings.home} cannot be written", todo)
+        return fail("home", f"{settings.home} cannot be written", todo)
     open_to_others = [path for path in _private(settings) if path.exists() and _shared(path)]
     if open_to_others:
         names = " ".join(str(path) for path in open_to_others)
-        return DoctorFinding(
-            "home", "warn", "others on this machine may read it", f"chmod go= {names}"
-        )
-    return DoctorFinding("home", "ok", f"{settings.home}, for your eyes alone")
+        return warn("home", "others on this machine may read it", f"chmod go= {names}")
+    return ok("home", f"{settings.home}, for your eyes alone")
 
 
 def _private(settings: Settings) -> tuple[Path, ...]:
@@ -104,73 +98,112 @@ def _shared(path: Path) -> bool:
 
 def _database(settings: Settings) -> DoctorFinding:
     path = settings.database
+    if isinstance(path, str):
+        return _server_database(path)
     if not path.exists():
-        return DoctorFinding("database", "ok", "not there yet; the first task makes it")
+        return ok("database", "not there yet; the first task makes it")
     try:
         read_only.check(path)
     except RemitError as error:
         damaged = isinstance(error, StoreCorrupt)
         todo = "`remit restore` puts the newest backup in place." if damaged else ""
-        return DoctorFinding("database", "fail", str(error), todo)
+        return fail("database", str(error), todo)
     with read_only.glance(path) as tx:
         told = events.last(tx)
     size, schema = path.stat().st_size / 1e6, len(home.migrations())
     said = f"whole, {words.count(told, 'event')}, {size:,.1f} MB, schema {schema}"
-    return DoctorFinding("database", "ok", said)
+    return ok("database", said)
+
+
+def _server_database(url: str) -> DoctorFinding:
+    try:
+        with read_only.glance(url) as tx:
+            told, ahead = events.last(tx), database_time(tx) - clock.now()
+            (server,) = tx.ask("SHOW server_version")
+    except RemitError as error:
+        return fail("database", str(error))
+    where, version = read_only.location(url), str(server["server_version"])
+    said = f"{where} answers, Postgres {version}, {words.count(told, 'event')}"
+    if abs(ahead) > _CLOCK_DIFFERENCE:
+        said += f"; its clock differs from this machine's by {abs(ahead).total_seconds():,.0f} s"
+        return warn("database", said, "Set both clocks; that of the server counts.")
+    return ok("database", said)
+
+
+def _temporal(settings: Settings) -> DoctorFinding:
+    from remit.engine.temporal_health import server_version  # noqa: PLC0415 - for few
+
+    where = f"{settings.engine.address}, namespace {settings.engine.namespace}"
+    try:
+        return ok("temporal", f"{where}, {server_version(settings.engine)}")
+    except RemitError as error:
+        todo = "Check [engine] address in settings.toml, and that the server is running."
+        return fail("temporal", f"{where} does not answer: {error}", todo)
 
 
 def _brain(settings: Settings) -> DoctorFinding:
     kind = settings.brain.kind
     if kind == "none":
         todo = "Set one under [brain] in settings.toml."
-        return DoctorFinding("brain", "warn", "none: what needs thinking waits for you", todo)
-    from remit.cli import brain  # noqa: PLC0415 - the whole house, for this one part
-    from remit.wiring import brain_of  # noqa: PLC0415
+        return warn("brain", "none: what needs thinking waits for you", todo)
+    from remit.wiring import brain_of  # noqa: PLC0415 - the whole house, for this one part
+    from remit.wiring.readers import model_choice  # noqa: PLC0415
 
     try:
         brain_of(settings)
         if kind == "scripted":
-            return DoctorFinding("brain", "ok", kind)
-        choice = brain.choice(settings)
+            return ok("brain", kind)
+        choice = model_choice(settings)
     except RemitError as error:
-        return DoctorFinding(
-            "brain", "fail", str(error), "Mend [brain] in settings.toml or its file."
-        )
+        return fail("brain", str(error), "Mend [brain] in settings.toml or its file.")
     if choice.ready:
-        return DoctorFinding("brain", "ok", choice.sentence)
-    return DoctorFinding(
-        "brain", "warn", "none: what needs thinking waits for you", choice.sentence
-    )
+        return ok("brain", choice.sentence)
+    return warn("brain", "none: what needs thinking waits for you", choice.sentence)
+
+
+def _web(settings: Settings) -> DoctorFinding:
+    provider, key = settings.web.search, settings.web.key
+    if provider is SearchProvider.NONE:
+        said = 'reads pages; for search, set [web] search to "brave", "tavily" or "searxng"'
+        return ok("web", said)
+    if provider is not SearchProvider.SEARXNG and not _has_secret(settings, key):
+        todo = f"Run `remit secrets set {key}` and give the key of {provider}."
+        return warn("web", f"search with {provider} has no key", todo)
+    return ok("web", f"reads pages, and searches with {provider}")
+
+
+def _has_secret(settings: Settings, name: str) -> bool:
+    from remit.wiring.app_context import keys_of  # noqa: PLC0415 - may open a keyring
+
+    return bool(keys_of(settings).get(name))
 
 
 def _money(settings: Settings) -> DoctorFinding:
     """Report whether prices are known: a limit in money depends on them."""
     from remit.brain import models as brain_models  # noqa: PLC0415 - seconds, for who limits money
-    from remit.cli import brain  # noqa: PLC0415
+    from remit.wiring.readers import model_choice  # noqa: PLC0415
 
     try:
-        models = set(brain.choice(settings).models.values())
+        models = set(model_choice(settings).models.values())
     except RemitError:
         models = set()  # reported above
     unknown = sorted({str(each) for each in models if not brain_models.cents(each, 10**6, 10**6)})
     if not unknown:
-        return DoctorFinding(
-            "budget", "ok", "money is limited; each request is rounded up to a cent"
-        )
+        return ok("budget", "money is limited; each request is rounded up to a cent")
     said = f"money is limited, but nobody knows the price of {', '.join(unknown)}"
     todo = "Limit tokens and requests under [budget]; what has no price counts as free."
-    return DoctorFinding("budget", "warn", said, todo)
+    return warn("budget", said, todo)
 
 
 def _server(settings: Settings) -> DoctorFinding:
     if not home.is_locked(settings.home):
-        return DoctorFinding("server", "ok", "not running; `remit up` starts it")
+        return ok("server", "not running; `remit up` starts it")
     found = remote.reach(settings.home)
     if isinstance(found, str):
         todo = "If it is just starting, look again; else stop that process and run `remit up`."
-        return DoctorFinding("server", "fail", f"a Remit holds {settings.home}, but {found}", todo)
+        return fail("server", f"a Remit holds {settings.home}, but {found}", todo)
     found.close()
-    return DoctorFinding("server", "ok", f"running, listens on {found.url}")
+    return ok("server", f"running, listens on {found.url}")
 
 
 def _background(settings: Settings) -> Iterator[DoctorFinding]:
@@ -181,9 +214,7 @@ def _background(settings: Settings) -> Iterator[DoctorFinding]:
     try:
         loops = cast("list[JsonMap]", found.background()["loops"])
     except RemitError as error:
-        yield DoctorFinding(
-            "background", "fail", str(error), "Stop that process and run `remit up`."
-        )
+        yield fail("background", str(error), "Stop that process and run `remit up`.")
         return
     finally:
         found.close()
@@ -191,9 +222,9 @@ def _background(settings: Settings) -> Iterator[DoctorFinding]:
     for each in failing:
         said = f"{each['name']} failed {each['failures']} times in a row: {each['error']}"
         todo = "It is tried again by itself. If it stays so, restart `remit up` and read its log."
-        yield DoctorFinding("background", "fail", said, todo)
+        yield fail("background", said, todo)
     if not failing:
-        yield DoctorFinding("background", "ok", f"{words.count(len(loops), 'loop')} at work")
+        yield ok("background", f"{words.count(len(loops), 'loop')} at work")
 
 
 def _space(settings: Settings) -> DoctorFinding:
@@ -201,8 +232,14 @@ def _space(settings: Settings) -> DoctorFinding:
     free = shutil.disk_usage(folder).free
     said = f"{free / 1e9:,.1f} GB free"
     if free < _TOO_LITTLE:
-        return DoctorFinding("disk", "fail", said, "Make room; Remit cannot write for long.")
+        return fail("disk", said, "Make room; Remit cannot write for long.")
     return DoctorFinding("disk", "warn" if free < _LITTLE else "ok", said)
+
+
+def _files(settings: Settings) -> DoctorFinding:
+    count, size = KeptFiles(settings.files).room()
+    said = f"{words.count(count, 'file')} of tasks, {size / 1e6:,.1f} MB"
+    return ok("files", said if count else "no files of tasks are kept")
 
 
 def _time(settings: Settings) -> DoctorFinding:
@@ -212,15 +249,15 @@ def _time(settings: Settings) -> DoctorFinding:
     said = f"{words.local(now)} {now.astimezone():%Z}"
     if last and last[0].at > now:
         todo = "Set the machine's clock; times in the journal would go back."
-        return DoctorFinding("clock", "warn", f"{said}, before the last entry of the journal", todo)
-    return DoctorFinding("clock", "ok", said)
+        return warn("clock", f"{said}, before the last entry of the journal", todo)
+    return ok("clock", said)
 
 
 def _zone(settings: Settings) -> DoctorFinding:
     from remit.intake.recipients import owners  # noqa: PLC0415 - as long as the rest, for one line
 
     found = owners(settings.zone, os.environ)
-    return DoctorFinding("zone", "ok", f"{found.zone.key}, {found.since}")
+    return ok("zone", f"{found.zone.key}, {found.since}")
 
 
 def _contacts(settings: Settings) -> DoctorFinding:
@@ -228,14 +265,12 @@ def _contacts(settings: Settings) -> DoctorFinding:
 
     path = settings.home / book.FILE
     if not path.exists():
-        return DoctorFinding("contacts", "ok", f"nobody yet; they stand in {path.name}")
+        return ok("contacts", f"nobody yet; they stand in {path.name}")
     try:
         known = book.load(path)
     except RemitError as error:
-        return DoctorFinding(
-            "contacts", "fail", str(error), "Mend that line; the last good book stays."
-        )
-    return DoctorFinding("contacts", "ok", words.count(len(known), "contact"))
+        return fail("contacts", str(error), "Mend that line; the last good book stays.")
+    return ok("contacts", words.count(len(known), "contact"))
 
 
 def _rules(settings: Settings) -> DoctorFinding:
@@ -245,23 +280,21 @@ def _rules(settings: Settings) -> DoctorFinding:
         found = rules.in_file(settings)
     except RemitError as error:
         todo = "Mend that line; until then the last good rules hold, or those that come with Remit."
-        return DoctorFinding("rules", "fail", str(error), todo)
+        return fail("rules", str(error), todo)
     said = f"{words.count(len(found.rules), 'rule')} of priority"
-    return DoctorFinding("rules", "ok", f"{said}, in {found.file}" if found.file else said)
+    return ok("rules", f"{said}, in {found.file}" if found.file else said)
 
 
-def _told(settings: Settings) -> Iterator[DoctorFinding]:
+def _notices_and_calendars(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield the state of notices and calendars."""
     from remit.cli import notice_state  # noqa: PLC0415 - as above
 
     now = clock.now()
-    for each in notice_state.every_calendar(settings, now):
-        yield DoctorFinding("calendar", each.verdict, each.said, each.todo)
-    for each in notice_state.ways(settings, now):
-        yield DoctorFinding("notices", each.verdict, each.said, each.todo)
+    yield from notice_state.calendar_findings(settings, now)
+    yield from notice_state.notice_findings(settings, now)
 
 
-def _workshop(settings: Settings) -> Iterator[DoctorFinding]:
+def _projects(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield projects, specialists, and whether work can be checked."""
     import asyncio  # noqa: PLC0415 - as above
 
@@ -284,12 +317,12 @@ def _doors(settings: Settings) -> Iterator[DoctorFinding]:
     from remit.cli import doors  # noqa: PLC0415 - as above
 
     for each in doors.door_states(settings, clock.now() - timedelta(days=1)):
-        yield DoctorFinding("door", each.verdict, f"{each.name}: {each.said}", each.todo)
+        yield DoctorFinding("door", each.verdict, f"{each.part}: {each.said}", each.todo)
 
 
 def _channels(settings: Settings) -> Iterator[DoctorFinding]:
     from remit.cli import notice_state  # noqa: PLC0415 - as above
 
-    for each in notice_state.chosen(settings):
+    for each in notice_state.configured_channels(settings):
         said = f"{each.name} ({each.kind}): {each.said}"
         yield DoctorFinding("channel", each.verdict, said, each.todo)

@@ -7,38 +7,27 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
-from cyclopts import App
-from msgspec import Struct
-
 from remit import settings as house_settings
 from remit.channels.mail.section import EmailSettings
 from remit.channels.registry import ChannelSecrets
 from remit.cli import clock, codes, out, remit_client, words
-from remit.cli.out import AsJson, Piece, StyledText, flag
+from remit.cli.commands import CommandGroup
+from remit.cli.out import AsJson, DoctorFinding, Piece, StyledText, fail, flag, ok, warn
 from remit.errors import BadInput, RemitError
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import JsonMap, stamp
 from remit.operations.settings_arguments import StartCue
 from remit.settings import Settings
 from remit.settings.doors import START, FolderSettings, HookSettings, InboundRule
 from remit.store import cues
 from remit.store.cues import CueFate, StoredCue
 from remit.store.read_only import glance
-from remit.store.secrets import Secrets, machine_ring
+from remit.store.secrets import secrets_of
 
 _OPEN: Final = 0o022  # writable by others
 _LATEST: Final = 500  # cues searched for the owner's last mail
 
 
-class DoorState(Struct, frozen=True):
-    """`verdict` is ok, warn or fail, as in the doctor."""
-
-    name: str
-    verdict: str
-    said: str
-    todo: str = ""
-
-
-def door_states(settings: Settings, since: datetime) -> Iterator[DoorState]:
+def door_states(settings: Settings, since: datetime) -> Iterator[DoctorFinding]:
     """Yield each inbound way, with what came in since a moment."""
     if not (settings.hooks or settings.doors or settings.folders):
         return
@@ -51,69 +40,69 @@ def door_states(settings: Settings, since: datetime) -> Iterator[DoorState]:
         tally, unkept = cues.tally(tx, since), cues.unkept(tx)
         marks = {name: cues.mark(tx, name) for name in settings.doors}
         latest = cues.latest(tx, _LATEST) if settings.doors else []
-    keys = ChannelSecrets(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
+    keys = ChannelSecrets(secrets_of(settings.home), os.environ, settings.channels)
     for name, hook in settings.hooks.items():
-        yield _hook(name, hook, keys, _came(f"hook:{name}", tally, unkept))
+        yield _hook(name, hook, keys, _tally_text(f"hook:{name}", tally, unkept))
     for name, door in settings.doors.items():
-        channel, came = settings.channels[name], _came(name, tally, unkept)
+        channel, came = settings.channels[name], _tally_text(name, tally, unkept)
         if not isinstance(channel, EmailSettings):
-            yield DoorState(name, "ok", f"{_who(door)}; {came}")
+            yield ok(name, f"{_who_may_start(door)}; {came}")
             continue
-        doubt = _unbelieved([each for each in latest if each.door == name], channel.owner)
+        doubt = _unauthenticated([each for each in latest if each.door == name], channel.owner)
         yield doubt or _mailbox(name, door, marks.get(name, {}), came)
     for name, folder in settings.folders.items():
-        yield _folder(name, folder, _came(f"folder:{name}", tally, unkept))
+        yield _folder(name, folder, _tally_text(f"folder:{name}", tally, unkept))
 
 
-def _hook(name: str, hook: HookSettings, keys: ChannelSecrets, came: str) -> DoorState:
+def _hook(name: str, hook: HookSettings, keys: ChannelSecrets, came: str) -> DoctorFinding:
     try:
         missing = not keys.get(hook.secret)
     except RemitError as error:
-        return DoorState(f"hook {name}", "fail", str(error))
+        return fail(f"hook {name}", str(error))
     if missing:
         said = f"lacks {hook.secret}: every call is refused"
-        return DoorState(f"hook {name}", "warn", said, f"remit hooks rotate {name}")
-    return DoorState(f"hook {name}", "ok", f"/hooks/in/{name}; {came}")
+        return warn(f"hook {name}", said, f"remit hooks rotate {name}")
+    return ok(f"hook {name}", f"/hooks/in/{name}; {came}")
 
 
-def _who(door: InboundRule) -> str:
+def _who_may_start(door: InboundRule) -> str:
     return "contacts may start work" if door.contacts == START else "only you start work"
 
 
-def _unbelieved(latest: Sequence[StoredCue], owner: str) -> DoorState | None:
+def _unauthenticated(latest: Sequence[StoredCue], owner: str) -> DoctorFinding | None:
     """Return the newest mail in the owner's name, if it was not authenticated."""
     mine = (each for each in latest if owner and each.sender == owner.casefold())
     newest = next(mine, None)
     if newest is None or newest.body.get("verified") is not False:
         return None
     said = f"a mail in your name was not believed: {newest.why}"
-    return DoorState(newest.door, "warn", said, f"authserv_id stands in [doors.{newest.door}].")
+    return warn(newest.door, said, f"authserv_id stands in [doors.{newest.door}].")
 
 
-def _mailbox(name: str, door: InboundRule, mark: JsonMap, came: str) -> DoorState:
-    who = _who(door)
+def _mailbox(name: str, door: InboundRule, mark: JsonMap, came: str) -> DoctorFinding:
+    who = _who_may_start(door)
     if not door.authserv_id:
         said = "nobody is believed to be who he says, not even you: authserv_id is not set"
         todo = f"Name your mail server, as its Authentication-Results do, in [doors.{name}]."
-        return DoorState(name, "warn", said, todo)
+        return warn(name, said, todo)
     if why := mark.get("why"):
-        return DoorState(name, "warn", str(why), "Look at its address and password.")
+        return warn(name, str(why), "Look at its address and password.")
     if not mark.get("mark"):
-        return DoorState(name, "ok", f"{who}; not read yet; `remit up` does")
-    return DoorState(name, "ok", f"{who}; {came}")
+        return ok(name, f"{who}; not read yet; `remit up` does")
+    return ok(name, f"{who}; {came}")
 
 
-def _folder(name: str, folder: FolderSettings, came: str) -> DoorState:
+def _folder(name: str, folder: FolderSettings, came: str) -> DoctorFinding:
     called, path = f"folder {name}", Path(folder.path)
     if not path.is_dir():
-        return DoorState(called, "warn", f"{path} is no folder", "Make it; it is looked for again.")
+        return warn(called, f"{path} is no folder", "Make it; it is looked for again.")
     if folder.trusted and path.stat().st_mode & _OPEN:
         said = f"{path} is trusted, but others on this machine may write there"
-        return DoorState(called, "warn", said, f"chmod go-w {path}, or trusted = false")
-    return DoorState(called, "ok", f"{path}; {came}")
+        return warn(called, said, f"chmod go-w {path}, or trusted = false")
+    return ok(called, f"{path}; {came}")
 
 
-def _came(door: str, tally: dict[str, dict[CueFate, int]], unkept: dict[str, int]) -> str:
+def _tally_text(door: str, tally: dict[str, dict[CueFate, int]], unkept: dict[str, int]) -> str:
     found = tally.get(door, {})
     parts = [f"{count:,} {fate.value}" for fate, count in found.items()]
     said = f"in a day {', '.join(parts)}" if parts else "nothing came in a day"
@@ -122,7 +111,6 @@ def _came(door: str, tally: dict[str, dict[CueFate, int]], unkept: dict[str, int
 
 
 _DAY: Final = timedelta(days=1)
-_STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 _MOST: Final = 500
 _FATES: Final = {
     CueFate.WAITING: "yellow",
@@ -132,34 +120,29 @@ _FATES: Final = {
     CueFate.OVER: "yellow",
 }
 
-app = App(name="doors")
+app = CommandGroup("doors")
 
 
 @app.default
-@app.command(name="ls")
+@app.command("ls")
 def ls(*, json: AsJson = False) -> int:
     """Every door of the settings: how it stands, and what came by it in a day."""
     settings, now = house_settings.load(), clock.now()
     found = list(door_states(settings, now - _DAY))
     if json:
-        told: list[Json] = [
-            {"door": each.name, "verdict": each.verdict, "said": each.said, "todo": each.todo}
-            for each in found
-        ]
-        out.emit({"doors": told})
+        names = ("door", "verdict", "said", "todo")
+        out.emit({"doors": [dict(zip(names, each, strict=True)) for each in found]})
         return codes.DONE
     if not found:
         out.say("There is none: `remit hooks add NAME`, or [doors] and [folders] in settings.toml.")
     for each in found:
-        out.line(
-            StyledText(f"{each.verdict:<5}", _STYLE[each.verdict]), f"{each.name}: {each.said}"
-        )
+        out.line(each.mark, f"{each.part}: {each.said}")
         if each.todo:
             out.line(" " * 5, StyledText(each.todo, "dim"))
     return codes.DONE
 
 
-@app.command
+@app.command()
 def came(
     *,
     limit: Annotated[int, flag("How many, the newest first.", "--limit", "-n")] = 20,
@@ -170,18 +153,11 @@ def came(
         raise BadInput(f"--limit must lie between 1 and {_MOST}.", field="limit")
     with glance(house_settings.load().database) as tx:
         found = cues.latest(tx, limit)
-    if json:
-        told: list[Json] = [_told(each) for each in found]
-        out.emit({"cues": told})
-        return codes.DONE
-    if not found:
-        out.say("Nothing came in yet.")
-        return codes.DONE
-    out.table([_row(each) for each in found])
-    return codes.DONE
+    told: JsonMap = {"cues": [_to_json(each) for each in found]}
+    return out.listing(json, told, [_row(each) for each in found], empty="Nothing came in yet.")
 
 
-@app.command
+@app.command()
 def start(
     name: Annotated[str, flag("Its short name, as `remit doors came` shows it.")],
     /,
@@ -189,30 +165,31 @@ def start(
     json: AsJson = False,
 ) -> int:
     """Start work on something that came in and was only kept. It stays a stranger's words."""
-    with remit_client.opened(house_settings.load()) as way:
-        found = way.ask(StartCue(name))
-    if json:
-        out.emit(found)
-    elif found["taskId"]:
-        out.say(f"It is {found['fate']}: {found['taskId']}.")
-    else:
-        out.say(f"It is {found['fate']}. {found['why']}")
-    return codes.DONE
+    found = remit_client.ask(StartCue(name))
+    more = f": {found['taskId']}." if found["taskId"] else f". {found['why']}"
+    return out.done(json, found, f"It is {found['fate']}{more}")
 
 
 def _row(each: StoredCue) -> list[Piece]:
     became = StyledText(each.fate.value, _FATES[each.fate])
     more = each.task_id or each.why
     when = words.relative(each.heard_at, clock.now())
-    return [each.name, StyledText(when, "dim"), each.door, became, out.cut(_what(each), 50), more]
+    return [
+        each.name,
+        StyledText(when, "dim"),
+        each.door,
+        became,
+        out.cut(_summary(each), 50),
+        more,
+    ]
 
 
-def _what(each: StoredCue) -> str:
+def _summary(each: StoredCue) -> str:
     said = next((each.body[key] for key in _NAMED if each.body.get(key)), "")
     return f"{each.sender}: {said}" if each.sender else str(said)
 
 
-def _told(each: StoredCue) -> JsonMap:
+def _to_json(each: StoredCue) -> JsonMap:
     return {
         "cue": each.name,
         "door": each.door,
@@ -221,7 +198,7 @@ def _told(each: StoredCue) -> JsonMap:
         "fate": each.fate.value,
         "why": each.why,
         "taskId": each.task_id,
-        "what": _what(each),
+        "what": _summary(each),
     }
 
 

@@ -30,10 +30,10 @@ def edit(  # noqa: PLR0913 - all that may be changed
     start = moment(at, in_)
     tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
-        found = words.task(tx, task)
+        found = words.find_task(tx, task)
     with remit_client.opened(tally.settings) as way:
         way.ask(EditTask(found, title, text, stamp(start) if start else None, priority))
-    tally.told(found)
+    tally.show_task(found)
     return tally.end()
 
 

@@ -24,10 +24,12 @@ _STYLE: Final = {
 
 def sentence(event: Event) -> str:
     """Return what happened, for a person."""
-    return event_text_on_behalf(event, _TELL[event.kind](event))
+    tell = event_words.SENTENCES.get(event.kind)
+    said = event_words.with_stop(tell(event.data)) if tell else _TELL[event.kind](event)
+    return event_text_on_behalf(event, said)
 
 
-def inked(event: Event) -> StyledText:
+def styled(event: Event) -> StyledText:
     """Return the same, coloured by its meaning."""
     if event.kind is EventKind.STEP_DONE:
         return StyledText(sentence(event), "dim")
@@ -48,7 +50,7 @@ def _moved(event: Event) -> str:
     if event.actor is Actor.PRIORITISE and to is Status.READY:
         return f"Ready, with priority {data['priority']} (rule: {data['rule']})."
     if event.actor is Actor.ENGINE:
-        return f"Started: {words.plain(to)}."
+        return f"Started: {words.status_word(to)}."
     if event.actor in (Actor.OWNER, Actor.AGENT):
         return _ordered(data, to)
     return _ended(data, to)
@@ -57,13 +59,13 @@ def _moved(event: Event) -> str:
 def _ordered(data: JsonMap, to: Status) -> str:
     match to:
         case Status.PAUSED:
-            return _full(f"Paused{_because(data)}")
+            return event_words.with_stop(f"Paused{_because(data)}")
         case Status.CANCELLED:
-            return _full(f"Cancelled{_because(data)}")
+            return event_words.with_stop(f"Cancelled{_because(data)}")
         case Status.NEEDS_REVIEW:
-            return _full(f"Waits for you{_because(data)}")
+            return event_words.with_stop(f"Waits for you{_because(data)}")
         case _:
-            return f"May go on: {words.plain(to)}."
+            return f"May go on: {words.status_word(to)}."
 
 
 def _ended(data: JsonMap, to: Status) -> str:
@@ -71,11 +73,11 @@ def _ended(data: JsonMap, to: Status) -> str:
     if "crashes" in data:
         said = f"the process died {data['crashes']} times while it ran"
     if to is Status.NEEDS_REVIEW:
-        return _full(f"Waits for you{_because(data)}")
-    word = words.plain(to).capitalize()
+        return event_words.with_stop(f"Waits for you{_because(data)}")
+    word = words.status_word(to).capitalize()
     if to is Status.RUNNING and said:
         word = "Not proven, goes back"
-    return _full(f"{word}: {said}" if said else word)
+    return event_words.with_stop(f"{word}: {said}" if said else word)
 
 
 def _run_ended(event: Event) -> str:
@@ -84,7 +86,7 @@ def _run_ended(event: Event) -> str:
         case "crashed":
             return f"The process died here (crash {data['crashes']}); it goes on from there."
         case "parked" if data.get("note"):
-            return _full(f"It is looked at again later{_because(data)}")
+            return event_words.with_stop(f"It is looked at again later{_because(data)}")
         case "parked":
             return "Remit was stopped; it goes on at the next start."
         case _:
@@ -92,15 +94,17 @@ def _run_ended(event: Event) -> str:
             again = (
                 f" Next try at {words.clock(rows.parse_time(due))}." if isinstance(due, int) else ""
             )
-            return _full(f"Did not work out{_because(data)}") + again
+            return event_words.with_stop(f"Did not work out{_because(data)}") + again
 
 
 def _step(event: Event) -> str:
     if "ask" in event.data:
         return "Cannot go on without you."
     name, _, turn = str(event.data["step"]).partition(":")
+    if (note := event_words.step_note(event.data)) is not None:
+        return note
     if "agent" in event.data:
-        return _full(f"{event.data['agent']} {_tried(event.data)}")
+        return event_words.with_stop(f"{event.data['agent']} {_attempt_text(event.data)}")
     said = event_words.STEPS.get(name, f"Did {name}")
     recalled = event.data.get("recalled")
     if isinstance(recalled, list) and recalled:
@@ -109,7 +113,7 @@ def _step(event: Event) -> str:
     return f"{said}, {nth} {int(turn) + 1}." if turn.isdecimal() else f"{said}."
 
 
-def _tried(data: JsonMap) -> str:
+def _attempt_text(data: JsonMap) -> str:
     outcome = AttemptOutcome(str(data["outcome"]))
     # A claim counts only as far as it is verified.
     ended = "says that it is done" if outcome is AttemptOutcome.SUCCESS else proof.ENDED[outcome]
@@ -117,7 +121,7 @@ def _tried(data: JsonMap) -> str:
     return f"{ended}: {text}" if text else ended
 
 
-def _said(event: Event) -> str:
+def _progress(event: Event) -> str:
     ticked = event.data.get("done")
     items = [str(n) for n in ticked] if isinstance(ticked, list) else []
     return f"Did work item {', '.join(items)}." if items else "Thinks aloud."
@@ -129,7 +133,7 @@ def _claimed(event: Event) -> str:
 
 def _settled(event: Event) -> str:
     answer = str(event.data["answer"])
-    return _full(f"{event_words.SETTLED.get(answer, answer)}{_because(event.data)}")
+    return event_words.with_stop(f"{event_words.SETTLED.get(answer, answer)}{_because(event.data)}")
 
 
 def _split(event: Event) -> str:
@@ -140,18 +144,18 @@ def _split(event: Event) -> str:
 def _reported(event: Event) -> str:
     arrived = event.data["answer"] == "accepted"
     said = "The provider says that it arrived" if arrived else "The provider says no"
-    return _full(f"{said}{_because(event.data)}")
+    return event_words.with_stop(f"{said}{_because(event.data)}")
 
 
-def _asked(event: Event) -> str:
+def _review_opened(event: Event) -> str:
     return f"Asks you ({event.data['reason']}): {event.data['question']}"
 
 
-def _decided(event: Event) -> str:
+def _review_decided(event: Event) -> str:
     if event.data.get("closed"):
         return "The open question was closed: its task ended."
     answer = str(event.data["answer"])
-    said = event_words.decision(answer)
+    said = event_words.decision(answer, str(event.data.get("by", "owner")))
     text = event.data.get("text")
     return f"{said}: {text}" if text else f"{said}."
 
@@ -166,49 +170,25 @@ def _updated(event: Event) -> str:
     return deferred.deferred_sentence(event.data) or event_words.change(what)
 
 
-def _permitted(event: Event) -> str:
-    said = event.data
-    return f"You said {said['policy']} for {said['contact']} on {said['channel']}."
-
-
 def _because(data: JsonMap) -> str:
     note = data.get("note")
     return f": {note}" if note else ""
-
-
-def _full(text: str) -> str:
-    """Add a full stop, if needed."""
-    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
 _TELL: Final[Mapping[EventKind, Callable[[Event], str]]] = {
     EventKind.TASK_CREATED: _created,
     EventKind.TASK_MOVED: _moved,
     EventKind.TASK_UPDATED: _updated,
-    EventKind.RUN_STARTED: lambda event: f"Goes on: {words.plain(Status(str(event.data['to'])))}.",
+    EventKind.RUN_STARTED: lambda event: (
+        f"Goes on: {words.status_word(Status(str(event.data['to'])))}."
+    ),
     EventKind.RUN_ENDED: _run_ended,
-    EventKind.RUN_SAID: _said,
+    EventKind.RUN_SAID: _progress,
     EventKind.STEP_DONE: _step,
     EventKind.DELIVERY_CLAIMED: _claimed,
     EventKind.DELIVERY_SETTLED: _settled,
     EventKind.DELIVERY_SPLIT: _split,
     EventKind.DELIVERY_REPORTED: _reported,
-    EventKind.REVIEW_OPENED: _asked,
-    EventKind.REVIEW_DECIDED: _decided,
-    EventKind.TURN_SAID: lambda event: f"Something was said in {event.data['conversation']}.",
-    EventKind.STORE_RESTORED: lambda _: "The store was restored from a backup.",
-    EventKind.PERMISSION_GIVEN: _permitted,
-    EventKind.CHANNEL_OFF: lambda event: _full(
-        f"{event.data['channel']} was switched off: {event.data['why']}"
-    ),
-    EventKind.CHANNEL_ON: lambda event: f"You switched {event.data['channel']} on again.",
-    EventKind.CALENDAR_NOTED: lambda event: _full(
-        f"{event.data.get('title') or event.data.get('uid') or 'Something'} in the calendar"
-        f" {event.data['account']}: {event.data['what']}, {event.data['why']}"
-    ),
-    EventKind.RULES_CHANGED: lambda event: _full(f"{event.data['file']}: {event.data['why']}"),
-    EventKind.LOOP_FAILED: lambda event: _full(
-        f"The background loop “{event.data['loop']}” failed and was started again:"
-        f" {event.data['why']}"
-    ),
+    EventKind.REVIEW_OPENED: _review_opened,
+    EventKind.REVIEW_DECIDED: _review_decided,
 }

@@ -11,10 +11,10 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from remit.brain.think import NoBrain
-from remit.cli import clock, connection
+from remit.cli import clock
 from remit.cli.codes import TimedOut
 from remit.cli.out import part
+from remit.cli.request_key import new_key
 from remit.cli.watch import PAUSE, EventWatch
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
@@ -23,52 +23,64 @@ from remit.model.run import EventKind
 from remit.model.status import PAUSABLE, Status
 from remit.model.task import Task
 from remit.model.view import JsonView
+from remit.operations import messages
+from remit.operations import tasks as tasks_operations
 from remit.operations.arguments import Arguments, NewMessage, RunTask
 from remit.operations.callers import CallerRegistry
-from remit.operations.operation import OperationRequest
+from remit.operations.operation import Operation, OperationRequest
 from remit.operations.settings_arguments import RebuildRecall
-from remit.operations.table import perform
 from remit.server.files import token_of
-from remit.server.search import alike
 from remit.settings import Settings
 from remit.store import tasks
-from remit.wiring import App, opened, start
+from remit.wiring.quick import QuickApp, opened_quickly
 
 T = TypeVar("T")
 
 
 @contextmanager
-def entered(settings: Settings, *, works: bool) -> Iterator["InProcessClient"]:
+def open_client(settings: Settings, *, works: bool) -> Iterator["InProcessClient"]:
     """Lock the directory; raises `HomeLocked` if another process holds it."""
     with asyncio.Runner() as runner:
         stack, quick = AsyncExitStack(), replace(settings.engine, stop_limit=1)
         # The caller wants to continue: whatever else runs is parked, not waited for.
         settings = replace(settings, engine=quick)
-        # Only a worker needs a brain; a broken script must not prevent a pause.
-        house = opened(settings, brain=None if works else NoBrain())
+        house = opened_quickly(settings, works=works)
         try:
             yield InProcessClient(runner, stack, runner.run(stack.enter_async_context(house)))
         finally:
             runner.run(stack.aclose())
 
 
+def _row_of(arguments: Arguments) -> Operation:
+    """Find the operation of these arguments; what is asked for most loads only its own module."""
+    frequent = (tasks_operations, messages)
+    rows: dict[type[Arguments], Operation] = {
+        row.arguments: row for module in frequent for row in module.OPERATIONS
+    }
+    if type(arguments) in rows:
+        return rows[type(arguments)]
+    from remit.operations.table import BY_ARGUMENTS  # noqa: PLC0415 - every operation
+
+    return BY_ARGUMENTS[type(arguments)]
+
+
 class InProcessClient:
     serves: Final = False
 
-    def __init__(self, runner: asyncio.Runner, stack: AsyncExitStack, house: App) -> None:
+    def __init__(self, runner: asyncio.Runner, stack: AsyncExitStack, house: QuickApp) -> None:
         self._runner = runner
         self._stack = stack
         self._house = house
         self._working = False
 
     def ask(self, arguments: Arguments, key: str | None = None) -> JsonMap:
-        return self._do(self._ask(arguments, key or connection.new_key()))
+        return self._do(self._ask(arguments, key or new_key()))
 
     def hear(self, message: NewMessage, key: str) -> JsonMap:
         return self._do(self._hear(message, key))
 
     def run(self, task: TaskId) -> TaskId:
-        return self._do(self._hasten(task))
+        return self._do(self._run_now(task))
 
     def recall_state(self) -> JsonMap:
         return self._do(self._house.recollection.state())
@@ -77,6 +89,8 @@ class InProcessClient:
         return self._do(self._rebuild(told))
 
     def find_like(self, like: str, limit: int) -> JsonMap:
+        from remit.server.search import alike  # noqa: PLC0415 - loads the web server
+
         self._do(self._house.recollection.open())  # a search before it is open would find nothing
         return {"alike": alike(self._do(self._house.recollection.like(like, limit)), JsonView.S3)}
 
@@ -91,7 +105,7 @@ class InProcessClient:
         house = self._house
         callers = CallerRegistry(house.db, house.clock, house.ids, token_of(house.settings.home))
         request = OperationRequest(house=house, ref=ref, callers=callers)
-        return (await perform(request, arguments)).content
+        return (await _row_of(arguments).perform(request, arguments)).content
 
     async def _hear(self, message: NewMessage, ref: str) -> JsonMap:
         """If a model has to read the words and they are waited for, the engine starts here."""
@@ -111,7 +125,7 @@ class InProcessClient:
         await recollection.catch_up(tell)
         return await recollection.state()
 
-    async def _hasten(self, task_id: TaskId) -> TaskId:
+    async def _run_now(self, task_id: TaskId) -> TaskId:
         task = await self._get(task_id)
         if task.status not in PAUSABLE:
             await self._ask(RunTask(task_id), "")  # raises, and says why not
@@ -123,12 +137,12 @@ class InProcessClient:
             return TaskId(str(begun["id"]))
         await self._work()
         if (await self._get(task_id)).status is Status.NEW:
-            await self._ranked(task_id, since)
+            await self._wait_until_ranked(task_id, since)
         with suppress(IllegalMove):  # the engine was quicker, which is what was asked for
             await self._ask(RunTask(task_id), "")
         return task_id
 
-    async def _ranked(self, task_id: TaskId, since: int) -> None:
+    async def _wait_until_ranked(self, task_id: TaskId, since: int) -> None:
         async for event in self._house.journal.follow(since):
             if event.task_id == task_id and event.kind is EventKind.TASK_MOVED:
                 return
@@ -140,7 +154,7 @@ class InProcessClient:
         await self._work()
         until = None if limit is None else clock.seconds() + limit
         while True:
-            task = watch.look()
+            task = watch.poll()
             if task is not None and watch.rests(task):
                 return task
             if until is not None and clock.seconds() >= until:
@@ -150,5 +164,7 @@ class InProcessClient:
     async def _work(self) -> None:
         if not self._working:
             self._working = True
-            await start(self._house)
-            self._stack.push_async_callback(self._house.engine.stop)
+            from remit.wiring import start  # noqa: PLC0415 - only who waits works here
+
+            await start(self._house.whole)
+            self._stack.push_async_callback(self._house.whole.engine.stop)

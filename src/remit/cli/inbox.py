@@ -7,7 +7,7 @@ from remit import settings as house_settings
 from remit.cli import clock, decide, out, remit_client, words
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import RemitError
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import JsonMap
 from remit.model.ids import ReviewId
 from remit.model.review import INTENDED, LESSON, MERGE, SEND, Review, ReviewAnswer
 from remit.operations.arguments import NewDecision, Postponement
@@ -53,8 +53,7 @@ def inbox(
     with glance(settings.database) as tx:
         found = [(r, tasks.get(tx, r.task_id).title) for r in reviews.waiting(tx, MOST)]
         if json:
-            asked: list[Json] = [_to_json(tx, settings, review) for review, _ in found]
-            out.emit({"reviews": asked})
+            out.emit({"reviews": [_to_json(tx, settings, review) for review, _ in found]})
             return 0
         if not found:
             out.say("Nothing waits for you.")
@@ -66,11 +65,7 @@ def inbox(
     due = [(review, title) for review, title in found if not _is_put_off(review, now)]
     _go_through(settings, due)
     if len(due) < len(found):
-        out.say(
-            StyledText(
-                f"{words.count(len(found) - len(due), 'question')} put off till later.", "dim"
-            )
-        )
+        out.hint(f"{words.count(len(found) - len(due), 'question')} put off till later.")
     return 0
 
 
@@ -79,35 +74,25 @@ def _is_put_off(review: Review, now: datetime) -> bool:
 
 
 def _print(tx: Tx, found: list[tuple[Review, str]]) -> None:
-    now = clock.now()
-    rows: list[list[Piece]] = [
-        [StyledText(name, "dim") for name in ("ID", "WHY", "SINCE", "QUESTION")]
-    ]
+    now, rows = clock.now(), list[list[Piece]]()
     for review, title in found:
         since = words.relative(review.opened_at, now) if review.opened_at else ""
         if review.later_until is not None and _is_put_off(review, now):
             since = f"back {words.relative(review.later_until, now)}"
-        asked = f"{title}: {review.question}"
-        rows.append(
-            [
-                words.short(tx, review.task_id),
-                StyledText(review.reason.value, "yellow"),
-                since,
-                asked,
-            ]
-        )
-    out.table(rows)
-    out.say(StyledText("`remit show ID` shows one whole, and how to answer it.", "dim"))
+        asked, why = f"{title}: {review.question}", StyledText(review.reason.value, "yellow")
+        rows.append([words.short_id(tx, review.task_id), why, since, asked])
+    out.table(rows, ("ID", "WHY", "SINCE", "QUESTION"))
+    out.hint("`remit show ID` shows one whole, and how to answer it.")
 
 
 def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
     for place, (review, title) in enumerate(found, 1):
         out.line(StyledText(f"{place} of {len(found)}  ", "dim"), StyledText(title, "bold"))
-        out.line(StyledText(review.question, "yellow"))
+        # The text itself comes first, then what is asked about it.
         if review.evidence:
-            out.line()
             _evidence(review)
-        out.line()
+            out.line()
+        out.line(StyledText(review.question, "yellow"))
         if not _ask(settings, review):
             return
         out.line()
@@ -130,25 +115,21 @@ def _ask(settings: Settings, review: Review) -> bool:
     both = {ReviewAnswer.APPROVE, ReviewAnswer.ANSWER} <= set(review.options)
     change = {ReviewAnswer.ANSWER: _CHANGE} if both else {}
     keys = {(_KEYS | change)[answer]: answer for answer in review.options}
-    shown = [f"[{key}] {words.says(review, answer)}" for key, answer in keys.items()]
+    shown = [f"[{key}] {words.answer_meaning(review, answer)}" for key, answer in keys.items()]
     # "Always" needs an address that is written to.
     lasting = ReviewAnswer.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")
     shown += [f"[{_ALWAYS}] approve, and always write there unasked"] if lasting else []
     prompt = "  ".join([*shown, f"[{_LATER}] later", "[s] skip", "[q] quit"])
     while True:
         out.line(prompt)
-        key = _read("> ").strip().lower()[:1]
+        key = _prompt("> ").strip().lower()[:1]
         if key in ("s", "q"):
             return key == "s"
-        if key == _LATER and _put_off(settings, review):
+        if key == _LATER and _put_off(review):
             return True
-        if (
-            lasting
-            and key == _ALWAYS
-            and _settle(settings, review, ReviewAnswer.APPROVE, always=True)
-        ):
-            return True
-        if key in keys and _settle(settings, review, keys[key]):
+        always = lasting and key == _ALWAYS
+        answer = ReviewAnswer.APPROVE if always else keys.get(key)
+        if answer and _settle(settings, review, answer, always=always):
             return True
 
 
@@ -158,17 +139,16 @@ def _to_json(tx: Tx, settings: Settings, review: Review) -> JsonMap:
     return review_to_json(found, settings.deliver.undo) | {"title": found.task.title}
 
 
-def _put_off(settings: Settings, review: Review) -> bool:
+def _put_off(review: Review) -> bool:
     """Postpone a question for some hours; False without a valid number."""
-    said = _read("For how many hours (1)? ").strip() or "1"
+    said = _prompt("For how many hours (1)? ").strip() or "1"
     if not said.isdecimal() or not 1 <= int(said) <= _MOST_HOURS:
-        out.say(StyledText(f"{said!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red"))
+        out.hint(f"{said!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red")
         return False
     try:
-        with remit_client.opened(settings) as way:
-            way.ask(Postponement(str(review.id), hours=int(said)))
+        remit_client.ask(Postponement(str(review.id), hours=int(said)))
     except RemitError as error:
-        out.say(StyledText(str(error), "red"))
+        out.hint(str(error), "red")
         return False
     out.line(StyledText(f"It comes back in {words.count(int(said), 'hour')}.", "green"))
     return True
@@ -186,25 +166,29 @@ def _settle(
             way.ask(NewDecision(str(review.id), answered, text, always))
             serves = way.serves
     except RemitError as error:
-        out.say(StyledText(str(error), "red"))
+        out.hint(str(error), "red")
         return False
     with glance(settings.database) as tx:
         task = tasks.get(tx, review.task_id)
-        out.line(StyledText(f"{words.short(tx, task.id)} is {words.plain(task.status)}.", "green"))
+        out.line(
+            StyledText(
+                f"{words.short_id(tx, task.id)} is {words.status_word(task.status)}.", "green"
+            )
+        )
     if not serves and not task.ended:
-        out.say(StyledText(remit_client.NOBODY, "dim"))
+        out.hint(remit_client.NOBODY)
     return True
 
 
 def _text(review: Review, answered: ReviewAnswer) -> str | None:
     if answered is ReviewAnswer.EDIT:
-        return decide.edited(review.evidence, f"what will be sent.\n{review.question}")
+        return decide.edit_text(review.evidence, f"what will be sent.\n{review.question}")
     if answered is ReviewAnswer.DROP and review.needs_text(answered):
-        return _read(_WHY).strip()
-    return _read(_PROMPTS[answered]).strip() if answered in _PROMPTS else None
+        return _prompt(_WHY).strip()
+    return _prompt(_PROMPTS[answered]).strip() if answered in _PROMPTS else None
 
 
-def _read(prompt: str) -> str:
+def _prompt(prompt: str) -> str:
     try:
         return input(prompt)
     except EOFError:

@@ -4,12 +4,11 @@ import os
 from typing import Annotated
 
 from remit.cli import clock, event_text, out, words
+from remit.cli.database import database_of
 from remit.cli.out import AsJson, Id, StyledText, flag
 from remit.cli.watch import PAUSE, EventWatch
-from remit.journal import follow as journal_follow
 from remit.model.codec import Json
 from remit.model.run import Event, EventKind
-from remit.settings import home_of
 from remit.store.read_only import glance
 
 
@@ -21,17 +20,19 @@ def log(
     json: AsJson = False,
 ) -> int:
     """Print what happened to a task, line by line."""
-    with glance(home_of(os.environ) / "agent.db") as tx:
-        watch = EventWatch(tx, words.task(tx, id), _emit if json else _Printer())
+    with glance(database_of(os.environ)) as tx:
+        watch = EventWatch(tx, words.find_task(tx, id), _emit if json else _Printer())
         while True:
-            task = watch.look()
+            task = watch.poll()
             if not follow or (task is not None and task.ended):
                 return 0
             clock.pause(PAUSE)
 
 
 def _emit(event: Event) -> None:
-    out.emit(journal_follow.record(event))
+    from remit.journal.follow import record  # noqa: PLC0415 - loads asyncio
+
+    out.emit(record(event))
 
 
 class _Printer:
@@ -42,13 +43,13 @@ class _Printer:
 
     def __call__(self, event: Event) -> None:
         head, *rest = event_text.sentence(event).splitlines() or [""]
-        style = event_text.inked(event).style
+        style = event_text.styled(event).style
         when = words.local(event.at)
         out.line(StyledText(f"{when}  {event.actor.value:<10}  ", "dim"), StyledText(head, style))
-        for each in (*rest, *self._said(event).strip().splitlines()):
+        for each in (*rest, *self._text_of(event).strip().splitlines()):
             out.line(" " * (len(when) + 14), each)
 
-    def _said(self, event: Event) -> str:
+    def _text_of(self, event: Event) -> str:
         text, run = str(event.data.get("text", "")), event.data.get("run")
         if event.kind is EventKind.RUN_SAID:
             self._heard = run if text else self._heard

@@ -1,21 +1,19 @@
 """`remit ls`: list the newest tasks, one line each."""
 
 import os
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Final
 
 from msgspec.structs import replace
 
 from remit.cli import clock, out, words
+from remit.cli.database import database_of
 from remit.cli.out import AsJson, Piece, StyledText, flag
-from remit.model.codec import Json
 from remit.model.proof import because, is_unverified
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Task, TaskType
 from remit.model.view import JsonView
 from remit.model.view import show as view
-from remit.settings import home_of
 from remit.store import reviews, search, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
@@ -50,13 +48,14 @@ def ls(  # noqa: PLR0913 - every flag is one
         limit=search.MOST if all_ else limit,
         deleted=deleted,
     )
-    with glance(home_of(os.environ) / "agent.db") as tx:
+    with glance(database_of(os.environ)) as tx:
         if cursor is not None:
-            wanted = replace(wanted, before=words.task(tx, cursor))
-        found, more = _pages(tx, wanted) if all_ else _page(tx, wanted)
+            wanted = replace(wanted, before=words.find_task(tx, cursor))
+        page = None if all_ else search.page(tx, wanted)
+        found = [*(page.tasks if page else words.every_task(tx, wanted))]
+        more = page.next if page else None
         if json:
-            shown: list[Json] = [view(task, JsonView.S3) for task in found]
-            out.emit({"tasks": shown, "next": more})
+            out.emit({"tasks": [view(task, JsonView.S3) for task in found], "next": more})
         elif ids:
             for task in found:
                 out.line(task.id)
@@ -65,55 +64,37 @@ def ls(  # noqa: PLR0913 - every flag is one
     return 0
 
 
-def _page(tx: Tx, wanted: TaskFilter) -> tuple[list[Task], str | None]:
-    page = search.page(tx, wanted)
-    return list(page.tasks), page.next
-
-
-def _pages(tx: Tx, wanted: TaskFilter) -> tuple[list[Task], None]:
-    return [task for part in _parts(tx, wanted) for task in part], None
-
-
-def _parts(tx: Tx, wanted: TaskFilter) -> Iterator[tuple[Task, ...]]:
-    while True:
-        page = search.page(tx, wanted)
-        yield page.tasks
-        if page.next is None:
-            return
-        wanted = replace(wanted, before=page.next)
-
-
 def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
     if not found:
-        out.say(_nothing(tx))
+        out.say(_empty_sentence(tx))
         return
     now = clock.now()
     asking = reviews.asking(tx, [task.id for task in found])
     ranked = any(task.priority is not Priority.LOW for task in found)
     last = ["TITLE", "WHY"] if why else ["TITLE"]
     head = ["ID", "STATUS", "WHEN", *(["PRIORITY"] if ranked else []), *last]
-    rows: list[list[Piece]] = [[StyledText(name, "dim") for name in head]]
+    rows: list[list[Piece]] = []
     for task in found:
         row: list[Piece] = [
-            StyledText(words.short(tx, task.id), "dim"),
-            _standing(task, now, asks=task.id in asking),
+            StyledText(words.short_id(tx, task.id), "dim"),
+            _status(task, now, asks=task.id in asking),
             words.relative(words.latest(task), now),
         ]
         if ranked:
             row.append(task.priority.value)
         rows.append([*row, task.title, because(task) or ""] if why else [*row, task.title])
-    out.table(rows)
+    out.table(rows, head)
     if more is not None:
-        out.say(StyledText(f"There are more: remit ls --cursor {more}, or --all.", "dim"))
+        out.hint(f"There are more: remit ls --cursor {more}, or --all.")
 
 
-def _standing(task: Task, now: datetime, *, asks: bool) -> StyledText:
+def _status(task: Task, now: datetime, *, asks: bool) -> StyledText:
     """Return its status; an unverified result is marked."""
     said = words.status(task, now, asks=asks)
     return StyledText(f"{said.text}, not verified", "yellow") if is_unverified(task) else said
 
 
-def _nothing(tx: Tx) -> str:
+def _empty_sentence(tx: Tx) -> str:
     if tasks.counts(tx):
         return "No task fits."
     return 'No tasks yet. Add one: remit add "Say hello" --text "Hello!"'

@@ -87,10 +87,10 @@ def _ask(line: bytes, headers: dict[str, str], home: Path, token: str | None) ->
         raise RpcError(_AWAY, _NOBODY) from None
     finally:
         connection.close()
-    return _read(raw)
+    return _parse_answer(raw)
 
 
-def _read(raw: bytes) -> "JsonMap | None":
+def _parse_answer(raw: bytes) -> "JsonMap | None":
     """Parse an answer, or raise a problem's sentence: the guard does not speak JSON-RPC."""
     try:
         found = codec.loads(raw) if raw else None

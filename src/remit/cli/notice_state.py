@@ -6,128 +6,127 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
-from msgspec import Struct
-
 from remit.channels.health import ChannelState, channel_states
 from remit.channels.push.sending import NEEDS, is_there
 from remit.channels.registry import ChannelSecrets
 from remit.cli import words
+from remit.cli.calendar import accounts
+from remit.cli.out import DoctorFinding, ok, warn
+from remit.cli.remit_client import RemitClient
 from remit.errors import RemitError
 from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH
+from remit.model.review import Review, ReviewAnswer
+from remit.model.status import Reason
+from remit.operations.arguments import NewDecision
 from remit.settings import Settings
-from remit.settings.doors import OWN
-from remit.store import calendars, permissions, push
+from remit.store import calendars, permissions, push, reviews
 from remit.store.calendars import StoredCalendar
 from remit.store.read_only import glance
-from remit.store.secrets import Secrets, machine_ring
+from remit.store.secrets import secrets_of
 
 _DASHBOARD: Final = "what is for you is shown there; it is always ready"
 
 
-def look(settings: Settings) -> list[ChannelState]:
+def all_channels(settings: Settings) -> list[ChannelState]:
     """Return every channel, the dashboard first."""
-    return [ChannelState("dashboard", "dashboard", "ok", _DASHBOARD), *chosen(settings)]
+    return [
+        ChannelState("dashboard", "dashboard", "ok", _DASHBOARD),
+        *configured_channels(settings),
+    ]
 
 
-def chosen(settings: Settings) -> list[ChannelState]:
+def configured_channels(settings: Settings) -> list[ChannelState]:
     """Return the configured channels."""
     if not settings.channels:
         return []
     from remit.wiring import WallClock  # noqa: PLC0415 - the whole house
 
-    keys = ChannelSecrets(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
-    return [*channel_states(keys, WallClock(), _off(settings)).values()]
-
-
-def _off(settings: Settings) -> dict[str, str]:
-    if not settings.database.exists():
-        return {}
+    keys = ChannelSecrets(secrets_of(settings.home), os.environ, settings.channels)
     with glance(settings.database) as tx:
-        return permissions.channels_off(tx)
+        return [*channel_states(keys, WallClock(), permissions.channels_off(tx)).values()]
 
 
-class NoticeHealth(Struct, frozen=True):
-    """`verdict` is ok, warn or fail, as in the doctor."""
-
-    verdict: str
-    said: str
-    todo: str = ""
-
-
-def ways(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
+def notice_findings(settings: Settings, now: datetime) -> Iterator[DoctorFinding]:
     """Yield every way that is used for notices, and whether it works."""
     wishes = settings.notices
-    used = {way: [n.value for n in KINDS if way in wishes.ways(n)] for way in _named(settings)}
-    channels = {each.name: each for each in chosen(settings)}
+    used = {way: [n.value for n in KINDS if way in wishes.ways(n)] for way in _used_ways(settings)}
+    channels = {each.name: each for each in configured_channels(settings)}
     for way, kinds in used.items():
         told = ", ".join(kinds) or "the digest"
         if way == CONVERSATION:
-            yield NoticeHealth("ok", f"{way} ({told}): it always works")
+            yield ok("notices", f"{way} ({told}): it always works")
         elif way == PUSH:
             yield _push(settings, told, now)
         elif way == DIGEST:
             over = ", ".join(wishes.digest_over)
-            yield NoticeHealth("ok", f"{way} ({told}): at {wishes.digest_at}, over {over}")
+            yield ok("notices", f"{way} ({told}): at {wishes.digest_at}, over {over}")
         else:
             found = channels[way]
-            yield NoticeHealth(found.verdict, f"{way} ({told}): {found.said}", found.todo)
+            yield DoctorFinding(
+                "notices", found.verdict, f"{way} ({told}): {found.said}", found.todo
+            )
     if silent := [news.value for news in KINDS if not wishes.ways(news)]:
-        yield NoticeHealth(
-            "ok", f"none ({', '.join(silent)}): you are not told; the dashboard has it"
-        )
+        yield ok("notices", f"none ({', '.join(silent)}): you are not told; the dashboard has it")
 
 
-def every_calendar(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
+def calendar_findings(settings: Settings, now: datetime) -> Iterator[DoctorFinding]:
     """Yield each account: which calendars start work, and when it was last read."""
-    accounts = [*([OWN] if settings.calendar.own else []), *settings.calendars]
     known: list[StoredCalendar] = []
     # A damaged or older file is reported elsewhere.
     with suppress(RemitError), glance(settings.database) as tx:
         known = calendars.list_calendars(tx)
-    for account in accounts:
+    for account in accounts(settings):
         yield _account(account, [each for each in known if each.account == account], now)
 
 
-def _named(settings: Settings) -> list[str]:
+def _used_ways(settings: Settings) -> list[str]:
     every = [way for news in KINDS for way in settings.notices.ways(news)]
     return list(dict.fromkeys([*every, *settings.notices.channels]))
 
 
-def _push(settings: Settings, told: str, now: datetime) -> NoticeHealth:
+def _push(settings: Settings, told: str, now: datetime) -> DoctorFinding:
     if not is_there():
-        return NoticeHealth("ok", f"{PUSH} ({told}): no browser is told. {NEEDS}")
+        return ok("notices", f"{PUSH} ({told}): no browser is told. {NEEDS}")
     listening = 0
     with suppress(RemitError), glance(settings.database) as tx:
         listening = len(push.list_subscriptions(tx, now))
     if not listening:
-        return NoticeHealth(
-            "ok", f"{PUSH} ({told}): no browser listens; Settings, Notices lets one"
-        )
-    return NoticeHealth("ok", f"{PUSH} ({told}): {words.count(listening, 'browser')} listening")
+        return ok("notices", f"{PUSH} ({told}): no browser listens; Settings, Notices lets one")
+    return ok("notices", f"{PUSH} ({told}): {words.count(listening, 'browser')} listening")
 
 
-def _account(name: str, found: list[StoredCalendar], now: datetime) -> NoticeHealth:
+def _account(name: str, found: list[StoredCalendar], now: datetime) -> DoctorFinding:
     marked = [each for each in found if each.marked]
     if not found:
-        return NoticeHealth(
-            "ok", f"{name}: not read yet; `remit up` does, and `remit calendar sync`"
-        )
+        return ok("calendar", f"{name}: not read yet; `remit up` does, and `remit calendar sync`")
     if wrong := next((each.why for each in marked if each.why), None):
         todo = "Look at its address and password; what is known of it still starts."
-        return NoticeHealth("warn", f"{name}: {wrong}", todo)
+        return warn("calendar", f"{name}: {wrong}", todo)
     if not marked:
-        return NoticeHealth("ok", f"{name}: none starts work; `remit calendar mark NAME` lets one")
-    said = f"{name}: {words.count(len(marked), 'calendar')}, {_read(marked, now)}"
+        return ok("calendar", f"{name}: none starts work; `remit calendar mark NAME` lets one")
+    said = f"{name}: {words.count(len(marked), 'calendar')}, {_last_read(marked, now)}"
     if refused := sum(each.refused for each in marked):
         todo = "`remit calendar` says which, and why."
-        return NoticeHealth(
-            "warn", f"{said}; {words.count(refused, 'event')} starting nothing", todo
-        )
-    return NoticeHealth("ok", said)
+        return warn("calendar", f"{said}; {words.count(refused, 'event')} starting nothing", todo)
+    return ok("calendar", said)
 
 
-def _read(marked: list[StoredCalendar], now: datetime) -> str:
+def _last_read(marked: list[StoredCalendar], now: datetime) -> str:
     last = min((each.looked for each in marked if each.looked), default=None)
     if last is None:
         return "not read yet"
     return f"read {words.relative(last, now)}"
+
+
+def release(settings: Settings, way: RemitClient, channel: str) -> int:
+    """Let what waited for a channel's account go on; return how many tasks."""
+    locked = waiting_for(settings, channel)
+    for each in locked:
+        assert each.id is not None  # noqa: S101 - what waits has been stored
+        way.ask(NewDecision(each.id, ReviewAnswer.APPROVE))
+    return len(locked)
+
+
+def waiting_for(settings: Settings, channel: str) -> list[Review]:
+    with glance(settings.database) as tx:
+        return reviews.waiting_for(tx, Reason.AUTH, f"channel:{channel}")

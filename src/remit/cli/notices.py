@@ -2,13 +2,12 @@
 
 from typing import Annotated, Final
 
-from cyclopts import App
-
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, remit_client, words
+from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import JsonMap
 from remit.model.notice import Notice, NoticeState
 from remit.operations.notice_json import notice as shape
 from remit.operations.settings_arguments import TriedWay
@@ -16,6 +15,7 @@ from remit.store import notices
 from remit.store.read_only import glance
 
 _MOST: Final = 500
+_HEADS: Final = ("WHEN", "KIND", "WAY", "STATE", "TITLE")
 _WORDS: Final = {
     NoticeState.NEW: ("waits", ""),
     NoticeState.CLAIMED: ("on its way", "cyan"),
@@ -26,39 +26,25 @@ _WORDS: Final = {
 }
 _CODES: Final = {NoticeState.SENT.value: codes.DONE, NoticeState.NEW.value: codes.WAITS}
 
-app = App(name="notices")
+app = CommandGroup("notices")
 
 
 @app.default
-@app.command(name="ls")
+@app.command("ls")
 def ls(
-    *,
-    limit: Annotated[int, flag("How many.", "--limit", "-n")] = 20,
-    json: AsJson = False,
+    *, limit: Annotated[int, flag("How many.", "--limit", "-n")] = 20, json: AsJson = False
 ) -> int:
     """What you were told, newest first: over which way, and what came of it."""
     if not 1 <= limit <= _MOST:
         raise BadInput(f"--limit must be a number from 1 to {_MOST}, not {limit}.", field="limit")
-    settings = house_settings.load()
-    found: list[tuple[int, Notice]] = []
-    if settings.database.exists():
-        with glance(settings.database) as tx:
-            found = notices.recent(tx, None, limit)
-    if json:
-        listed: list[Json] = [shape(each) for _, each in found]
-        out.emit({"notices": listed})
-        return codes.DONE
-    if not found:
-        out.say("Nothing was told yet; `remit notices test WAY` tries a way out.")
-        return codes.DONE
-    heads: list[Piece] = [
-        StyledText(head, "dim") for head in ("WHEN", "KIND", "WAY", "STATE", "TITLE")
-    ]
-    out.table([heads, *(_row(each) for _, each in found)])
-    return codes.DONE
+    with glance(house_settings.load().database) as tx:
+        found = notices.recent(tx, None, limit)
+    told: JsonMap = {"notices": [shape(each) for _, each in found]}
+    empty = "Nothing was told yet; `remit notices test WAY` tries a way out."
+    return out.listing(json, told, [_row(each) for _, each in found], _HEADS, empty)
 
 
-@app.command(name="test")
+@app.command("test")
 def try_out(
     way: Annotated[str, flag("conversation, push, or a channel's name.")],
     /,
@@ -66,19 +52,14 @@ def try_out(
     json: AsJson = False,
 ) -> int:
     """Send a test notice over one way, and show what came of it."""
-    with remit_client.opened(house_settings.load()) as house:
-        told = house.ask(TriedWay(way))
+    told = remit_client.ask(TriedWay(way))
+    word, style = _WORDS[NoticeState(str(told["state"]))]
+    why = f" {told['why']}" if told["why"] else ""
     if json:
         out.emit(told)
     else:
-        _say(told)
+        out.line(f"{told['way']}: ", StyledText(word, style), f".{why}")
     return _CODES.get(str(told["state"]), codes.FAILED)
-
-
-def _say(told: JsonMap) -> None:
-    word, style = _WORDS[NoticeState(str(told["state"]))]
-    why = f" {told['why']}" if told["why"] else ""
-    out.line(f"{told['way']}: ", StyledText(word, style), f".{why}")
 
 
 def _row(each: Notice) -> list[Piece]:

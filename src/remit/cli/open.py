@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from urllib.parse import quote
 
 from remit import settings as house_settings
-from remit.cli import codes, out, remote
+from remit.cli import out, remote
 from remit.cli.out import AsJson, flag
 from remit.errors import Unreachable
 from remit.operations.settings_arguments import InviteBrowser
@@ -31,16 +31,11 @@ def open_(
         link = f"{found.ask(InviteBrowser())['url']}&next={quote(page, safe='/')}"
     finally:
         found.close()
-    shown = not print_ and _has_screen() and webbrowser.open(link)
-    if json:
-        out.emit({"url": link, "opened": shown})
-        return codes.DONE
-    if shown:
-        out.say("Opened in your browser. If nothing shows, this link does the same, once:")
-    out.line(link)
-    return codes.DONE
+    shown = not print_ and has_screen() and webbrowser.open(link)
+    opened = ["Opened in your browser. If nothing shows, this link does the same, once:"]
+    return out.done(json, {"url": link, "opened": shown}, *opened if shown else (), data=link)
 
 
-def _has_screen() -> bool:
+def has_screen() -> bool:
     """Whether there is a display: without one, a text browser would take over the terminal."""
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _SCREENS)

@@ -11,11 +11,10 @@ import sys
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Final, TextIO, TypeAlias
-
-from cyclopts import Parameter
+from typing import Annotated, Final, NamedTuple, TextIO, TypeAlias
 
 from remit.cli import clock
+from remit.cli.commands import Flag
 from remit.model.codec import Json, JsonMap
 
 SCHEMA_VERSION: Final = 1
@@ -28,14 +27,8 @@ _UNCLEAN: Final = re.compile(
     r"|\x1b[ -/]*[0-~]"
     r"|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u200e\u200f\u061c]"
 )
-_STYLES: Final = {
-    "bold": "1",
-    "dim": "2",
-    "red": "31",
-    "green": "32",
-    "yellow": "33",
-    "cyan": "36",
-}
+_STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
+VERDICT_STYLES: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 _TURNS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _RAW_IN_JSON: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *_TURNS)}
 
@@ -51,6 +44,31 @@ class StyledText:
 
 
 Piece: TypeAlias = str | StyledText
+
+
+class DoctorFinding(NamedTuple):
+    """How one part of Remit stands, and what to do about it."""
+
+    part: str
+    verdict: str  # ok, warn or fail
+    said: str
+    todo: str = ""
+
+    @property
+    def mark(self) -> StyledText:
+        return StyledText(f"{self.verdict:<5}", VERDICT_STYLES[self.verdict])
+
+
+def ok(part: str, said: str) -> DoctorFinding:
+    return DoctorFinding(part, "ok", said)
+
+
+def warn(part: str, said: str, todo: str) -> DoctorFinding:
+    return DoctorFinding(part, "warn", said, todo)
+
+
+def fail(part: str, said: str, todo: str = "") -> DoctorFinding:
+    return DoctorFinding(part, "fail", said, todo)
 
 
 def clean(text: str) -> str:
@@ -74,6 +92,40 @@ def emit(payload: JsonMap) -> None:
     text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     sys.stdout.write(text.translate(_RAW_IN_JSON) + "\n")
     sys.stdout.flush()
+
+
+def done(as_json: bool, payload: JsonMap, *messages: str, data: str = "") -> int:
+    """Print a result, as JSON or as messages and data; return the exit code of success."""
+    if as_json:
+        emit(payload)
+        return 0
+    for message in messages:
+        say(message)
+    if data:
+        line(data)
+    return 0
+
+
+def listing(
+    as_json: bool,
+    payload: JsonMap,
+    rows: "Sequence[Sequence[Piece]]",
+    heads: Sequence[str] = (),
+    empty: str = "",
+) -> int:
+    """Print a list, as JSON or as a table; `empty` is said if there is nothing in it."""
+    if as_json:
+        emit(payload)
+    elif rows:
+        table(rows, heads)
+    elif empty:
+        say(empty)
+    return 0
+
+
+def hint(text: str, style: str = "dim") -> None:
+    """Print a message that may be overlooked."""
+    say(StyledText(text, style))
 
 
 def document(payload: JsonMap) -> None:
@@ -112,16 +164,17 @@ def cut(text: str, most: int) -> str:
     return kept.rstrip() + "…"
 
 
-def table(rows: Sequence[Sequence[Piece]]) -> None:
+def table(rows: Sequence[Sequence[Piece]], heads: Sequence[str] = ()) -> None:
     """Print columns side by side; on a terminal the last one is cut at the edge."""
-    cleaned = [[_one_line(cell) for cell in row] for row in rows]
+    above = [[StyledText(head, "dim") for head in heads]] if heads else []
+    cleaned = [[_one_line(cell) for cell in row] for row in (*above, *rows)]
     widths = [max(width(_text(cell)) for cell in column) for column in zip(*cleaned, strict=True)]
-    edge = _edge()
+    most = terminal_width()
     for row in cleaned:
         pieces: list[Piece] = []
         for cell, wide in zip(row[:-1], widths, strict=False):
             pieces += [cell, " " * (wide - width(_text(cell)) + 2)]
-        room = edge and max(edge - sum(widths[:-1]) - 2 * len(widths[:-1]), 16)
+        room = most and max(most - sum(widths[:-1]) - 2 * len(widths[:-1]), 16)
         last = row[-1]
         line(*pieces, StyledText(cut(last.text, room), last.style) if room else last)
 
@@ -155,7 +208,7 @@ def _columns(char: str) -> int:
     return 2 if unicodedata.east_asian_width(char) in "WF" else 1
 
 
-def _edge() -> int:
+def terminal_width() -> int:
     """Return the terminal's width; 0 if the output goes elsewhere and nothing is cut."""
     if not is_terminal(sys.stdout):
         return 0
@@ -165,14 +218,14 @@ def _edge() -> int:
         return 80
 
 
-def flag(said: str, *names: str) -> Parameter:
+def flag(said: str, *names: str) -> Flag:
     """Declare a flag or argument: its help, and its names if not its own."""
-    return Parameter(name=names or None, help=said)
+    return Flag(said, *names)
 
 
-def free(said: str) -> Parameter:
+def free(said: str) -> Flag:
     """Declare an argument that may begin with a hyphen, or be one."""
-    return Parameter(help=said, allow_leading_hyphen=True)
+    return Flag(said, leading_hyphen=True)
 
 
 AsJson: TypeAlias = Annotated[bool, flag("JSON on stdout, for programs.", "--json")]

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
 
-from cyclopts import App
 from msgspec import Struct
 
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client
+from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, flag
 from remit.cli.verify import verify
 from remit.errors import BadInput, Conflict
-from remit.model.codec import Json
+from remit.model.codec import JsonMap
 from remit.settings import Settings, edit
 from remit.settings.parts import NAME
 from remit.specialist import installed
@@ -28,7 +28,7 @@ from remit.verify.runners import CheckCommand, MissingTool
 
 _NAME: Final = re.compile(r"[^a-z0-9]+")
 
-app = App(name="project")
+app = CommandGroup("project")
 
 
 class _Plan(Struct, frozen=True):
@@ -43,25 +43,25 @@ class _Plan(Struct, frozen=True):
 
 
 @app.default
-@app.command(name="ls")
+@app.command("ls")
 def ls(*, json: AsJson = False) -> int:
     """The projects that are set up, and who works on each."""
     known = house_settings.load().projects
-    if json:
-        listed: list[Json] = [
-            {"name": name, "path": each.path, "specialists": list(each.specialists)}
+    listed: JsonMap = {
+        "projects": [
+            {"name": name, "path": each.path, "specialists": [*each.specialists]}
             for name, each in known.items()
         ]
-        out.emit({"projects": listed})
-        return codes.DONE
-    if not known:
-        out.say("No project is set up. `remit project add FOLDER` sets one up.")
-    for name, each in known.items():
-        out.line(f"{name}: {each.path}, worked on by {', '.join(each.specialists) or 'anyone'}")
-    return codes.DONE
+    }
+    lines = [
+        f"{name}: {each.path}, worked on by {', '.join(each.specialists) or 'anyone'}"
+        for name, each in known.items()
+    ]
+    empty = [] if known else ["No project is set up. `remit project add FOLDER` sets one up."]
+    return out.done(json, listed, *empty, data="\n".join(lines))
 
 
-@app.command
+@app.command()
 def add(
     folder: Annotated[Path, flag("The folder of the project, under git.")] = Path(),
     /,

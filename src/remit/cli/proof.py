@@ -7,18 +7,8 @@ from remit.cli import out, words
 from remit.cli.out import StyledText
 from remit.journal import tries
 from remit.journal.tries import TryHistory
+from remit.model import contract as contracts
 from remit.model.codec import Json, JsonMap, stamp, to_json
-from remit.model.contract import (
-    DEFERRED,
-    NOT_DECIDED,
-    Contract,
-    ContractType,
-    Criterion,
-    Finding,
-    GeneratedFrom,
-    Result,
-    Timing,
-)
 from remit.model.proof import UNVERIFIED, ProofState, owners_word, proof_of
 from remit.model.specialist import AttemptOutcome
 from remit.model.task import Task
@@ -36,20 +26,20 @@ SAYS: Final = {
     ProofState.REFUTED: "Not verified: what was checked when its group ended failed.",
 }
 _TYPES: Final = {
-    ContractType.VERIFIABLE: "verifiable: checks decide",
-    ContractType.ADVISORY: "advisory: you read it and judge",
-    ContractType.SKIP: "skip: only the cheapest checks",
+    contracts.ContractType.VERIFIABLE: "verifiable: checks decide",
+    contracts.ContractType.ADVISORY: "advisory: you read it and judge",
+    contracts.ContractType.SKIP: "skip: only the cheapest checks",
 }
 _FROM: Final = {
-    GeneratedFrom.AUTO: "made by rules",
-    GeneratedFrom.USER: "made by you",
-    GeneratedFrom.PRD: "made from a requirements document",
+    contracts.GeneratedFrom.AUTO: "made by rules",
+    contracts.GeneratedFrom.USER: "made by you",
+    contracts.GeneratedFrom.PRD: "made from a requirements document",
 }
 _OPEN: Final = ("later", "not yet")
 _RESULTS: Final = {
-    Result.PASS: ("passed", "green"),
-    Result.FAIL: ("failed", "red"),
-    Result.SKIPPED: ("skipped", "dim"),
+    contracts.Result.PASS: ("passed", "green"),
+    contracts.Result.FAIL: ("failed", "red"),
+    contracts.Result.SKIPPED: ("skipped", "dim"),
 }
 ENDED: Final = {
     AttemptOutcome.SUCCESS: "did it",
@@ -90,9 +80,9 @@ def proof_sentences(tx: Tx, task: Task) -> Iterator[str]:
         yield f"You said: {owners_word(task)}"
     verdict = task.verdict
     for each in verdict.findings if verdict else ():
-        if each.result is Result.FAIL:
+        if each.result is contracts.Result.FAIL:
             yield f"{each.activity} failed: {_short(each.error or 'it does not say why')}"
-        elif (each.error or "").startswith(NOT_DECIDED):
+        elif (each.error or "").startswith(contracts.NOT_DECIDED):
             yield f"{each.activity} is {_short(each.error or '')}"
     for one in tries.read(tx, task).attempts:
         why = f": {_short(one.error)}" if one.error else ""
@@ -100,8 +90,8 @@ def proof_sentences(tx: Tx, task: Task) -> Iterator[str]:
 
 
 def matched(
-    contract: Contract, findings: tuple[Finding, ...]
-) -> Iterator[tuple[Criterion, Finding | None]]:
+    contract: contracts.Contract, findings: tuple[contracts.Finding, ...]
+) -> Iterator[tuple[contracts.Criterion, contracts.Finding | None]]:
     """Yield each criterion with its finding; two of one kind have one each, in order."""
     left = list(findings)
     for each in contract.criteria:
@@ -117,7 +107,7 @@ def _ends(tx: Tx, task: Task) -> str:
     return f"when {waits[0].batch.group.said} ends" if waits else "when its group ends"
 
 
-def _contract(task: Task, contract: Contract, ends: str) -> None:
+def _contract(task: Task, contract: contracts.Contract, ends: str) -> None:
     out.line()
     out.line(StyledText("Contract", "bold"))
     out.line(f"  {_TYPES[contract.type]}; {_FROM[contract.generated_from]}")
@@ -132,23 +122,25 @@ def _contract(task: Task, contract: Contract, ends: str) -> None:
     out.line("  ", StyledText(said, style.get(standing, "dim")))
 
 
-def _criterion(criterion: Criterion, found: Finding | None, ends: str) -> None:
+def _criterion(criterion: contracts.Criterion, found: contracts.Finding | None, ends: str) -> None:
     word, style = _RESULTS[found.result] if found else ("not yet", "dim")
-    if found is not None and found.error == DEFERRED:
+    if found is not None and found.error == contracts.DEFERRED:
         word = "later"
-    if found is not None and (found.error or "").startswith(NOT_DECIDED):
-        word = NOT_DECIDED.rstrip(": ")
+    if found is not None and (found.error or "").startswith(contracts.NOT_DECIDED):
+        word = contracts.NOT_DECIDED.rstrip(": ")
     pattern = f" ({criterion.pattern})" if criterion.pattern else ""
-    later = f", {ends}" if criterion.timing is Timing.DEFERRED and word in _OPEN else ""
+    later = f", {ends}" if criterion.timing is contracts.Timing.DEFERRED and word in _OPEN else ""
     known = found if word not in _OPEN else None
     often = f", {words.count(known.attempts, 'time')}" if known and known.attempts > 1 else ""
     took = f", {_seconds(known)}" if known and known.started_at and known.ended_at else ""
     said = f"{criterion.activity}: {criterion.description}{pattern}{later}{often}{took}"
     out.line("  ", StyledText(f"[{word}]", style), f" {said}")
     said = (found.error or found.note or "") if found is not None else ""
-    if found is not None and said != DEFERRED:
+    if found is not None and said != contracts.DEFERRED:
         for line in said.strip().splitlines():
-            out.line("    ", StyledText(line, "red" if found.result is Result.FAIL else "dim"))
+            out.line(
+                "    ", StyledText(line, "red" if found.result is contracts.Result.FAIL else "dim")
+            )
 
 
 def _attempts(known: TryHistory) -> None:
@@ -164,7 +156,7 @@ def _attempts(known: TryHistory) -> None:
         out.line(f"  {words.local(each.started_at)}  ", said, f", {took:.1f} s{why}")
 
 
-def _seconds(found: Finding) -> str:
+def _seconds(found: contracts.Finding) -> str:
     assert found.started_at is not None  # noqa: S101 - who calls has looked
     assert found.ended_at is not None  # noqa: S101
     return f"{(found.ended_at - found.started_at).total_seconds():.1f} s"

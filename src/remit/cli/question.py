@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.cli.words import letters_of, several, shown
+from remit.cli.words import ambiguous, letters_of, shortened
 from remit.errors import AlreadyDecided, BadInput, Conflict, NotFound
 from remit.model.codec import stamp
 from remit.model.ids import ReviewId, TaskId
@@ -17,7 +17,7 @@ _ALL: Final = -1
 def find(tx: Tx, text: str) -> Review:
     """Return the review: by its own id, or by a task with one question."""
     if text.strip().upper().startswith("REV-"):
-        return _named(tx, text)
+        return _by_review_id(tx, text)
     ulid = letters_of(text, "task")
     fitting = list(tasks.ids_like(tx, f"task-{ulid}"))
     asking = [] if text.strip().upper().startswith("TASK-") else _open_like(tx, ulid)
@@ -25,15 +25,15 @@ def find(tx: Tx, text: str) -> Review:
     if len(fitting) == 1:
         asking = [review for review in asking if review.task_id != fitting[0]]
     if len(fitting) + len(asking) > 1:
-        raise BadInput(several(text, [*fitting, *(str(r.id) for r in asking)]), field="id")
+        raise BadInput(ambiguous(text, [*fitting, *(str(r.id) for r in asking)]), field="id")
     if asking:
         return asking[0]
     if not fitting:
-        raise NotFound("task or review", shown(text))
-    return _asked_by(tx, fitting[0])
+        raise NotFound("task or review", shortened(text))
+    return _open_review_of(tx, fitting[0])
 
 
-def _named(tx: Tx, text: str) -> Review:
+def _by_review_id(tx: Tx, text: str) -> Review:
     ulid = letters_of(text, "rev")
     if len(ulid) == _WHOLE:
         found = reviews.get(tx, ReviewId(f"rev-{ulid}"))
@@ -43,9 +43,9 @@ def _named(tx: Tx, text: str) -> Review:
         return found
     fitting = _open_like(tx, ulid)
     if not fitting:
-        raise NotFound("open review", shown(text))
+        raise NotFound("open review", shortened(text))
     if len(fitting) > 1:
-        raise BadInput(several(text, [str(r.id) for r in fitting]), field="id")
+        raise BadInput(ambiguous(text, [str(r.id) for r in fitting]), field="id")
     return fitting[0]
 
 
@@ -54,14 +54,14 @@ def _open_like(tx: Tx, ulid: str) -> list[Review]:
     return [r for r in reviews.waiting(tx, _ALL) if str(r.id).startswith(wanted)]
 
 
-def _asked_by(tx: Tx, task_id: TaskId) -> Review:
+def _open_review_of(tx: Tx, task_id: TaskId) -> Review:
     asked = reviews.of_task(tx, task_id)
     waiting = [review for review in asked if review.decision is None]
     if len(waiting) == 1:
         return waiting[0]
     if waiting:
         ids = ", ".join(str(review.id) for review in waiting)
-        raise BadInput(f"Task {task_id} asks several things; name one: {ids}.", field="id")
+        raise BadInput(f"Task {task_id} asks ambiguous things; name one: {ids}.", field="id")
     stands = tasks.get(tx, task_id).status
     before = " What it asked was decided before." if asked else ""
     raise Conflict(f"Task {task_id} is {stands}; it asks nothing now.{before}")

@@ -2,21 +2,22 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Final, TypeVar, cast
 
 from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
 from remit.brain.turn import FilledForm
 from remit.cli import clock, codes, out
-from remit.errors import BadInput
+from remit.errors import BadInput, StepFailed
 from remit.intake.exam.qualify import ExamFile, QualifiedReader
 from remit.intake.exam.score import ExamMark, ExamScore, public_messages, score
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import PlainReader
-from remit.model.codec import Json
+from remit.model.codec import JsonMap
 from remit.model.reply import Prompt
+from remit.ports import Brain
 from remit.settings import Settings
-from remit.wiring.minds import brain_of
+from remit.wiring.readers import brain_of, second_brain
 
 T = TypeVar("T")
 _LANGUAGES: Final = ("en", "de", "es")
@@ -30,17 +31,23 @@ def take(settings: Settings, *, as_json: bool) -> int:
 
     async def examine(reader: ModelReader, name: str) -> int:
         qualified = QualifiedReader(reader, name, ExamFile(settings.home))
-        result = await qualified.take_exam(clock.now())
+        try:
+            result = await qualified.take_exam(clock.now())
+        except StepFailed as error:
+            out.say(str(error))
+            return codes.FAILED
         if as_json:
             out.emit({"model": name, "qualifies": result.qualifies, "detail": result.sentence})
         else:
             out.line(result.sentence)
         return codes.DONE if result.qualifies else codes.FAILED
 
-    found = asyncio.run(_with_model(settings, examine))
-    if found is None:
+    brains = [brain_of(settings), second_brain(settings)]
+    results = [asyncio.run(_with_model(each, examine)) for each in brains]
+    exit_codes = [code for code in results if code is not None]
+    if not exit_codes:
         raise BadInput(_NO_MODEL)
-    return found
+    return max(exit_codes)
 
 
 def show_scores(settings: Settings, *, as_json: bool) -> int:
@@ -50,39 +57,32 @@ def show_scores(settings: Settings, *, as_json: bool) -> int:
     async def read_all(reader: ModelReader, name: str) -> tuple[str, ExamScore]:
         return name, await score(reader, public_messages())
 
-    if found := asyncio.run(_with_model(settings, read_all)):
+    if found := asyncio.run(_with_model(brain_of(settings), read_all)):
         scores[found[0]] = found[1]
-    if as_json:
-        out.emit(
-            {
-                "messages": len(public_messages()),
-                "readers": {n: _told(s) for n, s in scores.items()},
-            }
-        )
-        return codes.DONE
-    out.table([
-        ("reader", "language", *ExamMark),
-        *((name, language, *(str(found.count(mark, language=language)) for mark in ExamMark))
-          for name, found in scores.items() for language in _LANGUAGES),
-    ])  # fmt: skip
-    return codes.DONE
-
-
-def _told(found: ExamScore) -> Json:
-    return {
-        language: {mark.value: found.count(mark, language=language) for mark in ExamMark}
-        for language in _LANGUAGES
+    counts = {
+        name: {
+            language: {mark.value: found.count(mark, language=language) for mark in ExamMark}
+            for language in _LANGUAGES
+        }
+        for name, found in scores.items()
     }
+    rows = [
+        (name, language, *map(str, marks.values()))
+        for name, languages in counts.items()
+        for language, marks in languages.items()
+    ]
+    told = {"messages": len(public_messages()), "readers": counts}
+    heads = ("reader", "language", *ExamMark)
+    return out.listing(as_json, cast("JsonMap", told), [heads, *rows])
 
 
 async def _with_model(
-    settings: Settings, do: Callable[[ModelReader, str], Awaitable[T]]
+    brain: Brain | None, do: Callable[[ModelReader, str], Awaitable[T]]
 ) -> T | None:
-    """Run something with the reading model; None if there is none."""
-    brain = brain_of(settings)
+    """Run something with the reading model alone; None if there is none."""
     if not isinstance(brain, ModelBrain):
         return None
-    mind = brain.as_role(ModelRole.EXTRACT)
+    mind = brain.as_role(ModelRole.EXTRACT).alone()
 
     async def fill(prompt: str, form: type[object], /) -> object | None:
         filled = await mind.fill(Prompt(prompt), form, session="exam")

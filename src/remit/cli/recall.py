@@ -2,28 +2,28 @@
 
 from typing import Annotated, Final, cast
 
-from cyclopts import App
-
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client, words
+from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.operations.settings_arguments import TurnRecallOff
 from remit.settings import DEFAULT_FILE, Settings, edit
+from remit.store.database import Tx
 from remit.store.read_only import glance
 
 _LETTERS: Final = 8  # letters of an id; fewer are read as words
 _COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}
 
-app = App(name="recall")
+app = CommandGroup("recall")
 
 Like = Annotated[str, flag("Words, or the id of a task.")]
 Limit = Annotated[int, flag("How many at most; 5 if not said.", "--limit", "-n")]
 
 
 @app.default
-@app.command(name="status")
+@app.command("status")
 def status(*, json: AsJson = False) -> int:
     """How many tasks the index holds, who reads them, and what is wrong."""
     settings = house_settings.load()
@@ -33,33 +33,26 @@ def status(*, json: AsJson = False) -> int:
     return codes.DONE
 
 
-@app.command(name="find")
+@app.command("find")
 def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
     """Tasks like one, or like some words: by meaning, and by the words they share."""
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
-        found = way.find_like(_meant(settings, like), limit)
-    alike = cast("list[JsonMap]", found["alike"])
-    if json:
-        out.emit({"alike": found["alike"]})
-        return codes.DONE
-    if not alike:
-        out.say("Nothing is like it.")
-        return codes.DONE
-    rows: list[list[Piece]] = [[StyledText(each, "dim") for each in ("ID", "BY", "SCORE", "TITLE")]]
+        found = way.find_like(_task_or_words(settings, like), limit)
     with glance(settings.database) as tx:
-        for each in alike:
-            task, by = cast("JsonMap", each["task"]), str(each["by"])
-            near = f"{float(str(each['score'])):.2f}" if by != "words" else ""
-            short = words.short(tx, TaskId(str(task["id"])))
-            rows.append(
-                [StyledText(short, "dim"), StyledText(by, _COLOURS[by]), near, str(task["title"])]
-            )
-    out.table(rows)
-    return codes.DONE
+        rows = [_row(tx, each) for each in cast("list[JsonMap]", found["alike"])]
+    heads = ("ID", "BY", "SCORE", "TITLE")
+    return out.listing(json, {"alike": found["alike"]}, rows, heads, "Nothing is like it.")
 
 
-@app.command
+def _row(tx: Tx, each: JsonMap) -> list[Piece]:
+    task, by = cast("JsonMap", each["task"]), str(each["by"])
+    near = f"{float(str(each['score'])):.2f}" if by != "words" else ""
+    short = StyledText(words.short_id(tx, TaskId(str(task["id"]))), "dim")
+    return [short, StyledText(by, _COLOURS[by]), near, str(task["title"])]
+
+
+@app.command()
 def rebuild(*, json: AsJson = False) -> int:
     """Make the index anew, from the tasks; nothing else waits for it."""
     settings = house_settings.load()
@@ -69,40 +62,34 @@ def rebuild(*, json: AsJson = False) -> int:
     return codes.FAILED if state["trouble"] else codes.DONE
 
 
-@app.command
+@app.command()
 def off(*, json: AsJson = False) -> int:
     """Delete the index, and keep none until `remit recall on`."""
-    settings = house_settings.load()
-    with remit_client.opened(settings) as way:
-        state = way.ask(TurnRecallOff())
+    settings, state = house_settings.load(), remit_client.ask(TurnRecallOff())
     edit.set_values(settings.home / "settings.toml", {"recall": {"store": "off"}}, DEFAULT_FILE)
     _show(settings, state, serves=True, json=json)
     return codes.DONE
 
 
-@app.command
+@app.command()
 def on(*, json: AsJson = False) -> int:
     """Keep an index in this process again."""
     settings = house_settings.load()
     if settings.recall.is_off:
-        edit.set_values(
-            settings.home / "settings.toml", {"recall": {"store": "embedded"}}, DEFAULT_FILE
-        )
+        chosen = {"recall": {"store": "embedded"}}
+        edit.set_values(settings.home / "settings.toml", chosen, DEFAULT_FILE)
         settings = house_settings.load()
-    if json:
-        out.emit({"store": settings.recall.store})
-    else:
-        out.say("Recall is on. A Remit that runs begins with it in a few seconds.")
-    return codes.DONE
+    sentence = "Recall is on. A Remit that runs begins with it in a few seconds."
+    return out.done(json, {"store": settings.recall.store}, sentence)
 
 
-def _meant(settings: Settings, like: str) -> str:
+def _task_or_words(settings: Settings, like: str) -> str:
     """Return the full id of a task, if the words are a prefix of one."""
     letters = like.strip().upper().removeprefix("TASK-")
     if len(letters) < _LETTERS or not letters.isalnum() or not any(map(str.isdigit, letters)):
         return like
     with glance(settings.database) as tx:
-        return words.task(tx, like)
+        return words.find_task(tx, like)
 
 
 def _show(settings: Settings, state: JsonMap, *, serves: bool, json: bool) -> None:
@@ -113,20 +100,18 @@ def _show(settings: Settings, state: JsonMap, *, serves: bool, json: bool) -> No
         out.line("Recall is off; `remit recall on` begins again. Words are still found.")
         return
     held, tasks = int(str(state["snippets"])), int(str(state["tasks"]))
-    rows: list[list[Piece]] = [
-        [StyledText("Holds", "dim"), f"{held:,} of {words.count(tasks, 'task')}"],
-        [StyledText("Kept by", "dim"), str(state["store"])],
-        [StyledText("Read by", "dim"), str(state["embedder"])],
-    ]
+    facts: dict[str, Piece] = {
+        "Holds": f"{held:,} of {words.count(tasks, 'task')}",
+        "Kept by": str(state["store"]),
+        "Read by": str(state["embedder"]),
+    }
     if settings.recall.store == "embedded":
-        rows.append([StyledText("On disk", "dim"), f"{_size(settings) / 1e6:,.1f} MB"])
+        facts["On disk"] = f"{_size(settings) / 1e6:,.1f} MB"
     if state["trouble"]:
-        rows.append([StyledText("Trouble", "dim"), StyledText(str(state["trouble"]), "red")])
-    out.table(rows)
+        facts["Trouble"] = StyledText(str(state["trouble"]), "red")
+    out.table([[StyledText(name, "dim"), fact] for name, fact in facts.items()])
     if held < tasks and not serves:
-        out.say(
-            StyledText("The rest is read while Remit is up, or by `remit recall rebuild`.", "dim")
-        )
+        out.hint("The rest is read while Remit is up, or by `remit recall rebuild`.")
 
 
 def _size(settings: Settings) -> int:

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
+from remit.brain.choose import KEY_NAMES
 from remit.cli import clock, out, words
 from remit.cli.contact_book import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
 from remit.intake import recipients as zones
 from remit.intake.card import CardTask, make_card
-from remit.language.sentences import sentences
+from remit.language.sentences import in_language, message_language, sentences
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
@@ -19,6 +20,7 @@ from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import messages, permissions, tasks
 from remit.store.read_only import glance
+from remit.store.secrets import Secrets, machine_ring
 
 NO_TASK: Final = {
     "question": "It is a question; nothing was asked to be done.",
@@ -32,6 +34,9 @@ NO_TASK: Final = {
     "chatter": "It asks for nothing to be done.",
 }
 
+_NO_MODEL: Final = (
+    "No language model is connected, so this will wait for you. `remit setup brain` connects one."
+)
 _READS: Final = "The model reads it now; with --wait you see here what it becomes."
 _READS_LATER: Final = "The model reads it as soon as Remit is up."
 
@@ -45,7 +50,7 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     shown = [TaskId(str(each["id"])) for each in maps(told, "tasks")]
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
-        refs = {task_id: words.short(tx, task_id) for task_id in shown}
+        refs = {task_id: words.short_id(tx, task_id) for task_id in shown}
         standing, asked = permissions.list_permissions(tx), messages.questions(tx, found)
     contacts = contacts_of(settings)
     sends = ((task, each) for task in found for each in task.delivery)
@@ -67,8 +72,20 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     _questions(told)
     for sentence in cast("Sequence[str]", told.get("alike", ())):
         out.line(StyledText(sentence, "yellow"))
+    needs_model = any(each.content is None for task in found for each in task.delivery)
+    if needs_model and _lacks_model(settings):
+        out.line(StyledText(_NO_MODEL, "yellow"))
     for task in found:
-        out.say(StyledText(f"See it with: remit show {refs[task.id]}", "dim"))
+        out.hint(f"See it with: remit show {refs[task.id]}")
+
+
+def _lacks_model(settings: Settings) -> bool:
+    """Whether no language model is set up, as far as can be seen without loading one."""
+    brain = settings.brain
+    if brain.kind != "auto" or brain.model or brain.think:
+        return brain.kind == "none"
+    known = {*os.environ, *Secrets(settings.home, machine_ring(settings.home)).names()}
+    return known.isdisjoint((*KEY_NAMES, "OLLAMA_BASE_URL"))
 
 
 def _being_read(task: Task, *, serves: bool) -> None:
@@ -105,7 +122,7 @@ def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
     """Return the task's part of the card, as a table."""
     rows: list[list[Piece]] = []
     for row in part.rows:
-        value = f"{row.value}{_near(task)}" if row.kind == "runs" else row.value
+        value = f"{row.value}{_time_away(task)}" if row.kind == "runs" else row.value
         rows.append(
             [
                 StyledText(row.label, "dim"),
@@ -117,7 +134,7 @@ def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
     return rows
 
 
-def _near(task: Task) -> str:
+def _time_away(task: Task) -> str:
     near = words.near(task.scheduled_for, clock.now()) if task.scheduled_for else ""
     return f" ({near})" if near and not task.gaps else ""
 
@@ -133,25 +150,30 @@ def _clauses(told: JsonMap, task_id: str, language: str) -> list[list[Piece]]:
     rows: list[list[Piece]] = []
     for n, clause in enumerate(mine):
         head = StyledText(say["clauses"] if n == 0 else "", "dim")
-        rows.append([head, f"{say['became_' + _became(clause)]}: {clause['text']}{_why(clause)}"])
+        rows.append(
+            [head, f"{say['became_' + _outcome(clause)]}: {clause['text']}{_why(clause, language)}"]
+        )
     return rows
 
 
-def _became(clause: JsonMap) -> str:
+def _outcome(clause: JsonMap) -> str:
     return str(clause["became"] or "asked")
 
 
-def _why(clause: JsonMap) -> str:
+def _why(clause: JsonMap, language: str) -> str:
     asked = clause.get("asked")
     if asked:
-        return f" ({asked})" if clause["became"] is None else f" (asked: {asked})"
-    return f" ({clause['why']})" if clause["why"] else ""
+        head = "" if clause["became"] is None else f"{sentences(language)['became_asked']}: "
+        return f" ({head}{asked})"
+    return f" ({in_language(str(clause['why']), language)})" if clause["why"] else ""
 
 
 def _nothing(told: JsonMap) -> None:
     out.line(StyledText("No task. ", "bold"), NO_TASK.get(str(told["answer"]), NO_TASK["chatter"]))
+    language = message_language(" ".join(str(clause["text"]) for clause in maps(told, "clauses")))
     for clause in maps(told, "clauses"):
-        out.line("  ", StyledText(f"{_became(clause)}: ", "dim"), str(clause["text"]), _why(clause))
+        head = StyledText(f"{sentences(language)['became_' + _outcome(clause)]}: ", "dim")
+        out.line("  ", head, str(clause["text"]), _why(clause, language))
 
 
 def _questions(told: JsonMap) -> None:

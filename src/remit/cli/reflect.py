@@ -3,15 +3,15 @@
 from datetime import datetime
 from pathlib import Path
 
-from cyclopts import App
-
 from remit import settings as house_settings
-from remit.cli import clock, codes, connection, out, remit_client, words
-from remit.cli.out import AsJson, Piece, StyledText, Timeout
+from remit.cli import clock, codes, out, remit_client, words
+from remit.cli.commands import CommandGroup
+from remit.cli.out import AsJson, StyledText, Timeout
+from remit.cli.request_key import new_key
 from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
-from remit.model.likeness import REFLECT, FileVersion, standing
+from remit.model.likeness import REFLECT, standing
 from remit.operations.settings_arguments import LookBack
 from remit.reflect import lines
 from remit.reflect.harvest import FOLDER
@@ -21,37 +21,35 @@ from remit.store import reflections, series, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
 
-app = App(name="reflect")
+app = CommandGroup("reflect")
 _MOST = 1_000
+_BY_COUNTING = "counting alone; [reflect] model asks one"
 
 
 @app.default
-@app.command
+@app.command()
 def status(*, json: AsJson = False) -> int:
     """Say how many ended tasks are written down, when they are looked at, what was learned."""
     settings = house_settings.load()
     days, count = _written(settings.home / FOLDER)
-    versions: tuple[FileVersion, ...] = ()
-    due: datetime | None = None
-    if settings.database.exists():
-        with glance(settings.database) as tx:
-            versions, due = reflections.versions(tx), _due(tx)
+    with glance(settings.database) as tx:
+        held, due = len(standing(reflections.versions(tx))), _due(tx)
     if json:
-        said: JsonMap = {
-            "lines": count,
-            "days": days,
-            "next": stamp(due) if due else None,
-            "model": settings.reflect.model,
-            "holds": len(standing(versions)),
-        }
-        out.emit(said)
+        told: JsonMap = {"lines": count, "days": days, "next": stamp(due) if due else None}
+        out.emit(told | {"model": settings.reflect.model, "holds": held})
         return codes.DONE
-    for name, told in _rows(settings, count, days, due, versions):
-        out.line(StyledText(f"{name:<10}", "dim"), told)
+    by_model = "counting, and a model"
+    for name, text in (
+        ("Written", f"{words.count(count, 'ended task')} on {words.count(days, 'day')}, {FOLDER}/"),
+        ("Next look", words.planned(due, clock.now()) if due else _no_night(settings)),
+        ("By", by_model if settings.reflect.model else _BY_COUNTING),
+        ("Learned", f"{words.count(held, 'change')} in force; `remit rules history` lists them"),
+    ):
+        out.line(StyledText(f"{name:<10}", "dim"), text)
     return codes.DONE
 
 
-@app.command
+@app.command()
 def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
     """Look back now. Each lesson is a question to you; nothing is changed without your yes.
 
@@ -59,28 +57,9 @@ def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
     """
     tally = CommandTally(house_settings.load(), json)
     with remit_client.opened(tally.settings, works=True) as way:
-        task = TaskId(str(way.ask(LookBack(), connection.new_key())["id"]))
-        tally.waited(way, task, timeout=timeout, after=0)
+        task = TaskId(str(way.ask(LookBack(), new_key())["id"]))
+        tally.wait_for(way, task, timeout=timeout, after=0)
     return tally.end()
-
-
-def _rows(
-    settings: Settings,
-    count: int,
-    days: int,
-    due: datetime | None,
-    versions: tuple[FileVersion, ...],
-) -> list[tuple[str, Piece]]:
-    reflect = settings.reflect
-    night: Piece = words.planned(due, clock.now()) if due else _no_night(settings)
-    by = "counting, and a model" if reflect.model else "counting alone; [reflect] model asks one"
-    learned = words.count(len(standing(versions)), "change")
-    return [
-        ("Written", f"{words.count(count, 'ended task')} on {words.count(days, 'day')}, {FOLDER}/"),
-        ("Next look", night),
-        ("By", by),
-        ("Learned", f"{learned} in force; `remit rules history` lists them"),
-    ]
 
 
 def _no_night(settings: Settings) -> str:

@@ -6,22 +6,19 @@ from datetime import datetime
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
-from cyclopts import App
-
 from remit import gate as gatehouse
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, receipt
+from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, StyledText, flag, free
-from remit.cli.rehearse_calendar import calendar
-from remit.cli.rehearse_contract import contract
-from remit.cli.rehearse_priority import priority
 from remit.contacts.book import FILE, Contacts
 from remit.contacts.people import ContactBook
 from remit.errors import BadInput
 from remit.intake import recipients as zones
 from remit.intake.admit import check_text
-from remit.intake.conditions import find_conditions
-from remit.intake.hear import limited, planned
+from remit.intake.conditions import find_conditions, limited, read_with_quiet
+from remit.intake.extraction import Extraction
+from remit.intake.hear import planned
 from remit.intake.plain_reader import read_plainly, rehearsed
 from remit.intake.veto import held_back
 from remit.model.codec import JsonMap, moment
@@ -32,13 +29,11 @@ from remit.settings import Settings
 # The channels S0 names, with their limits, whether they are set up here or not.
 MOST: Final = {"dashboard": 100_000, "whatsapp": 4096, "email": 100_000}
 
-app = App(name="rehearse")
-app.command(calendar)
-app.command(contract)
-app.command(priority)
+app = CommandGroup("rehearse")
+app.commands |= {name: f"rehearse_{name}:{name}" for name in ("calendar", "contract", "priority")}
 
 
-@app.command
+@app.command()
 def extract(
     text: Annotated[str, free("A message, as you would write it; - reads it from stdin.")] = "",
     /,
@@ -62,9 +57,13 @@ def extract(
     at = moment(now) if now else clock.now()
     book = _book(settings, (*_channels(), *MOST))
     said = said.strip()
-    found = read_plainly(said, now=at, zone=zone, book=book)
-    limits = find_conditions(said, book, at, zone, found.texts)
-    told = rehearsed(limited(held_back(found, said, book), limits))
+
+    def read_rest(rest: str) -> Extraction:
+        found = read_plainly(rest, now=at, zone=zone, book=book)
+        limits = find_conditions(rest, book, at, zone, found.texts)
+        return limited(held_back(found, rest, book), limits)
+
+    told = rehearsed(read_with_quiet(said, book, read_rest))
     if json:
         out.emit(told)
     else:
@@ -72,7 +71,7 @@ def extract(
     return codes.WAITS if told["questions"] else codes.DONE
 
 
-@app.command
+@app.command()
 def gate(
     *,
     channel: Annotated[str, flag("Where it would go: dashboard, whatsapp or email.")] = "dashboard",
@@ -88,22 +87,22 @@ def gate(
         else:
             out.line(StyledText(judged.reason, "yellow"))
         return codes.WAITS
-    if json:
-        out.emit({"verdict": "pass", "deliverable": judged.text})
-    else:
-        out.line(judged.text)
-    return codes.DONE
+    return out.done(json, {"verdict": "pass", "deliverable": judged.text}, data=judged.text)
 
 
-def read(
+def rehearse_words(
     settings: Settings, text: str, at: datetime | None, repeats: Repeats | None = None
 ) -> JsonMap:
     """Return what `remit add` would make of a message, without a running Remit."""
     check_text(text)
     zone, book = zones.owners(settings.zone, os.environ).zone, _book(settings, _channels())
     said = text.strip()
-    found = read_plainly(said, now=clock.now(), zone=zone, book=book)
-    return rehearsed(held_back(planned(found, at, book.home, repeats), said, book))
+
+    def read_rest(rest: str) -> Extraction:
+        found = read_plainly(rest, now=clock.now(), zone=zone, book=book)
+        return held_back(planned(found, at, book.home, repeats), rest, book)
+
+    return rehearsed(read_with_quiet(said, book, read_rest))
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -51,7 +51,7 @@ def calendar(
     window = TimeWindow(first, _to(until, zone) if until else first + AHEAD)
     if window.until <= window.since:
         raise BadInput("--to is not after --from; the later day is --to.", field="to")
-    found = occur.slots(_read(file), window, zone, all_day_at=morning)
+    found = occur.slots(_read_bytes(file), window, zone, all_day_at=morning)
     if json:
         out.emit(expansion_to_json(found))
     else:
@@ -82,9 +82,7 @@ def _slot(slot: CalendarSlot) -> JsonMap:
 
 
 def _show(found: Expansion, window: TimeWindow, zone: ZoneInfo) -> None:
-    rows: list[list[Piece]] = [_row(slot) for slot in found.slots]
-    if rows:
-        out.table(rows)
+    out.listing(False, {}, [_row(slot) for slot in found.slots])
     last = (window.until - timedelta(microseconds=1)).astimezone(zone)
     starts = sum(not slot.flags & IDLE for slot in found.slots)
     often = "nothing starts" if not starts else f"{starts:,} start" + "s" * (starts == 1)
@@ -99,15 +97,11 @@ def _row(slot: CalendarSlot) -> list[Piece]:
     style = "dim" if slot.flags & IDLE else ""
     when = f"{slot.local:%a %Y-%m-%d %H:%M}"
     summary = out.cut(" ".join(slot.summary.split()), 40) or slot.uid[:40]
-    return [
-        StyledText(when, style),
-        f"{slot.start:%H:%M}Z",
-        StyledText(summary, style),
-        StyledText(notes, "dim"),
-    ]
+    shown = StyledText(when, style), f"{slot.start:%H:%M}Z", StyledText(summary, style)
+    return [*shown, StyledText(notes, "dim")]
 
 
-def _read(file: str) -> bytes:
+def _read_bytes(file: str) -> bytes:
     if file == "-":
         return sys.stdin.buffer.read(occur.DEFAULT.bytes + 1)
     try:

@@ -46,13 +46,13 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     asked = ContractRequest(
         said.strip(),
         named,
-        _read(diff, "diff") if diff else "",
+        _read_file(diff, "diff") if diff else "",
         prd=prd is not None,
         prompt_for_advisory=prompt_for_advisory,
     )
-    papers = [RulesFile(rules, _read(rules, "rules"))] if rules else []
+    papers = [RulesFile(rules, _read_file(rules, "rules"))] if rules else []
     if project is not None:
-        mine, owed = _of_project(project, named or mentioned(said))
+        mine, owed = _project_rules(project, named or mentioned(said))
         papers, asked = [*mine, *papers], replace(asked, owed=owed)
     found = draft(asked, load(*papers), clock.now())
     if json:
@@ -62,7 +62,7 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     return codes.WAITS if found.unsure else codes.DONE
 
 
-def _of_project(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], OwedChecks]:
+def _project_rules(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], OwedChecks]:
     """Return a project's rules on top of ours, and the debt of the files."""
     from remit.wiring import debts  # noqa: PLC0415 - only who names a project waits
     from remit.wiring.proof import papers_of  # noqa: PLC0415
@@ -90,17 +90,11 @@ def contract_to_json(found: DraftedContract) -> JsonMap:
 def _show(found: DraftedContract) -> None:
     name, means, style = _MEANS[found.contract.type]
     out.line(StyledText(name, style), f": {means}")
-    rows: list[list[Piece]] = [
-        [
-            f"{n}.",
-            StyledText(each.activity, "bold"),
-            each.description,
-            StyledText(_how(each), "dim"),
-        ]
-        for n, each in enumerate(found.contract.criteria, 1)
-    ]
-    if rows:
-        out.table(rows)
+    rows: list[list[Piece]] = []
+    for n, each in enumerate(found.contract.criteria, 1):
+        activity, how = StyledText(each.activity, "bold"), StyledText(_when_checked(each), "dim")
+        rows.append([f"{n}.", activity, each.description, how])
+    out.listing(False, {}, rows)
     for why in found.why:
         out.line(StyledText("because ", "dim"), why)
     if found.notice:
@@ -109,12 +103,12 @@ def _show(found: DraftedContract) -> None:
         out.line(StyledText("Asks you ", "yellow"), found.unsure)
 
 
-def _how(criterion: Criterion) -> str:
+def _when_checked(criterion: Criterion) -> str:
     late = "when the group ends" if criterion.timing is Timing.DEFERRED else ""
     return "; ".join(each for each in (criterion.pattern, late) if each)
 
 
-def _read(file: str, what: str) -> str:
+def _read_file(file: str, what: str) -> str:
     try:
         with Path(file).open(encoding="utf-8", errors="replace", newline="") as opened:
             text = opened.read(_MOST + 1)

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from msgspec import Struct, field
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, out
+from remit.cli import clock, out
 from remit.cli.out import AsJson, flag, free
 from remit.cli.rules import in_file, in_other
 from remit.errors import BadInput, NotFound
@@ -25,16 +25,9 @@ from remit.plan.draft import ranked
 
 _MOST: Final = 1_000_000  # letters
 # Fields of S4's task that say nothing about urgency.
-_BESIDE: Final = (
-    "task_id",
-    "priority",
-    "status",
-    "subtasks",
-    "assigned_agent",
-    "last_updated",
-    "tool_output",
-    "result_summary",
-    "cancel_reason",
+_IGNORED: Final = (
+    *("task_id", "priority", "status", "subtasks", "assigned_agent", "last_updated"),
+    *("tool_output", "result_summary", "cancel_reason"),
 )
 
 
@@ -52,7 +45,7 @@ class SketchedTask(Struct, frozen=True):
     channels: tuple[str, ...] = ()
 
 
-class _Said(Struct, frozen=True):
+class _TypedScore(Struct, frozen=True):
     score: float
     why: str = "as you said"
 
@@ -70,24 +63,25 @@ def priority(
     found = in_file(settings) if rules is None else in_other(rules)
     if score is not None and not 0 <= score <= 1:
         raise BadInput(f"score is {score:g}; it must lie between 0 and 1.", field="score")
-    made = _task(_read(task))
+    made = _task(_read_task(task))
     zone = zones.owners(settings.zone, os.environ).zone
-    said = None if score is None else _Said(score)
+    said = None if score is None else _TypedScore(score)
     match = found.find(made, zone, score)
     ranking = ranked(made, found, zone, said)
-    if json:
-        line = match.rule.line if match.rule else None
-        by: JsonMap = {"name": ranking.rule.name, "because": ranking.rule.because, "line": line}
-        out.emit({"priority": ranking.priority.value, "rule": by, "asksScore": match.unsure})
-        return codes.DONE
-    out.line(f"{ranking.priority.value} by the rule {ranking.rule.name!r}: {ranking.rule.because}.")
-    if match.unsure:
-        out.say("A model would be asked how urgent it is; --score says what it would answer.")
-    return codes.DONE
+    level, rule = ranking.priority.value, ranking.rule
+    line = match.rule.line if match.rule else None
+    by: JsonMap = {"name": rule.name, "because": rule.because, "line": line}
+    asks = ["A model would be asked how urgent it is; --score says what it would answer."]
+    return out.done(
+        json,
+        {"priority": level, "rule": by, "asksScore": match.unsure},
+        *asks if match.unsure else (),
+        data=f"{level} by the rule {rule.name!r}: {rule.because}.",
+    )
 
 
 def _task(said: JsonMap) -> Task:
-    told = {name: value for name, value in said.items() if name not in _BESIDE}
+    told = {name: value for name, value in said.items() if name not in _IGNORED}
     sketch = from_json(SketchedTask, told, "The task")
     check_text(sketch.objective)
     kind, _, ref = sketch.source.partition(":")
@@ -112,7 +106,7 @@ def _task(said: JsonMap) -> Task:
     )
 
 
-def _read(file: str) -> JsonMap:
+def _read_task(file: str) -> JsonMap:
     try:
         text = sys.stdin.read(_MOST) if file == "-" else _text(Path(file))
         found = text_json.loads(text)

@@ -12,17 +12,14 @@ from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.operations.arguments import Arguments, NewMessage
-from remit.settings import DEFAULT_FILE, Settings, parts
+from remit.settings import DEFAULT_FILE, Settings, load, parts
 from remit.store import home
 from remit.system.files import locked, write_atomic
 
 PATIENCE: Final = 5.0  # seconds for a Remit that is starting or ending
 NOBODY: Final = "No Remit runs here now; the work starts with `remit up`."
 _PAUSE: Final = 0.1
-_FIRST_FILES: Final = (
-    ("settings.toml", DEFAULT_FILE),
-    (guidelines.FILE, guidelines.DEFAULT_FILE),
-)
+_FIRST_FILES: Final = (("settings.toml", DEFAULT_FILE), (guidelines.FILE, guidelines.DEFAULT_FILE))
 
 
 class RemitClient(Protocol):
@@ -62,16 +59,22 @@ def opened(settings: Settings, *, works: bool = False) -> Iterator[RemitClient]:
         yield _enter(settings, works, stack)
 
 
+def ask(arguments: Arguments) -> JsonMap:
+    """Have one operation done."""
+    with opened(load()) as client:
+        return client.ask(arguments)
+
+
 def rehearse(settings: Settings, message: NewMessage) -> JsonMap:
     """What would become of some words, with the book and the channels that are here."""
     if home.is_locked(settings.home):
         with opened(settings) as way:
             return way.ask(message)
-    from remit.cli.rehearse import read  # noqa: PLC0415 - the whole reader
+    from remit.cli.rehearse import rehearse_words  # noqa: PLC0415 - the whole reader
 
     at = moment(message.scheduled_for) if message.scheduled_for else None
     repeats = message.repeats.to_series() if message.repeats else None
-    return read(settings, message.text, at=at, repeats=repeats)
+    return rehearse_words(settings, message.text, at=at, repeats=repeats)
 
 
 def furnish(settings: Settings) -> None:
@@ -91,7 +94,7 @@ def _enter(settings: Settings, works: bool, stack: ExitStack) -> RemitClient:
             from remit.cli import in_process  # noqa: PLC0415 - the whole house
 
             with suppress(HomeLocked):
-                return stack.enter_context(in_process.entered(settings, works=works))
+                return stack.enter_context(in_process.open_client(settings, works=works))
         from remit.cli import remote  # noqa: PLC0415 - a web client
 
         found = remote.reach(settings.home)

@@ -11,6 +11,7 @@ from remit.cli import clock, codes, connection
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.connection import ClientRequest, ServerConnection
 from remit.cli.out import part
+from remit.cli.request_key import key_for, new_key
 from remit.cli.watch import PAUSE, EventWatch
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
@@ -50,7 +51,7 @@ class RemoteClient:
         return self.ask(message, key)
 
     def run(self, task: TaskId) -> TaskId:
-        return TaskId(str(self.ask(RunTask(task), connection.new_key())["id"]))
+        return TaskId(str(self.ask(RunTask(task), new_key())["id"]))
 
     def background(self) -> JsonMap:
         """Return the loops of the running Remit, and their state."""
@@ -76,7 +77,7 @@ class RemoteClient:
         gone = self._link.absence()
         while True:
             gone.check(watch.task_id)
-            task = watch.look()
+            task = watch.poll()
             if task is not None and watch.rests(task):
                 return task
             if until is not None and clock.seconds() >= until:
@@ -100,14 +101,14 @@ class RemoteClient:
         """Send a request; one that creates a task has a key that outlives this command."""
         text = None if body is None else json.dumps(body)
         if key is None:
-            request = ClientRequest(method, path, text, connection.new_key(), repeatable)
+            request = ClientRequest(method, path, text, new_key(), repeatable)
             return self._answer(request)
-        with connection.key_for(self._home, f"{method} {path} {text}", key) as used:
+        with key_for(self._home, f"{method} {path} {text}", key) as used:
             return self._answer(ClientRequest(method, path, text, used))
 
     def _answer(self, request: ClientRequest) -> JsonMap:
         status, raw = self._link.ask(request)
-        answer = _read(raw)
+        answer = _parse_json(raw)
         if status >= HTTPStatus.BAD_REQUEST:
             raise _refusal(status, answer)
         return answer
@@ -119,7 +120,7 @@ def reach(home: Path, *, quiet: float = connection.QUIET_SECONDS) -> RemoteClien
     return link if isinstance(link, str) else RemoteClient(home, link)
 
 
-def _read(raw: bytes) -> JsonMap:
+def _parse_json(raw: bytes) -> JsonMap:
     try:
         found = json.loads(raw) if raw else {}
     except ValueError:
@@ -128,7 +129,9 @@ def _read(raw: bytes) -> JsonMap:
 
 
 def _refusal(status: int, problem: JsonMap) -> ServerRefusal:
-    code = next((code for known, code in _CODES.items() if known == status), codes.FAILED)
     kind = str(problem.get("type", "")).rpartition(":")[2] or "failed"
+    code = next((code for known, code in _CODES.items() if known == status), codes.FAILED)
+    if "field" in problem or kind == "idempotency-mismatch":
+        code = codes.USAGE
     sentence = problem.get("detail") or problem.get("title") or f"The running Remit said {status}."
     return ServerRefusal(str(sentence), code, kind)

@@ -1,29 +1,25 @@
 """`remit rules`: list the priority rules, check the file, and try out a change."""
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Final
-
-from cyclopts import App
-from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.brain.score import digest
 from remit.cli import codes, out, words
+from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput, NotFound
 from remit.intake import recipients as zones
-from remit.model.codec import Json, JsonMap
-from remit.model.task import Task
+from remit.model.codec import JsonMap
 from remit.plan import priority
+from remit.plan.draft import PriorityTrial, trials
 from remit.plan.priority import MAX_CHARS, PriorityRules
-from remit.plan.priority_trial import PriorityTrial, trials
-from remit.server.priority_shapes import priority_rules_to_json
+from remit.server.more_shapes import priority_rules_to_json
 from remit.settings import Settings
 from remit.settings import parts as kept
 from remit.store import queue, search, tasks
-from remit.store.database import Tx
 from remit.store.read_only import glance
 from remit.store.search import TaskFilter
 
@@ -33,15 +29,12 @@ _NO_SCORE: Final = (
     "A rule asks for llm_score, but nobody is asked: set score = true under [priority]."
 )
 
-_CHANGED: Final = "remit.cli.rules_revert"  # loaded only when called, because it opens a client
-
-app = App(name="rules")
-app.command(f"{_CHANGED}:history", name="history", help="What lessons changed, newest first.")
-app.command(f"{_CHANGED}:revert", name="revert", help="Take a change of the rules back.")
+app = CommandGroup("rules")
+app.commands |= {name: f"rules_revert:{name}" for name in ("history", "revert")}
 
 
 @app.default
-@app.command
+@app.command()
 def ls(*, json: AsJson = False) -> int:
     """List the rules that rank tasks, in their order: the first that holds decides."""
     settings = house_settings.load()
@@ -49,24 +42,17 @@ def ls(*, json: AsJson = False) -> int:
     if json:
         out.emit(priority_rules_to_json(found))
         return codes.DONE
-    rows: list[list[Piece]] = [
-        [StyledText(each, "dim") for each in ("LINE", "RULE", "PRIORITY", "WHEN")]
-    ]
+    rows: list[list[Piece]] = []
     for rule in found.rules:
-        level = rule.priority.value
-        row: list[Piece] = [
-            str(rule.line),
-            rule.name,
-            StyledText(level, _COLOURS[level]),
-            rule.when.said,
-        ]
-        rows.append(row)
-    out.table([*rows, ["", "default", found.default.value, "if none of them holds"]])
+        level = StyledText(rule.priority.value, _COLOURS[rule.priority.value])
+        rows.append([str(rule.line), rule.name, level, rule.when.said])
+    rows.append(["", "default", found.default.value, "if none of them holds"])
+    out.table(rows, ("LINE", "RULE", "PRIORITY", "WHEN"))
     _hints(settings, found)
     return codes.DONE
 
 
-@app.command
+@app.command()
 def check(
     file: Annotated[str | None, flag("A file of rules; yours, if not said.")] = None,
     /,
@@ -87,7 +73,7 @@ def check(
     return codes.DONE
 
 
-@app.command(name="test")
+@app.command("test")
 def try_out(
     task: Annotated[str, flag("A task, or all of them: all.")],
     /,
@@ -100,7 +86,8 @@ def try_out(
     rules = in_file(settings) if file is None else in_other(file)
     zone = zones.owners(settings.zone, os.environ).zone
     with glance(settings.database) as tx:
-        chosen = _every(tx) if task == "all" else [tasks.get(tx, words.task(tx, task))]
+        every = words.every_task(tx, TaskFilter(limit=search.MOST))
+        chosen = every if task == "all" else [tasks.get(tx, words.find_task(tx, task))]
         tried = trials(chosen, rules, zone, lambda each: queue.get_score(tx, digest(each)))
         if task == "all":
             _tell_all(tried, json=json)
@@ -124,19 +111,9 @@ def in_other(file: str) -> PriorityRules:
 
 def _hints(settings: Settings, found: PriorityRules) -> None:
     if not found.file:
-        out.say(StyledText(f"These come with Remit; your own go into {kept.PRIORITY}.", "dim"))
+        out.hint(f"These come with Remit; your own go into {kept.PRIORITY}.")
     if found.asks_score and not settings.priority.score:
-        out.say(StyledText(_NO_SCORE, "dim"))
-
-
-def _every(tx: Tx) -> Iterator[Task]:
-    wanted = TaskFilter(limit=search.MOST)
-    while True:
-        page = search.page(tx, wanted)
-        yield from page.tasks
-        if page.next is None:
-            return
-        wanted = replace(wanted, before=page.next)
+        out.hint(_NO_SCORE)
 
 
 def _tell_all(tried: Iterable[PriorityTrial], *, json: bool) -> None:
@@ -146,25 +123,17 @@ def _tell_all(tried: Iterable[PriorityTrial], *, json: bool) -> None:
         if each.changes:
             changed.append(each)
     if json:
-        listed: list[Json] = [_change(each) for each in changed]
-        out.emit({"tasks": seen, "changed": len(changed), "changes": listed})
+        changes: JsonMap = {"changes": [_change(each) for each in changed]}
+        out.emit({"tasks": seen, "changed": len(changed)} | changes)
         return
     out.line(StyledText(f"{len(changed):,} of {seen:,} would change", "bold"))
-    rows: list[list[Piece]] = [
-        [
-            StyledText(each.task.id, "dim"),
-            f"{each.task.priority.value} → {each.now.priority.value}",
-            each.now.rule.name,
-            each.task.title,
-        ]
-        for each in changed[:_SHOWN]
-    ]
-    if rows:
-        out.table(rows)
+    rows: list[list[Piece]] = []
+    for each in changed[:_SHOWN]:
+        ranks = f"{each.task.priority.value} → {each.now.priority.value}"
+        rows.append([StyledText(each.task.id, "dim"), ranks, each.now.rule.name, each.task.title])
+    out.listing(False, {}, rows)
     if len(changed) > _SHOWN:
-        out.say(
-            StyledText(f"… and {len(changed) - _SHOWN:,} more; --json tells all of them.", "dim")
-        )
+        out.hint(f"… and {len(changed) - _SHOWN:,} more; --json tells all of them.")
 
 
 def _tell_one(found: PriorityTrial | None, *, json: bool) -> None:

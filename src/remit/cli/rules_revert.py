@@ -13,24 +13,13 @@ from remit.store.read_only import glance
 
 
 def history(*, json: AsJson = False) -> int:
-    """List what was changed in your rules and guidelines by lessons you took, the newest first."""
-    settings = house_settings.load()
-    found: tuple[FileVersion, ...] = ()
-    if settings.database.exists():
-        with glance(settings.database) as tx:
-            found = reflections.versions(tx)
-    if json:
-        out.emit(told(found))
-        return codes.DONE
-    if not found:
-        out.say("Nothing was changed yet; `remit reflect now` looks for something to learn.")
-        return codes.DONE
-    heads: list[Piece] = [
-        StyledText(head, "dim") for head in ("NO", "WHEN", "FILE", "HOLDS", "WHY")
-    ]
+    """What lessons changed, newest first."""
+    with glance(house_settings.load().database) as tx:
+        found = reflections.versions(tx)
     holds = {each.no for each in standing(found)}
-    out.table([heads, *(_row(each, holds) for each in reversed(found))])
-    return codes.DONE
+    rows = [_row(each, holds) for each in reversed(found)]
+    empty = "Nothing was changed yet; `remit reflect now` looks for something to learn."
+    return out.listing(json, told(found), rows, ("NO", "WHEN", "FILE", "HOLDS", "WHY"), empty)
 
 
 def revert(
@@ -42,16 +31,13 @@ def revert(
     force: Annotated[bool, flag("Even if the file was changed since; that text is kept.")] = False,
     json: AsJson = False,
 ) -> int:
-    """Take a change back: the file says again what it said before it."""
-    with remit_client.opened(house_settings.load()) as way:
-        made = way.ask(Revert(change, force))
+    """Take a change of the rules back."""
+    made = remit_client.ask(Revert(change, force))
     if json:
         out.emit(made)
         return codes.DONE
     out.line(StyledText(f"{made['file']}: ", "dim"), StyledText(f"{made['why']}.", "green"))
-    out.say(
-        StyledText("It counts from the next task on, and is not proposed again for 30 days.", "dim")
-    )
+    out.hint("It counts from the next task on, and is not proposed again for 30 days.")
     return codes.DONE
 
 

@@ -1,45 +1,46 @@
 """`remit schedule`: list series and their next runs; change one slot or a whole series."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
-from typing import Annotated, Final, TypeVar
+from operator import itemgetter
+from typing import Annotated, Final, TypeAlias
 from zoneinfo import ZoneInfo
 
-from cyclopts import App
-
 from remit import settings as house_settings
-from remit.cli import clock, codes, frequency, out, remit_client
+from remit.cli import clock, codes, out, remit_client
 from remit.cli import words as cli_words
+from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.errors import BadInput, NotFound
 from remit.intake import recipients as zones
 from remit.model import rrule
-from remit.model.codec import Json, JsonMap, moment, stamp
+from remit.model.codec import JsonMap, moment, stamp
 from remit.model.ids import SeriesId
 from remit.model.rrule import ClockChange, zone_of
-from remit.model.series import OnMissed, Overlap, Series, Slot, SlotFate
+from remit.model.series import OnMissed, Overlap, Repeats, Series, Slot, SlotFate
 from remit.model.task import SourceKind
+from remit.operations import frequency
 from remit.operations import series_json as shapes
-from remit.operations.arguments import (
+from remit.operations.arguments import NewRepeats, SeriesArguments
+from remit.operations.settings_arguments import (
     EndSeries,
     MoveSlot,
     PauseSeries,
+    RepeatSeries,
     ResumeSeries,
-    SeriesArguments,
     SeriesRules,
     SkipSlot,
+    UnskipSlot,
 )
 from remit.settings import Settings
-from remit.store import agenda, ledger, series, series_orders, tasks
+from remit.store import agenda, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.read_only import glance
 from remit.triggers import cron as triggers_cron
-
-T = TypeVar("T")
 
 _MOST: Final = 500
 _PREVIEW: Final = 5
@@ -48,11 +49,21 @@ _SAID: Final = {
     ClockChange.FOLD: "this time comes twice: the first is meant",
 }
 
-app = App(name="schedule")
+_Series: TypeAlias = Annotated[str, flag("The id of a series, or of a task of it.")]
+_Slot: TypeAlias = Annotated[str | None, flag("Which one, with offset; the next, if not said.")]
+_LATE: Final = (SlotFate.LATE, SlotFate.CAUGHT_UP)
+_STYLES: Final[dict[SlotFate | None, str]] = {
+    SlotFate.RAN: "green",
+    SlotFate.LATE: "yellow",
+    SlotFate.CAUGHT_UP: "yellow",
+    SlotFate.MISSED: "red",
+}
+
+app = CommandGroup("schedule")
 
 
 @app.default
-@app.command(name="ls")
+@app.command("ls")
 def listed(
     *,
     ended: Annotated[bool, flag("Those that have ended, too.", "--ended")] = False,
@@ -63,27 +74,18 @@ def listed(
     with glance(settings.database) as tx:
         found = series.list_series(tx, ended=ended, limit=_MOST)
         events = agenda.next_of_each(tx, now, _MOST)
-        if json:
-            told: list[Json] = [shapes.listed(tx, each, now, 1) for each in found]
-            out.emit({"series": told, "events": [_event(each, settings) for each in events]})
-            return codes.DONE
+        told: JsonMap = {
+            "series": [shapes.listed(tx, each, now, 1) for each in found],
+            "events": [_event(each, settings) for each in events],
+        }
         rows = [_row(tx, each, now, _zone(settings)) for each in found]
         rows += [_event_row(tx, each, _zone(settings)) for each in events]
-    if not rows:
-        out.say('Nothing comes back; `remit add "…" --every "weekday at 8:30"` makes it.')
-        return codes.DONE
-    heads: list[Piece] = [StyledText(head, "dim") for head in ("ID", "NEXT", "OFTEN", "TITLE")]
-    out.table([heads, *rows])
-    return codes.DONE
+    empty = 'No repeating tasks yet; `remit add "…" --every "weekday at 8:30"` makes it.'
+    return out.listing(json, told, rows, ("ID", "NEXT", "OFTEN", "TITLE"), empty)
 
 
-@app.command(name="next")
-def coming(
-    count: Annotated[int, flag("How many slots.")] = 10,
-    /,
-    *,
-    json: AsJson = False,
-) -> int:
+@app.command("next")
+def coming(count: Annotated[int, flag("How many slots.")] = 10, /, *, json: AsJson = False) -> int:
     """What comes next, by the clock or by a calendar, soonest first."""
     _check_count(count)
     settings, now = house_settings.load(), clock.now()
@@ -97,20 +99,19 @@ def coming(
         ]
         refs = {each.id: _short(tx, each.id) for each, _ in found}
     zone = _zone(settings)
-    if json:
-        told = [(slot.planned or slot.at, _slot(each, slot)) for each, slot in found]
-        told += [(each.at, _event(each, settings)) for each in events]
-        out.emit({"slots": [*_soonest(told, count)]})
-        return codes.DONE
-    rows = [
-        (slot.planned or slot.at, [*_told(each, slot, zone), refs[each.id]]) for each, slot in found
+    # When, for a program, for a person.
+    lines = [
+        (slot.planned or slot.at, _slot(each, slot), [*_slot_row(each, slot, zone), refs[each.id]])
+        for each, slot in found
     ]
-    rows += [(each.at, _event_told(each, zone)) for each in events]
-    out.table(_soonest(rows, count))
-    return codes.DONE
+    lines += [(each.at, _event(each, settings), _event_slot_row(each, zone)) for each in events]
+    soonest = sorted(lines, key=itemgetter(0))[:count]
+    return out.listing(
+        json, {"slots": [told for _, told, _ in soonest]}, [row for *_, row in soonest]
+    )
 
 
-@app.command
+@app.command()
 def preview(
     words: Annotated[str | None, free("How often: 'every weekday at 8:30', or 2h.")] = None,
     /,
@@ -122,30 +123,24 @@ def preview(
 ) -> int:
     """When something would come back, and what the clocks do then; nothing is stored."""
     _check_count(count)
-    if words is None and cron is None:
-        raise BadInput("How often? Say it in words, or with --cron.", field="every")
-    settings, now = house_settings.load(), clock.now()
-    repeats = frequency.read(settings, words, cron, tz, now)
-    found = list(islice(rrule.slots(repeats, now), count))
+    repeats = _repeats(house_settings.load(), words, cron, tz)
+    found = list(islice(rrule.slots(repeats, clock.now()), count))
     zone = zone_of(repeats.zone)
     if json:
-        slots: list[Json] = [shapes.slot(Slot(SeriesId(""), at), repeats) for at in found]
-        kept = ("slot", "local", "flags")
-        told: list[Json] = [
-            {name: each[name] for name in kept} for each in slots if isinstance(each, dict)
-        ]
-        out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": told})
+        slots = [shapes.slot(Slot(SeriesId(""), at), repeats) for at in found]
+        told = [{name: each[name] for name in ("slot", "local", "flags")} for each in slots]
+        out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": [*told]})
         return codes.DONE
-    out.say(StyledText(rrule.in_words(repeats), "dim"))
+    out.hint(rrule.in_words(repeats))
     for at in found:
         said = "; ".join(_SAID[each] for each in sorted(rrule.flags(repeats, at)))
         out.line(zones.shown(at, zone), StyledText(f"  {said}" if said else "", "yellow"))
     return codes.DONE
 
 
-@app.command
+@app.command()
 def show(
-    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    series_id: _Series,
     /,
     *,
     days: Annotated[int, flag("How many days back.")] = 30,
@@ -154,11 +149,11 @@ def show(
     """What became of the slots of a series, and what comes."""
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
-        found = series.find(tx, _meant(tx, series_id))
+        found = series.find(tx, _find_series(tx, series_id))
         if json:
             out.emit(shapes.whole(tx, found.id, now))
             return codes.DONE
-        became = ledger.slots_of_series(
+        became = series_orders.slots_of_series(
             tx, found.id, now - timedelta(days=days), now + timedelta(seconds=1)
         )
         ahead = series_orders.coming(tx, found, now, _PREVIEW)
@@ -167,121 +162,129 @@ def show(
     out.line(rrule.in_words(found.repeats), _state(found))
     seen = {slot.at for slot in became}
     coming = [slot for slot in ahead if slot.at not in seen]
-    out.table([_told(found, slot, zone) for slot in (*became, *coming)])
+    out.table([_slot_row(found, slot, zone) for slot in (*became, *coming)])
     return codes.DONE
 
 
-@app.command
-def skip(
-    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+@app.command()
+def skip(series_id: _Series, /, *, slot: _Slot = None, json: AsJson = False) -> int:
+    """Leave one slot out: the next one, if none is named."""
+    return _change(series_id, partial(SkipSlot, slot=_stamp(slot)), json=json)
+
+
+@app.command()
+def unskip(
+    series_id: _Series,
     /,
     *,
-    slot: Annotated[str | None, flag("Which one, with offset; the next, if not said.")] = None,
+    slot: Annotated[str, flag("Which one, with offset, as `remit schedule show` has it.")],
     json: AsJson = False,
 ) -> int:
-    """Leave one slot out: the next one, if none is named."""
-    return _order(series_id, partial(SkipSlot, slot=_stamp(slot)), json=json)
+    """Run a slot after all that was skipped."""
+    return _change(series_id, partial(UnskipSlot, slot=stamp(moment(slot))), json=json)
 
 
-@app.command
+@app.command()
 def move(
-    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    series_id: _Series,
     /,
     *,
     to: Annotated[str, flag("When instead, with offset.")],
-    slot: Annotated[str | None, flag("Which one, with offset; the next, if not said.")] = None,
+    slot: _Slot = None,
     json: AsJson = False,
 ) -> int:
     """Run one occurrence at another time; the others stay where they are."""
     moved = stamp(triggers_cron.parse_moment(to, clock.now()))
-    return _order(series_id, partial(MoveSlot, to=moved, slot=_stamp(slot)), json=json)
+    return _change(series_id, partial(MoveSlot, to=moved, slot=_stamp(slot)), json=json)
 
 
-@app.command
-def pause(
-    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+@app.command()
+def repeat(
+    series_id: _Series,
+    words: Annotated[str | None, free("How often: 'every weekday at 8:30', or 2h.")] = None,
     /,
     *,
+    cron: Annotated[str | None, flag("A line of cron instead: '30 8 * * 1-5'.")] = None,
+    tz: Annotated[str | None, flag("The zone; yours, if not said.")] = None,
     json: AsJson = False,
 ) -> int:
+    """Have a series come back at other times from now on."""
+    repeats = _repeats(house_settings.load(), words, cron, tz)
+    rule = NewRepeats.from_series(repeats)
+    return _change(series_id, partial(RepeatSeries, repeats=rule), json=json)
+
+
+@app.command()
+def pause(series_id: _Series, /, *, json: AsJson = False) -> int:
     """Put in nothing more until it is resumed."""
-    return _order(series_id, PauseSeries, json=json)
+    return _change(series_id, PauseSeries, json=json)
 
 
-@app.command
-def resume(
-    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
-    /,
-    *,
-    json: AsJson = False,
-) -> int:
+@app.command()
+def resume(series_id: _Series, /, *, json: AsJson = False) -> int:
     """Go on with the next slot; those that came meanwhile are skipped."""
-    return _order(series_id, ResumeSeries, json=json)
+    return _change(series_id, ResumeSeries, json=json)
 
 
-@app.command
-def end(
-    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
-    /,
-    *,
-    json: AsJson = False,
-) -> int:
+@app.command()
+def end(series_id: _Series, /, *, json: AsJson = False) -> int:
     """It comes back no more; what is at work goes on."""
-    return _order(series_id, EndSeries, json=json)
+    return _change(series_id, EndSeries, json=json)
 
 
-@app.command(name="set")
+@app.command("set")
 def rules(
-    series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
+    series_id: _Series,
     /,
     *,
     missed: Annotated[OnMissed | None, flag("Missed slots: skip, run_once or run_all.")] = None,
     overlap: Annotated[
-        Overlap | None,
-        flag("Due while one is open: skip, queue_one, queue_all or cancel_other."),
+        Overlap | None, flag("Due while one is open: skip, queue_one, queue_all or cancel_other.")
     ] = None,
     json: AsJson = False,
 ) -> int:
     """Say what becomes of slots that are missed, or meet; else the settings say it."""
     if missed is None and overlap is None:
         raise BadInput("Say --missed or --overlap.", field="missed")
-    return _order(series_id, partial(SeriesRules, missed=missed, overlap=overlap), json=json)
+    return _change(series_id, partial(SeriesRules, missed=missed, overlap=overlap), json=json)
 
 
-def _order(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) -> int:
+def _repeats(settings: Settings, words: str | None, cron: str | None, tz: str | None) -> Repeats:
+    if words is None and cron is None:
+        raise BadInput("How often? Say it in words, or with --cron.", field="every")
+    return frequency.read(settings, words, cron, tz, clock.now())
+
+
+def _change(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) -> int:
     settings = house_settings.load()
     with glance(settings.database) as tx:
-        series_id = _meant(tx, text)
+        series_id = _find_series(tx, text)
     with remit_client.opened(settings) as way:
         way.ask(kind(series_id))
     with glance(settings.database) as tx:
         found = series.find(tx, series_id)
         told = shapes.listed(tx, found, clock.now(), 1)
         row = _row(tx, found, clock.now(), _zone(settings))
-    if json:
-        out.emit(told)
-    else:
-        out.table([row])
-    return codes.DONE
+    return out.listing(json, told, [row])
 
 
-def _meant(tx: Tx, text: str) -> SeriesId:
+def _find_series(tx: Tx, text: str) -> SeriesId:
     """Return the series meant by a prefix of its id, or by one of its tasks."""
     kind = "task" if text.strip().lower().startswith("task-") else "ser"
     letters = cli_words.letters_of(text, kind)
     fitting = series.ids_like(tx, f"ser-{letters}") if kind == "ser" else []
     if len(fitting) > 1:
-        raise BadInput(cli_words.several(text, fitting), field="id")
+        raise BadInput(cli_words.ambiguous(text, fitting), field="id")
     if fitting:
         return fitting[0]
-    task = tasks.get(tx, cli_words.task(tx, f"task-{letters}"))
+    task = tasks.get(tx, cli_words.find_task(tx, f"task-{letters}"))
     if task.source.kind is SourceKind.CALDAV:
         raise BadInput(
             f"Task {task.id} comes from a calendar; change its event there, in your calendar.",
             field="id",
         )
     if task.series_id is None:
-        raise NotFound("series", cli_words.shown(text))
+        raise NotFound("series", cli_words.shortened(text))
     return task.series_id
 
 
@@ -294,16 +297,12 @@ def _short(tx: Tx, series_id: SeriesId) -> str:
 
 
 def _row(tx: Tx, found: Series, now: datetime, zone: ZoneInfo) -> list[Piece]:
-    ahead = series_orders.coming(tx, found, now, 1) if found.paused_at is None else []
-    soon = zones.shown(ahead[0].planned or ahead[0].at, zone) if ahead else "-"
+    run = series_orders.next_run(tx, found, now) if found.paused_at is None else None
+    soon = zones.shown(run.planned or run.at, zone) if run else "-"
     state = _state(found)
     when: Piece = state if state.text else soon
-    return [
-        StyledText(_short(tx, found.id), "dim"),
-        when,
-        rrule.in_words(found.repeats),
-        found.title,
-    ]
+    often = rrule.in_words(found.repeats)
+    return [StyledText(_short(tx, found.id), "dim"), when, often, found.title]
 
 
 def _state(found: Series) -> StyledText:
@@ -312,20 +311,13 @@ def _state(found: Series) -> StyledText:
     return StyledText(" paused" if found.paused_at else "", "yellow")
 
 
-def _told(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
+def _slot_row(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
     at = zones.shown(slot.planned or slot.at, zone)
     late = f" by {_span(slot.late)}" if slot.late and slot.fate in _LATE else ""
     fate = f"{slot.fate.value.replace('_', ' ')}{late}" if slot.fate else "to come"
     flags = [_SAID[each] for each in sorted(rrule.flags(found.repeats, slot.at))]
-    return [
-        at,
-        StyledText(fate, _INKS.get(slot.fate, "dim")),
-        slot.why or "; ".join(flags) or found.title,
-    ]
-
-
-def _soonest(found: Sequence[tuple[datetime, T]], count: int) -> list[T]:
-    return [each for _, each in sorted(found, key=lambda pair: pair[0])[:count]]
+    why = slot.why or "; ".join(flags) or found.title
+    return [at, StyledText(fate, _STYLES.get(slot.fate, "dim")), why]
 
 
 def _slot(found: Series, slot: Slot) -> JsonMap:
@@ -354,11 +346,11 @@ def _event(found: PlannedStart, settings: Settings) -> JsonMap:
 
 
 def _event_row(tx: Tx, found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
-    ref = f"task-{cli_words.short(tx, found.task_id)}" if found.task_id else "-"
+    ref = f"task-{cli_words.short_id(tx, found.task_id)}" if found.task_id else "-"
     return [StyledText(ref, "dim"), zones.shown(found.at, zone), _from(found), found.title]
 
 
-def _event_told(found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
+def _event_slot_row(found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
     return [zones.shown(found.at, zone), StyledText("to come", "dim"), found.title, _from(found)]
 
 
@@ -381,12 +373,3 @@ def _stamp(text: str | None) -> str | None:
 def _check_count(count: int) -> None:
     if not 1 <= count <= _MOST:
         raise BadInput(f"{count} is no number of slots; 1 to {_MOST} are told.", field="count")
-
-
-_LATE: Final = (SlotFate.LATE, SlotFate.CAUGHT_UP)
-_INKS: Final[dict[SlotFate | None, str]] = {
-    SlotFate.RAN: "green",
-    SlotFate.LATE: "yellow",
-    SlotFate.CAUGHT_UP: "yellow",
-    SlotFate.MISSED: "red",
-}

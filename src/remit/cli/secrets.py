@@ -8,41 +8,34 @@ import sys
 from getpass import getpass
 from typing import Annotated, Final
 
-from cyclopts import App, Parameter
-
 from remit import settings as house_settings
-from remit.cli import codes, out
+from remit.cli import out
+from remit.cli.commands import CommandGroup, Flag
 from remit.cli.out import AsJson, flag
 from remit.errors import BadInput
-from remit.model.codec import Json
-from remit.store.secrets import MOST, Secrets, machine_ring
+from remit.model.codec import JsonMap
+from remit.store.secrets import MOST, Secrets, secrets_of
 
 _ONE_MORE: Final = 2  # the line end, and one to notice that there are too many
 
-app = App(name="secrets")
+app = CommandGroup("secrets")
 
 
 @app.default
-@app.command(name="list")
+@app.command("list")
 def names(*, json: AsJson = False) -> int:
     """The names of the secrets, and where they are kept."""
-    kept = _kept()
-    found = kept.names()
-    if json:
-        listed: list[Json] = list(found)
-        out.emit({"names": listed, "kept_in": kept.where})
-        return codes.DONE
-    for name in found:
-        out.line(name)
-    out.say(f"{len(found)} in {kept.where}.")
-    return codes.DONE
+    stored = _stored()
+    found, where = stored.names(), stored.where
+    told: JsonMap = {"names": [*found], "kept_in": where}
+    return out.done(json, told, f"{len(found)} in {where}.", data="\n".join(found))
 
 
-@app.command(name="set")
+@app.command("set")
 def put(
     name: Annotated[str, flag("What settings call it.")],
     /,
-    *typed: Annotated[str, Parameter(show=False)],
+    *typed: Annotated[str, Flag("", shown=False)],
     file: Annotated[
         bool, flag("Keep all secrets in a file from now on, not in the keyring.", "--file")
     ] = False,
@@ -55,23 +48,23 @@ def put(
             "Give it on the standard input; if it was the real one, renew it.",
             field="value",
         )
-    kept = _kept()
-    kept.put(name, value_of(name))
+    stored = _stored()
+    stored.put(name, value_of(name))
     if file:
-        kept.move_to_file()
-    return _told(name, f"{name} is kept in {kept.where}.", as_json=json)
+        stored.move_to_file()
+    return _done(name, f"{name} is kept in {stored.where}.", json)
 
 
-@app.command
+@app.command()
 def delete(name: Annotated[str, flag("What settings call it.")], /, *, json: AsJson = False) -> int:
     """Forget a name and its value."""
-    kept = _kept()
-    kept.drop(name)
-    return _told(name, f"{name} is gone from {kept.where}.", as_json=json)
+    stored = _stored()
+    stored.drop(name)
+    return _done(name, f"{name} is gone from {stored.where}.", json)
 
 
-def _kept() -> Secrets:
-    return Secrets(house_settings.load().home, machine_ring())
+def _stored() -> Secrets:
+    return secrets_of(house_settings.load().home)
 
 
 def value_of(name: str) -> str:
@@ -85,9 +78,5 @@ def value_of(name: str) -> str:
     raise BadInput(f"The value of {name} is no text; write it in UTF-8.", field="value")
 
 
-def _told(name: str, sentence: str, *, as_json: bool) -> int:
-    if as_json:
-        out.emit({"name": name, "detail": sentence})
-    else:
-        out.say(sentence)
-    return codes.DONE
+def _done(name: str, sentence: str, json: bool) -> int:
+    return out.done(json, {"name": name, "detail": sentence}, sentence)

@@ -7,7 +7,9 @@ from typing import Final
 
 from remit import settings as house_settings
 from remit.cli import clock, out, proof, words
+from remit.cli.database import database_of
 from remit.cli.out import AsJson, Ids, StyledText, clean, cut, width
+from remit.journal import event_words
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
@@ -20,12 +22,12 @@ from remit.model.task import Task
 from remit.model.view import JsonView, delivery_status
 from remit.model.view import show as view
 from remit.operations.review_json import review_to_json
-from remit.settings import home_of
 from remit.specialist.saved_work import SavedWork, where
 from remit.store import reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 from remit.store.read_only import glance
+from remit.system.files import home_of
 
 LEAST: Final = 46
 MOST: Final = 96
@@ -42,10 +44,10 @@ _DELIVERY: Final = {
 }
 
 
-def lines(task: Task, why: str | None = None) -> list[str]:
+def card_lines(task: Task, why: str | None = None) -> list[str]:
     """Render the card; `why` is what it waits for."""
     title = f"-- Task: {clean(task.title)} "
-    inside = [clean(line) for line in _inside(task, why)]
+    inside = [clean(line) for line in _card_body(task, why)]
     wide = max(LEAST, width(title) + 2, *(width(line) + 2 for line in inside))
     wide = min(wide, MOST)
     head = cut(title.rstrip(), wide - 3) + " "
@@ -56,11 +58,11 @@ def lines(task: Task, why: str | None = None) -> list[str]:
     ]
 
 
-def _inside(task: Task, why: str | None) -> Iterator[str]:
+def _card_body(task: Task, why: str | None) -> Iterator[str]:
     yield ""
     if task.work:
         yield "Work:"
-        yield from (f"  [{_WORK[item.status]}] {_flat(item.description)}" for item in task.work)
+        yield from (f"  [{_WORK[item.status]}] {_one_line(item.description)}" for item in task.work)
         yield ""
     if task.delivery:
         yield "Delivery:"
@@ -79,11 +81,11 @@ def _deliveries(task: Task, why: str | None) -> Iterator[str]:
         note = delivery.reason
         if word == "needs_review" and delivery.status is DeliveryStatus.PENDING:
             note = why
-        said = f" - {_flat(note)}" if note and word != "completed" else ""
+        said = f" - {_one_line(note)}" if note and word != "completed" else ""
         yield f"  [{_DELIVERY[word]}] {delivery.channel}{to}{said}"
 
 
-def _flat(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
@@ -94,10 +96,10 @@ def _fit(line: str, wide: int) -> str:
 
 def show(*ids: Ids, json: AsJson = False) -> int:
     """Show a task whole: its card, its times, its runs and its questions."""
-    with glance(home_of(os.environ) / "agent.db") as tx:
-        wanted = [words.task(tx, word) for word in words.words(ids)]
+    with glance(database_of(os.environ)) as tx:
+        wanted = [words.find_task(tx, word) for word in words.typed_ids(ids)]
         if json:
-            _emit([whole(tx, task_id) for task_id in wanted])
+            _emit([task_to_json(tx, task_id) for task_id in wanted])
             return 0
         for place, task_id in enumerate(wanted):
             if place:
@@ -106,7 +108,7 @@ def show(*ids: Ids, json: AsJson = False) -> int:
     return 0
 
 
-def whole(tx: Tx, task_id: TaskId) -> JsonMap:
+def task_to_json(tx: Tx, task_id: TaskId) -> JsonMap:
     """Return everything about a task, as published."""
     task, legs = tasks.get(tx, task_id), runs.of_task(tx, task_id)
     undo, used = house_settings.load().deliver.undo, spending.told_apart(tx, task_id)
@@ -122,11 +124,11 @@ def whole(tx: Tx, task_id: TaskId) -> JsonMap:
 
 def _put_away(task: Task) -> "JsonMap | None":
     """Return where code work was saved after its worktree was removed."""
-    kept = _kept(task)
+    kept = _saved_work(task)
     return {"branch": kept.branch, "repository": kept.repo} if kept else None
 
 
-def _kept(task: Task) -> SavedWork | None:
+def _saved_work(task: Task) -> SavedWork | None:
     over = project_of(task) and task.status in TERMINAL
     return where(home_of(os.environ) / "worktrees", task.id) if over else None
 
@@ -140,7 +142,7 @@ def _print(tx: Tx, task_id: TaskId, now: datetime) -> None:
     task = tasks.get(tx, task_id)
     asked = reviews.of_task(tx, task_id)
     waiting = [review for review in asked if review.decision is None]
-    for drawn in lines(task, waiting[0].question if waiting else None):
+    for drawn in card_lines(task, waiting[0].question if waiting else None):
         out.line(drawn)
     out.line()
     _print_facts(task, now)
@@ -148,7 +150,9 @@ def _print(tx: Tx, task_id: TaskId, now: datetime) -> None:
     proof.show(tx, task)
     _print_runs(runs.of_task(tx, task_id, 10))
     for review in waiting:
-        _print_question(review, words.short(tx, task_id) if len(waiting) == 1 else str(review.id))
+        _print_question(
+            review, words.short_id(tx, task_id) if len(waiting) == 1 else str(review.id)
+        )
     _print_decisions([review for review in asked if review.decision is not None])
 
 
@@ -172,7 +176,7 @@ def _print_facts(task: Task, now: datetime) -> None:
     if task.spent.tokens:
         money = f", ${task.spent.cents / 100:,.2f}" if task.spent.cents else ""
         facts.append(("Cost", f"{task.spent.tokens:,} tokens{money}"))
-    if (kept := _kept(task)) is not None:
+    if (kept := _saved_work(task)) is not None:
         facts.append(("Work", f"put away on {kept.branch}; {kept.command}"))
     if task.retry_of:
         facts.append(("Retry of", str(task.retry_of)))
@@ -214,7 +218,7 @@ def _print_question(review: Review, ref: str) -> None:
     if review.evidence:
         _section("What it is about", review.evidence)
     out.line()
-    for way in words.ways(review, ref):
+    for way in words.answer_commands(review, ref):
         out.line(f"  {way}")
 
 
@@ -227,7 +231,8 @@ def _print_decisions(settled: list[Review]) -> None:
         decision = review.decision
         if decision is not None and decision.decided_at is not None:
             at = words.local(decision.decided_at)
-            out.line(f"  {at}  {decision.answer.value} by {decision.by}: {review.question}")
+            said = event_words.decision(decision.answer, decision.by)
+            out.line(f"  {at}  {said}: {review.question}")
 
 
 def project_of(task: Task) -> str:

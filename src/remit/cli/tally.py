@@ -43,28 +43,28 @@ class CommandTally(Struct):
                 self._failed(name(item), error)
         return done
 
-    def told(self, task_id: TaskId) -> None:
+    def show_task(self, task_id: TaskId) -> None:
         """Print how a task stands now."""
         with glance(self.settings.database) as tx:
             task = tasks.get(tx, task_id)
             asked = messages.questions(tx, [task]) if task.status is Status.NEW else []
         self.shown.append(view(task, JsonView.S3))
         if not self.json:
-            out.line(f"{task.id}  {_standing(task)}  ", StyledText(task.title, "dim"))
+            out.line(f"{task.id}  {_status_text(task)}  ", StyledText(task.title, "dim"))
             for review in asked:
                 out.line(StyledText(f"  Asks you: {review.question}", "yellow"))
                 for line in review.evidence.splitlines():
                     out.line(f"  {line}")
-                for way in words.ways(review, str(review.id)):
+                for way in words.answer_commands(review, str(review.id)):
                     out.line(f"  {way}")
 
-    def waited(
+    def wait_for(
         self, way: RemitClient, task_id: TaskId, *, timeout: float | None, after: int
     ) -> None:
         """Wait until a task rests; its status becomes the exit code."""
         task = wait_for_task.wait(self.settings, way, task_id, timeout=timeout, after=after)
         if self.json:
-            self.told(task_id)
+            self.show_task(task_id)
         else:
             wait_for_task.result(self.settings, task, json=False)
         self.code = self.code or codes.of_status(task.status)
@@ -82,8 +82,8 @@ class CommandTally(Struct):
         self.code = self.code or code
 
 
-def _standing(task: Task) -> str:
-    stands = words.plain(task.status)
+def _status_text(task: Task) -> str:
+    stands = words.status_word(task.status)
     if task.deleted_at is not None:
         return f"{stands} and deleted"
     if task.cancel_requested and not task.ended:

@@ -5,10 +5,11 @@ from functools import partial
 from typing import TypeAlias
 
 from remit import settings as house_settings
-from remit.cli import connection, out, remit_client, wait_for_task, words
+from remit.cli import out, remit_client, wait_for_task, words
 from remit.cli.codes import OwnerMustAnswer
 from remit.cli.out import AsJson, Ids, Timeout, Wait
 from remit.cli.remit_client import RemitClient
+from remit.cli.request_key import new_key
 from remit.cli.tally import CommandTally
 from remit.model.ids import TaskId
 from remit.operations.arguments import (
@@ -66,23 +67,23 @@ def run(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = F
 
     If no Remit runs here, this command does the work itself, until the task rests.
     """
-    return _start(ids, _hasten, wait=wait, timeout=timeout, json=json)
+    return _start(ids, _run_now, wait=wait, timeout=timeout, json=json)
 
 
 def retry(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:
     """Try ended tasks again, each as a new one in the same session."""
-    return _start(ids, _again, wait=wait, timeout=timeout, json=json)
+    return _start(ids, _retry, wait=wait, timeout=timeout, json=json)
 
 
 def _each(ids: tuple[str, ...], kind: Callable[[str], TaskArguments], *, json: bool) -> int:
     tally = CommandTally(house_settings.load(), json)
-    found = _found(ids, tally)
+    found = _find_tasks(ids, tally)
     if found:
         with remit_client.opened(tally.settings) as way:
 
             def one(task_id: TaskId) -> None:
                 way.ask(kind(task_id))
-                tally.told(task_id)
+                tally.show_task(task_id)
 
             tally.each(found, one, str)
     return tally.end()
@@ -93,18 +94,18 @@ def _start(
 ) -> int:
     """Start tasks; wait for them on request, or if no other process would do the work."""
     tally = CommandTally(house_settings.load(), json)
-    found = _found(ids, tally)
+    found = _find_tasks(ids, tally)
     if not found:
         return tally.end()
     with remit_client.opened(tally.settings, works=True) as way:
-        stays = wait or (begin is _hasten and not way.serves)
+        stays = wait or (begin is _run_now and not way.serves)
 
         def one(task_id: TaskId) -> None:
             begun, after = begin(tally.settings, way, task_id)
             if stays:
-                tally.waited(way, begun, timeout=timeout, after=after)
+                tally.wait_for(way, begun, timeout=timeout, after=after)
             else:
-                tally.told(begun)
+                tally.show_task(begun)
 
         tally.each(found, one, str)
         if tally.shown and not (way.serves or stays):
@@ -112,7 +113,7 @@ def _start(
     return tally.end()
 
 
-def _hasten(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
+def _run_now(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
     with glance(settings.database) as tx:
         asks = any(review.decision is None for review in reviews.of_task(tx, task_id))
     if asks:
@@ -124,11 +125,11 @@ def _hasten(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[Task
     return begun, after if begun == task_id else 1
 
 
-def _again(_: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
-    made = way.ask(RetryTask(task_id), connection.new_key())
+def _retry(_: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
+    made = way.ask(RetryTask(task_id), new_key())
     return TaskId(str(made["id"])), 1
 
 
-def _found(ids: tuple[str, ...], tally: CommandTally) -> list[TaskId]:
+def _find_tasks(ids: tuple[str, ...], tally: CommandTally) -> list[TaskId]:
     with glance(tally.settings.database) as tx:
-        return tally.each(words.words(ids), partial(words.task, tx), str)
+        return tally.each(words.typed_ids(ids), partial(words.find_task, tx), str)

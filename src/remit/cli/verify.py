@@ -17,24 +17,13 @@ from remit import settings as house_settings
 from remit.cli import clock, codes, out
 from remit.cli.out import AsJson, StyledText, flag
 from remit.errors import BadInput
+from remit.model import contract as contracts
 from remit.model.codec import Json, JsonMap, from_json
-from remit.model.contract import (
-    DEFERRED,
-    Contract,
-    ContractType,
-    Criterion,
-    Finding,
-    GeneratedFrom,
-    Result,
-    Timing,
-    Verdict,
-)
 from remit.model.listing import first_few
 from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import ProjectSettings
-from remit.store.environment_secrets import secret_values
-from remit.store.redact import Redactor
+from remit.store.redact import Redactor, secret_values
 from remit.verify import project, repository
 from remit.verify import verdict as verify_verdict
 from remit.verify.command import CommandCheck
@@ -46,7 +35,11 @@ from remit.verify.suite_runs import KEPT_RUNS
 from remit.verify.suite_terms import SuiteTerms, compare
 
 _MOST: Final = 1_000_000  # characters of a contract or a diff
-_STYLE: Final = {Result.PASS: "green", Result.FAIL: "red", Result.SKIPPED: "yellow"}
+_STYLE: Final = {
+    contracts.Result.PASS: "green",
+    contracts.Result.FAIL: "red",
+    contracts.Result.SKIPPED: "yellow",
+}
 _LATER: Final = "it is left for the end of its group; --all checks it now"
 _NAMES: Final = {"generatedFrom": "generated_from", "generatedAt": "generated_at"}
 
@@ -76,9 +69,9 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     commit = repository.commit(where, base) if base is not None else None
     before = commit or _head(where)
     changed = _changed(where, files or [], before)
-    wanted = _read(contract) if contract else _drafted(where, changed, before)
+    wanted = _read_contract(contract) if contract else _draft_contract(where, changed, before)
     may_change = _intended(intended or (), changed, commit)
-    also = _within(contract, where)
+    also = _contract_path(contract, where)
     terms = SuiteTerms(commit, may_change, also=also, before=before, whole=not quick)
     chosen = _project(where, seconds)
     work = _Work(where, wanted, terms, chosen, changed, quiet=json, late=all_)
@@ -86,20 +79,20 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     if json:
         out.emit(_as_json(wanted, verdict))
     else:
-        _tell(wanted, verdict, _own_judges(where, terms))
+        _tell(wanted, verdict, _changed_checks(where, terms))
     return codes.DONE if verdict.passed else codes.FAILED
 
 
 class _Work(Struct, frozen=True):
     where: Path
-    contract: Contract
+    contract: contracts.Contract
     terms: SuiteTerms
     project: ProjectSettings
     changed: tuple[str, ...]
     quiet: bool
     late: bool  # whether deferred criteria are checked too
 
-    async def verify(self) -> Verdict:
+    async def verify(self) -> contracts.Verdict:
         ways = await asyncio.to_thread(
             project.read,
             self.where,
@@ -119,29 +112,33 @@ class _Work(Struct, frozen=True):
             redact=hide,
             kept=home / KEPT_RUNS if home.is_dir() else None,
         )
-        found: dict[int, Finding] = {}
+        found: dict[int, contracts.Finding] = {}
         criteria = self.contract.criteria
         # Deferred ones are checked last, so that quick results come first.
-        order = sorted(range(len(criteria)), key=lambda n: criteria[n].timing is Timing.DEFERRED)
+        order = sorted(
+            range(len(criteria)), key=lambda n: criteria[n].timing is contracts.Timing.DEFERRED
+        )
         for number, place in enumerate(order, start=1):
             if not self.quiet:
                 out.say(f"{number}/{len(criteria)} {criteria[place].activity} …")
             found[place] = await self._one(check, ways, criteria[place])
-        return Verdict(tuple(found[place] for place in sorted(found)), clock.now())
+        return contracts.Verdict(tuple(found[place] for place in sorted(found)), clock.now())
 
     async def _one(
-        self, check: CommandCheck, ways: ProjectCommands, criterion: Criterion
-    ) -> Finding:
-        if criterion.timing is Timing.DEFERRED:
+        self, check: CommandCheck, ways: ProjectCommands, criterion: contracts.Criterion
+    ) -> contracts.Finding:
+        if criterion.timing is contracts.Timing.DEFERRED:
             way = ways.of(criterion.activity) if criterion.activity in ACTIVITIES else None
             if isinstance(way, MissingTool):
-                return Finding(criterion.activity, Result.SKIPPED, way.why)
+                return contracts.Finding(criterion.activity, contracts.Result.SKIPPED, way.why)
             if not self.late:
-                return Finding(criterion.activity, Result.SKIPPED, DEFERRED)
+                return contracts.Finding(
+                    criterion.activity, contracts.Result.SKIPPED, contracts.DEFERRED
+                )
         if criterion.activity not in ACTIVITIES:
             why = "needs the words of a task or a model, which `remit verify` does not have"
-            return Finding(criterion.activity, Result.SKIPPED, why)
-        owners = self.contract.generated_from is GeneratedFrom.USER
+            return contracts.Finding(criterion.activity, contracts.Result.SKIPPED, why)
+        owners = self.contract.generated_from is contracts.GeneratedFrom.USER
         return await check.prove(criterion, str(self.where), self.changed, demanded=owners)
 
 
@@ -160,7 +157,7 @@ def _project(where: Path, seconds: int | None) -> ProjectSettings:
     return replace(found, time_limit=seconds) if seconds is not None else found
 
 
-def _read(path: Path) -> Contract:
+def _read_contract(path: Path) -> contracts.Contract:
     """Parse a contract in S2's form: the object itself, or a task with one."""
     try:
         said = jsons.loads(path.read_text("utf-8")[:_MOST])
@@ -176,11 +173,12 @@ def _read(path: Path) -> Contract:
     ours = {_NAMES.get(name, name): value for name, value in inner.items()}
     try:
         contract = from_json(
-            Contract, cast("Json", {"generated_from": GeneratedFrom.USER.value, **ours})
+            contracts.Contract,
+            cast("Json", {"generated_from": contracts.GeneratedFrom.USER.value, **ours}),
         )
     except BadInput as error:
         raise BadInput(f"{path}: {error}", field="contract") from None
-    if contract.type is ContractType.VERIFIABLE and not contract.criteria:
+    if contract.type is contracts.ContractType.VERIFIABLE and not contract.criteria:
         raise BadInput(f"{path} has no criteria, so it could prove nothing.", field="contract")
     return contract
 
@@ -200,7 +198,9 @@ def _changed(where: Path, files: Sequence[str], before: str | None) -> tuple[str
     return repository.changed(where, repository.tree(where, before))
 
 
-def _drafted(where: Path, changed: tuple[str, ...], before: str | None) -> Contract:
+def _draft_contract(
+    where: Path, changed: tuple[str, ...], before: str | None
+) -> contracts.Contract:
     """Return the contract for the changes since a commit; without changes, the basic one."""
     from remit.plan import activities, contract  # noqa: PLC0415 - only who has no contract waits
 
@@ -226,32 +226,32 @@ def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) 
     return tuple(escape(each) for each in named)
 
 
-def _own_judges(where: Path, terms: SuiteTerms) -> str:
+def _changed_checks(where: Path, terms: SuiteTerms) -> str:
     """Return which tests and check settings were changed and count as they are."""
     if terms.base is not None or terms.before is None:
         return ""
     guard = compare(where, replace(terms, base=terms.before)).guard
-    if not guard.told:
+    if not guard.notes:
         return ""
     return (
-        f"Changed, and used as they are now: {first_few(guard.told, 5)}. "
+        f"Changed, and used as they are now: {first_few(guard.notes, 5)}. "
         "`remit verify --base HEAD` uses them as they were."
     )
 
 
-def _within(contract: Path | None, where: Path) -> tuple[str, ...]:
+def _contract_path(contract: Path | None, where: Path) -> tuple[str, ...]:
     """Return the contract's path if it lies within the work."""
     path = contract.resolve() if contract else None
     return (path.relative_to(where).as_posix(),) if path and path.is_relative_to(where) else ()
 
 
-def _tell(contract: Contract, verdict: Verdict, caution: str) -> None:
-    if contract.type is ContractType.ADVISORY:
+def _tell(contract: contracts.Contract, verdict: contracts.Verdict, caution: str) -> None:
+    if contract.type is contracts.ContractType.ADVISORY:
         out.line(StyledText("Advisory: no check decides, so nothing is verified.", "yellow"))
         return
     for finding, said in verify_verdict.lines(contract, verdict):
         out.line(StyledText(said, _STYLE[finding.result]))
-        error = _LATER if finding.error == DEFERRED else finding.error
+        error = _LATER if finding.error == contracts.DEFERRED else finding.error
         for line in (error or finding.note or "").splitlines():
             out.line(f"    {line}")
         if finding.intended:
@@ -268,29 +268,23 @@ def _tell(contract: Contract, verdict: Verdict, caution: str) -> None:
         out.line(StyledText(f"{partly[:1].upper()}{partly[1:]}.", style))
 
 
-def _as_json(contract: Contract, verdict: Verdict) -> JsonMap:
-    tests: list[Json] = [_counts(each) for each in verdict.findings if each.ran is not None]
+def _as_json(contract: contracts.Contract, verdict: contracts.Verdict) -> JsonMap:
     return {
         "verificationContract": s3_contract(contract),
         "verificationResults": s3_results(verdict),
-        "tests": tests,
+        "tests": [
+            {"activity": each.activity, "ran": each.ran, "of": each.of, "note": each.note}
+            for each in verdict.findings
+            if each.ran is not None
+        ],
     }
 
 
-def _counts(finding: Finding) -> JsonMap:
-    return {
-        "activity": finding.activity,
-        "ran": finding.ran,
-        "of": finding.of,
-        "note": finding.note,
-    }
-
-
-_WHOLE: Final = Contract(
-    ContractType.VERIFIABLE,
+_WHOLE: Final = contracts.Contract(
+    contracts.ContractType.VERIFIABLE,
     (
-        Criterion("typecheck", "No type errors"),
-        Criterion("lint", "No lint errors"),
-        Criterion("unit-test", "All tests pass"),
+        contracts.Criterion("typecheck", "No type errors"),
+        contracts.Criterion("lint", "No lint errors"),
+        contracts.Criterion("unit-test", "All tests pass"),
     ),
 )

@@ -4,7 +4,7 @@ from remit.cli import event_text, out, words
 from remit.cli.out import StyledText
 from remit.cli.proof import SAYS
 from remit.cli.remit_client import RemitClient
-from remit.cli.show import whole
+from remit.cli.show import task_to_json
 from remit.cli.watch import EventWatch
 from remit.model.ids import TaskId
 from remit.model.proof import is_unverified, proof_of
@@ -36,7 +36,7 @@ def result(settings: Settings, task: Task, *, json: bool) -> None:
     """Print the result."""
     with glance(settings.database) as tx:
         if json:
-            out.emit({"task": whole(tx, task.id)})
+            out.emit({"task": task_to_json(tx, task.id)})
         else:
             _result(tx, task)
 
@@ -47,7 +47,7 @@ def _tell(event: Event) -> None:
     head, *_ = event_text.sentence(event).splitlines() or [""]
     out.say(
         StyledText(f"{words.clock(event.at)}  ", "dim"),
-        StyledText(head, event_text.inked(event).style),
+        StyledText(head, event_text.styled(event).style),
     )
 
 
@@ -57,13 +57,13 @@ def _result(tx: Tx, task: Task) -> None:
             out.line(
                 StyledText(f"Waits for you ({review.reason.value}): ", "yellow"), review.question
             )
-            for way in words.ways(review, words.short(tx, task.id)):
+            for way in words.answer_commands(review, words.short_id(tx, task.id)):
                 out.line(f"  {way}")
             return
     sent = [delivery for delivery in task.delivery if delivery.sent_at is not None]
     if task.status is not Status.COMPLETED or not (sent or task.tool_output):
         ended = events.last_of_task(tx, task.id, 1)
-        out.line(StyledText(f"Task {task.id}: ", "dim"), event_text.inked(ended[-1]))
+        out.line(StyledText(f"Task {task.id}: ", "dim"), event_text.styled(ended[-1]))
         return
     for body in dict.fromkeys(delivery.body or "" for delivery in sent):
         out.line(body)

@@ -25,7 +25,7 @@ class EventWatch:
         self._n = after
         self._version = -1
 
-    def look(self) -> Task | None:
+    def poll(self) -> Task | None:
         """Report what is new since the last poll; return the task if it changed."""
         version = self._tx.version
         if version == self._version:

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from remit.cli import clock, event_text, out, proof, words
+from remit.cli.database import database_of
 from remit.cli.out import AsJson, Id, StyledText
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.ids import TaskId
@@ -13,7 +14,6 @@ from remit.model.review import Review
 from remit.model.run import Event
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.settings import home_of
 from remit.store import events, reviews, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
@@ -32,13 +32,13 @@ def why(
     json: AsJson = False,
 ) -> int:
     """Say why a task has its priority and its state, step by step, from the journal."""
-    with glance(home_of(os.environ) / "agent.db") as tx:
-        task_id = words.task(tx, id)
+    with glance(database_of(os.environ)) as tx:
+        task_id = words.find_task(tx, id)
         task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
         now, rank, proven = clock.now(), _priority(task), list(proof.proof_sentences(tx, task))
-        because = _standing(task, _open(tx, task_id), now)
+        because = _state_sentence(task, _open(tx, task_id), now)
         if json:
-            steps: list[Json] = [_record(event) for event in happened]
+            steps: list[Json] = [_event_json(event) for event in happened]
             said: Json = {"said": rank, "rule": to_json(task.rule)}
             told: Json = {"said": because, "status": task.status.value}
             shown: Json = {"said": list[Json](proven), **proof.facts(tx, task)}
@@ -53,7 +53,7 @@ def why(
             out.line(sentence)
         out.line()
         for event in happened:
-            out.line(StyledText(f"{words.local(event.at)}  ", "dim"), event_text.inked(event))
+            out.line(StyledText(f"{words.local(event.at)}  ", "dim"), event_text.styled(event))
     return 0
 
 
@@ -69,7 +69,7 @@ def _priority(task: Task) -> str:
     return f"Its priority is {task.priority.value} by the rule {name!r}: {because}."
 
 
-def _standing(task: Task, asks: Review | None, now: datetime) -> str:
+def _state_sentence(task: Task, asks: Review | None, now: datetime) -> str:
     """Return why it has its status, in one sentence."""
     planned = task.scheduled_for
     if asks is not None:
@@ -81,10 +81,10 @@ def _standing(task: Task, asks: Review | None, now: datetime) -> str:
     if task.ended and task.result_summary:
         return f"It is {task.status.value}: {task.result_summary}"
     tries = f", after {words.count(task.attempts, 'failed attempt')}" if task.attempts else ""
-    return f"It is {words.plain(task.status)}{tries}{_STANDS.get(task.status, '')}."
+    return f"It is {words.status_word(task.status)}{tries}{_STANDS.get(task.status, '')}."
 
 
-def _record(event: Event) -> Json:
+def _event_json(event: Event) -> Json:
     return {
         "at": stamp(event.at),
         "actor": event.actor.value,

@@ -2,31 +2,22 @@
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
+from msgspec.structs import replace
+
 from remit.cli.out import StyledText
 from remit.errors import BadInput, NotFound
+from remit.model import review as review_model
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.review import (
-    CARD,
-    CONDITION,
-    CONTACT_RULE,
-    FIX,
-    INTENDED,
-    LESSON,
-    MERGE,
-    RESTORED,
-    WORK,
-    Review,
-    ReviewAnswer,
-)
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.store import tasks
+from remit.store import search, tasks
 from remit.store.database import Tx
+from remit.store.search import TaskFilter
 
 _STYLE: Final = {
     Status.RUNNING: "cyan",
@@ -43,47 +34,50 @@ _LONG_AGO: Final = timedelta(days=14)
 _SAYING: Final = timedelta(seconds=2)  # "in 5 minutes" still reads as five after this long
 _SAYING_SHARE: Final = 30  # and 2 hours less 4 minutes read as "in 2 h", not "in 1 h"
 _ANSWERS: Final = {
-    ReviewAnswer.APPROVE: "remit approve {id}",
-    ReviewAnswer.EDIT: "remit approve {id} --edit",
-    ReviewAnswer.BACK: 'remit back {id} -m "…"',
-    ReviewAnswer.ANSWER: 'remit answer {id} "…"',
-    ReviewAnswer.ARRIVED: "remit arrived {id}",
-    ReviewAnswer.RESEND: "remit resend {id}",
-    ReviewAnswer.DROP: "remit drop {id}",
-    ReviewAnswer.DECLINE: "remit decline {id}",
+    review_model.ReviewAnswer.APPROVE: "remit approve {id}",
+    review_model.ReviewAnswer.EDIT: "remit approve {id} --edit",
+    review_model.ReviewAnswer.BACK: 'remit back {id} -m "…"',
+    review_model.ReviewAnswer.ANSWER: 'remit answer {id} "…"',
+    review_model.ReviewAnswer.ARRIVED: "remit arrived {id}",
+    review_model.ReviewAnswer.RESEND: "remit resend {id}",
+    review_model.ReviewAnswer.DROP: "remit drop {id}",
+    review_model.ReviewAnswer.DECLINE: "remit decline {id}",
 }
 
-_SAYS: Final = {
-    ReviewAnswer.APPROVE: "approve",
-    ReviewAnswer.EDIT: "edit and approve",
-    ReviewAnswer.BACK: "send back",
-    ReviewAnswer.ANSWER: "answer",
-    ReviewAnswer.ARRIVED: "yes, it arrived",
-    ReviewAnswer.RESEND: "send again",
-    ReviewAnswer.DROP: "leave it out",
-    ReviewAnswer.DECLINE: "decline",
+_ANSWER_WORDS: Final = {
+    review_model.ReviewAnswer.APPROVE: "approve",
+    review_model.ReviewAnswer.EDIT: "edit and approve",
+    review_model.ReviewAnswer.BACK: "send back",
+    review_model.ReviewAnswer.ANSWER: "answer",
+    review_model.ReviewAnswer.ARRIVED: "yes, it arrived",
+    review_model.ReviewAnswer.RESEND: "send again",
+    review_model.ReviewAnswer.DROP: "leave it out",
+    review_model.ReviewAnswer.DECLINE: "decline",
 }
 # Questions about project work have their own words for answers.
-_MEANT: Final = {
-    (WORK, ReviewAnswer.BACK): "try again",
-    (WORK, ReviewAnswer.ARRIVED): "I did it myself",
-    (WORK, ReviewAnswer.DROP): "take it unproven",
-    (LESSON, ReviewAnswer.APPROVE): "put it in",
-    (LESSON, ReviewAnswer.DROP): "leave it out, and do not propose it for 30 days",
-    (INTENDED, ReviewAnswer.APPROVE): "it is intended",
-    (INTENDED, ReviewAnswer.DROP): "it is not, have it fixed",
-    (FIX, ReviewAnswer.APPROVE): "fix it",
-    (FIX, ReviewAnswer.DECLINE): "leave it",
-    (RESTORED, ReviewAnswer.APPROVE): "run it once",
-    (RESTORED, ReviewAnswer.DECLINE): "leave it",
-    (CARD, ReviewAnswer.APPROVE): "yes, as shown",
-    (CARD, ReviewAnswer.ANSWER): "answer, or change a line",
-    (CONTACT_RULE, ReviewAnswer.APPROVE): "make it a rule",
-    (CONTACT_RULE, ReviewAnswer.DECLINE): "leave it",
-    (CONDITION, ReviewAnswer.APPROVE): "it holds, go on",
-    (CONDITION, ReviewAnswer.DROP): "it does not hold, send nothing",
-    (MERGE, ReviewAnswer.APPROVE): "merge it",
-    (MERGE, ReviewAnswer.DROP): "leave it on its branch",
+_MEANINGS: Final = {
+    (review_model.WORK, review_model.ReviewAnswer.BACK): "try again",
+    (review_model.WORK, review_model.ReviewAnswer.ARRIVED): "I did it myself",
+    (review_model.WORK, review_model.ReviewAnswer.DROP): "take it unproven",
+    (review_model.LESSON, review_model.ReviewAnswer.APPROVE): "put it in",
+    (
+        review_model.LESSON,
+        review_model.ReviewAnswer.DROP,
+    ): "leave it out, and do not propose it for 30 days",
+    (review_model.INTENDED, review_model.ReviewAnswer.APPROVE): "it is intended",
+    (review_model.INTENDED, review_model.ReviewAnswer.DROP): "it is not, have it fixed",
+    (review_model.FIX, review_model.ReviewAnswer.APPROVE): "fix it",
+    (review_model.FIX, review_model.ReviewAnswer.DECLINE): "leave it",
+    (review_model.RESTORED, review_model.ReviewAnswer.APPROVE): "run it once",
+    (review_model.RESTORED, review_model.ReviewAnswer.DECLINE): "leave it",
+    (review_model.CARD, review_model.ReviewAnswer.APPROVE): "yes, as shown",
+    (review_model.CARD, review_model.ReviewAnswer.ANSWER): "answer, or change a line",
+    (review_model.CONTACT_RULE, review_model.ReviewAnswer.APPROVE): "make it a rule",
+    (review_model.CONTACT_RULE, review_model.ReviewAnswer.DECLINE): "leave it",
+    (review_model.CONDITION, review_model.ReviewAnswer.APPROVE): "it holds, go on",
+    (review_model.CONDITION, review_model.ReviewAnswer.DROP): "it does not hold, send nothing",
+    (review_model.MERGE, review_model.ReviewAnswer.APPROVE): "merge it",
+    (review_model.MERGE, review_model.ReviewAnswer.DROP): "leave it on its branch",
 }
 
 
@@ -93,14 +87,14 @@ def status(task: Task, now: datetime, *, asks: bool = False) -> StyledText:
         return StyledText("asks you", _STYLE[Status.NEEDS_REVIEW])
     if task.deleted_at is not None:
         return StyledText(f"{task.status.value}, deleted", "dim")
-    if task.status in (Status.NEW, Status.READY) and (waits := _waits(task, now)):
+    if task.status in (Status.NEW, Status.READY) and (waits := _waits_for(task, now)):
         return StyledText(waits, "")
     if task.cancel_requested and not task.ended:
         return StyledText("cancelling", "dim")
-    return StyledText(plain(task.status), _STYLE.get(task.status, ""))
+    return StyledText(status_word(task.status), _STYLE.get(task.status, ""))
 
 
-def _waits(task: Task, now: datetime) -> str:
+def _waits_for(task: Task, now: datetime) -> str:
     """Return what an unbegun task waits for, in a word if possible."""
     if task.pending_reading is not None:
         return "being read"
@@ -108,7 +102,7 @@ def _waits(task: Task, now: datetime) -> str:
     return "scheduled" if later else ""
 
 
-def plain(status: Status) -> str:
+def status_word(status: Status) -> str:
     return status.value.replace("_", " ")
 
 
@@ -161,23 +155,27 @@ def to_whom(delivery: Delivery) -> str:
     return f"{delivery.recipient or 'you'}, on {delivery.channel}"
 
 
-def ways(review: Review, ref: str) -> list[str]:
+def answer_commands(review: review_model.Review, ref: str) -> list[str]:
     """Return the commands that answer a question."""
-    return [_way(review, answer).format(id=ref) for answer in review.options]
+    return [_answer_command(review, answer).format(id=ref) for answer in review.options]
 
 
-def _way(review: Review, answer: ReviewAnswer) -> str:
+def _answer_command(review: review_model.Review, answer: review_model.ReviewAnswer) -> str:
     said = _ANSWERS[answer]
-    if answer is ReviewAnswer.DROP and review.needs_text(answer):
+    if answer is review_model.ReviewAnswer.DROP and review.needs_text(answer):
         said = f'{said} -m "…"'
     about = (review.about or "").partition(":")[0]
-    return f"{said}  ({says(review, answer)})" if about in {each for each, _ in _MEANT} else said
+    return (
+        f"{said}  ({answer_meaning(review, answer)})"
+        if about in {each for each, _ in _MEANINGS}
+        else said
+    )
 
 
-def says(review: Review, answer: ReviewAnswer) -> str:
+def answer_meaning(review: review_model.Review, answer: review_model.ReviewAnswer) -> str:
     """Return what an answer means for this question."""
     about = (review.about or "").partition(":")[0]
-    return _MEANT.get((about, answer), _SAYS[answer])
+    return _MEANINGS.get((about, answer), _ANSWER_WORDS[answer])
 
 
 def count(n: int, noun: str) -> str:
@@ -188,7 +186,7 @@ _LETTERS: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{1,26}")
 _SHORT: Final = (10, 14, 18, 22)  # ten letters are the millisecond of creation: usually enough
 
 
-def words(given: Sequence[str]) -> list[str]:
+def typed_ids(given: Sequence[str]) -> list[str]:
     """Return the ids as typed; `-` reads them from stdin."""
     found: list[str] = []
     for word in given:
@@ -198,18 +196,28 @@ def words(given: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def task(tx: Tx, text: str) -> TaskId:
+def find_task(tx: Tx, text: str) -> TaskId:
     """Return the task whose id has this prefix, in any case, with or without `task-`."""
     ulid = letters_of(text, "task")
     fitting = list(tasks.ids_like(tx, f"task-{ulid}"))
     if not fitting:
-        raise NotFound("task", shown(text))
+        raise NotFound("task", shortened(text))
     if len(fitting) > 1:
-        raise BadInput(several(text, fitting), field="id")
+        raise BadInput(ambiguous(text, fitting), field="id")
     return fitting[0]
 
 
-def short(tx: Tx, task_id: TaskId) -> str:
+def every_task(tx: Tx, wanted: TaskFilter) -> Iterator[Task]:
+    """Yield all tasks that fit, page by page."""
+    while True:
+        page = search.page(tx, wanted)
+        yield from page.tasks
+        if page.next is None:
+            return
+        wanted = replace(wanted, before=page.next)
+
+
+def short_id(tx: Tx, task_id: TaskId) -> str:
     """Return the shortest unique prefix of an id."""
     ulid = task_id.removeprefix("task-")
     for length in _SHORT:
@@ -222,16 +230,16 @@ def letters_of(text: str, prefix: str) -> str:
     letters = text.strip().upper().removeprefix(f"{prefix.upper()}-")
     if not _LETTERS.fullmatch(letters):
         sentence = (
-            f"{shown(text)!r} is not the beginning of an id; "
+            f"{shortened(text)!r} is not the beginning of an id; "
             f"one looks like {prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA. `remit ls` shows them."
         )
         raise BadInput(sentence, field="id")
     return letters
 
 
-def several(text: str, fitting: Sequence[str]) -> str:
-    return f"{shown(text)!r} fits several: {', '.join(fitting)}. Type more of it."
+def ambiguous(text: str, fitting: Sequence[str]) -> str:
+    return f"{shortened(text)!r} fits several: {', '.join(fitting)}. Type more of it."
 
 
-def shown(text: str) -> str:
+def shortened(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004

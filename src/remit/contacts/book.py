@@ -108,7 +108,7 @@ class Contacts:
         book = self.book()
         if (exact := self._exact(recipient)) is not None:
             return None if exact.role == OWNER else exact.name
-        people = self._called(recipient)
+        people = self._people_called(recipient)
         if len(people) != 1:
             return recipient
         return None if people[0] is book.owner else people[0].name
@@ -153,12 +153,12 @@ class Contacts:
 
     def _contact(self, entry: ContactEntry) -> Contact:
         """Return a person with the channels that reach them; some may not be configured."""
-        ours = tuple(each.name for each in self._channels if self._line(entry, each.name))
+        ours = tuple(each.name for each in self._channels if self._address_on(entry, each.name))
         kinds = {word for each in self._channels for word in (each.name, each.kind, *each.aliases)}
         more = tuple(name for name in entry.lines if name not in kinds)
         return Contact(entry.name, entry.aliases, (*ours, *more))
 
-    def _line(self, entry: ContactEntry, channel: str) -> ContactAddress | None:
+    def _address_on(self, entry: ContactEntry, channel: str) -> ContactAddress | None:
         return _value_for_channel(channel, entry.lines, self._channels)
 
     def _exact(self, name: str) -> ContactEntry | None:
@@ -169,21 +169,21 @@ class Contacts:
 
     def _sharing(self, address: str, channel: str) -> list[ContactEntry]:
         """Return everyone who is reached at an address: a denial for one applies to all."""
-        lines = ((each, self._line(each, channel)) for each in self._entries)
+        lines = ((each, self._address_on(each, channel)) for each in self._entries)
         return [each for each, line in lines if line is not None and line.address == address]
 
-    def _called(self, words: str) -> tuple[Contact, ...]:
+    def _people_called(self, words: str) -> tuple[Contact, ...]:
         keys = keys_of(tokenize(words))
         found = self.book().people.at(keys, 0)
         return found[0] if found is not None and found[1] == len(keys) else ()
 
     def _to_owner(self, channel: str) -> Reach:
         own = next((each for each in self._entries if each.role == OWNER), None)
-        line = self._line(own, channel) if own else None
+        line = self._address_on(own, channel) if own else None
         return Reach(self._owner.name, line.address if line else None, owner=True)
 
     def _reach_of(self, entry: ContactEntry, channel: str) -> Reach | UnclearRecipient:
-        line = self._line(entry, channel)
+        line = self._address_on(entry, channel)
         if line is None:
             return UnclearRecipient(f"{entry.name} has no address on {channel} in {FILE}.")
         said: list[Policy] = []
@@ -195,7 +195,7 @@ class Contacts:
         return Reach(entry.name, line.address, tuple(said), quiet=entry.quiet)
 
     def _unsure(self, words: str) -> UnclearRecipient:
-        names = [each.name for each in self._called(words)]
+        names = [each.name for each in self._people_called(words)]
         if names:
             return UnclearRecipient(f"Who is meant by {words!r:.60}: {' or '.join(names)}?")
         return UnclearRecipient(
@@ -255,14 +255,14 @@ def _entry(part: YamlPart) -> ContactEntry:
         name=told["name"].text(),
         aliases=aliases,
         role=OWNER if role and fold(role) == OWNER else role,
-        lines={name: _line(each) for name, each in lines.items()},
+        lines={name: _address_on(each) for name, each in lines.items()},
         policy={name: _policy(each) for name, each in policy.items()},
         quiet=_quiet(told["quiet"]) if "quiet" in told else NEVER_QUIET,
         line=part.line,
     )
 
 
-def _line(part: YamlPart) -> ContactAddress:
+def _address_on(part: YamlPart) -> ContactAddress:
     """Parse an address, or an address with the id of incoming messages."""
     if isinstance(part.value, str):
         return ContactAddress(part.text())

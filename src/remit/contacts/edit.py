@@ -12,7 +12,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from remit.contacts.book import FILE, ContactEntry, parse
-from remit.errors import BadInput, NotFound, OutOfDate
+from remit.errors import BadInput, NotFound, NotPossibleNow, OutOfDate, UnknownName
 from remit.language.tokens import fold
 from remit.model.contact_rule import ContactRule
 from remit.system.files import PRIVATE, locked, write_atomic
@@ -65,7 +65,7 @@ def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = (
     for each in sorted(gone - entry.lines.keys()):
         there = ", ".join(entry.lines) or "none"
         sentence = f"{entry.name} has no address under {each!r:.60}; there is {there}."
-        raise BadInput(sentence, field="channels")
+        raise UnknownName(sentence, field="channels")
     return replace(
         entry,
         aliases=tuple(each for each in entry.aliases if fold(each) not in names),
@@ -94,7 +94,7 @@ def _edit(
         others = [each for each in before if each is not old]
         other = None if new is None else _find_entry(others, new.name)
         if other is not None:
-            raise BadInput(f"{other.name!r:.60} is in {FILE} already.", field="name")
+            raise NotPossibleNow(f"{other.name!r:.60} is in {FILE} already.", field="name")
         after = (new if each is old else each for each in before)
         wanted = tuple(each for each in after if each is not None)
         _replace(path, raw, _with_entry(raw, before.index(old), new), wanted)

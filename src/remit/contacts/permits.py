@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from remit.contacts.book import FILE, OWNER, ContactEntry, Contacts
-from remit.errors import BadInput
+from remit.errors import NotPossibleNow, UnknownName
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
@@ -41,6 +41,25 @@ class Permits:
         was_off = await self._db.write(_switched_on, channel, self._clock.now())
         return {"channel": channel, "wasOff": was_off is not None, "released": was_off or 0}
 
+    def contact_named(self, words: str) -> str:
+        """Return the whole name of the one contact that is meant; it must be in the book."""
+        names = {each.name for each in self._contacts.entries() if each.role != OWNER}
+        name = self._contacts.meant(words)
+        if name not in names:
+            known = ", ".join(sorted(names)) or "nobody yet"
+            sentence = f"{words!r:.60} is no contact of yours; there is {known:.300}."
+            raise UnknownName(sentence, field="to")
+        return name
+
+    def names(self, channel: str = "") -> list[str]:
+        """Return who is in the book, first those with an address on a channel."""
+        people = [each for each in self._contacts.entries() if each.role != OWNER]
+        reached = [each.name for each in people if self._is_reached(each.name, channel)]
+        return list(dict.fromkeys([*reached, *(each.name for each in people)]))
+
+    def _is_reached(self, name: str, channel: str) -> bool:
+        return bool(channel) and isinstance(self._contacts.find(name, channel), Reach)
+
     def addressed(self, task: Task) -> Task:
         """Return the task with the current address of each recipient."""
         return replace(task, delivery=tuple(self._addressed(each) for each in task.delivery))
@@ -60,16 +79,16 @@ class Permits:
         whole = self._contacts.meant(contact)
         reach = self._contacts.find(whole, channel)
         if not isinstance(reach, Reach):
-            raise BadInput(reach.sentence, field="contact")
+            raise UnknownName(reach.sentence, field="contact")
         if reach.owner:
-            raise BadInput("You are always written to; no word is needed.", field="contact")
+            raise NotPossibleNow("You are always written to; no word is needed.", field="contact")
         return reach
 
     def _check_channel(self, channel: str) -> None:
         if channel not in self._contacts.channels:
             known = ", ".join(self._contacts.channels)
             sentence = f"There is no channel {channel!r:.60}; there is {known}."
-            raise BadInput(sentence, field="channel")
+            raise UnknownName(sentence, field="channel")
 
 
 def asks_first(

@@ -4,6 +4,7 @@ The model gets the conversation and the status of the tasks mentioned; it may se
 their logs. Anything it claims to have done is checked against the records (`promise.py`).
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Final
@@ -25,6 +26,7 @@ _MOST_TURNS: Final = 16
 _MOST_SAID: Final = 2_000
 _MOST_ANSWER: Final = 8_000
 _MOST_TASKS: Final = 8
+_TAGS: Final = re.compile(r"</?deliverable>", re.IGNORECASE)
 
 _RULES: Final = """\
 You answer questions in a conversation with your owner. You cannot do anything here: you cannot
@@ -130,7 +132,7 @@ def _goes_on(words: Prompt, reply: Reply, results: Sequence[ToolResult]) -> Prom
 def _said(reply: Reply, read: Sequence[TaskId]) -> ModelAnswer:
     if reply.ask is not None:
         return ModelAnswer("", tuple(read), reply.ask.question)
-    text = reply.text.strip()
+    text = _TAGS.sub("", reply.text).strip()  # a model may mark its answer as if it were sent
     if reply.flaw is not None or not text:
         return ModelAnswer("", tuple(read), reply.flaw or "The model said nothing.")
     return ModelAnswer(text[:_MOST_ANSWER], tuple(read))

@@ -10,9 +10,8 @@ from typing import Final
 
 from remit.converse import intent, meaning, records
 from remit.converse.intent import AMEND, MOVE_RUN, Intent, IntentKind, moved, ref_of
-from remit.converse.meaning import Retraction, TaskAction
+from remit.converse.meaning import Retraction, TaskAction, is_phrase, words_of
 from remit.converse.orders import read_order
-from remit.converse.phrases import is_phrase, words_of
 from remit.converse.scene import ConversationScene, MessageIntake
 from remit.model.codec import moment
 from remit.model.conversation import Turn

@@ -169,7 +169,7 @@ class IntentExecutor(Struct, frozen=True):
             name, done = records.title(task), "as before"
             match meant.text, meant.act:
                 case IntentKind.SKIP, _ if meant.at is not None:
-                    await self.hands.unskip(task.id, meant.at, ref)
+                    await self.hands.unskip(task.id, meant.at)
                 case IntentKind.AMEND, _ if meant.was is not None:
                     await self.hands.reschedule(task.id, meant.was)
                 case IntentKind.ACT, TaskAction.PAUSE:

@@ -8,8 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.converse import records
-from remit.converse.meaning import TaskReference
-from remit.converse.phrases import Words, in_list, words_of
+from remit.converse.meaning import TaskReference, Words, in_list, words_of
 from remit.converse.scene import ConversationScene, UnclearTime
 from remit.model.status import Status
 from remit.model.task import Task

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from remit.converse import presence
 from remit.errors import StoreTrouble
-from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.conversation import Action, Conversation, Role, TaskRef
 from remit.model.ids import ConversationId, Ids
 from remit.model.notice import (
     CONVERSATION,
@@ -122,18 +122,18 @@ class NoticeFollower:
     def _placed(
         self, tx: Tx, worth: Sequence[Event], fresh: ConversationId, now: datetime
     ) -> tuple[list[_Told], str]:
-        turn = presence.present(tx, now)
         listens = bool(push.list_subscriptions(tx, now))
         at = presence.channel(tx, now)
         here = OwnerPresence(now, at, notices.digested(tx, now.date()), listens)
         found: list[_Told] = []
+        known = tasks.by_id(tx, [event.task_id for event in worth if event.task_id])
         for event in worth:
-            task = tasks.get(tx, event.task_id) if event.task_id else None
+            task = known[event.task_id] if event.task_id else None
             telling = self._tells.telling(event, task)
             posts = self._tells.posts(telling, task, here) if telling else ()
             if telling is not None and (posts := _untold(tx, telling, posts)):
                 said = [post for post in posts if post.way == CONVERSATION]
-                place = _place(tx, task, turn, fresh, now, said[0]) if said else None
+                place = _place(tx, task, fresh, now, said[0]) if said else None
                 found.append(_Told(telling, event.at, _kept(posts, place), place))
         return found, here.channel or "dashboard"
 
@@ -177,23 +177,19 @@ def _happened(tx: Tx, since: int) -> list[Event]:
 def _place(
     tx: Tx,
     task: Task | None,
-    turn: Turn | None,
     fresh: ConversationId,
     now: datetime,
     post: PlannedNotice,
 ) -> Conversation | None:
-    """Return the conversation for a piece of news; without a birthplace, where the owner is.
+    """Return the conversation for a piece of news: its birthplace, or the one for planned tasks.
 
-    An owner active on the dashboard gets there what would have gone elsewhere.
+    An owner active on the dashboard gets there what would have gone elsewhere, but never in a
+    conversation about something else.
     """
     if task is None:
         return presence.planned(tx, fresh, now)
     found = presence.place(tx, task, fresh, now)
-    if found is not None or not post.instead:
-        return found
-    if turn is None:
-        return presence.planned(tx, fresh, now)
-    return conversations.get(tx, turn.conversation_id)
+    return presence.planned(tx, fresh, now) if found is None and post.instead else found
 
 
 def _untold(

@@ -21,8 +21,11 @@ from remit.converse.meaning import (
     TaskCommand,
     TaskReference,
     UndoCommand,
+    bare,
+    in_list,
+    is_phrase,
+    words_of,
 )
-from remit.converse.phrases import bare, in_list, is_phrase, words_of
 from remit.converse.scene import ConversationScene, MessageIntake
 from remit.model.codec import from_json
 from remit.model.conversation import OrderKind, Role, TurnOrder

@@ -6,7 +6,7 @@ from typing import Final
 from remit.model.conversation import SCHEDULED, Conversation, Turn
 from remit.model.ids import ConversationId
 from remit.model.task import Task, TaskType
-from remit.store import conversations, owner_activity
+from remit.store import conversations, meta
 from remit.store.database import Tx
 
 PRESENT: Final = timedelta(minutes=15)
@@ -53,5 +53,5 @@ def channel(tx: Tx, now: datetime) -> str | None:
 
 
 def _acted(tx: Tx, now: datetime) -> datetime | None:
-    last = owner_activity.last(tx)
+    last = meta.last(tx)
     return last if last is not None and now - PRESENT < last <= now else None

@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.converse.phrases import word_set, words_of
+from remit.converse.meaning import word_set, words_of
 from remit.language.tokens import fold
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Status

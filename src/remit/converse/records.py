@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from remit.converse.phrases import Words
+from remit.converse.meaning import Words
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.plan import ItemStatus
 from remit.model.status import ACTIVE, Status

@@ -53,6 +53,7 @@ class ConversationScene(Struct, frozen=True):
             tuple(mine[-MOST_OWN_TURNS:]),
             tuple(listed[:MOST_LISTED_TASKS]),
             tuple(questions[:MOST_LISTED_QUESTIONS]),
+            self.turn.channel,
         )
 
     @property
@@ -186,7 +187,7 @@ class TaskOperations(Protocol):
     async def skip(self, task_id: TaskId, slot: datetime) -> None:
         """Skip one run of a series."""
 
-    async def unskip(self, task_id: TaskId, slot: datetime, ref: str) -> None:
+    async def unskip(self, task_id: TaskId, slot: datetime) -> None:
         """Restore a skipped run."""
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:

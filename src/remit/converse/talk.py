@@ -20,7 +20,15 @@ from remit.converse.notice_follower import NoticeFollower
 from remit.converse.scene import ConversationScene
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
 from remit.model.codec import JsonMap, from_json, to_json
-from remit.model.conversation import MAX_TITLE, MAX_TURN, Action, Conversation, Role, TaskRef, Turn
+from remit.model.conversation import (
+    MAX_TURN,
+    Action,
+    Conversation,
+    Role,
+    TaskRef,
+    Turn,
+    checked_title,
+)
 from remit.model.ids import ConversationId, Ids, TaskId
 from remit.store import conversations, notices, tasks
 from remit.store.conversations import NewTurnRecord
@@ -244,14 +252,6 @@ def checked(text: str) -> str:
         sentence = f"text has {len(said)} characters; at most {MAX_TURN} are kept."
         raise BadInput(sentence, field="text")
     return said
-
-
-def checked_title(title: str) -> str:
-    named = " ".join(title.split())
-    if not named or len(named) > MAX_TITLE:
-        sentence = f"title must have 1 to {MAX_TITLE} characters, not {len(named)}."
-        raise BadInput(sentence, field="title")
-    return named
 
 
 def called(text: str) -> str:

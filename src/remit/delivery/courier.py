@@ -9,15 +9,19 @@ delivery; a no concerns only this attempt, and the delivery stays unknown.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.delivery.notice_text import SendLimits
+from remit.delivery.send_permission import SendPermission, judge
+from remit.errors import RemitError
 from remit.failpoint import failpoint
+from remit.files.kept_files import KeptFiles
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -29,56 +33,32 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
-from remit.model.permit import Permission, Reach, UnclearRecipient, policy_of
+from remit.model.permit import Reach, UnclearRecipient
 from remit.model.reply import Policy
-from remit.model.task import Priority, Taint, Task
-from remit.model.veto import VetoCue, excludes, holds_until
+from remit.model.task import Priority, Task
+from remit.model.task_file import FileContent, TaskFile, join_body, split_body
+from remit.model.veto import excludes, holds_until
 from remit.ports import (
     AddressedChannel,
     Channel,
+    FileChannel,
     ReconcilingChannel,
     SendLedger,
     ShapingChannel,
+    UploadingChannel,
+    WindowedFileChannel,
     implements,
 )
+from remit.system import first_byte
 from remit.system.background import LocksByKey
+from remit.system.first_byte import TooLate
 
-
-class SendPermission(Struct, frozen=True):
-    """Whether a message may go out as it is, and why it never may."""
-
-    policy: Policy
-    why: str = ""
-
-
-def judge(
-    reach: Reach,
-    channel: str,
-    standing: Sequence[Permission],
-    *,
-    taint: Taint = Taint.OWNER,
-    veto: Sequence[VetoCue] = (),
-    asks_first: bool = False,
-) -> SendPermission:
-    """Allow, ask or deny one message to one person on one channel. Pure.
-
-    The owner may be written to without asking. For others the stricter of the contact book and the
-    standing permissions counts; without either the owner is asked. A task that has read text from
-    others always asks, and so does a message that the request's own words hold back.
-    """
-    if reach.owner:
-        return SendPermission(Policy.ASK if asks_first else Policy.ALLOW)
-    policy = policy_of(reach, channel, standing)
-    if policy is Policy.DENY:
-        why = f"you said that {reach.name} is not written to on {channel}"
-        return SendPermission(Policy.DENY, f"{why}; `remit contacts` shows it")
-    if taint is not Taint.OWNER:
-        return SendPermission(Policy.ASK)
-    return SendPermission(Policy.ASK if asks_first or veto else policy)
-
-
+_SENDING: Final = DeliveryStatus.SENDING
 MOST_PARTS: Final = 10  # messages that one text may be split into
 PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
+# Beside other workers: a claim is used so soon or not at all, and left to its worker so long.
+FIRST_BYTE_SECONDS: Final = 10.0
+LEFT_ALONE_SECONDS: Final = PATIENCE + 30
 
 
 class ReadyDelivery(Struct, frozen=True):
@@ -97,6 +77,10 @@ class DailyLimitReached(Struct, frozen=True):
     why: str
 
 
+class _OverLimit(RemitError):
+    """There is no claim, because of the daily limit."""
+
+
 class Courier:
     """Claims, sends and records.
 
@@ -109,8 +93,14 @@ class Courier:
         patience: float = PATIENCE,
         now: Callable[[], datetime] | None = None,
         bounds: SendLimits | None = None,
+        files: KeptFiles | None = None,
+        *,
+        shared: bool = False,
     ) -> None:
+        """`shared`: other workers send, too, and one of them may wake up late."""
+        self._shared = shared
         self._channels = channels
+        self._files = files
         self._patience = patience
         self._now = now
         self._bounds = bounds
@@ -181,12 +171,43 @@ class Courier:
     def shape(self, delivery: Delivery, text: str) -> str:
         """Return a text as its reader will see it: what the gate judges and the owner approves."""
         channel: object = self._channels.get(delivery.channel)
-        return channel.shape(text) if implements(channel, ShapingChannel) else text
+        words, files = split_body(text)
+        return (
+            join_body(channel.shape(words), files) if implements(channel, ShapingChannel) else text
+        )
 
     def parts(self, delivery: Delivery, shaped: str) -> tuple[str, ...]:
-        """Return the exact messages that a shaped text is sent as."""
+        """Return the exact messages that a shaped text is sent as, with its files."""
         channel: object = self._channels.get(delivery.channel)
-        return channel.parts(shaped) if implements(channel, ShapingChannel) else (shaped,)
+        words, files = split_body(shaped)
+        texts = channel.parts(words) if implements(channel, ShapingChannel) else (words,)
+        if implements(channel, FileChannel) and channel.files.apart:
+            return (*texts, *(each.line for each in files))
+        return (*texts[:-1], join_body(texts[-1], files))
+
+    def carries_files(self, delivery: Delivery) -> bool:
+        return implements(self._channels.get(delivery.channel), FileChannel)
+
+    def file_problem(self, deliveries: Iterable[Delivery], files: Sequence[TaskFile]) -> str | None:
+        """Return why one of these channels does not carry these files, in a sentence."""
+        for name in dict.fromkeys(each.channel for each in deliveries):
+            channel: object = self._channels.get(name)
+            if not implements(channel, FileChannel):
+                return f"{name} carries no files. Take out the lines that name one."
+            limits = channel.files
+            large = next((each for each in files if each.size > limits.each), None)
+            if large is not None:
+                return f"{large.name} has {large.size:,} bytes; {name} carries {limits.each:,}."
+            if len(files) > limits.count or sum(each.size for each in files) > limits.total:
+                return f"{name} carries {limits.count} files, and {limits.total:,} bytes together."
+        return None
+
+    async def files_refused(self, delivery: Delivery) -> str | None:
+        """Return why this recipient can be sent no file now; asked before the words go out."""
+        channel: object = self._channels.get(delivery.channel)
+        if not implements(channel, WindowedFileChannel):
+            return None
+        return await channel.refuses_files(delivery.address)
 
     def waits(self, delivery: Delivery) -> float:
         """Return how many more seconds to wait for news about an unknown send; 0: ask the owner."""
@@ -205,7 +226,7 @@ class Courier:
         if seen or self._bounds is None:
             await ledger.split(delivery, parts)
             return None
-        async with self._alone(delivery):
+        async with self._counting[delivery.channel, delivery.address]:
             why = await self._bounds.crowd(delivery)
             if why is None:
                 await ledger.split(delivery, parts)
@@ -221,6 +242,15 @@ class Courier:
         if delivery.in_doubt or delivery.reported is not None:
             return await self.settle(delivery, ledger)
         return await self._send(delivery, body, ledger, seen)
+
+    async def held_by_another(self, delivery: Delivery, ledger: SendLedger) -> float:
+        """Return how many more seconds another worker may need to record its send."""
+        reported = delivery.reported is not None
+        if not self._shared or self._now is None or reported or delivery.status is not _SENDING:
+            return 0
+        claimed = (await ledger.sends(delivery)).last_at
+        gone = (self._now() - claimed).total_seconds() if claimed else LEFT_ALONE_SECONDS
+        return min(max(0.0, LEFT_ALONE_SECONDS - gone), LEFT_ALONE_SECONDS)
 
     async def settle(
         self, delivery: Delivery, ledger: SendLedger, *, asks_channel: bool = True
@@ -248,10 +278,11 @@ class Courier:
         if not implements(channel, ReconcilingChannel):
             return unknown
         sends = await ledger.sends(delivery)
-        alone, body = sends.out <= 1, delivery.body or ""
-        parcel = Parcel(
-            str(delivery.id), delivery.address, body, sends.last, sends.last_at, alone=alone
-        )
+        alone = sends.out <= 1
+        packed = await self._packed(delivery, delivery.body or "")
+        if isinstance(packed, Refused):
+            return unknown
+        parcel = replace(packed, attempt=sends.last, sent_at=sends.last_at, alone=alone)
         try:
             async with asyncio.timeout(self._patience):
                 found = await channel.find(parcel)
@@ -270,22 +301,79 @@ class Courier:
         if channel is not None and channel.keeps is SendGuarantee.TRANSACTION:
             await ledger.post(delivery, body)
             return Accepted(channel.name)
+        parcel = await self._ready(channel, delivery, body)
+        if not isinstance(parcel, Parcel):
+            if isinstance(parcel, Refused):
+                await ledger.clear(delivery, parcel)
+            return parcel
+        claim = partial(self._claim, delivery, body, ledger, seen)
+        try:
+            if self._shared and getattr(channel, "claims_late", False):
+                attempt, answer = await self._connect_first(channel, parcel, claim)
+            else:
+                with first_byte.within(FIRST_BYTE_SECONDS if self._shared else None):
+                    parcel = replace(parcel, attempt=(attempt := await claim()))
+                    answer = await ask(channel, delivery.channel, parcel, self._patience)
+        except _OverLimit as over:
+            return DailyLimitReached(str(over))
+        if attempt:
+            failpoint("send:answered")
+            await ledger.settle(delivery, attempt, answer)
+        return answer
+
+    async def _connect_first(
+        self, channel: Channel | None, parcel: Parcel, claim: Callable[[], Awaitable[int]]
+    ) -> tuple[int, Answer]:
+        """Connect, then claim, then send: a claim is used within seconds, or not at all."""
+        late = first_byte.LateClaim(claim, FIRST_BYTE_SECONDS)
+        with late.before_first_byte():
+            answer = await ask(channel, "", parcel, self._patience)
+        if not late.is_made and isinstance(answer, SendRetry) and not answer.spends:
+            return 0, answer  # nothing was tried
+        return await late.result(), answer  # raises what kept it from being claimed
+
+    async def _claim(self, delivery: Delivery, body: str, ledger: SendLedger, seen: bool) -> int:
         if seen or self._bounds is None:
             attempt = await ledger.claim(delivery, body)
         else:
-            async with self._alone(delivery):
-                if why := await self._bounds.crowd(delivery):
-                    return DailyLimitReached(why)
-                attempt = await ledger.claim(delivery, body)
+            async with self._counting[delivery.channel, delivery.address]:
+                why = await self._bounds.crowd(delivery)
+                # The claim itself counts, too: no lock of this process keeps others out.
+                cap = self._bounds.cap() if self._shared else None
+                attempt = 0 if why else await ledger.claim(delivery, body, cap)
+                if not attempt:  # if there was room, another process sent one meanwhile
+                    raise _OverLimit(why or await self._bounds.crowd(delivery) or "")
         failpoint("send:claimed")
-        parcel = Parcel(str(delivery.id), delivery.address, body, attempt)
-        answer = await ask(channel, delivery.channel, parcel, self._patience)
-        failpoint("send:answered")
-        await ledger.settle(delivery, attempt, answer)
-        return answer
+        return attempt
 
-    def _alone(self, delivery: Delivery) -> asyncio.Lock:
-        return self._counting[delivery.channel, delivery.address]
+    async def _packed(self, delivery: Delivery, body: str) -> Parcel | Refused:
+        """Return what a channel gets: the words, and the frozen bytes of each file."""
+        words, named = split_body(body)
+        contents: list[FileContent] = []
+        for each in named:
+            files = self._files
+            kept = await asyncio.to_thread(files.read, each.sha256) if files else None
+            if kept is None:
+                return Refused(f"The file {each.name} is not kept any more.")
+            contents.append(FileContent(each.name, each.type, kept))
+        return Parcel(str(delivery.id), delivery.address, words, files=tuple(contents))
+
+    async def _ready(self, channel: object, delivery: Delivery, body: str) -> Parcel | Answer:
+        """Pack a delivery, and upload its files where that comes first; nobody gets anything."""
+        parcel = await self._packed(delivery, body)
+        if isinstance(parcel, Refused) or not parcel.files:
+            return parcel
+        if not implements(channel, FileChannel):
+            return Refused(f"{delivery.channel} carries no files.")
+        if not implements(channel, UploadingChannel):
+            return parcel
+        try:
+            async with asyncio.timeout(self._patience):
+                uploaded = await channel.upload(parcel)
+        except Exception as error:  # noqa: BLE001 - an upload reaches nobody, so it may be repeated
+            return SendRetry(f"The files could not be uploaded ({type(error).__name__}).")
+        failpoint("send:uploaded")
+        return replace(parcel, uploads=uploaded) if isinstance(uploaded, tuple) else uploaded
 
 
 def _most(channel: Channel) -> int:
@@ -301,7 +389,10 @@ async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: floa
     limit = asyncio.timeout(patience)
     try:
         async with limit:
+            first_byte.check()
             return await channel.send(parcel)
+    except TooLate as late:
+        return SendRetry(str(late), spends=False)
     except Exception as error:  # noqa: BLE001 - an adapter that breaks leaves a doubt, not a loss
         if limit.expired():
             return Unknown(f"no answer within {patience:.0f} s")

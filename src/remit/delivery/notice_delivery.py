@@ -5,10 +5,10 @@ message that never left may be sent again; one that may have arrived is not.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
-from typing import Final
+from typing import Final, Protocol
 
 from msgspec import Struct
 
@@ -17,20 +17,11 @@ from remit.delivery import notice_text
 from remit.delivery.courier import PATIENCE, ask
 from remit.delivery.notice_text import NoticeWords
 from remit.failpoint import failpoint
-from remit.model.delivery import (
-    Accepted,
-    Answer,
-    Locked,
-    Parcel,
-    Refused,
-    SendGuarantee,
-    SendRetry,
-    Unknown,
-)
-from remit.model.ids import Ids
+from remit.model import delivery
+from remit.model.ids import Ids, ReviewId
 from remit.model.notice import PUSH, Notice, NoticeKind, NoticeState
 from remit.model.permit import Reach, UnclearRecipient
-from remit.ports import Channel, Clock, ReconcilingChannel, implements
+from remit.ports import ButtonChannel, Channel, Clock, ReconcilingChannel, implements
 from remit.settings import NoticeSettings
 from remit.store import notices
 from remit.store.database import Database
@@ -38,10 +29,18 @@ from remit.store.notices import NoticeResult
 from remit.system.background import Background
 
 MOST_TRIES: Final = 6
-_LOCKED: Final = 900.0  # seconds until a locked channel is tried again
-_PAUSES: Final = (30.0, 60.0, 300.0, 900.0, 3600.0)
-_LOOK: Final = 60.0  # seconds between two lookups of an unknown send
-_NOBODY: Final = "No browser listens."
+_LOCKED_PAUSE_SECONDS: Final = 900.0  # seconds until a locked channel is tried again
+_PAUSES_SECONDS: Final = (30.0, 60.0, 300.0, 900.0, 3600.0)
+_LOOKUP_PAUSE_SECONDS: Final = 60.0  # seconds between two lookups of an unknown send
+_NO_BROWSER: Final = "No browser listens."
+
+
+class OfferButtons(Protocol):
+    """Makes the buttons of an open question, for one chat."""
+
+    async def __call__(
+        self, review_id: ReviewId, channel: str, address: str, *, whole: bool = True
+    ) -> tuple[delivery.ActionButton, ...]: ...
 
 
 class NoticeContext(Struct, frozen=True, kw_only=True):
@@ -58,15 +57,15 @@ class NoticeContext(Struct, frozen=True, kw_only=True):
     wishes: Callable[[], NoticeSettings]
     next_digest: Callable[[datetime, date | None], datetime]
     background: Background
+    offer: OfferButtons | None = None
 
 
 class NoticeMessage(Struct, frozen=True):
-    """One message: its notices and its channel."""
-
     found: tuple[Notice, ...]
     over: str
     body: str
     day: date | None = None  # the day of a digest
+    whole: bool = True  # whether everything is shown that a yes would let go
 
     @property
     def key(self) -> str:
@@ -79,23 +78,24 @@ class NoticeDelivery:
         self._db, self._clock = around.db, around.clock
         self._patience = patience
 
-    async def send(self, load: NoticeMessage) -> bool:
+    async def send(self, message: NoticeMessage) -> bool:
         """Send a claimed message and record the answer.
 
         False: a digest was refused; it never left and its claim is released.
         """
-        answer = await (self._pushed(load) if load.over == PUSH else self._sent(load))
+        answer = await (self._pushed(message) if message.over == PUSH else self._sent(message))
         failpoint("notice:answered")
-        return await self._settle(load, answer)
+        return await self._settle(message, answer)
 
-    async def _pushed(self, load: NoticeMessage) -> Answer | None:
-        first = load.found[0]
+    async def _pushed(self, message: NoticeMessage) -> delivery.Answer | None:
+        first = message.found[0]
         shown = PushContent(
-            load.body,
-            notice_text.place(load.found),
-            _about(load.found),
-            any(each.news is NoticeKind.QUESTION for each in load.found),
-            max(each.made for each in load.found),
+            message.body,
+            notice_text.place(message.found),
+            # A later push with the same tag replaces this one on the screen.
+            first.telling.href.rpartition("/")[2] if len(message.found) == 1 else "many",
+            any(each.news is NoticeKind.QUESTION for each in message.found),
+            max(each.made for each in message.found),
         )
 
         async def still() -> bool:
@@ -104,69 +104,97 @@ class NoticeDelivery:
         took = await self._around.push.tell(shown, still)
         if took is None:
             return None
-        return Accepted(f"{took} browsers") if took else Refused("No browser's service took it.")
-
-    async def _sent(self, load: NoticeMessage) -> Answer:
-        reach = self._around.reach(load.over)
-        if isinstance(reach, UnclearRecipient):
-            return Refused(reach.sentence)
-        attempt = load.found[0].attempts + 1
-        parcel = Parcel(load.key, reach.address, load.body, attempt)
-        channel = self._around.channels.get(load.over)
-        return await ask(channel, load.over, parcel, self._patience)
-
-    async def _settle(self, load: NoticeMessage, answer: Answer | None) -> bool:
-        now = self._clock.now()
-        never_left = isinstance(answer, Locked) or (
-            isinstance(answer, SendRetry) and not answer.doubtful
+        return (
+            delivery.Accepted(f"{took} browsers")
+            if took
+            else delivery.Refused("No browser's service took it.")
         )
-        if never_left and isinstance(answer, SendRetry | Locked):
-            await self._again(load, answer, now)
+
+    async def _sent(self, message: NoticeMessage) -> delivery.Answer:
+        reach = self._around.reach(message.over)
+        if isinstance(reach, UnclearRecipient):
+            return delivery.Refused(reach.sentence)
+        attempt = message.found[0].attempts + 1
+        channel = self._around.channels.get(message.over)
+        buttons = await self._buttons(message, channel, reach.address)
+        parcel = delivery.Parcel(message.key, reach.address, message.body, attempt, buttons=buttons)
+        return await ask(channel, message.over, parcel, self._patience)
+
+    async def _buttons(
+        self, message: NoticeMessage, channel: object, address: str | None
+    ) -> tuple[delivery.ActionButton, ...]:
+        """The buttons of the one question in a message, if its channel shows them."""
+        first = message.found[0]
+        if len(message.found) > 1 or not first.telling.asks or self._around.offer is None:
+            return ()
+        if not implements(channel, ButtonChannel):
+            return ()
+        if not await channel.takes_buttons(address, message.body):
+            return ()
+        review = ReviewId(first.telling.href.removeprefix("/inbox/"))
+        return await self._around.offer(review, message.over, address or "", whole=message.whole)
+
+    async def _settle(self, message: NoticeMessage, answer: delivery.Answer | None) -> bool:
+        now = self._clock.now()
+        never_left = isinstance(answer, delivery.Locked) or (
+            isinstance(answer, delivery.SendRetry) and not answer.doubtful
+        )
+        if never_left and isinstance(answer, delivery.SendRetry | delivery.Locked):
+            await self._again(message, answer, now)
             return True
-        if load.day is not None and isinstance(answer, Refused):
-            why, day = answer.why, load.day
-            await self._db.write(notices.release_notices, load.key, now, why, day=day)
+        if message.day is not None and isinstance(answer, delivery.Refused):
+            why, day = answer.why, message.day
+            await self._db.write(notices.release_notices, message.key, now, why, day=day)
             return False
-        await self._db.write(notices.settle_notices, load.key, self._came(load, answer, now), now)
+        await self._db.write(
+            notices.settle_notices, message.key, self._result_of(message, answer, now), now
+        )
         return True
 
-    def _came(self, load: NoticeMessage, answer: Answer | None, now: datetime) -> NoticeResult:
+    def _result_of(
+        self, message: NoticeMessage, answer: delivery.Answer | None, now: datetime
+    ) -> NoticeResult:
         match answer:
             case None:
-                return NoticeResult(NoticeState.DROPPED, _NOBODY)
-            case Accepted(ref):
+                return NoticeResult(NoticeState.DROPPED, _NO_BROWSER)
+            case delivery.Accepted(ref):
                 return NoticeResult(NoticeState.SENT, receipt=ref)
-            case Refused(why):
+            case delivery.Refused(why):
                 return NoticeResult(NoticeState.FAILED, why)
-            case Unknown(why) | SendRetry(why) | Locked(why):
-                looks = self._looks(load.over) is not None
-                due = now + timedelta(seconds=_LOOK) if looks else None
+            case delivery.Unknown(why) | delivery.SendRetry(why) | delivery.Locked(why):
+                can_look_up = self._reconciling_channel(message.over) is not None
+                due = now + timedelta(seconds=_LOOKUP_PAUSE_SECONDS) if can_look_up else None
                 return NoticeResult(NoticeState.UNKNOWN, why, due=due)
 
-    async def _again(self, load: NoticeMessage, answer: SendRetry | Locked, now: datetime) -> None:
+    async def _again(
+        self, message: NoticeMessage, answer: delivery.SendRetry | delivery.Locked, now: datetime
+    ) -> None:
         """Schedule a retry of a message that never left, up to a limit."""
-        tries = load.found[0].attempts + 1
-        spends = not isinstance(answer, SendRetry) or answer.spends
+        tries = message.found[0].attempts + 1
+        spends = not isinstance(answer, delivery.SendRetry) or answer.spends
         if spends and tries >= MOST_TRIES:
             settled = NoticeResult(NoticeState.FAILED, answer.why)
-            await self._db.write(notices.settle_notices, load.key, settled, now)
+            await self._db.write(notices.settle_notices, message.key, settled, now)
             return
-        pause = _PAUSES[min(tries, len(_PAUSES)) - 1]
-        if isinstance(answer, Locked):
-            pause = _LOCKED
+        pause = _PAUSES_SECONDS[min(tries, len(_PAUSES_SECONDS)) - 1]
+        if isinstance(answer, delivery.Locked):
+            pause = _LOCKED_PAUSE_SECONDS
         elif answer.after is not None:
             pause = max(answer.after, 1.0)
         due = now + timedelta(seconds=pause)
         await self._db.write(
-            notices.release_notices, load.key, due, answer.why, spends=spends, day=load.day
+            notices.release_notices, message.key, due, answer.why, spends=spends, day=message.day
         )
 
     # A doubt ------------------------------------------------------------------------------------
 
-    def _looks(self, way: str) -> ReconcilingChannel | None:
+    def _reconciling_channel(self, way: str) -> ReconcilingChannel | None:
         """Return the channel if it can look up a message or recognise its key."""
         channel = self._around.channels.get(way)
-        if channel is None or channel.keeps not in (SendGuarantee.KEY, SendGuarantee.LOOKUP):
+        if channel is None or channel.keeps not in (
+            delivery.SendGuarantee.KEY,
+            delivery.SendGuarantee.LOOKUP,
+        ):
             return None
         able: object = channel
         return able if implements(able, ReconcilingChannel) else None
@@ -175,14 +203,14 @@ class NoticeDelivery:
         """Look up an unknown message; all notices in it are settled together."""
         if each.parcel != each.id:
             return
-        channel, over = self._looks(each.over or ""), each.over or ""
+        channel, over = self._reconciling_channel(each.over or ""), each.over or ""
         found = await self._found(channel, each, over) if channel else None
         match found:
-            case Accepted(ref):
+            case delivery.Accepted(ref):
                 settled = NoticeResult(NoticeState.SENT, receipt=ref)
-            case Refused(why):
+            case delivery.Refused(why):
                 settled = NoticeResult(NoticeState.FAILED, why)
-            case SendRetry(why):
+            case delivery.SendRetry(why):
                 await self._db.write(notices.release_notices, each.id, now, why)
                 return
             case _:
@@ -191,24 +219,23 @@ class NoticeDelivery:
                 )
         await self._db.write(notices.settle_notices, each.id, settled, now)
 
-    async def _found(self, channel: ReconcilingChannel, each: Notice, over: str) -> Answer | None:
+    async def _found(
+        self, channel: ReconcilingChannel, each: Notice, over: str
+    ) -> delivery.Answer | None:
         reach = self._around.reach(over)
         if isinstance(reach, UnclearRecipient):
             return None
-        parcel = Parcel(each.id, reach.address, each.body or "", each.attempts, each.claimed)
+        parcel = delivery.Parcel(
+            each.id, reach.address, each.body or "", each.attempts, each.claimed
+        )
         with suppress(Exception):  # a failed lookup found nothing
             async with asyncio.timeout(self._patience):
                 return await channel.find(parcel)
         return None
 
 
-def _about(found: Sequence[Notice]) -> str:
-    """Return the tag by which a later push replaces an earlier one on the screen."""
-    return found[0].telling.href.rpartition("/")[2] if len(found) == 1 else "many"
-
-
 def _next_look(channel: ReconcilingChannel | None, each: Notice, now: datetime) -> datetime | None:
     if channel is None or each.claimed is None:
         return None
     until = each.claimed + timedelta(seconds=channel.grace)
-    return now + timedelta(seconds=_LOOK) if now < until else None
+    return now + timedelta(seconds=_LOOKUP_PAUSE_SECONDS) if now < until else None

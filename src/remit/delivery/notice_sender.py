@@ -11,12 +11,13 @@ from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
 from itertools import groupby
+from operator import attrgetter
 from typing import Final
 
-from remit.delivery.courier import PATIENCE
+from remit.delivery.courier import FIRST_BYTE_SECONDS, PATIENCE
 from remit.delivery.notice_delivery import NoticeContext, NoticeDelivery, NoticeMessage
-from remit.delivery.notice_text import FEW
-from remit.errors import BadInput, NotFound
+from remit.delivery.notice_text import FEW, MOST_APPROVED
+from remit.errors import NotFound, UnknownName
 from remit.failpoint import failpoint
 from remit.model.conversation import SCHEDULED, Conversation, Role
 from remit.model.ids import ReviewId
@@ -36,6 +37,7 @@ from remit.store import conversations, notices, reviews
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
 from remit.store.notices import AlreadyClaimed, NoticeResult
+from remit.system import first_byte
 from remit.system.background import wait_until
 
 LOOP: Final = "notices"
@@ -43,9 +45,9 @@ FRESH: Final = timedelta(minutes=15)  # older ones are not pushed
 STALE: Final = timedelta(days=1)  # older ones are not sent to a channel, except questions
 KEPT: Final = timedelta(days=90)
 _MINUTE: Final = timedelta(minutes=1)
-_AT_ONCE: Final = 16
-_GRACE: Final = 2.0  # seconds that running sends get at shutdown
-_TRIAL: Final = 20.0  # seconds to wait for a test
+_MAX_SENDS_AT_ONCE: Final = 16
+_GRACE_SECONDS: Final = 2.0  # seconds that running sends get at shutdown
+_TEST_SECONDS: Final = 20.0  # seconds to wait for a test
 _A_DAY: Final = timedelta(days=1)
 _OLD: Final = "It was too old to disturb anybody with."
 _LOG: Final = logging.getLogger("remit.notices")
@@ -55,7 +57,7 @@ class NoticeSender:
     def __init__(self, around: NoticeContext, patience: float = PATIENCE) -> None:
         self._around = around
         self._db, self._clock = around.db, around.clock
-        self._carrier = NoticeDelivery(around, patience)
+        self._delivery = NoticeDelivery(around, patience)
         self._bell = asyncio.Event()
         self._turn = asyncio.Lock()
         self._sends: set[asyncio.Task[None]] = set()
@@ -76,9 +78,9 @@ class NoticeSender:
         """Stop. Interrupted sends stay unknown, and the next start records that."""
         await self._around.background.stop(LOOP)
         # A push that waits for a retry is dropped; a running send may finish.
-        lands = {each for each in self._sends if each.get_name() != PUSH}
-        if lands:
-            await asyncio.wait(lands, timeout=_GRACE)
+        sends = {each for each in self._sends if each.get_name() != PUSH}
+        if sends:
+            await asyncio.wait(sends, timeout=_GRACE_SECONDS)
         running = list(self._sends)
         for each in running:
             each.cancel()
@@ -87,37 +89,29 @@ class NoticeSender:
     async def catch_up(self) -> None:
         """Send everything that is due, and wait for the results."""
         while await self._round():
-            await self._landed()
-        await self._landed()
+            await self._wait_for_sends()
+        await self._wait_for_sends()
 
     async def test(self, way: str) -> Notice:
         """Send a test notice over one way, and return the result."""
         able = (CONVERSATION, PUSH, *self._around.channels)
         if way not in able:
             sentence = f"There is no way {way!r:.60}; there is {', '.join(able)}."
-            raise BadInput(sentence, field="way")
+            raise UnknownName(sentence, field="way")
         now, mark = self._clock.now(), self._around.ids.ulid()
-        agent = self._around.words.agent
-        made = Notice(
-            id=f"ntc-{mark}",
-            telling=NoticeContent(
-                news=NoticeKind.TEST,
-                about=f"test:{mark}",
-                title=f"This is a test notice of {agent}. Nothing needs doing.",
-                line="",
-                href="/settings/notices",
-            ),
-            way=way,
-            made=now,
-            due=now,
+        title = f"This is a test notice of {self._around.words.agent}. Nothing needs doing."
+        place = "/settings/notices"
+        content = NoticeContent(
+            news=NoticeKind.TEST, about=f"test:{mark}", title=title, line="", href=place
         )
+        made = Notice(id=f"ntc-{mark}", telling=content, way=way, made=now, due=now)
         await self._db.write(notices.put, made)
         if way == CONVERSATION:
             await self._db.write(_say, self._place(now), made, now)
         else:
             trying = asyncio.create_task(self.catch_up())
             # The caller waits for a limited time; a test still running then says so.
-            await asyncio.wait((trying,), timeout=_TRIAL)
+            await asyncio.wait((trying,), timeout=_TEST_SECONDS)
             trying.cancel()
         found = await self._db.read(notices.get, made.id)
         assert found is not None  # noqa: S101 - put in above
@@ -127,12 +121,12 @@ class NoticeSender:
 
     async def _watch(self) -> None:
         if not self._recovered:  # later, a claimed notice may be one of this process
-            await self._recover()
+            await self._db.write(notices.doubt_claimed, self._clock.now())
             self._recovered = True
         while True:
             self._bell.clear()
             await self._round()
-            await self._nap()
+            await self._wait_for_next()
 
     async def _safely(self, work: Coroutine[None, None, object]) -> None:
         try:
@@ -140,17 +134,13 @@ class NoticeSender:
         except Exception as error:  # noqa: BLE001 - a notice that cannot be told must stop nothing
             _LOG.warning("The owner could not be told something (%s).", type(error).__name__)
 
-    async def _recover(self) -> None:
-        """Mark what another process had claimed as unknown."""
-        await self._db.write(notices.doubt_claimed, self._clock.now())
-
-    async def _nap(self) -> None:
+    async def _wait_for_next(self) -> None:
         soon = await self._db.read(notices.soonest)
         # Where there is no room for more, what is on its way must land first.
-        least = 1.0 if len(self._sends) >= _AT_ONCE else 0.01
+        least = 1.0 if len(self._sends) >= _MAX_SENDS_AT_ONCE else 0.01
         await wait_until(self._bell, self._clock, soon, least)
 
-    async def _landed(self) -> None:
+    async def _wait_for_sends(self) -> None:
         while self._sends:
             await asyncio.wait(self._sends)
 
@@ -162,11 +152,12 @@ class NoticeSender:
             found = await self._db.read(notices.due, now)
             for each in found:
                 if each.state is NoticeState.UNKNOWN:
-                    await self._carrier.look_into(each, now)
+                    await self._delivery.look_into(each, now)
             waiting = [each for each in found if each.state is NoticeState.NEW]
             begun = False
-            for way, heap in groupby(sorted(waiting, key=_way), key=_way):
-                begun |= await self._tell(way, list(heap), now)
+            by_way = attrgetter("way")
+            for way, batch in groupby(sorted(waiting, key=by_way), key=by_way):
+                begun |= await self._send_over(way, list(batch), now)
             return begun
 
     async def _prune(self, now: datetime) -> None:
@@ -176,68 +167,103 @@ class NoticeSender:
 
     # One way ------------------------------------------------------------------------------------
 
-    async def _tell(self, way: str, heap: Sequence[Notice], now: datetime) -> bool:
-        left = await self._db.write(_weeded, heap, now)
+    async def _send_over(self, way: str, batch: Sequence[Notice], now: datetime) -> bool:
+        left = await self._db.write(_still_wanted, batch, now)
         if way == DIGEST:
             return await self._digest(left, now) if left else False
         begun = False
-        for found in await self._parted(way, left, now):
+        for found in await self._grouped(way, left, now):
             approved = await self._db.read(_approved, found) if way != PUSH else ""
-            begun |= await self._begin(self._load(way, found, approved=approved), now)
+            links = await self._answer_links(way, found, approved)
+            begun |= await self._begin(
+                self._message(way, found, approved=approved, links=links), now
+            )
         return begun
 
-    async def _parted(
+    async def _answer_links(self, way: str, found: Sequence[Notice], approved: str) -> str:
+        """Signed links that open the card of the one question; nothing is done by opening one."""
+        first, offer = found[0], self._around.offer
+        by_link = getattr(self._around.channels.get(way), "answers_by_link", False)
+        if not by_link or offer is None or len(found) > 1 or not first.telling.asks:
+            return ""
+        reach = self._around.reach(way)
+        address = reach.address if isinstance(reach, Reach) else None
+        whole = _is_whole(approved)
+        review = ReviewId(first.telling.href.removeprefix("/inbox/"))
+        buttons = await offer(review, way, address or "", whole=whole)
+        return self._around.words.answer_links(first, way, buttons)
+
+    async def _grouped(
         self, way: str, left: Sequence[Notice], now: datetime
     ) -> list[tuple[Notice, ...]]:
         """Group the notices into messages: held ones together, and many of one kind together."""
         held = tuple(each for each in left if each.held)
-        parted = [held] if held else []
-        free = sorted((each for each in left if not each.held), key=_news)
-        for news, run in groupby(free, key=_news):
-            heap = tuple(run)
+        grouped = [held] if held else []
+        by_kind = attrgetter("news.value")
+        free = sorted((each for each in left if not each.held), key=by_kind)
+        for news, run in groupby(free, key=by_kind):
+            batch = tuple(run)
             count, last = await self._db.read(notices.paced, way, NoticeKind(news), now - _MINUTE)
-            if count + len(heap) <= FEW:
-                parted += [(each,) for each in heap]
+            if count + len(batch) <= FEW:
+                grouped += [(each,) for each in batch]
             elif not count or last is None:
-                parted.append(heap)
+                grouped.append(batch)
             else:
-                await self._db.write(notices.hold, heap, last + _MINUTE)
-        return parted
+                await self._db.write(notices.hold, batch, last + _MINUTE)
+        return grouped
 
-    def _load(
-        self, way: str, found: tuple[Notice, ...], day: date | None = None, approved: str = ""
+    def _message(
+        self,
+        way: str,
+        found: tuple[Notice, ...],
+        day: date | None = None,
+        approved: str = "",
+        links: str = "",
     ) -> NoticeMessage:
         words = self._around.words
         if way == PUSH:
             named = self._around.wishes().push == "title"
             return NoticeMessage(found, PUSH, words.pushed(found, named=named))
-        body = words.digest(found) if day else words.body(found, approved)
+        body = words.digest(found) if day else words.body(found, approved) + links
         channel: object = self._around.channels.get(way)
-        shaped = channel.shape(body) if implements(channel, ShapingChannel) else body
-        return NoticeMessage(found, way, shaped, day)
+        whole = _is_whole(approved)
+        if not implements(channel, ShapingChannel):
+            return NoticeMessage(found, way, body, day, whole)
+        shaped = channel.shape(body)
+        if approved and len(channel.parts(shaped)) > 1:  # a notice is one message
+            shaped, whole = channel.shape(words.body(found)), False
+        return NoticeMessage(found, way, shaped, day, whole)
 
-    async def _begin(self, load: NoticeMessage, now: datetime) -> bool:
+    async def _begin(self, message: NoticeMessage, now: datetime) -> bool:
         """Claim a message and start its send; False if it is claimed already or no slot is free."""
-        if len(self._sends) >= _AT_ONCE:
+        if len(self._sends) >= _MAX_SENDS_AT_ONCE:
             return False
-        try:
-            claimed = await self._db.write(
-                notices.claim_notices, load.found, load.over, load.body, now, load.day
-            )
-        except AlreadyClaimed:
-            return False
-        if not claimed:
-            return False
-        failpoint("notice:claimed")
-        sending = asyncio.create_task(self._safely(self._carry(load)), name=load.over)
+        # Beside other processes it leaves soon after the claim, or not at all.
+        shared = getattr(self._db, "shared", False)
+        with first_byte.within(FIRST_BYTE_SECONDS if shared else None):
+            try:
+                claimed = await self._db.write(
+                    notices.claim_notices,
+                    message.found,
+                    message.over,
+                    message.body,
+                    now,
+                    message.day,
+                )
+            except AlreadyClaimed:
+                return False
+            if not claimed:
+                return False
+            failpoint("notice:claimed")
+            sending = asyncio.create_task(self._safely(self._send(message)), name=message.over)
         self._sends.add(sending)
         sending.add_done_callback(self._sends.discard)
         return True
 
-    async def _carry(self, load: NoticeMessage) -> None:
-        if not await self._carrier.send(load) and load.day is not None:
+    async def _send(self, message: NoticeMessage) -> None:
+        if not await self._delivery.send(message) and message.day is not None:
             # It never left, so it can be posted in the conversation.
-            await self._say_digest(load.found, load.day, self._clock.now())
+            await self._say_digest(message.found, message.day, self._clock.now())
         self.ring()
 
     # The digest ---------------------------------------------------------------------------------
@@ -253,7 +279,7 @@ class NoticeSender:
         for way in self._around.wishes().digest_over:
             usable = way in self._around.channels and isinstance(self._around.reach(way), Reach)
             if usable:
-                return await self._begin(self._load(way, tuple(left), day), now)
+                return await self._begin(self._message(way, tuple(left), day), now)
             if way == CONVERSATION:
                 break
         return await self._say_digest(left, day, now)
@@ -269,12 +295,9 @@ class NoticeSender:
         return Conversation(self._around.ids.conversation(), SCHEDULED, now, now)
 
 
-def _way(each: Notice) -> str:
-    return each.way
-
-
-def _news(each: Notice) -> str:
-    return each.news.value
+def _is_whole(approved: str) -> bool:
+    """Whether a message shows everything that a yes would let go."""
+    return len(approved.strip("\n")) <= MOST_APPROVED
 
 
 def _approved(tx: Tx, found: Sequence[Notice]) -> str:
@@ -288,10 +311,10 @@ def _approved(tx: Tx, found: Sequence[Notice]) -> str:
     return review.evidence if ReviewAnswer.APPROVE in review.options else ""
 
 
-def _weeded(tx: Tx, heap: Sequence[Notice], now: datetime) -> list[Notice]:
+def _still_wanted(tx: Tx, batch: Sequence[Notice], now: datetime) -> list[Notice]:
     """Return the notices still worth sending: not too old, and not yet known to the owner."""
     fresh = []
-    for each in heap:
+    for each in batch:
         most = FRESH if each.way == PUSH else STALE
         keeps = each.way != PUSH and each.news is NoticeKind.QUESTION
         if each.due is not None and now - each.due > most and not keeps and each.way != DIGEST:

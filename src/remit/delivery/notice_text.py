@@ -8,11 +8,13 @@ import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, tzinfo
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
+from urllib.parse import quote
 
 from msgspec import Struct
 
-from remit.model.delivery import Delivery
+from remit.language.files import read_toml
+from remit.model.delivery import ActionButton, Delivery, SendCap
 from remit.model.notice import Notice, NoticeKind
 from remit.model.permit import Permission, QuietHours
 from remit.ports import People
@@ -28,36 +30,7 @@ _LEADS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+", re.IGNORECASE)
 # Markdown and HTML markup characters become harmless ones.
 _INERT: Final = str.maketrans("*`~[]<>\\|", "·'-()()//")
 _READ: Final = 1_000  # characters of a text that are read; no notice shows more
-_ONE: Final[Mapping[NoticeKind, str]] = {
-    NoticeKind.QUESTION: "“{title}” needs you: {line}",
-    NoticeKind.DONE: "“{title}” is done.",
-    NoticeKind.FAILED: "“{title}” failed: {line}",
-    NoticeKind.LOST: "A message of “{title}” did not arrive: {line}",
-    NoticeKind.MISSED: "“{title}”: {line}",
-    NoticeKind.REFUSED: "“{title}” in your calendar starts nothing: {line}",
-    NoticeKind.TEST: "{title}",
-}
-_MANY: Final[Mapping[NoticeKind, tuple[str, str]]] = {
-    NoticeKind.QUESTION: ("1 task needs you", "{n} tasks need you"),
-    NoticeKind.DONE: ("1 task is done", "{n} tasks are done"),
-    NoticeKind.FAILED: ("1 task failed", "{n} tasks failed"),
-    NoticeKind.LOST: ("1 message did not arrive", "{n} messages did not arrive"),
-    NoticeKind.MISSED: ("1 run was missed or left out", "{n} runs were missed or left out"),
-    NoticeKind.REFUSED: (
-        "1 event of a calendar starts nothing",
-        "{n} events of calendars start nothing",
-    ),
-    NoticeKind.TEST: ("1 test", "{n} tests"),
-}
-_BARE: Final[Mapping[NoticeKind, str]] = {
-    NoticeKind.QUESTION: "{agent} needs you",
-    NoticeKind.DONE: "A task is done",
-    NoticeKind.FAILED: "A task failed",
-    NoticeKind.LOST: "A message did not arrive",
-    NoticeKind.MISSED: "A run was missed",
-    NoticeKind.REFUSED: "An event of a calendar starts nothing",
-    NoticeKind.TEST: "This is a test",
-}
+_WORDS: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("notice_words", __package__))
 
 
 class NoticeWords(Struct, frozen=True):
@@ -77,6 +50,12 @@ class NoticeWords(Struct, frozen=True):
             return f"{_count(found[0].news, len(found))}. {self._link(_list_of(found[0].news))}"
         return self.digest(found)
 
+    def answer_links(self, notice: Notice, way: str, buttons: Sequence[ActionButton]) -> str:
+        """Where each answer to a question is given: links to its card, under a message."""
+        link = f"{self._link(notice.telling.href)}?by={quote(way)}&answer="
+        lines = [f"- [{each.label}]({link}{quote(each.data)})" for each in buttons]
+        return "\n".join(("\n", *lines)) if lines else ""
+
     def digest(self, found: Sequence[Notice]) -> str:
         """Return a digest: counts by kind, then one line each as far as there is room."""
         kinds = Counter(each.news for each in found)
@@ -87,10 +66,10 @@ class NoticeWords(Struct, frozen=True):
 
     def one(self, notice: Notice) -> str:
         """One notice in one line, without its link."""
-        told = notice.telling
-        title = plain(self.hide(told.title), MOST_TITLE) or "Something without a title"
-        line = plain(self.hide(told.line), MOST_LINE)
-        return _ONE[told.news].format(title=title, line=line).rstrip(": ")
+        content = notice.telling
+        title = plain(self.hide(content.title), MOST_TITLE) or "Something without a title"
+        line = plain(self.hide(content.line), MOST_LINE)
+        return _WORDS[content.news.value]["line"].format(title=title, line=line).rstrip(": ")
 
     def pushed(self, found: Sequence[Notice], *, named: bool) -> str:
         """Return the lock screen text: that something happened; with `named`, also what."""
@@ -98,7 +77,7 @@ class NoticeWords(Struct, frozen=True):
         if len(found) > 1:
             kinds = Counter(each.news for each in found)
             return ", ".join(_count(news, n) for news, n in kinds.items()) + "."
-        said = _BARE[first.news].format(agent=self.agent)
+        said = _WORDS[first.news.value]["pushed"].format(agent=self.agent)
         if first.news is NoticeKind.FAILED and first.telling.task_id is None:
             said = "A part of Remit failed"
         title = plain(self.hide(first.telling.title), MOST_PUSHED)
@@ -132,18 +111,12 @@ def verbatim(text: str) -> str:
 
 
 def _count(news: NoticeKind, number: int) -> str:
-    one, many = _MANY[news]
-    return one if number == 1 else many.format(n=number)
+    return _WORDS[news.value]["one" if number == 1 else "many"].format(n=number)
 
 
 def _list_of(news: NoticeKind) -> str:
-    return (
-        "/tasks"
-        if news is NoticeKind.DONE
-        else "/schedule"
-        if news is NoticeKind.MISSED
-        else "/inbox"
-    )
+    places = {NoticeKind.DONE: "/tasks", NoticeKind.MISSED: "/schedule"}
+    return places.get(news, "/inbox")
 
 
 Standing: TypeAlias = Callable[[str], Awaitable[Sequence[Permission]]]  # on a channel
@@ -173,12 +146,16 @@ class SendLimits(Struct, frozen=True, kw_only=True):
         left = self.undo - (self.now() - approved_at).total_seconds()
         return left if 0 < left <= self.undo else 0.0  # ignore a corrected clock
 
+    def cap(self) -> SendCap | None:
+        """Return how many messages may go to one place today; None: no limit."""
+        midnight = self.now().astimezone(self.zone).replace(hour=0, minute=0, second=0)
+        return SendCap(midnight.replace(microsecond=0), self.daily_cap) if self.daily_cap else None
+
     async def crowd(self, delivery: Delivery) -> str | None:
         """Return why a message would exceed today's limit; None if it does not."""
-        if not self.daily_cap:
+        if (cap := self.cap()) is None:
             return None
-        midnight = self.now().astimezone(self.zone).replace(hour=0, minute=0, second=0)
-        count = await self.sent(delivery, midnight.replace(microsecond=0))
-        if count < self.daily_cap:
+        count = await self.sent(delivery, cap.since)
+        if count < cap.most:
             return None
         return f"{count} messages went there today, and {self.daily_cap} is the limit. "

@@ -63,8 +63,9 @@ def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
     by, plain = _BY[task.status], Ending(outcome="", to=task.status, by=Actor.EXECUTOR)
     plain = replace(plain, by=by, round=task.round)
     match outcome:
-        case Done(summary):
-            return replace(plain, outcome="done", to=Status.COMPLETED, summary=summary)
+        case Done(summary, quiet, still_watching):
+            done = replace(plain, outcome="done", to=Status.COMPLETED, summary=summary)
+            return replace(done, quiet=quiet, still_watching=still_watching)
         case Wait(review):
             asked = replace(review, id=review_id)
             return replace(plain, outcome="wait", to=Status.NEEDS_REVIEW, review=asked)

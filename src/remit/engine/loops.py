@@ -7,8 +7,7 @@ from typing import Final
 
 from remit.errors import NotFound, RemitError
 from remit.journal.follow import GATHER_SECONDS, Journal
-from remit.journal.queue_files import whole
-from remit.journal.scribe import TaskLogWriter
+from remit.journal.scribe import TaskLogWriter, whole
 from remit.model.ids import TaskId
 from remit.model.run import Event, EventKind
 from remit.model.status import TERMINAL, Status

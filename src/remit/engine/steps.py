@@ -16,6 +16,7 @@ from remit.model.delivery import (
     Delivery,
     DeliveryStatus,
     Found,
+    SendCap,
     SendHistory,
     Unknown,
 )
@@ -57,6 +58,7 @@ class LocalSteps:
         self.working = False  # a step may be interrupted; a write or a send never
         self._recorded: dict[str, Json] = dict(claim.steps)
         self._looked: dict[str, Json] = {}  # done, but not yet written
+        self._owed: dict[str, Json] = {}  # those of them that the end of the leg must write
         self._decisions: Mapping[str, Decision] = claim.decisions
         self._db = db
         self._clock = clock
@@ -99,8 +101,10 @@ class LocalSteps:
     async def move(self, to: Status, by: Actor) -> None:
         self.boundary()
         if self.task.status is to:
+            if self._owed:
+                await self.save()
             return
-        done, self._looked = self._looked, {}
+        done, self._looked, self._owed = self._looked, {}, {}
         wish = await self.write(
             moves.move,
             self.task,
@@ -153,11 +157,17 @@ class LocalSteps:
 
     # The ledger ---------------------------------------------------------------------------------
 
-    async def claim(self, delivery: Delivery, body: str) -> int:
+    async def claim(self, delivery: Delivery, body: str, cap: SendCap | None = None) -> int:
         self.boundary()
         digest = hashlib.sha256(body.encode()).hexdigest()
         now = self._clock.now()
-        attempt = await self.write(deliveries.claim_send, self.lease, delivery, body, digest, now)
+        told = (self.lease, delivery, body, digest, now)
+        if cap is None:
+            attempt = await self.write(deliveries.claim_send, *told)
+        else:
+            attempt = await self.write(deliveries.claim_capped, *told, cap=cap)
+        if not attempt:
+            return 0
         self._change(
             delivery,
             lambda each: replace(
@@ -208,10 +218,13 @@ class LocalSteps:
 
     async def save(self) -> None:
         if self._looked:
-            done, self._looked = self._looked, {}
+            done, self._looked, self._owed = self._looked, {}, {}
             now = self._clock.now()
             wish = await self.write(runs.record_steps, self.lease, done, self._details(), now)
             self.wish = wish or self.wish
+
+    def owe(self) -> None:
+        self._owed = dict(self._looked)
 
     # Beneath ------------------------------------------------------------------------------------
 
@@ -226,6 +239,7 @@ class LocalSteps:
             ending,
             self._clock.now(),
             post=self._last_post,
+            steps=self._owed,
         )
 
     @property

@@ -3,7 +3,8 @@
     set_values(text, {"notices": {"done": ["push"]}, "hooks.shop": {"secret": "hook_shop"}})
     remove_table(text, "hooks.shop")
 
-A key that a comment shows with its default is set in that line. The result is read back, and a
+A key that a comment shows with its default is set in that line. The table "" is what stands above
+all tables. The result is read back, and a
 change that would make anything else different is refused.
 """
 
@@ -13,6 +14,7 @@ from collections.abc import Callable, Mapping, MutableMapping
 from typing import TypeAlias, cast
 
 import tomlkit
+from tomlkit import TOMLDocument
 from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Comment, Table
 
@@ -24,7 +26,7 @@ _Tree: TypeAlias = MutableMapping[str, object]
 
 def set_values(text: str, tables: Mapping[str, TomlTable]) -> str:
     """The text with values of some tables changed; a table that is not there is added."""
-    wanted = _read(text)
+    wanted = _parse(text)
     for name, values in tables.items():
         wanted = _merged(wanted, _nested(name, values))
 
@@ -39,7 +41,7 @@ def set_values(text: str, tables: Mapping[str, TomlTable]) -> str:
                 table.update({key: values[key] for key in values if table.get(key) != values[key]})
         return f"{tomlkit.dumps(document).rstrip()}\n{added}" if added else tomlkit.dumps(document)
 
-    return _edited(text, ", ".join(tables), edit, wanted)
+    return _edit_checked(text, ", ".join(tables), edit, wanted)
 
 
 def remove_table(text: str, name: str) -> str:
@@ -52,22 +54,19 @@ def remove_table(text: str, name: str) -> str:
             table.pop(last, None)
         return tree
 
-    return _edited(
-        text,
-        name,
-        lambda text: tomlkit.dumps(without(tomlkit.parse(text))),
-        without(_read(text)),
+    return _edit_checked(
+        text, name, lambda text: tomlkit.dumps(without(tomlkit.parse(text))), without(_parse(text))
     )
 
 
-def _read(text: str) -> _Tree:
+def _parse(text: str) -> _Tree:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise BadInput(f"This is not valid TOML: {error}. Mend that line.") from None
 
 
-def _edited(text: str, name: str, edit: Callable[[str], str], wanted: _Tree) -> str:
+def _edit_checked(text: str, name: str, edit: Callable[[str], str], wanted: _Tree) -> str:
     try:
         changed = edit(text).strip("\n") + "\n"
         if _comparable(tomllib.loads(changed)) == _comparable(wanted):
@@ -88,7 +87,7 @@ def _table_at(tree: _Tree, name: str) -> _Tree | None:
 
 def _nested(name: str, values: TomlTable) -> _Tree:
     tree = dict(values)
-    for part in reversed(name.split(".")):
+    for part in reversed([part for part in name.split(".") if part]):
         tree = {part: tree}
     return tree
 
@@ -109,14 +108,17 @@ def _fill_shown_defaults(text: str, tables: Mapping[str, TomlTable]) -> str:
     document = tomlkit.parse(text)
     for name, values in tables.items():
         table = _table_at(document, name)
-        if not isinstance(table, Table):
+        if not isinstance(table, Table | TOMLDocument):
             continue
-        lines = [item.as_string() for _, item in table.value.body if isinstance(item, Comment)]
-        for key in values.keys() - table.keys():
+        body = table.body if isinstance(table, TOMLDocument) else table.value.body
+        lines = [item.as_string() for _, item in body if isinstance(item, Comment)]
+        for key in (each for each in values if each not in table):
             shows = re.compile(rf"#\s*{re.escape(key)}\s*=")
             line = next(filter(shows.match, lines), None)
             if line and text.count(line) == 1:
                 text = text.replace(line, _filled(line, key, values[key]))
+            elif not name:  # after the first table it would belong to that
+                text = f"{tomlkit.dumps({key: values[key]})}{text}"
     return text
 
 

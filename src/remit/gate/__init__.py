@@ -8,16 +8,19 @@ It reads each character a bounded number of times, whatever the input.
     decline     a text that looks empty, or NONE in any spelling
     leak        our instructions, markers and ids; a model's markup
     secret      keys and passwords
+    silence     a run that ends with nothing to report
     eye         how a text looks, for all of these
 """
 
 from collections.abc import Callable, Collection
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
 
 from remit.gate import decline, hidden, leak, pair, secret
+from remit.gate.decline import read_silence
 from remit.gate.eye import HoldReason, Objection, fold
 from remit.gate.pair import CLOSE, OPEN
 from remit.model.reply import Deliverable, Reply
@@ -32,9 +35,11 @@ __all__ = [
     "Objection",
     "judge",
     "judge_text",
+    "silence",
 ]
 
 MAX_READ_CHARACTERS: Final = 256 * 1024
+_MAX_REMEMBERED_CHARACTERS: Final = 8 * 1024
 _ENDS: Final = " \t\r\n"
 
 
@@ -57,7 +62,7 @@ class GateSecrets(Struct, frozen=True):
     echoes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Known({len(self.secrets)} secrets)"
+        return f"GateSecrets({len(self.secrets)} secrets)"
 
 
 _NOTHING: Final = GateSecrets()
@@ -90,8 +95,27 @@ def judge_text(
     return _judge_text(text, fold(text), most, author, known)
 
 
+def silence(reply: Reply) -> str | None:
+    """Return why a reply has nothing to report, in one line; None if it does not say so."""
+    return read_silence(reply.text, MAX_READ_CHARACTERS)
+
+
 def _judge_text(
     text: str, plain: str, most: int, author: Author, known: GateSecrets
+) -> Deliverable | Objection:
+    secrets, echoes = frozenset(known.secrets), known.echoes
+    if len(text) > _MAX_REMEMBERED_CHARACTERS:
+        return _look_at(text, plain, most, author, secrets, echoes)
+    return _remembered(text, plain, most, author, secrets, echoes)
+
+
+def _look_at(
+    text: str,
+    plain: str,
+    most: int,
+    author: Author,
+    secrets: frozenset[str],
+    echoes: tuple[str, ...],
 ) -> Deliverable | Objection:
     text, plain = text.strip(_ENDS), plain.strip(_ENDS)
     owner, warned = author is not Author.BRAIN, author is Author.WARNED
@@ -101,12 +125,16 @@ def _judge_text(
         (not warned, lambda: decline.keyword(plain)),
         (True, lambda: hidden.objection(text)),
         (not warned, lambda: pair.misspelt(text, plain)),
-        (not warned, lambda: secret.objection(plain, known.secrets)),
-        (not owner, lambda: leak.objection(plain, known.echoes)),
+        (not warned, lambda: secret.objection(plain, secrets)),
+        (not owner, lambda: leak.objection(plain, echoes)),
         (True, lambda: _limit(text, most)),
     )
     objections = (look() for applies, look in looks if applies)
     return next((found for found in objections if found), Deliverable(text))
+
+
+# A text is judged when it is written, and again when it is sent.
+_remembered: Final = lru_cache(maxsize=256)(_look_at)
 
 
 def _limit(text: str, most: int) -> Objection | None:

@@ -1,14 +1,10 @@
-"""Detects a reply that declines: visually empty, or the word NONE in any spelling.
-
-NONE may come in other scripts, cases, marks and quotes, and with a reason after it. Only a sentence
-that continues from it ("None of the flights …") is a message.
-"""
+"""Detects a reply that says nothing: it declines, or ends with nothing to report."""
 
 import re
 from typing import Final
 
-from remit.gate import talk
-from remit.gate.eye import HoldReason, Objection, excerpt, fold, words
+from remit.gate import pair, talk
+from remit.gate.eye import HoldReason, Objection, excerpt, fold, known_words, words
 
 _ELEMENT: Final = re.compile(
     r"</?+(?:p|br|hr|div|span|b|i|u|s|em|strong|small|sub|sup|a|img|font|center|h[1-6]|ul|ol|li|dl"
@@ -23,16 +19,7 @@ _VISIBLE: Final = re.compile(r"[^\s*_~#>|+=`\[\]()\\-]")  # Markdown marks are n
 
 _MAX_BARE_CHARACTERS: Final = 400
 _REPEATED: Final = re.compile(r"(?:none|n0ne){1,99}+\Z")
-# All that a text says, without spaces and marks; NONE in the languages a brain may use.
-_BARE: Final = frozenset(
-    fold("""
-    na null nil nan nothing undefined empty blank skip declined refused notapplicable noreply
-    nomessage nooutput noresponse nocontent nodeliverable deliverablenone silent heartbeatok
-    keine keiner keines keins ninguno ninguna ningún nada aucun aucune néant rien nessuno nessuna
-    niente nenhum nenhuma geen ingen inget ingenting brak yok
-    なし 該当なし 无 無 没有内容 없음 해당없음 לאכלום لاشيء لايوجد कोईनहीं ไม่มี
-    """).split()
-)
+_BARE: Final = frozenset(map(fold, known_words("none")))
 _NOT_WORD: Final = re.compile(r"[\W_]++")
 _FIRST: Final = re.compile(
     r"\A[\W_]*+(?:\d{1,2}+[.)]\s)?+"
@@ -41,13 +28,7 @@ _FIRST: Final = re.compile(
     r"(none|n0ne|n/a|n\.a\.?+|null|nil)(?![^\W_])"
 )
 _CLOSING: Final = "*_~`\"')]}>»"
-_GOES_ON: Final = frozenset(
-    fold("""
-    of are is was were isn't wasn't have has had will would can could do does did should must may
-    might need needs seem seems seemed come comes came remain remains remained the but other too so
-    who that which ever really taken alone
-    """).split()
-)
+_GOES_ON: Final = frozenset(map(fold, known_words("after_none")))
 _WORD: Final = re.compile(r"[ \t]{1,8}+([a-z']{1,20}+)")
 _APART: Final = re.compile(r"\s{0,4}+[:;(\n]|\s{1,4}+-|-{1,3}+\s")
 
@@ -63,12 +44,12 @@ def objection(plain: str) -> Objection | None:
     """Object to a folded text that only says that there is none."""
     bare = _bare(plain)
     if _is_none(bare):
-        sentence = f"The brain declined to write a deliverable: “{excerpt(plain)}”."
+        sentence = f"The assistant wrote nothing to send: “{excerpt(plain)}”."
         return Objection(sentence, HoldReason.DECLINE)
     refusal = talk.refusal(words(bare))
     if refusal is None:
         return None
-    sentence = f"The brain refused, and said so in the deliverable: “… {excerpt(refusal)} …”."
+    sentence = f"The assistant refused, and said so in the text: “… {excerpt(refusal)} …”."
     return Objection(sentence, HoldReason.DECLINE)
 
 
@@ -112,3 +93,23 @@ def _ends_there(bare: str, word: str, end: int) -> bool:
         return bare[end - len(word) : end].isupper()
     following = _WORD.match(rest)
     return following is None or following[1] not in _GOES_ON
+
+
+OPEN: Final = "<nothing-to-report>"
+CLOSE: Final = "</nothing-to-report>"
+_MAX_REASON_CHARACTERS: Final = 300
+
+
+def read_silence(reply: str, most: int) -> str | None:
+    """Return the reason that a reply gives for silence, in one line; None if it is no silence."""
+    text = reply.rstrip()
+    if len(text) > most or (text.count(OPEN), text.count(CLOSE)) != (1, 1):
+        return None
+    before, _, rest = text.partition(OPEN)
+    reason, _, after = rest.partition(CLOSE)
+    stands_apart = not before or before[-1].isspace()  # else it is quoted
+    if after or not stands_apart or pair.misspelt(text, fold(text)) is not None:
+        return None
+    if pair.open_fence(before.split("\n")):
+        return None
+    return " ".join(reason.split())[:_MAX_REASON_CHARACTERS]

@@ -31,6 +31,7 @@ _LETTER: Final = re.compile(
     r"([A-Z])(?: WITH [A-Z ]{1,60}+)?+\Z"
 )
 _NOT_WORD: Final = re.compile(r"[\W_]++")
+_FOLDED: Final = re.compile(r"[^\n\t\r -~]")  # whatever folding may change
 
 
 class _Table(dict[int, str]):
@@ -46,7 +47,7 @@ def fold(text: str) -> str:
 
     A part of a folded text is the folded part of the text.
     """
-    return text.translate(_Table())
+    return text.translate(_Table()) if _FOLDED.search(text) else text
 
 
 def words(folded: str) -> str:
@@ -80,6 +81,12 @@ def _alike(char: str) -> str:
 
 
 _MAX_SHOWN_CHARACTERS: Final = 48
+
+
+def known_words(name: str) -> tuple[str, ...]:
+    """Return a list of known_words.toml."""
+    found: list[str] | str = read_toml("known_words", "remit.gate")[name]
+    return tuple(found.split() if isinstance(found, str) else found)
 
 
 class HoldReason(StrEnum):

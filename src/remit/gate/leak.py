@@ -3,38 +3,13 @@
 import re
 from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from remit.gate import talk
-from remit.gate.eye import HoldReason, Objection, excerpt, fold, line, words
+from remit.gate.eye import HoldReason, Objection, excerpt, fold, known_words, line, words
 
-# Pieces of the brain's instructions, as `words` writes them. No message contains these by chance.
-_OURS: Final = (
-    "standalone message for the recipient",
-    "recipient sees only what is inside",
-    "recipient sees only the content inside",
-    "the recipient has no other context",
-    "first write your reasoning and research",
-    "first write your reasoning research and analysis",
-    "then write the message itself once between",
-    "then produce your final deliverable",
-    "kept and shown to the owner and sent to nobody",
-    "this working section is logged",
-    "say why in the part before it",
-    "if you cannot or should not write it",
-    "explain your reason in the working section",
-    "no mention of this task or of these instructions",
-    "do not reference these instructions",
-    "do not include task metadata",
-    "rules for the deliverable",
-    "your deliverable will be sent via",
-    "if you cannot produce a deliverable",
-    "wrapped in xml tags",
-    "earlier runs of this work",
-    "what the owner said since",
-    "what the checks found not proven yet",
-    "complete the work items above",
-)
+_OURS: Final = known_words("instructions")
 _MIN_WORDS: Final = 5
 _CANARY: Final = 8
 _SPACE: Final = re.compile(r"\s")
@@ -88,7 +63,10 @@ def objection(plain: str, echoes: Collection[str]) -> Objection | None:
     looks: tuple[Callable[[], Objection | None], ...] = (
         lambda: _phrase(said, _OURS, "repeats the brain's instructions", HoldReason.ECHO),
         lambda: _phrase(
-            said, _sentences(echoes), "repeats the brain's instructions", HoldReason.ECHO
+            said,
+            chain.from_iterable(map(_pieces_of, echoes)),
+            "repeats the brain's instructions",
+            HoldReason.ECHO,
         ),
         lambda: _piece(plain, _SLOT, "a slot that nobody filled in", HoldReason.ECHO),
         lambda: _piece(
@@ -128,23 +106,16 @@ def _transcript(plain: str) -> Objection | None:
     return Objection(sentence, HoldReason.MARKUP)
 
 
-def _sentences(echoes: Collection[str]) -> Iterable[str]:
-    """Yield what in our texts is not said by chance: long sentences, and a one-word canary."""
-    for echo in echoes:
-        yield from _pieces_of(echo)
-
-
 @lru_cache(maxsize=256)
 def _pieces_of(echo: str) -> tuple[str, ...]:
-    """The same of one text. They are few, and each reply is held against all of them."""
+    """Return what in a text of ours is not said by chance: long sentences, a one-word canary.
+
+    These texts are few, and each reply is held against all of them.
+    """
     canary = len(echo) >= _CANARY and not _SPACE.search(echo)
     parts = [echo] if canary else _SENTENCE.split(echo)
     said = (words(fold(part)).strip() for part in parts)
-    return tuple(each for each in said if each and (canary or _is_long(each)))
-
-
-def _is_long(said: str) -> bool:
-    return said.count(" ") >= _MIN_WORDS - 1
+    return tuple(each for each in said if each and (canary or (each.count(" ") >= _MIN_WORDS - 1)))
 
 
 def _piece(text: str, pattern: re.Pattern[str], what: str, why: HoldReason) -> Objection | None:

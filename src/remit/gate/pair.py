@@ -88,7 +88,7 @@ def _tags(plain: str) -> int:
 
 def _not_a_pair(text: str, plain: str, opened: int, closed: int) -> Objection:
     if opened == closed == 0:
-        untagged = Objection("The reply has no <deliverable> tags.", HoldReason.TAGS)
+        untagged = Objection("The assistant did not mark what to send.", HoldReason.TAGS)
         return misspelt(text, plain) or untagged
     if (opened, closed) == (1, 0):
         where = line(text, text.find(OPEN))
@@ -109,8 +109,8 @@ def _misplaced(before: str, inside: str, after: str, element: str) -> str | None
     *above, beside = before.split("\n")
     below = after.split("\n")
     signs = (
-        (bool(_open_fence([*above, beside])), "stands in a code block, as an example would"),
-        (bool(_open_fence(below)), "is followed by a code block that is never closed"),
+        (bool(open_fence([*above, beside])), "stands in a code block, as an example would"),
+        (bool(open_fence(below)), "is followed by a code block that is never closed"),
         (_is_indented(beside), "is indented like code"),
         (_has_open_tick([*above, beside]), "stands in inline code, as an example would"),
         (before.rfind("<!--") > before.rfind("-->"), "stands in an HTML comment"),
@@ -122,7 +122,7 @@ def _misplaced(before: str, inside: str, after: str, element: str) -> str | None
     return next((sign for holds, sign in signs if holds), None)
 
 
-def _open_fence(lines: Iterable[str]) -> str:
+def open_fence(lines: Iterable[str]) -> str:
     fence = ""
     for text in lines:
         found = _FENCE.match(text)

@@ -6,11 +6,12 @@ The sentence that reports a secret never repeats it.
 import base64
 import re
 from collections.abc import Collection, Iterator
+from functools import lru_cache
 from typing import Final, cast
 
 from msgspec import Struct
 
-from remit.gate.eye import HoldReason, Objection, fold, line
+from remit.gate.eye import HoldReason, Objection, fold, known_words, line
 from remit.language.files import read_toml
 
 
@@ -31,26 +32,10 @@ _TABLE: Final = cast(
 _SHAPES: Final = tuple(_Shape(what, sign, re.compile(shape)) for what, sign, shape in _TABLE)
 
 
-def _words_of(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # A placeholder is recognised as a whole: it consists of these words, or of one repeated sign. A
 # text that only contains such a word may be a real secret.
-_SAYS_EXAMPLE: Final = _words_of(
-    """
-    your my example sample placeholder insert replace changeme redacted hidden masked dummy
-    password passwd pass pwd passphrase secret token key apikey
-    """
-)
-_GOES_WITH_IT: Final = _words_of(
-    """
-    a an the this here me with in goes api access auth bearer private public client user username
-    db database smtp mail admin account root app bot id value string actual real own new
-    sk ant proj svcacct admin or lf api03 v1 gsk xai hf rk live test whsec xoxb xoxp xapp ghp gho
-    ghs github pat glpat npm dop shpat
-    """
-)
+_SAYS_EXAMPLE: Final = frozenset(known_words("example"))
+_GOES_WITH_IT: Final = frozenset(known_words("around_example"))
 _AROUND: Final = (("{{", "}}"), ("<", ">"), ("{", "}"), ("[", "]"), ("%", "%"), ("$", ""))
 _REST: Final = re.compile(r"[\w-]{0,256}+")
 _BETWEEN: Final = re.compile(r"[ _.-]++")
@@ -68,7 +53,7 @@ _CODED: Final = re.compile(r"(?:%|\\x|&#x|\\u00)([0-9a-fA-F]{2});?+|&#(\d{2,3}+)
 
 def objection(plain: str, known: Collection[str]) -> Objection | None:
     """Object to a secret in a folded text, by value or by format."""
-    if _holds_any(plain, [fold(secret).strip() for secret in known]):
+    if _holds_any(plain, known):
         sentence = "It contains a key or password that Remit works with."
         return Objection(sentence, HoldReason.SECRET)
     for shape in _SHAPES:
@@ -100,7 +85,10 @@ def _is_example(token: str) -> bool:
     bare = token.strip()
     words = [word for word in _BETWEEN.split(_inner(bare).lower()) if word]
     says = [word in _SAYS_EXAMPLE for word in words]
-    known = all(said or _is_filling(word) for said, word in zip(says, words, strict=True))
+    known = all(
+        said or word in _GOES_WITH_IT or len(set(word)) == 1
+        for said, word in zip(says, words, strict=True)
+    )
     return bool(_VARIABLE.match(bare)) or (any(says) and known)
 
 
@@ -112,29 +100,37 @@ def _inner(token: str) -> str:
     return token
 
 
-def _is_filling(word: str) -> bool:
-    return word in _GOES_WITH_IT or len(set(word)) == 1
-
-
 def _holds_any(text: str, secrets: Collection[str]) -> bool:
     """Whether a secret is in the text, plain, split, reversed or encoded."""
     if not secrets:
         return False
     close = _SPACE.sub("", text)
     loose = _letters(text) + " " + _letters(_CODED.sub(_decoded, text))
-    return any(_is_in(secret, text, close, loose) for secret in secrets)
+    return any(_is_in(_forms_of(secret), text, close, loose) for secret in secrets)
 
 
-def _is_in(secret: str, text: str, close: str, loose: str) -> bool:
+class _SecretForms(Struct, frozen=True):
+    """How a secret may stand in a text: without spaces, and in disguise."""
+
+    secret: str
+    close: tuple[str, ...]
+    loose: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def _forms_of(secret: str) -> _SecretForms:
+    """Each text is held against all of them, and they are few."""
+    plain = fold(secret).strip()
+    close = (_SPACE.sub("", plain), *_encoded(plain))
+    return _SecretForms(plain, close, tuple(x for x in _disguised(plain) if len(x) >= _LONG))
+
+
+def _is_in(forms: _SecretForms, text: str, close: str, loose: str) -> bool:
+    secret = forms.secret
     if len(secret) < _LONG:
-        return len(secret) >= _MIN_CHARACTERS and _stands_alone(secret, text)
-    if any(form in close for form in (_SPACE.sub("", secret), *_encoded(secret))):
-        return True
-    return any(len(form) >= _LONG and form in loose for form in _disguised(secret))
-
-
-def _stands_alone(secret: str, text: str) -> bool:
-    return bool(re.search(rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])", text))
+        alone = rf"(?<![^\W_]){re.escape(secret)}(?![^\W_])"
+        return len(secret) >= _MIN_CHARACTERS and re.search(alone, text) is not None
+    return any(form in close for form in forms.close) or any(form in loose for form in forms.loose)
 
 
 def _letters(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from msgspec.structs import replace
 
-from remit.errors import BadInput
+from remit.errors import BadInput, NotPossibleNow, UnknownName
 from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import MessageResult, OwnerMessage
 from remit.model.codec import JsonMap, check_moment, text_of
@@ -16,6 +16,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import Ids, TaskId
 from remit.model.plan import Clause, ClauseOutcome, OwnerRequest, RankingRule
 from remit.model.task import Creator, Cue, Edit, Priority, Task, TaskType
+from remit.model.task_file import files_in
 from remit.ports import Clock
 from remit.store import after_restore, edits, on_behalf, tasks
 from remit.store.database import Database, Tx
@@ -137,7 +138,7 @@ class Intake:
             if delivery.channel not in self._channels:
                 known = ", ".join(sorted(self._channels))
                 sentence = f"There is no channel {delivery.channel!r:.60}; there is {known}."
-                raise BadInput(sentence, field="channel")
+                raise UnknownName(sentence, field="channel")
         meant = self._meant
         return deliveries if meant is None else tuple(_named(each, meant) for each in deliveries)
 
@@ -174,6 +175,7 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
         delivery=tuple(replace(delivery, id=ids.delivery()) for delivery in cue.delivery),
         contract=cue.contract,
         context=cue.context,
+        files=files_in(cue.context),
         priority=cue.priority or Priority.LOW,
         rule=_rule(cue) if cue.priority else None,
         taint=cue.taint,
@@ -218,7 +220,7 @@ def check(cue: Cue, now: datetime) -> None:
         sentence = (
             f"scheduled_for {cue.scheduled_for:%Y-%m-%d %H:%M} UTC has passed; give a time to come."
         )
-        raise BadInput(sentence, field="scheduled_for")
+        raise NotPossibleNow(sentence, field="scheduled_for")
 
 
 def check_text(text: str) -> None:

@@ -15,8 +15,7 @@ from remit.contacts.people import Contact, ContactBook
 from remit.intake import answers
 from remit.intake.answers import NamedRecipients
 from remit.intake.recipients import Question, QuestionTopic, way_to
-from remit.language.time.resolve import Moment, Now, Recurrence, When
-from remit.language.time.which_day import TimeDoubt
+from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, ClauseOutcome, Gap, OwnerRequest
 from remit.model.series import Repeats

@@ -16,15 +16,13 @@ from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import ELSEWHERE, Question, channel_for, resolve
 from remit.language.detect import language_of
-from remit.language.files import LANGUAGES, plain_phrases, section, words_in_all
-from remit.language.files import LANGUAGES as TONGUES
+from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import order_words
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.day import CalendarDate, DayOffset, NamedWeekday
 from remit.language.time.ends import End, UnclearEnd
 from remit.language.time.phrase import TimePhrase, combine, read_time
-from remit.language.time.resolve import When, resolve_time
-from remit.language.time.which_day import TimeDoubt, day_of
+from remit.language.time.resolve import TimeDoubt, When, day_of, resolve_time
 from remit.language.time.words import DayPart, TimeText, time_words
 from remit.language.time.zones import zone_of
 from remit.language.tokens import TokenKind, fold, keys_of, tokenize
@@ -40,25 +38,6 @@ _HOURS: Final = {
     DayPart.NIGHT: range(18, 24),
     DayPart.SMALL_HOURS: range(6),
 }
-
-_LEFT_OUT: Final = plain_phrases(
-    "leave it out|leave that out|leave this out|leave out|skip it|skip that|skip|drop it|drop that",
-    "forget it|forget that|never mind|nevermind|omit it|not needed|ignore it",
-    "weglassen|lass es weg|lass das weg|lass weg|lass es|vergiss es|auslassen|egal|nicht nötig",
-    "déjalo|dejalo|dejarlo|déjala|omítelo|omitelo|omitir|olvídalo|olvidalo|quítalo|no hace falta",
-)
-_YES: Final = plain_phrases(
-    "yes|yes please|yep|yeah|ok|okay|sure|right|correct|ja|ja bitte|genau|sí|si|claro"
-)
-_NO: Final = plain_phrases(*(phrase for code in TONGUES for phrase in section(code, "talk")["no"]))
-_THEN: Final = plain_phrases(
-    "when to do it|when to remind|do it then|remind me then|then|it is to go out|send it there",
-    "dann|dann tun|dann erinnern|es soll raus|entonces|cuando hacerlo|envíalo",
-)
-_OF_IT: Final = plain_phrases(
-    "when it takes place|it takes place then|it is about that|about that|about it|it's about that",
-    "dann findet es statt|es geht darum|darum geht es|es sobre eso|es cuando ocurre",
-)
 
 
 class NamedRecipients(Struct, frozen=True):
@@ -80,17 +59,17 @@ def chosen_option(answer: str, options: Sequence[str]) -> str | None:
 
 
 def is_left_out(answer: str) -> bool:
-    return _is(answer, "left out")
+    return _is(answer, "left_out")
 
 
 def is_no(answer: str) -> bool:
-    return _is(answer, "no") or is_left_out(answer)
+    return _is(answer, "no", "talk") or is_left_out(answer)
 
 
 def begins_with_no(answer: str) -> bool:
     """Whether an answer begins with a no and goes on: "no, not that one!"."""
     keys = keys_of(tokenize(answer))
-    found = _NO.at(keys, 0)
+    found = phrases_in_all("talk", "no").at(keys, 0)
     return found is not None and (found[1] == len(keys) or keys[found[1]] in (",", ".", "!", ";"))
 
 
@@ -105,13 +84,12 @@ def is_then(answer: str) -> bool:
 
 def is_of_it(answer: str) -> bool:
     """Whether the answer says that the words only describe the thing."""
-    return _is(answer, "of it")
+    return _is(answer, "of_it")
 
 
-def _is(answer: str, what: str) -> bool:
+def _is(answer: str, what: str, section: str = "answers") -> bool:
     keys = [key for key in keys_of(tokenize(answer)) if any(c.isalnum() for c in key)]
-    phrases = {"left out": _LEFT_OUT, "yes": _YES, "no": _NO, "then": _THEN, "of it": _OF_IT}[what]
-    found = phrases.at(keys, 0)
+    found = phrases_in_all(section, what).at(keys, 0)
     return found is not None and found[1] == len(keys)
 
 

@@ -17,6 +17,7 @@ from remit.language.files import LANGUAGES, Phrases, section
 from remit.language.sentences import (
     DEFAULT_LANGUAGE,
     held_sentence,
+    in_language,
     message_language,
     sentences,
 )
@@ -28,7 +29,7 @@ from remit.model.ids import TaskId
 from remit.model.plan import ClauseOutcome, Gap
 from remit.model.review import Review
 from remit.model.task import Task
-from remit.model.veto import ConditionKind
+from remit.model.veto import LED_KINDS, ConditionKind
 
 _UNKNOWN: Final = "?"
 _MOST_SAID: Final = 500  # characters of a message
@@ -179,11 +180,13 @@ def _rows(
         asks = delivery.id in asks_first
         yield from _send_rows(delivery, say, asks=asks, held=bool(task.veto))
     for limit in task.conditions:
-        yield CardRow("limit", say["limit"], limit.words)
+        label = limit.kind.value if limit.kind not in LED_KINDS else "limit"
+        part = f" ({limit.pattern})" if limit.pattern else ""
+        yield CardRow("limit", say[label], limit.words + part)
     yield CardRow("runs", say["runs"], _when(task, say, zone, start, waits=waits))
     if task.repeats is not None:
         yield CardRow("repeats", say["repeats"], _how_often(task, language))
-    for words in _left_out(task):
+    for words in _left_out(task, language):
         yield CardRow("left_out", say["left_out"], words)
 
 
@@ -199,11 +202,12 @@ def _send_rows(
         yield CardRow("asks_first", "", say["asks_first"])
 
 
-def _left_out(task: Task) -> Iterator[str]:
+def _left_out(task: Task, language: str) -> Iterator[str]:
     """Return what the owner said and Remit does not do, each with the reason."""
     for clause in task.request.clauses if task.request else ():
         if clause.became is ClauseOutcome.DECLINED:
-            yield f"{clause.text} ({clause.why})" if clause.why else clause.text
+            why = f" ({in_language(clause.why, language)})" if clause.why else ""
+            yield f"{clause.text}{why}"
 
 
 def _sends(task: Task) -> Iterator[Delivery]:
@@ -274,7 +278,8 @@ def _open(tasks: Iterable[Task], language: str) -> Iterator[OpenLine]:
     for n, (task, gap) in enumerate(((t, g) for t in tasks for g in t.gaps), 1):
         question = gap_question(task, gap, language)
         clause = task.request.clauses[gap.clause - 1].text if task.request else ""
-        yield OpenLine(gap.line or n, gap.about, question, gap.options, clause, task.id)
+        options = tuple(in_language(each, language) for each in gap.options)
+        yield OpenLine(gap.line or n, gap.about, question, options, clause, task.id)
 
 
 def gap_question(task: Task, gap: Gap, language: str) -> str:

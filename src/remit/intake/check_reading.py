@@ -18,14 +18,15 @@ from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction, headed
-from remit.intake.message_words import MessageWords, Span, message_words
+from remit.intake.message_words import MessageWords, message_words
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.reading_ledger import MarkedSpan, write_ledger
 from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve, way_to
-from remit.intake.veto import find_veto
+from remit.intake.veto import find_veto, reaches_others
+from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk
-from remit.language.time.resolve import Moment, Recurrence
-from remit.language.time.which_day import TimeDoubt
+from remit.language.time.agreement import agrees
+from remit.language.time.resolve import Moment, Recurrence, TimeDoubt
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model import rrule
 from remit.model.codec import check_moment
@@ -34,7 +35,7 @@ from remit.model.ids import DeliveryId
 from remit.model.plan import ClauseOutcome, WorkItem
 from remit.model.series import Repeats
 from remit.model.task import TaskType
-from remit.model.veto import VetoCue, VetoKind
+from remit.model.veto import Condition, ConditionKind, VetoCue, VetoKind
 
 _MINUTE: Final = timedelta(minutes=1)
 _IDLE: Final = {"INTERVAL": "1", "BYSECOND": "0", "WKST": "MO"}  # what goes without saying
@@ -75,7 +76,9 @@ def check_time(
         return CheckedTime(
             question=Question(QuestionTopic.TIME, why, doubt.options if doubt else ())
         )
-    veto = None if doubt and _is_option(read, doubt, zone) else unsure
+    local = read.at.astimezone(zone) if isinstance(read, Moment) else None
+    fits = local is not None and not own and agrees(words, local, now.astimezone(zone))
+    veto = None if fits or (doubt and _is_option(read, doubt, zone)) else unsure
     return CheckedTime(read, veto, note=_echo(words, read, zone))
 
 
@@ -173,7 +176,8 @@ def checked_reading(
         return _despite_model(plain)
     talk = SmallTalk(reading.talk) if reading.talk and not tasks else None
     found = write_ledger(message, tasks, talk or (None if tasks else SmallTalk.CHATTER))
-    return replace(found, texts=tuple(dict.fromkeys(span for task in tasks for span in task.texts)))
+    texts = tuple(dict.fromkeys(span for task in tasks for span in task.texts))
+    return replace(found, texts=texts, conditions=tuple(check.quiet_words(reading, found)))
 
 
 def _despite_model(plain: Extraction) -> Extraction:
@@ -226,6 +230,19 @@ class _Check(Struct, frozen=True):
         brain = bool(made.draft.work) or any(d.content is None for d in made.draft.deliveries)
         made.draft = replace(made.draft, needs_brain=brain)
         return made
+
+    def quiet_words(self, reading: Reading, found: Extraction) -> Iterator[Condition]:
+        """Yield the owner's words that ask for silence, if nobody else is written to.
+
+        They must stand in the message and hold a word that denies or sets a condition.
+        """
+        if any(reaches_others(draft.deliveries) for draft in found.tasks):
+            return
+        for words in filter(None, (task.quiet for task in reading.tasks)):
+            for start, end in self._first(words):
+                said = self.message.text[start:end]
+                if find_veto(said, self.message.book):
+                    yield Condition(ConditionKind.QUIET, said, end)
 
     def _limit(self, words: str) -> VetoCue:
         """Hold back what the model calls limited, even where code finds no word for it."""

@@ -16,25 +16,10 @@ from remit.contacts.people import ContactBook
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import RequestReader, TurnReader
+from remit.language.files import phrases_in_all, words_in_all
+from remit.language.tokens import fold
 from remit.model.conversation import TalkContext, TurnOrder
 
-_EN: Final = ("run", "start", "execute", "launch", "trigger", "kick off")
-_DE: Final = ("starte", "führe", "fuehre", "führ", "lass", "lasse")
-_ES: Final = ("ejecuta", "ejecute", "ejecutar", "corre", "lanza", "lanzar", "inicia", "arranca")
-_VERBS: Final = frozenset({*_EN, *_DE, *_ES})
-# A verb in two parts needs its second one.
-_AFTER: Final = {
-    "führe": ("aus", "durch"),
-    "fuehre": ("aus", "durch"),
-    "führ": ("aus", "durch"),
-    "lass": ("laufen",),
-    "lasse": ("laufen",),
-}
-_POLITE: Final = frozenset({"please", "now", "bitte", "mal", "jetzt", "por", "favor", "ahora"})
-_ARTICLES: Final = frozenset(
-    {"the", "my", "das", "den", "die", "mein", "meine", "meinen", "el", "la", "mi"}
-)
-_NOUNS: Final = frozenset({"command", "job", "script", "befehl", "kommando", "skript", "comando"})
 _AROUND: Final = "\"'`.,:;!\u00a1\u2026\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 
 
@@ -81,27 +66,16 @@ def _assigned(draft: Draft, names: Collection[str]) -> Draft:
 def named_command(text: str, names: Collection[str]) -> str | None:
     """Return the exact name of the command that some words ask to run, if they ask only that."""
     words = [bare for word in text.split() if (bare := _bare(word))]
-    while words and words[-1].casefold() in _POLITE:
-        words.pop()
-    while words and words[0].casefold() in _POLITE:
-        words.pop(0)
-    for place, word in enumerate(words):
-        if word in names and _orders(words[:place], words[place + 1 :]):
-            return word
-    return None
+    places = (n for n, word in enumerate(words) if word in names)
+    return next((words[n] for n in places if _orders(words[:n], words[n + 1 :])), None)
 
 
 def _orders(before: list[str], after: list[str]) -> bool:
     """Whether the words around a name are only a verb of running and small words."""
-    said = [word.casefold() for word in before]
-    while said and said[-1] in _ARTICLES | _NOUNS | _POLITE:
-        said.pop()
-    verb, rest = " ".join(said), [word.casefold() for word in after]
-    rest = [word for word in rest if word not in _NOUNS | _POLITE]
-    if verb not in _VERBS:
-        return False
-    wanted = _AFTER.get(verb)
-    return rest == [] if wanted is None else len(rest) == 1 and rest[0] in wanted
+    small = words_in_all("commands", "polite") | words_in_all("commands", "small")
+    first, last = ([key for key in map(fold, said) if key not in small] for said in (before, after))
+    found = phrases_in_all("commands", "verbs").at((*first, *last), 0)
+    return bool(first) and found is not None and found[1] == len(first) + len(last)
 
 
 def _bare(word: str) -> str:

@@ -1,6 +1,7 @@
 """Finds the limits that a message sets, outside the text to be sent."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import Final
@@ -10,16 +11,17 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake import answers
-from remit.intake.extraction import Draft, Extraction
-from remit.intake.message_words import MessageWords, Span, message_words
-from remit.intake.veto import find_veto
+from remit.intake.extraction import Draft, Extraction, connectives_between
+from remit.intake.message_words import MessageWords, message_words
+from remit.intake.veto import find_veto, reaches_others
+from remit.intake.word_lookup import Span
 from remit.language.files import LANGUAGES, Phrases, section, words_in_all
-from remit.language.time.resolve import Moment
-from remit.language.time.which_day import TimeDoubt
+from remit.language.time.resolve import Moment, TimeDoubt
 from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind
 from remit.model.plan import Clause, ClauseOutcome
-from remit.model.veto import Condition, ConditionKind, VetoCue, VetoKind
+from remit.model.task import TaskType
+from remit.model.veto import LED_KINDS, Condition, ConditionKind, VetoCue, VetoKind
 
 _MAX_TIME_TOKENS: Final = 8
 _MAX_TITLE: Final = 120  # characters
@@ -58,7 +60,40 @@ def find_conditions(
     return tuple(found)
 
 
-def without_limit_words(found: Extraction) -> Extraction:
+def limited(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
+    """Return the reading with its limits: nothing runs before a named time."""
+    own = [(each.end - len(each.words), each.end) for each in found.conditions]
+    others = [each for each in conditions if not any(a < each.end <= b for a, b in own)]
+    conditions = (*found.conditions, *others)
+    if conditions:
+        found = _without_limit_words(replace(found, conditions=conditions))
+    return replace(found, tasks=tuple(_no_earlier(each, found) for each in found.tasks))
+
+
+def conditions_of(found: Extraction, draft: Draft) -> tuple[Condition, ...]:
+    """Return the limits of one task: those among its own words, or next to them."""
+    return tuple(each for each in found.conditions if _owner_of(found, each) == draft.clauses)
+
+
+def _owner_of(found: Extraction, condition: Condition) -> tuple[Clause, ...]:
+    """Return the clauses of the task that a limit is about: the last that begins before its end."""
+    begun = [
+        draft
+        for draft in found.tasks
+        if draft.clauses and min(clause.start for clause in draft.clauses) < condition.end
+    ]
+    return (begun[-1] if begun else found.tasks[0]).clauses
+
+
+def _no_earlier(draft: Draft, found: Extraction) -> Draft:
+    limits = [each.at for each in conditions_of(found, draft) if each.at]
+    earliest, at = max(limits, default=None), draft.scheduled_for
+    if earliest is None or draft.recurrence or (at is not None and at >= earliest):
+        return draft
+    return replace(draft, scheduled_for=earliest, type=TaskType.SCHEDULED)
+
+
+def _without_limit_words(found: Extraction) -> Extraction:
     """Return the reading with the words of limits marked as such, not as work or left over."""
     spans = [(each.end - len(each.words), each.end) for each in found.conditions]
     now = {
@@ -102,7 +137,7 @@ def _at(
     message: MessageWords, at: int, now: datetime, zone: ZoneInfo
 ) -> Iterator[tuple[Condition, int]]:
     """Return the limit that begins at a token, and its end; exact forms come first."""
-    for kind in ConditionKind:
+    for kind in LED_KINDS:
         lead = _leads(kind).at(message.keys, at)
         if lead is None:
             continue
@@ -196,3 +231,93 @@ def _clause_end(message: MessageWords, at: int) -> int:
 
 def _words(message: MessageWords, start: int, end: int) -> str:
     return message.text[message.tokens[start].start : message.tokens[end - 1].end]
+
+
+_BETWEEN: Final = r"[ \t,]+"
+_CLAUSE: Final = r"(?:[^.,;:!?\n]|[.,:](?=\d))+"  # up to a mark that is not inside a number
+
+
+@cache
+def _pattern() -> re.Pattern[str]:
+    joins, leads, unchanged, silent = (
+        "|".join(_phrase(each) for code in LANGUAGES for each in section(code, "quiet")[name])
+        for name in ("joins", "leads", "unchanged", "silent")
+    )
+    before = rf"(?:^|(?<=[\s,;.:!?])|(?<=\W))(?:[,;]?[ \t]*\b(?:{joins}){_BETWEEN})*"
+    forms = (
+        rf"\b(?:{leads})\b(?P<rest>{_CLAUSE})",
+        rf"\b(?:{unchanged}){_BETWEEN}(?:{silent})\b",
+        rf"\b(?:{silent}){_BETWEEN}(?:{unchanged})\b",
+    )
+    return re.compile(rf"{before}(?P<words>{'|'.join(forms)})", re.IGNORECASE)
+
+
+def _phrase(words: str) -> str:
+    return _BETWEEN.join(re.escape(word).replace("'", "['’]") for word in words.split())
+
+
+def find_quiet(text: str, book: ContactBook) -> Condition | None:
+    """Return the words that ask for silence, outside quotations; None if there are none.
+
+    Words that also order something to be sent are not taken for that.
+    """
+    message = message_words(text, book)
+    found = [
+        each
+        for each in _pattern().finditer(text)
+        if not any(start <= each.start("words") < end for start, end in message.quotes)
+    ]
+    if len(found) != 1:
+        return None
+    start, end = found[0].span("words")
+    end = start + len(text[start:end].rstrip())
+    first, last = found[0].span("rest")  # an order to send something is not swallowed
+    inside = (n for n, token in enumerate(message.tokens) if first <= token.start < last)
+    if any(message.sends_at(n) for n in inside):
+        return None
+    return Condition(ConditionKind.QUIET, text[start:end], end)
+
+
+def without_quiet(text: str, quiet: Condition) -> str:
+    """Return the message with blanks in place of the words, so that all else keeps its place."""
+    start = quiet.end - len(quiet.words)
+    found = _pattern().search(text)
+    begin = found.start() if found and found.start("words") == start else start
+    return text[:begin] + " " * (quiet.end - begin) + text[quiet.end :]
+
+
+def read_with_quiet(text: str, book: ContactBook, read: Callable[[str], Extraction]) -> Extraction:
+    """Read a message; the words that ask for silence are left out for it."""
+    quiet = find_quiet(text, book)
+    done = with_quiet(read(without_quiet(text, quiet)), quiet, text) if quiet else None
+    return done or read(text)
+
+
+def with_quiet(found: Extraction, quiet: Condition, text: str) -> Extraction | None:
+    """Return the reading of the rest with the words as a limit; None if it reaches others."""
+    if not found.tasks or any(reaches_others(draft.deliveries) for draft in found.tasks):
+        return None
+    if any(question.waits for question in found.questions):
+        return None
+    start = quiet.end - len(quiet.words)
+    clause = Clause(quiet.words, start, quiet.end, ClauseOutcome.CONSTRAINT)
+    before = [n for n, d in enumerate(found.tasks) if d.clauses and d.clauses[0].start < start]
+    owner = before[-1] if before else 0
+    drafts = list(found.tasks)
+    drafts[owner] = replace(drafts[owner], clauses=_sorted(drafts[owner].clauses, clause))
+    clauses = _sorted(found.clauses, clause)
+    moved = tuple(
+        replace(each, clause=clauses.index(found.clauses[each.clause])) for each in found.questions
+    )
+    return replace(
+        found,
+        tasks=tuple(drafts),
+        clauses=clauses,
+        questions=moved,
+        connectives=connectives_between(clauses, len(text)),
+        conditions=(*found.conditions, quiet),
+    )
+
+
+def _sorted(clauses: tuple[Clause, ...], more: Clause) -> tuple[Clause, ...]:
+    return tuple(sorted((*clauses, more), key=lambda each: each.start))

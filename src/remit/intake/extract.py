@@ -18,15 +18,14 @@ from remit.intake.extraction import Draft, Extraction, connectives_between, head
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.clauses import ClauseLabels, clauses_of
 from remit.intake.patterns.groups import FoundDeliveries, UnitGroup, group_units, plan_sends
-from remit.intake.patterns.unit import MessageUnit, UnitKind
+from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
 from remit.intake.patterns.units import read_units
 from remit.intake.recipients import Question, QuestionTopic
 from remit.language.files import words_in_all
 from remit.language.order_words import SmallTalk
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.phrase import TimePhrase, combine
-from remit.language.time.resolve import Moment, Now, Recurrence, When, resolve_time
-from remit.language.time.which_day import TimeDoubt
+from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When, resolve_time
 from remit.language.time.words import DayPart
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery

@@ -4,7 +4,7 @@ All tasks of a message and its card are stored in one transaction, then acknowle
 source twice gives the same tasks.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 from zoneinfo import ZoneInfo
@@ -16,10 +16,9 @@ from remit.contacts.book import Contacts
 from remit.contacts.people import ContactBook
 from remit.contacts.permits import asks_first
 from remit.errors import BadInput, KeyReused, StepFailed
-from remit.intake import admit
+from remit.intake import admit, conditions
 from remit.intake.card import RequestCard, make_card, rule_question
 from remit.intake.card_answer import Approve, CardAnswerContext, open_card, settle_card
-from remit.intake.conditions import find_conditions, without_limit_words
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.plain_reader import MessageResult, OwnerMessage, PlainReader, heard_nothing
 from remit.intake.recipients import Question, QuestionTopic
@@ -77,11 +76,11 @@ class MessageReader:
         self._contacts = contacts
         self._zone = zone
         self._reader = reader or PlainReader()
-        self._approve: Approve = lambda _task, _delivery: None
+        self.approve: Approve = lambda _task, _delivery: None
 
     def approve_by(self, approve: Approve) -> None:
         """Set how a text to others is shown for approval; until then none is."""
-        self._approve = approve
+        self.approve = approve
 
     async def hear(self, message: OwnerMessage) -> MessageResult:
         """Store what the message asks for, durably; return the outcome of every clause."""
@@ -159,22 +158,55 @@ class MessageReader:
     ) -> Extraction:
         admit.check_text(message.text)
         book, now = self._book(message), now or self._clock.now()
-        try:
-            found = await reader.read(message.text, now, self._zone, book)
-        except StepFailed:
-            found = await PlainReader().read(message.text, now, self._zone, book)
-        return self._finished(found, message, book, now)
+
+        async def read(text: str) -> Extraction:
+            try:
+                return await reader.read(text, now, self._zone, book)
+            except StepFailed:
+                return await PlainReader().read(text, now, self._zone, book)
+
+        found = await self._read_quietly(read, message, book, now)
+        assert isinstance(found, Extraction)  # noqa: S101 - no turn was read
+        return found
 
     async def _read_turn(self, message: OwnerMessage) -> Extraction | TurnOrder:
         """Return what a turn asks for: new tasks, or something about existing ones."""
         if message.talk is None or not isinstance(self._reader, TurnReader):
             return await self.read(message)
         admit.check_text(message.text)
-        book, now = self._book(message), self._clock.now()
-        found = await self._reader.read_turn(message.text, now, self._zone, book, message.talk)
-        if isinstance(found, TurnOrder):
-            return found
-        return self._finished(found, message, book, now)
+        book, now, reader, talk = (
+            self._book(message),
+            self._clock.now(),
+            self._reader,
+            message.talk,
+        )
+
+        async def read(text: str) -> Extraction | TurnOrder:
+            return await reader.read_turn(text, now, self._zone, book, talk)
+
+        return await self._read_quietly(read, message, book, now)
+
+    async def _read_quietly(
+        self,
+        read: Callable[[str], Awaitable[Extraction | TurnOrder]],
+        message: OwnerMessage,
+        book: ContactBook,
+        now: datetime,
+    ) -> Extraction | TurnOrder:
+        """Read a message; words that ask for silence are found by code and left out for it."""
+        quiet = conditions.find_quiet(message.text, book) if message.taint is Taint.OWNER else None
+        if quiet is not None:
+            rest = replace(message, text=conditions.without_quiet(message.text, quiet))
+            found = await read(rest.text)
+            if isinstance(found, TurnOrder):
+                return found
+            done = conditions.with_quiet(
+                self._finished(found, rest, book, now), quiet, message.text
+            )
+            if done is not None:
+                return done
+        found = await read(message.text)
+        return found if isinstance(found, TurnOrder) else self._finished(found, message, book, now)
 
     def _book(self, message: OwnerMessage) -> ContactBook:
         book = self._contacts.book()
@@ -186,12 +218,12 @@ class MessageReader:
         """Return a reading with the given time and place, vetoes and limits applied."""
         found = planned(found, message.scheduled_for, book.home, message.repeats)
         found = held_back(found, message.text, book)
-        limits = find_conditions(message.text, book, now, self._zone, found.texts)
-        return limited(found, limits)
+        limits = conditions.find_conditions(message.text, book, now, self._zone, found.texts)
+        return conditions.limited(found, limits)
 
     @property
     def _table(self) -> CardAnswerContext:
-        return CardAnswerContext(self._zone, self._ids, self._approve)
+        return CardAnswerContext(self._zone, self._ids, self.approve)
 
     def settling(self) -> Settle:
         """Return the function that applies an answer, with the current contacts."""
@@ -247,36 +279,6 @@ def planned(
         found = _timed(found, at, repeats)
     drafts = tuple(_at_home(draft, found, home) for draft in found.tasks)
     return replace(found, tasks=drafts)
-
-
-def limited(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
-    """Return the reading with its limits: nothing runs before a named time."""
-    if conditions:
-        found = without_limit_words(replace(found, conditions=conditions))
-    return replace(found, tasks=tuple(_not_before(each, found) for each in found.tasks))
-
-
-def conditions_of(found: Extraction, draft: Draft) -> tuple[Condition, ...]:
-    """Return the limits of one task: those among its own words, or next to them."""
-    return tuple(each for each in found.conditions if _owner_of(found, each) == draft.clauses)
-
-
-def _owner_of(found: Extraction, condition: Condition) -> tuple[Clause, ...]:
-    """Return the clauses of the task that a limit is about: the last that begins before its end."""
-    begun = [
-        draft
-        for draft in found.tasks
-        if draft.clauses and min(clause.start for clause in draft.clauses) < condition.end
-    ]
-    return (begun[-1] if begun else found.tasks[0]).clauses
-
-
-def _not_before(draft: Draft, found: Extraction) -> Draft:
-    limits = [each.at for each in conditions_of(found, draft) if each.at]
-    earliest, at = max(limits, default=None), draft.scheduled_for
-    if earliest is None or draft.recurrence or (at is not None and at >= earliest):
-        return draft
-    return replace(draft, scheduled_for=earliest, type=TaskType.SCHEDULED)
 
 
 def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extraction:
@@ -341,7 +343,7 @@ def _ledger(found: Extraction, draft: Draft, n: int) -> TaskLedger:
             before = gaps.get(gap.key)
             gaps[gap.key] = _joined(before, gap) if before else gap
     clauses = tuple(found.clauses[at] for at in own)
-    limits = conditions_of(found, draft)
+    limits = conditions.conditions_of(found, draft)
     return TaskLedger(draft, clauses, tuple(gaps.values()), found.veto, limits)
 
 
@@ -386,7 +388,7 @@ def _task(ledger: TaskLedger, message: OwnerMessage, n: int, ids: Ids, now: date
         context=message.context,
         taint=message.taint,
         veto=ledger.veto,
-        conditions=ledger.conditions,
+        conditions=(*ledger.conditions, *message.conditions),
     )
     task = admit.make(cue, ids, now)
     request = OwnerRequest(message.text, ledger.clauses)

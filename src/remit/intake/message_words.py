@@ -1,24 +1,25 @@
 """The words of a message with their positions, and the texts in it that are to be sent."""
 
-import re
 from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from typing import Final
 
 from remit.contacts.people import ContactBook
-from remit.intake.word_lookup import WordLookup
+from remit.intake.addressed_people import (
+    BEFORE_PEOPLE,
+    FAR,
+    NEAR,
+    SENTENCE_MARKS,
+    SKIPPED,
+    AddressedPeople,
+    linking_words,
+)
+from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import VerbKind, order_words
-from remit.language.outside_text import pasted_lines
+from remit.language.order_words import TextLead, VerbKind, order_words
 from remit.language.tokens import TokenKind, is_sign
 
-Span = tuple[int, int]
-_ENDS: Final = frozenset(".;!?")
 _PAUSES: Final = frozenset(".,;:!?-–—()…")
-_BEFORE: Final = ("addressing", "before")
-_SKIPPED: Final = ("addressing", "skipped")
-_NEAR: Final = 3
-_FAR: Final = 8
 _FEW: Final = 3
 
 
@@ -34,18 +35,13 @@ def _small_words() -> frozenset[str]:
     return words.common.union(*(table.words for table in tables))
 
 
-@cache
-def _linking() -> frozenset[str]:
-    return words_in_all("addressing", "links") | frozenset(",&")
-
-
 @lru_cache(maxsize=8)
 def message_words(text: str, book: ContactBook) -> "MessageWords":
     """Return the words of a message; repeated calls share the result."""
     return MessageWords(text, book)
 
 
-class MessageWords(WordLookup):
+class MessageWords(AddressedPeople):
     """A message with its words, and the texts in it."""
 
     def is_one_sentence(self, start: int, end: int) -> bool:
@@ -69,17 +65,6 @@ class MessageWords(WordLookup):
         return next(loose, last)
 
     @cached_property
-    def quotes(self) -> tuple[Span, ...]:
-        """Return quotations with a certain end, without their marks."""
-        clear = (token for token in self.raw if token.kind is TokenKind.QUOTE and token.clear)
-        return tuple((token.start + 1, token.end - 1) for token in clear)
-
-    @cached_property
-    def typed(self) -> tuple[Span, ...]:
-        """Return the text after "text Anna:", up to the end of its line."""
-        return tuple(self._typed())
-
-    @cached_property
     def typed_openings(self) -> tuple[Span, ...]:
         """Return the sure part of each such text: up to a comma, or a word like "but"."""
         return tuple((start, self._opening_end(start, end)) for start, end in self.typed)
@@ -92,39 +77,9 @@ class MessageWords(WordLookup):
                 return self.tokens[n].start
         return end
 
-    def _typed(self) -> Iterator[Span]:
-        start = 0
-        for at, token in enumerate(self.tokens):
-            if token.kind is TokenKind.LINE:
-                start = at + 1
-            elif token.text == ":" and self._is_lead(start, at):
-                lines = (each.start for each in self.tokens[at:] if each.kind is TokenKind.LINE)
-                yield token.end, next(lines, len(self.text))
-
-    def _is_lead(self, start: int, end: int) -> bool:
-        """Whether some words say to whom a text goes: a person, and a verb or a channel."""
-        named = any(n in self.people for n in range(start, end))
-        return named and any(self.sends_at(n) or self._is_channel(n) for n in range(start, end))
-
-    @cached_property
-    def beside_people(self) -> frozenset[int]:
-        """Return the tokens that may stand next to a person: "to", "please", "by mail"."""
-        words = words_in_all(*_BEFORE) | words_in_all(*_SKIPPED) | words_in_all("words", "by")
-        small = {n for n, key in enumerate(self.keys) if key in words}
-        ways = ((n, self.channel_at(n)) for n in range(len(self.keys)))
-        return frozenset(small | {m for n, way in ways if way for m in range(n, way[1])})
-
-    def sends_at(self, at: int) -> bool:
-        """Whether a verb that sends begins at a token."""
-        verb = self.verb_at(at)
-        return verb is not None and verb[0].kind in (VerbKind.SEND, VerbKind.TELL)
-
-    def _is_channel(self, at: int) -> bool:
-        return self.channel_at(at) is not None
-
     def is_order_word(self, at: int) -> bool:
         """Whether a word belongs to an order: a person, a channel, a verb or its particle."""
-        if at in self.people or self._is_channel(at):
+        if at in self.people or self.is_channel(at):
             return True
         return any(at in span for span in self._verb_spans)
 
@@ -147,7 +102,7 @@ class MessageWords(WordLookup):
     def is_marked_text(self, span: Span) -> bool:
         """Whether a text is in quotation marks or after a colon."""
         before = self.text[: span[0]].rstrip()
-        return self._within(span, self.quotes) or before.endswith(":")
+        return self.is_within(span, self.quotes) or before.endswith(":")
 
     def is_ordered_text(self, span: Span) -> bool:
         """Whether an order to send introduces a text, so that its words belong to it."""
@@ -156,19 +111,66 @@ class MessageWords(WordLookup):
         articles = order_words().articles
         noun = first + 1 if first < len(self.keys) and self.keys[first] in articles else first
         if mixed or order_words().messages.at(self.keys, noun) or self.channel_at(noun):
-            return self._within(span, self.quotes)
-        return self.is_marked_text(span) or any(
-            self.sends_at(n)
-            and n not in self.people
-            and not (n and self.keys[n - 1] in articles)  # "the mail to Grace"
-            for n in range(self._sentence_start(first), first)
+            return self.is_within(span, self.quotes)
+        lead = range(self._sentence_start(first), first)
+        return (
+            self.is_marked_text(span)
+            or any(
+                self.sends_at(n)
+                and n not in self.people
+                and not (n and self.keys[n - 1] in articles)  # "the mail to Grace"
+                for n in lead
+            )
+            or self._is_order_lead(lead)
+            or self._is_sent_behind(span)
+        )
+
+    def _is_order_lead(self, lead: range) -> bool:
+        """Whether words only say for whom a text is: "quick one for Rose,", "Anna should know"."""
+        gets = phrases_in_all("addressing", "gets")
+        hits = ((n, gets.at(self.keys, n)) for n in lead)
+        known = {m for n, hit in hits if hit for m in range(n, hit[1])}
+        comma = self.keys[lead.stop - 1] == "," and any(
+            n + 1 in self.people and self.keys[n] in words_in_all(*BEFORE_PEOPLE) for n in lead[:-1]
+        )
+        last = lead.stop - 1
+        holds = self.keys[last] in words_in_all("addressing", "holding") and self.is_channel(
+            last - 1
+        )
+        return (
+            (comma or holds or not known.isdisjoint((last, last - 1)))
+            and any(n in self.people for n in lead)
+            and all(n in known or self.is_small_word(n) or self.is_order_word(n) for n in lead)
+        )
+
+    def _is_sent_behind(self, span: Span, person: str = "") -> bool:
+        """Whether an order to send it is all that follows a text: "I'm late - tell Anna that"."""
+        first, rest = self.first_at(span[0]), range(self.first_at(span[1]), len(self.keys))
+        named = (
+            not person
+            or self._names_only(range(first))
+            or any(start >= span[1] for start, _ in self.places(person))
+        )
+        refers = order_words().refers
+        order = any(
+            refers.at(self.keys, n) or ((verb := self.verb_at(n)) and verb[0].it) for n in rest
+        )
+        return (
+            (first == 0 or self.keys[first - 1] in SENTENCE_MARKS or self._names_only(range(first)))
+            and named
+            and order
+            and (any(n in self.people for n in rest) or self._names_only(range(first)))
+            and all(self.is_small_word(n) or self.is_order_word(n) for n in rest)
         )
 
     def _sentence_start(self, at: int) -> int:
         start = at
         while start and (
             start - 1 in self.people
-            or not (self.keys[start - 1] in _ENDS or self.tokens[start - 1].kind is TokenKind.LINE)
+            or not (
+                self.keys[start - 1] in SENTENCE_MARKS
+                or self.tokens[start - 1].kind is TokenKind.LINE
+            )
         ):
             start -= 1
         return start
@@ -176,35 +178,59 @@ class MessageWords(WordLookup):
     def is_led_in(self, span: Span) -> bool:
         """Whether a text is marked, or follows a word like "that"."""
         first = self.first_at(span[0])
-        return self.is_marked_text(span) or (
-            first > 0 and self.keys[first - 1] in words_in_all("addressing", "that")
+        that = words_in_all("addressing", "that")
+        leads = (order_words().leads.at(self.keys, n) for n in range(max(0, first - NEAR), first))
+        return (
+            self.is_marked_text(span)
+            or any(key in that for key in self.keys[max(0, first - 1) : first + 1])
+            or any(lead[0] is TextLead.LETTER and lead[1] == first for lead in leads if lead)
         )
+
+    def _names_only(self, lead: range) -> bool:
+        """Whether words are only a person: "Jonas - …"."""
+        marks = (n for n in lead if n not in self.people)
+        return len(lead) > 0 and all(self.tokens[n].kind is TokenKind.MARK for n in marks)
 
     def asks_for_more(self, left: Sequence[Span], texts: Sequence[Span], sends: int) -> bool:
         """Whether words that no task took may be another order: many, a text, or an extra verb.
 
         `texts` are spans to be sent, `sends` is how many messages were understood.
         """
+        story = self._story_end
         inside = [
             token
             for token in self.raw
             if any(start <= token.start < end for start, end in left)
             and token.kind not in (TokenKind.MARK, TokenKind.LINE)
+            and token.start >= story
         ]
         if len(inside) > _FEW or any(token.kind is TokenKind.QUOTE for token in inside):
             return True
         verbs = [
             n
             for n in range(len(self.keys))
-            if self._sends_or_reminds(n) and not self._within(self._span(n), texts)
+            if self._sends_or_reminds(n) and not self.is_within(self.span_of(n), texts)
         ]
         return bool(inside) and len(verbs) > sends
 
-    def _span(self, at: int) -> Span:
-        return self.tokens[at].start, self.tokens[at].end
+    @cached_property
+    def _story_end(self) -> int:
+        """Return where the sentences end that only tell something before the first order."""
+        end = start = 0
+        for at, key in enumerate(self.keys):
+            if self.asks_at(at) or at in self.people or self.tokens[at].kind is TokenKind.QUOTE:
+                return end
+            if (
+                key in SENTENCE_MARKS
+                and key != "?"
+                and not self.is_tight(at + 1)
+                and at - start > _FEW
+            ):
+                end, start = self.tokens[at].end, at + 1
+        return end
 
     def _sends_or_reminds(self, at: int) -> bool:
-        if at in self.people or self._is_channel(at):
+        if at in self.people or self.is_channel(at):
             return False  # "Mark", and "a WhatsApp"
         verb = self.verb_at(at)
         asking = (VerbKind.SEND, VerbKind.TELL, VerbKind.REMIND)
@@ -213,104 +239,6 @@ class MessageWords(WordLookup):
     def asks_at(self, at: int) -> bool:
         """Whether a verb that asks for something begins at a token."""
         return self.verb_at(at) is not None
-
-    @cached_property
-    def _own_text(self) -> str:
-        """Return the message with the words of others blanked."""
-        pasted = pasted_lines(self.raw)
-        if not pasted:
-            return self.text
-        lines = self.text.split("\n")
-        return "\n".join(" " * len(line) if n in pasted else line for n, line in enumerate(lines))
-
-    def places(self, words: str) -> Iterator[Span]:
-        """Yield where some words stand in what the owner wrote; blanks and case do not count."""
-        parts = [re.escape(part) for part in words.split()]
-        if not parts:
-            return
-        joined = r"\s+".join(parts)
-        for found in re.finditer(rf"(?<!\w){joined}(?!\w)", self._own_text, re.IGNORECASE):
-            yield found.span()
-
-    def addresses(self, words: str) -> bool:
-        """Whether the words stand where somebody is written to, outside any text to be sent."""
-        return any(
-            self._is_addressed(span) and not self._within(span, (*self.quotes, *self.typed))
-            for span in self.places(words)
-        )
-
-    def _is_addressed(self, span: Span) -> bool:
-        first = next((n for n, token in enumerate(self.tokens) if token.end > span[0]), None)
-        if first is None:
-            return False
-        last = max(n for n, token in enumerate(self.tokens) if token.start < span[1])
-        follows = self.keys[last + 1] if last + 1 < len(self.keys) else ""
-        starts = first == 0 or self.tokens[first - 1].kind in (TokenKind.LINE, TokenKind.MARK)
-        gets = phrases_in_all("addressing", "gets").at(self.keys, last + 1)
-        return (
-            (starts and follows == ":")
-            or gets is not None
-            or self._leads_to(first)
-            or self._is_meant_later(first)
-        )
-
-    def _is_meant_later(self, at: int) -> bool:
-        """Whether a later "her" means a person: "Anna is looking for me. Text her …".
-
-        Nobody else may be named before it, except together: "Carlos and Lucía".
-        """
-        them = phrases_in_all("words", "them")
-        texts = (*self.quotes, *self.typed)
-        own = [n for n in sorted(self.people) if not self._within(self._span(n), texts)]
-        for n in range(at + 1, len(self.keys)):
-            behind = range(n + 1, min(n + _NEAR, len(self.keys)))
-            if not self.sends_at(n) or not self._begins_clause(n):
-                continue
-            if self._ends_with_them(n) or any(them.at(self.keys, m) for m in behind):
-                before = [m for m in own if m < n]
-                between = range(min(before, default=n), max(before, default=n))
-                return at in before and all(
-                    m in before or self.keys[m] in _linking() for m in between
-                )
-        return False
-
-    def _begins_clause(self, at: int) -> bool:
-        token, key = self.tokens[at - 1], self.keys[at - 1]
-        return (
-            token.kind in (TokenKind.MARK, TokenKind.LINE)
-            or key in words_in_all("addressing", "links")
-            or order_words().polite.at(self.keys, at - 1) is not None
-        )
-
-    def _ends_with_them(self, at: int) -> bool:
-        """Whether a Spanish verb ends in its recipient: "avísales", "mándaselo"."""
-        endings = tuple(words_in_all("addressing", "endings"))
-        return self.language == "es" and self.keys[at].endswith(endings)
-
-    def _leads_to(self, at: int) -> bool:
-        """Whether a verb that sends, or a word like "to", precedes a person."""
-        before = at - 1
-        while before >= 0 and (
-            self.keys[before] in words_in_all(*_SKIPPED) or before in self.people
-        ):
-            before -= 1
-        if before >= 0 and self.keys[before] in _linking():
-            return before - 1 in self.people and self._leads_to(before - 1)
-        if before >= 0 and self.keys[before] in words_in_all(*_BEFORE):
-            return True
-        if any(self.sends_at(n) for n in range(max(0, before - _NEAR), before + 1)):
-            return True
-        return any(self.sends_at(n) for n in self._rest_of_sentence(at))
-
-    def _rest_of_sentence(self, at: int) -> Iterator[int]:
-        """Return the tokens after one in its sentence: a German verb may be there."""
-        for n in range(at + 1, min(len(self.tokens), at + _FAR)):
-            if self.keys[n] in _ENDS or self.tokens[n].kind is TokenKind.LINE:
-                return
-            yield n
-
-    def _within(self, span: Span, others: Sequence[Span]) -> bool:
-        return any(start <= span[0] and span[1] <= end for start, end in others)
 
     def is_plain_text(self, text: str, person: str, *, more: bool = False) -> bool:
         """Whether a text is surely what the owner wants to send, and no more.
@@ -325,6 +253,8 @@ class MessageWords(WordLookup):
             if self._is_behind_colon(span, person):
                 return True
             if self._follows(span, person, more=more) and not self._asks_more(span):
+                return True
+            if self._is_sent_behind(span, person) and not self._asks_more(span):
                 return True
         return False
 
@@ -345,11 +275,33 @@ class MessageWords(WordLookup):
     def _follows(self, span: Span, person: str, *, more: bool) -> bool:
         """Whether a text goes from near the person to the end of its sentence or line."""
         rest = next((n for n, t in enumerate(self.tokens) if t.start >= span[1]), None)
-        ends = rest is None or self.keys[rest] in _ENDS or self.tokens[rest].kind is TokenKind.LINE
+        ends = (
+            rest is None
+            or self.keys[rest] in SENTENCE_MARKS
+            or self.tokens[rest].kind is TokenKind.LINE
+        )
+        ends = ends or self._names_channel(range(self.first_at(span[1]), len(self.keys)))
         if rest is not None and more:
             ends = ends or self.goes_on_with_order(rest) or self._is_numbered_order(rest)
         return ends and any(
-            end <= span[0] and self._is_lead_in(end, span[0]) for _, end in self.places(person)
+            end <= span[0] and self._is_lead_in(end, span[0])
+            for end in (*(end for _, end in self.places(person)), *self._pronoun_ends(person))
+        )
+
+    def _pronoun_ends(self, person: str) -> Iterator[int]:
+        """Yield where a "her" ends that means a person: "Anna is looking for me. Text her …"."""
+        if any(self.is_meant_later(self.first_at(start)) for start, _ in self.places(person)):
+            found = (
+                (n, phrases_in_all("words", "them").at(self.keys, n)) for n in range(len(self.keys))
+            )
+            for n, them in found:
+                if them and n and self.sends_at(n - 1):
+                    yield self.tokens[them[1] - 1].end
+
+    def _names_channel(self, rest: range) -> bool:
+        """Whether words only say by which channel: "by mail please"."""
+        return any(self.is_channel(n) for n in rest) and all(
+            n not in self.people and (self.is_small_word(n) or self.is_order_word(n)) for n in rest
         )
 
     def _is_numbered_order(self, at: int) -> bool:
@@ -358,15 +310,24 @@ class MessageWords(WordLookup):
     def _is_lead_in(self, start: int, end: int) -> bool:
         """Whether only small words and a channel are between a person and a text."""
         between = [n for n, t in enumerate(self.tokens) if start <= t.start < end]
-        other = any(n in self.people or self.keys[n] in _ENDS for n in between)
-        return len(between) <= _FAR and not other
+        other = any(
+            self.keys[n] in SENTENCE_MARKS
+            or (n in self.people and not self._is_linked(n, between[0]))
+            for n in between
+        )
+        return len(between) <= FAR and not other
+
+    def _is_linked(self, at: int, first: int) -> bool:
+        """Whether a person is named together with the one before: "Rose and May"."""
+        linked = words_in_all(*BEFORE_PEOPLE) | words_in_all(*SKIPPED) | linking_words()
+        return all(n in self.people or self.keys[n] in linked for n in range(first, at))
 
     def _asks_more(self, span: Span) -> bool:
         inside = [n for n, t in enumerate(self.tokens) if span[0] <= t.start < span[1]]
         return any(
             self.asks_at(n)
             and n - 1 in inside
-            and self.keys[n - 1] in _linking() | _ENDS
+            and self.keys[n - 1] in linking_words() | SENTENCE_MARKS
             and not self._is_asked_of_reader(n)
             for n in inside
         )
@@ -374,5 +335,5 @@ class MessageWords(WordLookup):
     def _is_asked_of_reader(self, at: int) -> bool:
         """Whether a verb asks the reader of the text: "call me", but not "remind me"."""
         speakers = words_in_all("addressing", "speakers")
-        behind = self.keys[at + 1 : at + 1 + _NEAR]
+        behind = self.keys[at + 1 : at + 1 + NEAR]
         return not self._sends_or_reminds(at) and any(key in speakers for key in behind)

@@ -82,6 +82,8 @@ tasks: one for each thing that is asked for by itself. None if nothing is asked 
   limits: the words by which the owner limits or holds back the task (not before, only if, when
     somebody has answered, not to somebody, "show me first"), copied exactly; not what stands in a
     text. Empty if there are none.
+  quiet: the words by which the owner wants no message unless there is something to say ("tell me
+    only if ...", "if nothing changed say nothing"), copied exactly; these are no limit. Else null.
 questions: only what nobody but the owner can know: a person who is not listed or who may be two
   people, a channel that is not listed, a text or a time that is missing. words: the words of the
   message that it is about, copied exactly.

@@ -23,10 +23,11 @@ from remit.intake.card import (
 )
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.message_words import MessageWords, Span, message_words
+from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.orders import read_order
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
+from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, order_words
 from remit.language.sentences import message_language
 from remit.language.tokens import TokenKind
@@ -39,7 +40,7 @@ from remit.model.review import Review
 from remit.model.series import Repeats
 from remit.model.status import Reason
 from remit.model.task import Priority, Source, Taint, Task
-from remit.model.veto import VetoCue, VetoKind
+from remit.model.veto import Condition, VetoCue, VetoKind
 from remit.model.view import JsonView, show
 
 _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
@@ -197,6 +198,7 @@ class OwnerMessage(Struct, frozen=True, kw_only=True):
     taint: Taint = Taint.OWNER  # less trusted, if words of others came with it
     said_at: datetime | None = None  # if that may be long ago
     talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
+    conditions: tuple[Condition, ...] = ()  # limits given besides the words
 
 
 class MessageResult(Struct, frozen=True):

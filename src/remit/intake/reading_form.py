@@ -40,6 +40,7 @@ class ReadTask(_Part):
     at: datetime | None = None
     rrule: _Short | None = None
     limits: Annotated[tuple[_Words, ...], Field(max_length=6)] = ()
+    quiet: _Words | None = None
 
 
 class ReadQuestion(_Part):

@@ -7,8 +7,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.intake.extraction import Connective, Draft, Extraction
-from remit.intake.message_words import MessageWords, Span, is_small_key
+from remit.intake.message_words import MessageWords, is_small_key
 from remit.intake.recipients import Question
+from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk
 from remit.language.tokens import Token, TokenKind, keys_of, tokenize
 from remit.model.plan import Clause, ClauseOutcome

@@ -103,6 +103,7 @@ class Receiver:
             repeats=message.repeats,
             home=message.home,
             said_at=message.said_at,
+            conditions=message.conditions,
         )
         task = admit.make(cue, self._ids, self._clock.now())
         request = replace(task.request, clauses=()) if task.request else None
@@ -123,6 +124,7 @@ def _message(task: Task) -> OwnerMessage:
         home=said.home,
         taint=task.taint,
         said_at=said.said_at,
+        conditions=said.conditions,
     )
 
 

@@ -6,7 +6,8 @@ Recipients are looked up in the contact book. Doubts are asked.
 from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
-from pathlib import Path
+from os import PathLike
+from os.path import realpath
 from typing import Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -82,7 +83,7 @@ def resolve(words: str, book: ContactBook) -> Contact | Question:
         found = book.people.at(keys, 0)
     if found is None or found[1] != len(keys):
         return Question(
-            QuestionTopic.RECIPIENT, f"Who is {words!r}? Nobody of that name is in the book."
+            QuestionTopic.RECIPIENT, f"Who is {words!r}? Nobody in your contacts is called that."
         )
     people = found[0]
     if len(people) > 1:
@@ -102,7 +103,10 @@ def channel_for(named: str, said: str, book: ContactBook) -> ChannelName | Quest
     if same:
         return Question(QuestionTopic.CHANNEL, f"Which one is meant by {said!r}?", options)
     return Question(
-        QuestionTopic.CHANNEL, f"There is no channel for {said!r}. Through which, then?", options
+        QuestionTopic.CHANNEL,
+        f"{said[:1].upper()}{said[1:]} is not set up. Use another channel, or add it with "
+        "`remit channels add`?",
+        options,
     )
 
 
@@ -125,7 +129,7 @@ def way_to(person: Contact, channel: ChannelName | None, book: ContactBook) -> s
     return Question(QuestionTopic.CHANNEL, sentence, reach)
 
 
-LOCALTIME: Final = Path("/etc/localtime")
+LOCALTIME: Final = "/etc/localtime"
 _FOLDER: Final = "zoneinfo"
 
 
@@ -136,7 +140,9 @@ class OwnerZone(Struct, frozen=True):
     since: str
 
 
-def owners(named: str, environ: Mapping[str, str], localtime: Path = LOCALTIME) -> OwnerZone:
+def owners(
+    named: str, environ: Mapping[str, str], localtime: str | PathLike[str] = LOCALTIME
+) -> OwnerZone:
     """Return the zone in the settings, else the machine's, else UTC."""
     for name, since in (
         (named, "from the settings"),
@@ -156,10 +162,10 @@ def shown(moment: datetime, zone: ZoneInfo) -> str:
     return f"{local:%a %Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]} ({zone.key})"
 
 
-def _linked(localtime: Path) -> str:
+def _linked(localtime: str | PathLike[str]) -> str:
     """Return the zone that /etc/localtime links to, if it is a link."""
     try:
-        parts = localtime.resolve(strict=True).parts
+        parts = realpath(localtime, strict=True).split("/")
     except OSError:
         return ""
     if _FOLDER not in parts:

@@ -28,8 +28,7 @@ from remit.intake.extract import extract
 from remit.intake.extraction import headed
 from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import find_veto
-from remit.language.time.resolve import Now
-from remit.language.time.which_day import TimeDoubt
+from remit.language.time.resolve import Now, TimeDoubt
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, ClauseOutcome, Gap, WorkItem
 from remit.model.series import Repeats

@@ -13,9 +13,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.intake.message_words import MessageWords, Span
+from remit.intake.message_words import MessageWords
+from remit.intake.word_lookup import Span
 from remit.language.cues import is_firm
 from remit.language.files import phrases_in_all, words_in_all
+from remit.language.order_words import order_words
 from remit.language.tokens import is_sign
 from remit.model.veto import VetoCue, VetoKind
 
@@ -23,7 +25,6 @@ _ALWAYS: Final = frozenset("()[]\n")  # these end a part even if no blank follow
 _NEAR: Final = 3  # words at the beginning of a text
 _FEW: Final = 4  # words
 _HELD: Final = (VetoKind.DENIAL, VetoKind.HOLD)
-_OF_TEXTS: Final = (*_HELD, VetoKind.CONDITION)
 
 
 class _Opening(StrEnum):
@@ -42,6 +43,8 @@ _OPENINGS: Final = {
 }
 
 
+_NEW_SENTENCE: Final = (_Opening.SENTENCE, _Opening.ASIDE)
+
 # The marks behind which something else may be said than the text before it.
 ASIDE_OPENINGS: Final = frozenset(
     mark for mark, opening in _OPENINGS.items() if opening is not _Opening.PAUSE
@@ -55,7 +58,19 @@ def cues_said_to_remit(
     if not texts:
         return tuple(cues)
     parts = [part for span in texts for part in _parts(message, span)]
-    return tuple(cue for cue in cues if all(part.may_hold(cue) for part in parts))
+    return tuple(
+        cue
+        for cue in cues
+        if all(part.may_hold(cue) for part in parts)
+        and not any(_introduces(message, cue, span) for span in texts)
+    )
+
+
+def _introduces(message: MessageWords, cue: VetoCue, span: Span) -> bool:
+    """Whether a cue only introduces a text: "diciendo que …"."""
+    at, first = message.first_at(cue.start), message.first_at(span[0])
+    that = words_in_all("addressing", "that")
+    return 0 < first - at <= _NEAR and all(message.keys[n] in that for n in range(at, first))
 
 
 def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
@@ -63,6 +78,7 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
     if not inside:
         return
     breaks = words_in_all("addressing", "breaks")
+    joined = breaks | words_in_all("addressing", "that")
     marked = message.is_marked_text(span)
     led_in = message.is_led_in(span) or message.keys[inside[0]] not in breaks
     edges = [(inside[0], _Opening.TEXT if led_in else _Opening.PAUSE)]
@@ -72,9 +88,10 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
         if opening and (mark in _ALWAYS or not message.is_tight(n + 1)):
             edges.append((n + 1, opening))
         elif (
-            message.keys[n] in breaks
+            (message.keys[n] in breaks or _condition_begins(message, n))
             and n not in message.people
-            and edges[-1][0] != n
+            and message.keys[n - 1] not in words_in_all("addressing", "or")  # "if … or if …"
+            and edges[-1][0] < n - (message.keys[n - 1] in joined)  # "but only if" is one
             and not (marked and message.keys[n] in words_in_all("cues", "asked"))
             and message.is_plain_word(n + 1)  # and not "he said: sí"
         ):
@@ -99,10 +116,18 @@ class _Part(Struct, frozen=True, dict=True):
             return True
         if is_sign(self.message.tokens[at].text) or self._is_firm(at):
             return True
+        if at == self.message.first_at(self.span[0]) and self._is_question(at):
+            return False
         if self.opening is _Opening.TEXT:
             led_in = self.message.is_led_in(self.span) or cue.kind is VetoKind.RETRACTION
             return not led_in and (self._is_bare(cue) or self._denies_order(at))
         return self._is_said_later(cue, at)
+
+    def _is_question(self, at: int) -> bool:
+        """Whether a text is a question that begins at a token: "when would you like to come?"."""
+        ends = self.message.text[: self.span[1]].rstrip().endswith("?")
+        asks = order_words().asking.at(self.message.keys, at) is not None
+        return asks and (ends or self.message.text[self.span[1] :].lstrip().startswith("?"))
 
     def _denies_order(self, at: int) -> bool:
         """Whether a "that" follows the cue, so it denies the order: "write Bob not that …"."""
@@ -112,14 +137,19 @@ class _Part(Struct, frozen=True, dict=True):
     def _is_said_later(self, cue: VetoCue, at: int) -> bool:
         """Whether a cue in a later part is said to Remit."""
         named = any(n in self.message.people for n in self.tokens)
+        if self._answers_reader(at) or self._corrects_time(cue, at):
+            return False
         if self.opening is _Opening.ASIDE or named or self._is_bare(cue) or self._sends:
             return True
         if self.opening is _Opening.SENTENCE and at > self.tokens[0] and self._refuses:
             return True
+        if self._hesitates and not self._has("addressing", "listeners"):
+            return True
         begins = all(self._is_lead(n) for n in self.tokens if n < at)
         speaks = self._has("addressing", "speakers")
         later = self.opening is _Opening.SENTENCE
-        reader = speaks if later else self._has("addressing", "listeners")
+        listens = self._has("addressing", "listeners")
+        reader = (speaks or listens or self._goes_on) if later else listens
         until = phrases_in_all("conditions", "not_before").at(self.message.keys, at) is not None
         return {
             VetoKind.RETRACTION: begins or (self._is_short and self._has("addressing", "message")),
@@ -127,7 +157,7 @@ class _Part(Struct, frozen=True, dict=True):
             VetoKind.REPORTED: self._is_short,
             VetoKind.DENIAL: (begins and until) or self._is_held(cue, begins=begins),
             VetoKind.HOLD: (begins and until) or self._is_held(cue, begins=begins),
-            VetoKind.HYPOTHESIS: begins and self._is_short and speaks,
+            VetoKind.HYPOTHESIS: begins and self._is_short and speaks and not listens,
         }.get(cue.kind, True)
 
     def _is_held(self, cue: VetoCue, *, begins: bool) -> bool:
@@ -138,6 +168,75 @@ class _Part(Struct, frozen=True, dict=True):
         if cue.kind is VetoKind.HOLD:
             return (begins and (refers or not speaks)) or (later and refers)
         return later and refers and not speaks
+
+    @property
+    def _hesitates(self) -> bool:
+        """Whether its sentence begins with a "well", or behind dots: "I'm coming... not really"."""
+        first = self.tokens[0]
+        while first and self.message.tokens[first - 1].text == ",":
+            first -= 1
+            while first and _OPENINGS.get(self.message.tokens[first - 1].text) is None:
+                first -= 1
+        before = self.message.tokens[first - 1] if first else None
+        if before is None or before.start < self.span[0]:
+            return False
+        dots = before.text == "…" or self.message.text[: before.end].endswith("..")
+        begins = _OPENINGS.get(before.text) is _Opening.SENTENCE
+        said = self.message.keys[first] in words_in_all("addressing", "hesitates")
+        return begins and (dots or said)
+
+    def _answers_reader(self, at: int) -> bool:
+        """Whether a "no" answers who reads the text: "Thanks! No, you needn't bring anything"."""
+        keys = self.message.keys
+        comma = self.tokens[-1]
+        alone = len(self.tokens) == 2 and at == self.tokens[0] and keys[comma] == ","  # noqa: PLR2004
+        if not alone or keys[at] not in words_in_all("talk", "no"):
+            return False
+        behind = self._sentence_behind(comma)
+        return self.message.is_marked_text(self.span) and any(
+            phrases_in_all("addressing", "listeners").at(keys, n) for n in behind
+        )
+
+    def _corrects_time(self, cue: VetoCue, at: int) -> bool:
+        """Whether a part only contrasts two times: "on Tuesday, not on Monday"."""
+        message, first = self.message, self.tokens[0]
+        limit = phrases_in_all("conditions", "not_before").at(message.keys, at)
+        if cue.kind is not VetoKind.DENIAL or at != first or limit:
+            return False
+        said = message.time_at(at + 1)
+        if said is None or said.end < self.tokens[-1] or self.opening is not _Opening.PAUSE:
+            return False
+        before = (message.time_at(n) for n in range(max(0, first - 6), first))
+        return any(
+            each.end == first - 1
+            and type(each.day) is type(said.day)
+            and bool(each.clocks) == bool(said.clocks)
+            for each in before
+            if each
+        )
+
+    @property
+    def _goes_on(self) -> bool:
+        """Whether a condition has its consequence in the text: "If you are late, just ring"."""
+        comma = self.tokens[-1]
+        behind = self._sentence_behind(comma)
+        if self.message.keys[comma] != "," or not behind:
+            return False
+        later = _Part(self.message, self.span, _Opening.PAUSE, behind)
+        named = any(n in self.message.people for n in behind)
+        refers = later._has("addressing", "message")
+        sends = any(self.message.sends_at(n) for n in behind)
+        return not (named or refers or sends or later._says_nothing)
+
+    def _sentence_behind(self, at: int) -> range:
+        """Return the rest of a sentence of the text, behind a token."""
+        end = at + 1
+        tokens = self.message.tokens
+        while end < len(tokens) and tokens[end].start < self.span[1]:
+            if _OPENINGS.get(tokens[end].text, _Opening.TEXT) in _NEW_SENTENCE:
+                break
+            end += 1
+        return range(at + 1, end)
 
     @property
     def _refuses(self) -> bool:
@@ -177,7 +276,7 @@ class _Part(Struct, frozen=True, dict=True):
         """Whether a part says nothing but the cue; "don't wait for me" says more."""
         if cue.kind is VetoKind.HYPOTHESIS and not self._is_short:
             return False
-        says_more = cue.kind in _OF_TEXTS and self._has("addressing", "speakers")
+        says_more = cue.kind is not VetoKind.RETRACTION and self._has("addressing", "speakers")
         return self._says_nothing and not says_more
 
     def _is_lead(self, at: int) -> bool:
@@ -211,8 +310,19 @@ class _Part(Struct, frozen=True, dict=True):
 
 def _limit_begins(message: MessageWords, at: int) -> bool:
     """Whether a condition begins at a token; "otherwise" only follows one."""
+    return _limit_end(message, at) > at
+
+
+def _limit_end(message: MessageWords, at: int) -> int:
     tables = (phrases_in_all("conditions", kind) for kind in ("only_if", "after_ok"))
-    return any(table.at(message.keys, at) for table in tables)
+    return max((hit[1] for table in tables if (hit := table.at(message.keys, at))), default=at)
+
+
+def _condition_begins(message: MessageWords, at: int) -> bool:
+    """Whether a condition begins at a token; "not yet" only holds back."""
+    tables = (phrases_in_all("cues", kind.value) for kind in _HELD)
+    held = (hit[1] for table in tables if (hit := table.at(message.keys, at)))
+    return _limit_end(message, at) > max(held, default=at)
 
 
 def _denies(key: str) -> bool:

@@ -10,18 +10,23 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.message_words import MessageWords, Span, message_words
+from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.lines import SENTENCE_ENDS
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.text_cues import ASIDE_OPENINGS, cues_said_to_remit
+from remit.intake.word_lookup import Span
+from remit.intake.work_cues import cues_outside_work
 from remit.language.cues import find_cues
 from remit.language.files import phrases_in_all, words_in_all
+from remit.language.order_words import order_words
 from remit.language.tokens import Token, TokenKind
 from remit.model.delivery import Delivery
 from remit.model.plan import ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
 _FEW_WORDS: Final = 2
+_FAR: Final = 6
+_CLAUSE_ENDS: Final = frozenset(",.;!\n")
 
 
 def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple[VetoCue, ...]:
@@ -33,11 +38,19 @@ def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple
     language = message.language
     codes = frozenset((language,) if language else ())
     cues = find_cues(
-        message.tokens, codes, message.typed_openings, message.people, message.beside_people
+        message.tokens,
+        codes,
+        message.typed_openings,
+        message.people,
+        lambda: message.beside_people,
     )
-    cues = (*cues, *_reporting_heads(message), *_leading_conditions(message))
+    if ":" in message.keys:
+        cues = (*cues, *_reporting_heads(message))
+    if language == "de" and "," in message.keys:
+        cues = (*cues, *_leading_conditions(message))
+    cues = tuple(c for c in cues if not (_lets_know(message, c) or _tells_of_reader(message, c)))
     cues = (*cues, *_late_retractions(message))
-    cues = cues_said_to_remit(message, cues, texts)
+    cues = cues_outside_work(message, cues_said_to_remit(message, cues, texts))
     if language is not None or not _has_words(message.tokens, message.people):
         return cues
     return (*cues, VetoCue(VetoKind.LANGUAGE, text.strip()[:60], 0, len(text)))
@@ -52,6 +65,33 @@ def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
         elif key == ":" and _reports(message, start, at):
             head, end = message.tokens[start].start, message.tokens[at].end
             yield VetoCue(VetoKind.REPORTED, message.slice(start, at), head, end)
+
+
+def _lets_know(message: MessageWords, cue: VetoCue) -> bool:
+    """Whether a cue is the verb of an order that tells somebody: "lass Rose wissen"."""
+    at = message.first_at(cue.start)
+    behind = at + 1
+    while behind in message.people or message.keys[behind : behind + 1] == ("bitte",):
+        behind += 1
+    if not any(n in message.people for n in range(at, behind)):
+        return False
+    if message.keys[at] in words_in_all("addressing", "shall"):  # "Bob soll eine Mail bekommen"
+        gets = phrases_in_all("addressing", "gets")
+        rest = range(behind, min(behind + _FAR, len(message.keys)))
+        return any(gets.at(message.keys, n) for n in rest)
+    return message.sends_at(at) and bool(order_words().particles.at(message.keys, behind))
+
+
+def _tells_of_reader(message: MessageWords, cue: VetoCue) -> bool:
+    """Whether a cue tells of somebody, who then gets a text: "Rose isn't answering, text her …"."""
+    at = message.first_at(cue.start)
+    ends = (n for n in range(at, len(message.keys)) if message.keys[n] in _CLAUSE_ENDS)
+    end = next(ends, None)
+    if cue.kind is not VetoKind.DENIAL or end is None or 0 not in message.people:
+        return False
+    if any(key in _CLAUSE_ENDS for key in message.keys[:at]):
+        return False
+    return message.is_meant_by_pronoun(0, end + 1)
 
 
 def _late_retractions(message: MessageWords) -> Iterator[VetoCue]:
@@ -70,7 +110,7 @@ def _leading_conditions(message: MessageWords) -> Iterator[VetoCue]:
     for at, (token, key) in enumerate(zip(message.tokens, message.keys, strict=True)):
         if token.kind is TokenKind.LINE or key in SENTENCE_ENDS:
             start = at + 1
-        elif key == "," and message.language == "de" and message.is_verb_first(start, at):
+        elif key == "," and message.is_verb_first(start, at):
             head, end = message.tokens[start].start, message.tokens[at].end
             yield VetoCue(VetoKind.CONDITION, message.slice(start, at), head, end)
 

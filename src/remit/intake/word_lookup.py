@@ -8,7 +8,7 @@ from remit.contacts.people import Contact, ContactBook
 from remit.intake.recipients import ELSEWHERE
 from remit.language.cues import correct_slip, open_quotes
 from remit.language.detect import is_known, language_of, languages_in
-from remit.language.files import LANGUAGES, phrases_in_all
+from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import OrderVerb, VerbKind, order_words, words_of
 from remit.language.time.clock_time import read_number
 from remit.language.time.ends import names_end
@@ -76,11 +76,16 @@ class WordLookup:
         places = (
             at
             for at, key in enumerate(self.keys)
-            if key in firsts
-            and not (at and self.keys[at - 1] in one and not self.tokens[at].capital)  # "a rose"
+            if key in firsts and not self._is_plain_use(at, one)
         )
         found = ((at, self.book.people.at(self.keys, at)) for at in places)
         return {at: named for at, named in found if named}
+
+    def _is_plain_use(self, at: int, one: frozenset[str]) -> bool:
+        """Whether a name is only a word here: "a rose", "I will"."""
+        if not at or self.tokens[at].capital or self.tokens[at - 1].kind is not TokenKind.WORD:
+            return False
+        return self.keys[at - 1] in one or self.keys[at - 1] in words_in_all("words", "subjects")
 
     @cached_property
     def people(self) -> frozenset[int]:
@@ -97,10 +102,14 @@ class WordLookup:
 
     def time_at(self, at: int) -> TimePhrase | None:
         """Return the time that begins at a token."""
-        if at not in self._times:
-            found = (read_time(each, at) for each in self._time_texts)
-            self._times[at] = next((each for each in found if each), None)
-        return self._times[at]
+        if at in self._times:
+            return self._times[at]
+        found = None
+        for text in self._time_texts:
+            if found := read_time(text, at):
+                break
+        self._times[at] = found
+        return found
 
     def names_end(self, start: int, end: int) -> bool:
         """Whether some words name an end of a repetition, understood or not."""
@@ -122,8 +131,25 @@ class WordLookup:
 
     @cached_property
     def _verbs(self) -> tuple[tuple[OrderVerb, int] | None, ...]:
-        table = order_words().verbs
-        return tuple(table.at(self.keys, at) for at in range(len(self.keys)))
+        table, keys = order_words().verbs, self.keys
+        firsts = table.firsts
+        spanish = self.language == "es"
+        return tuple(
+            table.at(keys, at)
+            if key in firsts
+            else self._verb_for_somebody(at)
+            if spanish
+            else None
+            for at, key in enumerate(keys)
+        )
+
+    def _verb_for_somebody(self, at: int) -> tuple[OrderVerb, int] | None:
+        """Return a Spanish verb of work that ends in for whom it is: "búscale", "explícales"."""
+        key = self.keys[at]
+        if not key.endswith(("le", "les")):
+            return None
+        found = order_words().verbs.at((key.removesuffix("s").removesuffix("le"),), 0)
+        return (found[0], at + 1) if found and found[0].kind is VerbKind.WORK else None
 
     def first_at(self, place: int) -> int:
         """Return the number of the first token from a character on."""
@@ -131,7 +157,18 @@ class WordLookup:
 
     def channel_at(self, at: int) -> tuple[str, int] | None:
         """Return the channel named at a token: a configured one, or a kind of channel."""
-        return self.book.ways.at(self.keys, at) or order_words().channels.at(self.keys, at)
+        return self._channels.get(at)
+
+    @cached_property
+    def _channels(self) -> dict[int, tuple[str, int]]:
+        ways, kinds, keys = self.book.ways, order_words().channels, self.keys
+        firsts = ways.firsts | kinds.firsts
+        found = (
+            (at, ways.at(keys, at) or kinds.at(keys, at))
+            for at, key in enumerate(keys)
+            if key in firsts
+        )
+        return {at: named for at, named in found if named}
 
     def line_at(self, place: int) -> int:
         """Return the number of the line of a character."""
@@ -149,7 +186,10 @@ class WordLookup:
 
     def is_verb_first(self, start: int, end: int) -> bool:
         """Whether words begin with "is" or a similar verb: a condition or a question."""
-        begins = self.keys[start] in self.own_words("finite") and start not in self.people
+        key = self.keys[start]
+        begins = key in self.own_words("finite") and start not in self.people
+        if key in words_in_all("words", "own_finite") and "ich" not in self.keys[start:end]:
+            return False  # "bin schon unterwegs": the "I" is left out
         return begins and end - start > 1 and self.verb_at(start) is None
 
     def is_tight(self, at: int) -> bool:

@@ -1,11 +1,16 @@
 """The words for what happened to a task; the terminal and the pages make their lines of them."""
 
+from collections.abc import Callable, Mapping
 from typing import Final
+
+from remit.model.codec import JsonMap
+from remit.model.run import EventKind
 
 STEPS: Final = {
     "plan_step": "Planned the work",
     "retrieve_context": "Looked at earlier work",
     "execute_tool": "Thought it through",
+    "look_for_change": "Looked whether something changed",
     "verify": "Checked the work against its contract",
     "agreed": "Wrote down how one will tell that it is done",
     "workspace": "Opened a folder for the work alone",
@@ -32,6 +37,8 @@ DECIDED: Final = {
     "drop": "left it out",
     "decline": "declined",
 }
+# How Remit names what it decided itself, because the reason for the question was gone.
+_BY_ITSELF: Final = ("a brain is there now", "Remit was started again", "was switched on")
 SETTLED: Final = {
     "accepted": "Sent",
     "retry": "Not sent yet",
@@ -54,9 +61,54 @@ CHANGES: Final = {
 WITHDRAWN: Final = "You took that back; it goes on."
 
 
-def decision(answer: str) -> str:
-    return f"You {DECIDED.get(answer, answer)}"
+def step_note(data: JsonMap) -> str | None:
+    """Return what a step says of itself: the page it read, or why another model answered."""
+    source = data.get("read_from")
+    if isinstance(source, str):
+        is_search = source.startswith("search: ")
+        return f"Searched the web for {source[8:]!r}." if is_search else f"Read {source}"
+    note = data.get("fallback_note")
+    return note if isinstance(note, str) else None
+
+
+def decision(answer: str, by: str = "owner") -> str:
+    """Return who decided what. Not all that is stored under the owner's name was the owner."""
+    whose, _, how = by.partition(": ")
+    if how.endswith(_BY_ITSELF):
+        return f"It went on by itself: {how}"
+    if whose == "owner":
+        return f"You {DECIDED.get(answer, answer)}{f' {how}' if how else ''}"
+    return f"{by} {DECIDED.get(answer, answer)}"
 
 
 def change(what: str) -> str:
     return CHANGES.get(what, f"You changed it: {what}.")
+
+
+def with_stop(text: str) -> str:
+    """Add a full stop, if needed."""
+    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
+
+
+def _calendar_noted(data: JsonMap) -> str:
+    title = data.get("title") or data.get("uid") or "Something"
+    return f"{title} in the calendar {data['account']}: {data['what']}, {data['why']}"
+
+
+def _loop_failed(data: JsonMap) -> str:
+    return f"The background loop “{data['loop']}” failed and was started again: {data['why']}"
+
+
+# Events that are told the same everywhere.
+SENTENCES: Final[Mapping[EventKind, Callable[[JsonMap], str]]] = {
+    EventKind.TURN_SAID: lambda data: f"Something was said in {data['conversation']}.",
+    EventKind.STORE_RESTORED: lambda _: "The store was restored from a backup.",
+    EventKind.PERMISSION_GIVEN: lambda data: (
+        f"You said {data['policy']} for {data['contact']} on {data['channel']}."
+    ),
+    EventKind.CHANNEL_OFF: lambda data: f"{data['channel']} was switched off: {data['why']}",
+    EventKind.CHANNEL_ON: lambda data: f"You switched {data['channel']} on again.",
+    EventKind.CALENDAR_NOTED: _calendar_noted,
+    EventKind.RULES_CHANGED: lambda data: f"{data['file']}: {data['why']}",
+    EventKind.LOOP_FAILED: _loop_failed,
+}

@@ -1,9 +1,7 @@
 """The journal as a stream: everything since a place, then new events; and each as a log line."""
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Sequence
-from itertools import islice
 from typing import Final
 
 from remit.model.codec import JsonMap, line_of, stamp
@@ -15,8 +13,8 @@ from remit.store.database import Database
 from remit.system.background import wait_at_most
 
 PAGE: Final = 500
-GATHER_SECONDS: Final = 0.2  # so late may files be that are copies of the store
-RECENT: Final = 3_000  # events that are kept in memory for those who follow
+GATHER_SECONDS: Final = 0.5  # so late may files be that are copies of the store
+RECENT: Final = 2_000  # events that are kept in memory for those who follow, at least
 LONGEST: Final = 10_000  # characters of an event that is kept there
 
 
@@ -29,7 +27,7 @@ class Journal:
 
     def __init__(self, db: Database) -> None:
         self._db = db
-        self._recent: deque[Event] = deque(maxlen=RECENT)
+        self._recent: list[Event] = []
         self._news = asyncio.Event()
         self._over = asyncio.Event()
         db.on_commit(self._hand_on)
@@ -53,10 +51,7 @@ class Journal:
         """
         while True:
             news, over = self._news, ends and self._over.is_set()
-            found = self._recent_after(since)
-            if found is None:
-                found = await self._db.read(events.after, since, PAGE)
-            if found:
+            if found := await self.page(since):
                 since = found[-1].seq
                 yield found
             elif over:
@@ -65,6 +60,13 @@ class Journal:
                 await news.wait()
                 if gather_seconds and not self._over.is_set():
                     await wait_at_most(self._over, asyncio.sleep, gather_seconds)
+
+    async def page(self, since: int, most: int = PAGE) -> list[Event]:
+        """Return the next events after a place: from memory, if it reaches so far back."""
+        if not self._recent or since < self._recent[0].seq - 1:
+            return await self._db.read(events.after, since, most)
+        first = since + 1 - self._recent[0].seq
+        return self._recent[first : first + most]
 
     def end(self) -> None:
         """Nothing more is to come that anybody must wait for."""
@@ -77,19 +79,14 @@ class Journal:
     async def last(self) -> int:
         return self._recent[-1].seq if self._recent else await self._db.read(events.last)
 
-    def _recent_after(self, since: int) -> list[Event] | None:
-        """A page of what is in memory; None if that begins too late."""
-        if not self._recent or since < self._recent[0].seq - 1:
-            return None
-        first = since + 1 - self._recent[0].seq
-        return list(islice(self._recent, first, first + PAGE))
-
     def _hand_on(self, happened: Sequence[Event]) -> None:
         for event in happened:
             if _length(event) > LONGEST:
                 self._recent.clear()  # memory holds no gap: it begins anew behind this one
             else:
                 self._recent.append(event)
+        if len(self._recent) > 2 * RECENT:
+            del self._recent[:-RECENT]
         self._ring()
 
     def _ring(self) -> None:

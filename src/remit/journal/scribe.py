@@ -1,20 +1,24 @@
-"""Writes `tasks/logs/{id}.jsonl` from the journal; the database is authoritative.
+"""Writes files from the journal: one log for each task, and one file for each open question."""
 
-Each line has its place in the journal, so a missing or truncated file is repaired by writing on
-from the last complete line.
-"""
-
+import asyncio
 import json
 import os
 from collections import OrderedDict, defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
-from remit.journal.follow import line
-from remit.model.ids import TaskId, task_id
-from remit.model.run import Event
-from remit.system.files import append_text
+from remit.journal.follow import GATHER_SECONDS, Journal, line
+from remit.model import ids
+from remit.model.codec import JsonMap, stamp, text_of
+from remit.model.ids import ReviewId, TaskId, task_id
+from remit.model.review import Review
+from remit.model.run import Event, EventKind
+from remit.model.task import Task
+from remit.model.view import SCHEMA_VERSION, JsonView, show
+from remit.store import reviews, tasks
+from remit.store.database import Database, Tx
+from remit.system.files import append_text, write_atomic
 
 _REMEMBERED: Final = 4096
 
@@ -83,3 +87,124 @@ def _place(line: bytes) -> int | None:
         return None
     place = told.get("seq") if isinstance(told, dict) else None
     return place if isinstance(place, int) else None
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def whole(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run work in a thread to its end, even if the caller is cancelled.
+
+    A thread cannot be cancelled. Abandoned, it would write while its successor works on the same
+    files, or after the directory was unlocked.
+    """
+    doing = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+    try:
+        return await asyncio.shield(doing)
+    finally:
+        await doing
+
+
+FOLDER: Final = "hitl_queue"
+_PAGE: Final = 10_000
+# After these events a question may be new, gone or different.
+_TELLING: Final = frozenset(
+    {
+        EventKind.REVIEW_OPENED,
+        EventKind.REVIEW_DECIDED,
+        EventKind.TASK_MOVED,
+        EventKind.TASK_UPDATED,
+    }
+)
+
+
+async def keep_queue(journal: Journal, db: Database, folder: Path) -> None:
+    """Compare the folder with the store, then follow the journal until it ends."""
+    since = await journal.last()
+    queue = QueueFiles(folder)
+    await whole(queue.replace_all, await db.read(_everything))
+    async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
+        touched = _touched(page)
+        if touched:
+            found = await db.read(_of_tasks, touched)
+            if found or queue.has_files_of(touched):
+                await whole(queue.replace_of, touched, found)
+
+
+class QueueFiles:
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._written: dict[ReviewId, TaskId] = {}
+
+    def replace_all(self, found: Iterable[tuple[Review, Task]]) -> None:
+        """Write every question anew and delete all other files with such names."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        for half in self._folder.glob(".rev-*.new"):  # left by an interrupted write
+            half.unlink(missing_ok=True)
+        there = {path.stem for path in self._folder.glob("rev-*.json")}
+        for review, task in found:
+            there.discard(str(self._write(review, task)))
+        for name in there:
+            self._path(name).unlink(missing_ok=True)
+
+    def has_files_of(self, touched: Sequence[TaskId]) -> bool:
+        return not set(self._written.values()).isdisjoint(touched)
+
+    def replace_of(self, touched: Sequence[TaskId], found: Iterable[tuple[Review, Task]]) -> None:
+        """Do the same for the questions of some tasks."""
+        gone = {each for each, task_id in self._written.items() if task_id in touched}
+        for review, task in found:
+            gone.discard(self._write(review, task))
+        for name in gone:
+            self._path(name).unlink(missing_ok=True)
+            del self._written[name]
+
+    def _write(self, review: Review, task: Task) -> ReviewId:
+        name = ids.review_id(str(review.id))
+        path = self._path(name)
+        write_atomic(path, text_of(record(review, task)) + "\n", mode=0o400, durable=False)
+        self._written[name] = task.id
+        return name
+
+    def _path(self, name: str) -> Path:
+        """The name is a checked id, so it cannot lead out of the folder."""
+        return self._folder / f"{name}.json"
+
+
+def record(review: Review, task: Task) -> JsonMap:
+    """Return the file's content: S4's task, and the question about it."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "review": {
+            "id": review.id,
+            "reason": review.reason.value,
+            "question": review.question,
+            "evidence": review.evidence,
+            "digest": review.digest,
+            "options": [option.value for option in review.options],
+            "resume_to": review.resume_to.value,
+            "opened_at": stamp(review.opened_at) if review.opened_at else None,
+            "later_until": stamp(review.later_until) if review.later_until else None,
+        },
+        "task": show(task, JsonView.S4),
+    }
+
+
+def _touched(page: Iterable[Event]) -> list[TaskId]:
+    told = (event.task_id for event in page if event.kind in _TELLING)
+    return list(dict.fromkeys(task_id for task_id in told if task_id is not None))
+
+
+def _everything(tx: Tx) -> list[tuple[Review, Task]]:
+    return _with_tasks(tx, reviews.waiting(tx, _PAGE))
+
+
+def _of_tasks(tx: Tx, touched: Sequence[TaskId]) -> list[tuple[Review, Task]]:
+    asking = reviews.asking(tx, touched)
+    found = [each for task_id in asking for each in reviews.of_task(tx, task_id)]
+    return _with_tasks(tx, [each for each in found if each.decision is None])
+
+
+def _with_tasks(tx: Tx, found: Iterable[Review]) -> list[tuple[Review, Task]]:
+    return [(each, tasks.get(tx, each.task_id)) for each in found]

@@ -4,13 +4,21 @@ The words are data (`en.toml`, `de.toml`, `es.toml`). The search is generous: a 
 the owner one tap, a missed one an unwanted message.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
-from remit.language.files import LANGUAGES, Phrases, plain_phrases, section, words_in_all
+from remit.language.files import (
+    LANGUAGES,
+    Phrases,
+    phrase_of,
+    phrases_in_all,
+    plain_phrases,
+    section,
+    words_in_all,
+)
 from remit.language.tokens import Token, TokenKind, keys_of, tokenize
 from remit.model.veto import VetoCue, VetoKind
 
@@ -38,6 +46,13 @@ class CueWords(Struct, frozen=True, eq=False):
 
 
 @cache
+def _first_words() -> frozenset[str]:
+    """Return the words with which any cue may begin; most words begin none."""
+    tables = ((each.kinds, each.firm, each.harmless) for each in cue_words())
+    return frozenset[str]().union(*(table.firsts for lists in tables for table in lists))
+
+
+@cache
 def cue_words() -> tuple[CueWords, ...]:
     """Return the cues of every language, read once."""
     return tuple(_load(code) for code in LANGUAGES)
@@ -46,6 +61,9 @@ def cue_words() -> tuple[CueWords, ...]:
 def _load(code: str) -> CueWords:
     table = section(code, "cues")
     kinds = {"|".join(table[kind.value]): kind for kind in _KINDS}
+    known, limits = Phrases(kinds), section(code, "conditions")
+    more = (each for name in ("only_if", "after_ok") for each in limits[name])
+    kinds["|".join(each for each in more if not known.at(phrase_of(each), 0))] = VetoKind.CONDITION
     return CueWords(
         code,
         Phrases(kinds),
@@ -61,55 +79,95 @@ def find_cues(
     codes: Collection[str],
     typed: Sequence[tuple[int, int]] = (),
     people: Collection[int] = (),
-    beside_people: Collection[int] = (),
+    beside_people: Callable[[], Collection[int]] = tuple,
 ) -> tuple[VetoCue, ...]:
     """Return the cues in a message of these languages, in order.
 
     `typed` are spans of text to be sent, where only firm cues count. `people` are the numbers of
-    tokens that name a person, `beside_people` of those that may stand next to them.
+    tokens that name a person, `beside_people` returns those that may stand next to them.
     """
+    signs = words_in_all("cues", "signs")
     found: dict[int, VetoCue] = {
         token.start: VetoCue(VetoKind.DENIAL, token.text, token.start, token.end)
         for token in tokens
-        if token.text in words_in_all("cues", "signs")
+        if token.text in signs
     }
-    for language in cue_words():
-        own = language.code in codes
-        for cue in _of_language(language, tokens, own, typed, people, beside_people):
-            found.setdefault(cue.start, cue)
+    keys = tuple(_squeezed(key) for key in keys_of(tokens))
+    starts = _first_words()
+    places = [at for at, key in enumerate(keys) if key in starts or key.endswith("n't")]
+    if places:
+        asked = tuple(_asked_areas(tokens, keys, typed, people, beside_people))
+        message = _Message(tokens, keys, typed, people, asked, places)
+        for language in cue_words():
+            for cue in _of_language(language, message, own=language.code in codes):
+                found.setdefault(cue.start, cue)
     return tuple(found[start] for start in sorted(found))
 
 
-def _of_language(
-    language: CueWords,
+class _Message(Struct, frozen=True):
+    """A message, and what is known of its tokens."""
+
+    tokens: Sequence[Token]
+    keys: Sequence[str]
+    typed: Sequence[tuple[int, int]]
+    people: Collection[int]
+    asked: Sequence[range]  # questions that somebody is to be asked
+    places: Sequence[int]  # where a cue may begin
+
+
+def _is_typed(tokens: Sequence[Token], typed: Sequence[tuple[int, int]], at: int) -> bool:
+    return any(start <= tokens[at].start < end for start, end in typed)
+
+
+def _asked_areas(
     tokens: Sequence[Token],
-    own: bool,
+    keys: Sequence[str],
     typed: Sequence[tuple[int, int]],
     people: Collection[int],
-    beside_people: Collection[int],
-) -> Iterator[VetoCue]:
-    keys = tuple(_squeezed(key) for key in keys_of(tokens))
-    at = asked_until = 0
-    while at < len(keys):
+    beside_people: Callable[[], Collection[int]],
+) -> Iterator[range]:
+    """Yield the questions that somebody is to be asked, in any language."""
+    for language in cue_words():
+        for at, key in enumerate(keys):
+            if (
+                key in language.asked.firsts
+                and not _is_typed(tokens, typed, at)
+                and _is_asked(language, keys, at, people, beside_people())
+            ):
+                yield range(at, _clause_end(tokens, keys, at))
+
+
+def _of_language(language: CueWords, message: _Message, *, own: bool) -> Iterator[VetoCue]:
+    tokens, keys = message.tokens, message.keys
+    end = 0
+    for at in message.places:
+        if at < end:
+            continue
         if harmless := language.harmless.at(keys, at):
-            at = harmless[1]
+            end = harmless[1]
             continue
-        within = any(start <= tokens[at].start < end for start, end in typed)
-        if not within and _is_asked(language, keys, at, people, beside_people):
-            asked_until = _clause_end(tokens, keys, at)
-        end = _cue_end(language, keys, at, firm=within)
-        if end is None or at in people or (not own and _is_own(language, keys, at, end)):
-            at += 1
+        firm = _is_typed(tokens, message.typed, at)
+        found = _cue_end(language, keys, at, firm=firm)
+        if found is None or at in message.people:
             continue
-        if at < asked_until and language.firm.at(keys, at) is None:
-            at = end
+        if not own and _is_own(language, keys, at, found):
             continue
-        yield _cue(language, tokens, keys, at, end)
-        at = end
+        end = found
+        asked = any(at in area and not _limits(keys, at, area) for area in message.asked)
+        if asked and language.firm.at(keys, at) is None:
+            continue
+        yield _cue(language, tokens, keys, at, found)
+
+
+def _limits(keys: Sequence[str], at: int, area: range) -> bool:
+    """Whether a limit follows a question that somebody is asked: "… unless it rains"."""
+    return at > area.start and phrases_in_all("addressing", "limits").at(keys, at) is not None
 
 
 def _squeezed(key: str) -> str:
     """Return a word without drawn-out letters: "nooo", "waitt", "esperaa"."""
+    if key[-1:] != key[-2:-1]:
+        return key
     squeezed = key.rstrip(key[-1:]) + key[-1:]
     return squeezed if squeezed != key and _is_cue_word(squeezed) else key
 

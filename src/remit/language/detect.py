@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct, convert
 
-from remit.language.files import LANGUAGES, Phrases, language_file, read_toml
+from remit.language.files import LANGUAGES, language_file, phrase_keys, read_toml
 from remit.language.time.words import time_words
 from remit.language.tokens import Token, TokenKind, fold
 
@@ -18,11 +18,13 @@ def language_of(tokens: Sequence[Token]) -> str | None:
     """Return the code of the language that fits a text best; None if Remit reads none of it."""
     keys = [token.key for token in tokens if token.kind is TokenKind.WORD]
     votes = dict.fromkeys(LANGUAGES, 0)
+    known, others = _votes(), _foreign()
     foreign = 0
     for key in keys:
-        for code, vote in _votes().get(key, ()):
+        for code, vote in known.get(key, ()):
             votes[code] += vote
-        foreign += 2 if key in _foreign() else 0
+        if key in others:
+            foreign += 2
     for code in LANGUAGES:
         if keys and keys[0] in time_words(code).orders:
             votes[code] += _ASKS
@@ -46,16 +48,14 @@ def languages_in(tokens: Sequence[Token]) -> tuple[str, ...]:
 def _votes() -> dict[str, tuple[tuple[str, int], ...]]:
     """Return the votes of each word by language: one, two if small, and one more if unique."""
     known = {code: _known(code) for code in LANGUAGES}
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    for code, words in known.items():
+        common = _common(code)
+        for word in words:
+            found[word] = (*found.get(word, ()), (code, 1 + (word in common)))
     return {
-        word: tuple(
-            (
-                code,
-                1 + (word in _common(code)) + (sum(word in each for each in known.values()) == 1),
-            )
-            for code in LANGUAGES
-            if word in known[code]
-        )
-        for word in frozenset().union(*known.values())
+        word: votes if len(votes) > 1 else ((votes[0][0], votes[0][1] + 1),)
+        for word, votes in found.items()
     }
 
 
@@ -64,8 +64,8 @@ def _known(code: str) -> frozenset[str]:
     """Return every word of a language's file that belongs to requests."""
     file = language_file(code)
     lists = chain(file["words"].values(), file["verbs"].values())
-    phrases = Phrases({each.split(": ")[-1]: True for each in chain.from_iterable(lists)})
-    return phrases.words | time_words(code).known
+    names = (each.split(": ")[-1] for each in chain.from_iterable(lists))
+    return phrase_keys(names) | time_words(code).known
 
 
 @cache

@@ -19,26 +19,25 @@ _PLAIN: Final = re.compile(r"(?:[^\W\d_]+(?:['-][^\W\d_]+)*(?: |$))+")
 class Phrases(Generic[T]):
     """Words and phrases with their values; the longest match wins."""
 
-    __slots__ = ("_by_first", "firsts", "words")
+    __slots__ = ("_starting_with", "firsts", "words")
 
     def __init__(self, table: Mapping[str, T]) -> None:
-        self._by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
+        by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
         for names, meaning in table.items():
             for name in names.split("|"):
-                keys = _keys(name)
-                if not keys:
-                    continue
-                self._by_first.setdefault(keys[0], []).append((keys, meaning))
-        for group in self._by_first.values():
+                if keys := phrase_of(name):
+                    by_first.setdefault(keys[0], []).append((keys, meaning))
+        for group in by_first.values():
             group.sort(key=lambda entry: -len(entry[0]))
-        self.firsts = frozenset(self._by_first)
+        self._starting_with = by_first.get
+        self.firsts = frozenset(by_first)
         self.words = frozenset(
-            key for group in self._by_first.values() for keys, _ in group for key in keys
+            key for group in by_first.values() for keys, _ in group for key in keys
         )
 
     def at(self, keys: Sequence[str], place: int) -> tuple[T, int] | None:
         """Return the value of the longest phrase at a place, and where it ends."""
-        group = self._by_first.get(keys[place]) if place < len(keys) else None
+        group = self._starting_with(keys[place]) if place < len(keys) else None
         if group is None:
             return None
         for phrase, meaning in group:
@@ -48,20 +47,23 @@ class Phrases(Generic[T]):
         return None
 
 
-def _keys(name: str) -> tuple[str, ...]:
+def phrase_keys(names: Iterable[str]) -> frozenset[str]:
+    """Return every word of some phrases, folded."""
+    return frozenset(key for each in names for name in each.split("|") for key in phrase_of(name))
+
+
+def phrase_of(name: str) -> tuple[str, ...]:
     """Return a phrase as folded tokens; one of plain words is split without the tokenizer."""
+    if name.isascii() and name.replace(" ", "").isalpha():
+        return tuple(name.casefold().split())
     if _PLAIN.fullmatch(name):
-        return tuple((name.casefold() if name.isascii() else fold_text(name)).split())
+        return tuple(fold_text(name).split())
     return keys_of(tokenize(name))
 
 
 def plain_phrases(*names: str) -> Phrases[bool]:
     """Return phrases without values."""
     return Phrases({"|".join(names): True})
-
-
-def words(text: str) -> frozenset[str]:
-    return frozenset(fold(word) for word in text.split())
 
 
 LANGUAGES: Final = ("en", "de", "es")
@@ -80,10 +82,53 @@ def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]
 
 @cache
 def _data_file(name: str, package: str) -> dict[str, list[str]]:
-    import tomllib  # noqa: PLC0415 - only what reads words needs it
-
     text = (get_data(package, f"{name}.toml") or b"").decode()
-    return cast("dict[str, list[str]]", tomllib.loads(text))
+    found = parse_word_lists(text)
+    if found is None:
+        import tomllib  # noqa: PLC0415 - reading word lists with it takes ten times as long
+
+        found = tomllib.loads(text)
+    return cast("dict[str, list[str]]", found)
+
+
+# A head of a table; a name with strings, a list of strings, or a truth; a comment; nothing.
+_LINE: Final = re.compile(
+    r"""\[(\w+)\][ ]*
+      | ([\w-]+)[ ]=[ ](\[(?:[\s,]|"[^"\\]*"|\#[^\n]*)*\]|"[^"\\\n]*"|true|false)[ ]*(?:\#[^\n]*)?
+      | \#[^\n]*
+      | [ ]*
+    """,
+    re.VERBOSE,
+)
+_COMMENT: Final = re.compile(r'("[^"\\]*")|#[^\n]*')
+_STRING: Final = re.compile(r'"([^"\\]*)"')
+
+
+def parse_word_lists(text: str) -> dict[str, object] | None:
+    """Return a TOML file of tables with strings and lists of strings; None if it has more."""
+    root: dict[str, object] = {}
+    table = root
+    at = 0
+    while at < len(text):
+        line = _LINE.match(text, at)
+        if line is None or text[line.end() : line.end() + 1] not in ("", "\n"):
+            return None
+        at = line.end() + 1
+        head, name, value = line.groups()
+        if head:
+            root[head] = table = {}
+        elif name:
+            table[name] = _value(value)
+    return root
+
+
+def _value(said: str) -> bool | str | list[str]:
+    if said in ("true", "false"):
+        return said == "true"
+    if "#" in said:
+        said = _COMMENT.sub(r"\1", said)
+    strings = _STRING.findall(said)
+    return strings if said[0] == "[" else strings[0]
 
 
 def section(code: str, name: str) -> Mapping[str, list[str]]:
@@ -129,11 +174,14 @@ def _others(code: str) -> Iterator[tuple[str, int]]:
     yield from ((name, int(value)) for name, value in pairs)
 
 
-CARDINALS: Final[Mapping[str, int]] = {
-    name: value for code in LANGUAGES for name, value in cardinals(code).items()
-}
-# As they are looked up, with `first`, `both` and `dozen`.
-NUMBER_WORDS: Final[Mapping[str, int]] = {
-    fold(name): value
-    for name, value in (*CARDINALS.items(), *(pair for code in LANGUAGES for pair in _others(code)))
-}
+@cache
+def cardinals_in_all() -> Mapping[str, int]:
+    """Return the words for zero to a hundred, in every language."""
+    return {name: value for code in LANGUAGES for name, value in cardinals(code).items()}
+
+
+@cache
+def number_words() -> Mapping[str, int]:
+    """Return the same as they are looked up, with `first`, `both` and `dozen`."""
+    others = (pair for code in LANGUAGES for pair in _others(code))
+    return {fold(name): value for name, value in (*cardinals_in_all().items(), *others)}

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from remit.language.files import Phrases, plain_phrases, words
+from remit.language.files import phrases_in_all, words_in_all
 from remit.language.tokens import Token, TokenKind, keys_of
 
 MAX_BYTES: Final = 60_000  # of what came, beside what else is known of it
@@ -46,16 +46,6 @@ def one_line(text: str, most: int = 200) -> str:
     return " ".join(clean(text[: 10 * most]).split())[:most]
 
 
-_FORWARDED: Final = plain_phrases(
-    "forwarded message|original message|begin forwarded message|forwarded by|fwd :|fw :",
-    "weitergeleitete nachricht|ursprüngliche nachricht|originalnachricht|wg :",
-    "anfang der weitergeleiteten nachricht|mensaje reenviado|mensaje original|rv :",
-    "inicio del mensaje reenviado|forwarded",
-)
-_HEADS: Final = words(
-    """from von de sent gesendet enviado date datum fecha subject betreff asunto to an para cc"""
-)
-_SENDERS: Final = words("from von de")
 _RULES: Final = frozenset("-–—_=*>")
 _NEAR: Final = 6  # words before which a line says that it was forwarded
 _CHAT: Final = 14  # tokens of the date and the name before a line of a chat
@@ -102,20 +92,21 @@ def _begins(lines: Sequence[Line], at: int) -> bool:
     """Whether a line begins a forwarded message: by its words, or by its header."""
     keys = keys_of(lines[at])
     start = next((n for n, key in enumerate(keys) if key not in _RULES), len(keys))
-    if _says(_FORWARDED, keys, start) and len(keys) - start <= _NEAR + start:
+    if _says_forwarded(keys, start) and len(keys) - start <= _NEAR + start:
         return True
     if not _is_head(lines[at]):
         return False
     after = [line for line in lines[at + 1 : at + 4] if line]
     headed = bool(after) and _is_head(after[0])
-    return headed or (keys[0] in _SENDERS and at > 0 and not lines[at - 1])
+    return headed or (keys[0] in words_in_all("pasted", "senders") and at > 0 and not lines[at - 1])
 
 
-def _says(phrases: Phrases[bool], keys: Sequence[str], at: int) -> bool:
-    found = phrases.at(keys, at)
+def _says_forwarded(keys: Sequence[str], at: int) -> bool:
+    found = phrases_in_all("pasted", "forwarded").at(keys, at)
     return found is not None and (at > 0 or keys[-1:] == (":",) or keys[found[1] - 1] == ":")
 
 
 def _is_head(line: Line) -> bool:
     """Whether a line is from the header of a letter: "From: Sue", "Betreff: Wandertag"."""
-    return len(line) > 1 and line[0].key in _HEADS and line[1].text == ":" and line[0].capital
+    known = len(line) > 1 and line[0].key in words_in_all("pasted", "heads")
+    return known and line[1].text == ":" and line[0].capital

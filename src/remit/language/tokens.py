@@ -122,7 +122,7 @@ class TokenKind(StrEnum):
     LINE = "line"
 
 
-class Token(Struct, frozen=True):
+class Token(Struct, frozen=True, gc=False):
     """`key` is its folded form; a `tight` one follows the one before without a gap."""
 
     start: int
@@ -173,14 +173,19 @@ def _tokens(text: str) -> Iterator[Token]:
 
 
 def _plain(text: str, at: int, stop: int, last: int) -> Iterator[Token]:
-    while found := _TOKEN.search(text, at, stop):
+    for found in _TOKEN.finditer(text, at, stop):
         kind = _KINDS[found.lastgroup or ""]
         start, end = found.span()
+        piece = found.group()
         if kind is TokenKind.ADDRESS:
-            end = start + len(found.group().rstrip(_CLOSING))
-        piece = text[start:end]
-        yield Token(start, end, piece, fold(piece), kind, tight=start == last and start > 0)
-        at = last = end
+            piece = piece.rstrip(_CLOSING)
+            if start + len(piece) < end:
+                end = start + len(piece)
+                yield Token(start, end, piece, fold(piece), kind, start == last and start > 0)
+                yield from _plain(text, end, stop, end)
+                return
+        yield Token(start, end, piece, fold(piece), kind, start == last and start > 0)
+        last = end
 
 
 def _quoted(text: str, quote: Quote, last: int) -> Token:

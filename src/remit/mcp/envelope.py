@@ -44,19 +44,19 @@ class ClientFeatures(Struct, frozen=True):
 def client_of(message: RpcMessage, headers: Mapping[str, str] | None) -> ClientFeatures:
     """Return the client; headers are None where there are none, as on stdin."""
     meta = message.params.get("_meta")
-    said = meta.get(_VERSION) if isinstance(meta, dict) else None
+    version = meta.get(_VERSION) if isinstance(meta, dict) else None
     named = (headers or {}).get("mcp-protocol-version")
-    if said is None and (named is None or named in OLDER):
+    if version is None and (named is None or named in OLDER):
         return ClientFeatures(current=False)
     can = meta.get(_CAPABILITIES) if isinstance(meta, dict) else None
-    if not isinstance(said, str) or not isinstance(can, dict):
+    if not isinstance(version, str) or not isinstance(can, dict):
         if named is not None and named != CURRENT:
             raise _no_version(named)
         raise RpcError(BAD_PARAMS, f"params._meta must hold {_VERSION} and {_CAPABILITIES}.")
     if headers is not None:
-        _check(message, said, headers)
-    if said != CURRENT:
-        raise _no_version(said)
+        _check(message, version, headers)
+    if version != CURRENT:
+        raise _no_version(version)
     return ClientFeatures(
         True, TASKS in _map(can.get("extensions")), "url" in _map(can.get("elicitation"))
     )
@@ -65,10 +65,10 @@ def client_of(message: RpcMessage, headers: Mapping[str, str] | None) -> ClientF
 def headers_of(message: RpcMessage) -> dict[str, str]:
     """Return the HTTP headers of a message, which allow routing without parsing it."""
     meta = message.params.get("_meta")
-    said = meta.get(_VERSION) if isinstance(meta, dict) else None
-    if not isinstance(said, str):
+    version = meta.get(_VERSION) if isinstance(meta, dict) else None
+    if not isinstance(version, str):
         return {}
-    found = {"mcp-protocol-version": said, "mcp-method": message.method}
+    found = {"mcp-protocol-version": version, "mcp-method": message.method}
     name = message.params.get(_NAMED.get(message.method, ""))
     return found | {"mcp-name": _encoded(name)} if isinstance(name, str) else found
 
@@ -78,8 +78,8 @@ def agreed(asked: Json) -> str:
     return asked if isinstance(asked, str) and asked in OLDER else OLDER[0]
 
 
-def _check(message: RpcMessage, said: str, headers: Mapping[str, str]) -> None:
-    if headers.get("mcp-protocol-version") != said:
+def _check(message: RpcMessage, version: str, headers: Mapping[str, str]) -> None:
+    if headers.get("mcp-protocol-version") != version:
         raise RpcError(MISMATCH, "MCP-Protocol-Version is not the version in params._meta.")
     if headers.get("mcp-method") != message.method:
         raise RpcError(MISMATCH, "Mcp-Method is not the method of the request.")
@@ -89,9 +89,9 @@ def _check(message: RpcMessage, said: str, headers: Mapping[str, str]) -> None:
         raise RpcError(MISMATCH, f"Mcp-Name is not `{field}` of the request.")
 
 
-def _no_version(said: str) -> RpcError:
-    versions: JsonMap = {"supported": [CURRENT, *OLDER], "requested": said[:60]}
-    return RpcError(NO_VERSION, f"Version {said!r:.60} is not spoken here.", versions)
+def _no_version(version: str) -> RpcError:
+    versions: JsonMap = {"supported": [CURRENT, *OLDER], "requested": version[:60]}
+    return RpcError(NO_VERSION, f"Version {version!r:.60} is not spoken here.", versions)
 
 
 def _map(value: Json) -> JsonMap:

@@ -22,15 +22,11 @@ from remit.store.agent_tasks import AgentTaskFilter
 _SCHEME: Final = "task://"
 _LISTED: Final = 50
 _CACHE: Final[JsonMap] = {"ttlMs": 0, "cacheScope": "private"}
-_STATUS: Final = {
-    rpc.UNREADABLE: 400,
-    rpc.NO_REQUEST: 400,
-    rpc.BAD_PARAMS: 400,
-    rpc.NO_METHOD: 404,
-    envelope.MISMATCH: 400,
-    envelope.NOT_DECLARED: 400,
-    envelope.NO_VERSION: 400,
-}
+_BAD: Final = (
+    *(rpc.UNREADABLE, rpc.NO_REQUEST, rpc.BAD_PARAMS),
+    *(envelope.MISMATCH, envelope.NOT_DECLARED, envelope.NO_VERSION),
+)
+_STATUS: Final = dict.fromkeys(_BAD, 400) | {rpc.NO_METHOD: 404}
 _INSTRUCTIONS: Final = (
     "Remit takes work you entrust to it, has it done, proves it, and sends it once. Entrust with"
     " create_task and look with get_task until it has ended. If a task waits for its owner, give"
@@ -47,15 +43,15 @@ class McpReply(Struct, frozen=True):
     body: "JsonMap | None"
 
 
-class _Asked(Struct, frozen=True):
-    desk: AgentOperations
+class _Call(Struct, frozen=True):
+    operations: AgentOperations
     client: ClientFeatures
     params: JsonMap
     fresh: str  # names this request, if the client gives it no name
 
 
 async def answer(
-    raw: bytes, desk: AgentOperations, fresh: str, headers: Mapping[str, str] | None
+    raw: bytes, operations: AgentOperations, fresh: str, headers: Mapping[str, str] | None
 ) -> McpReply:
     """Answer one message; an unexpected error goes to the log only."""
     ident: str | int | None = None
@@ -64,29 +60,29 @@ async def answer(
         ident = message.id
         if not message.asks:
             return McpReply(202, None)
-        told = await _result(message, desk, fresh, headers)
-        return McpReply(200, rpc.result(ident, told))
+        body = await _result(message, operations, fresh, headers)
+        return McpReply(200, rpc.result(ident, body))
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets an answer
         fault = rpc.fault_of(error, _CODES)
         return McpReply(_STATUS.get(fault.code, 200), rpc.error(ident, fault))
 
 
 async def _result(
-    message: RpcMessage, desk: AgentOperations, fresh: str, headers: Mapping[str, str] | None
+    message: RpcMessage, operations: AgentOperations, fresh: str, headers: Mapping[str, str] | None
 ) -> JsonMap:
     client = envelope.client_of(message, headers)
     known = _CURRENT if client.current else _OLDER
     does = known.get(message.method)
     if does is None:
         raise RpcError(rpc.NO_METHOD, f"There is no method {message.method!r:.60} here.")
-    told = await does(_Asked(desk, client, message.params, fresh))
-    return {"resultType": "complete", **told} if client.current else told
+    result = await does(_Call(operations, client, message.params, fresh))
+    return {"resultType": "complete", **result} if client.current else result
 
 
 # Who we are ---------------------------------------------------------------------------------------
 
 
-async def _discover(_: _Asked) -> JsonMap:
+async def _discover(_: _Call) -> JsonMap:
     return {
         "supportedVersions": [CURRENT, *OLDER],
         "capabilities": {"tools": {}, "resources": {}, "extensions": {TASKS: {}}},
@@ -96,16 +92,16 @@ async def _discover(_: _Asked) -> JsonMap:
     }
 
 
-async def _initialize(asked: _Asked) -> JsonMap:
+async def _initialize(call: _Call) -> JsonMap:
     return {
-        "protocolVersion": envelope.agreed(asked.params.get("protocolVersion")),
+        "protocolVersion": envelope.agreed(call.params.get("protocolVersion")),
         "capabilities": {"tools": {}, "resources": {}},
         "serverInfo": _server(),
         "instructions": _INSTRUCTIONS,
     }
 
 
-async def _ping(_: _Asked) -> JsonMap:
+async def _ping(_: _Call) -> JsonMap:
     return {}
 
 
@@ -116,32 +112,32 @@ def _server() -> JsonMap:
 # Tools --------------------------------------------------------------------------------------------
 
 
-async def _tools(asked: _Asked) -> JsonMap:
+async def _tools(call: _Call) -> JsonMap:
     listed: list[Json] = [described(tool) for tool in TOOLS.values()]
-    return _list(asked, {"tools": listed})
+    return _list(call, {"tools": listed})
 
 
-async def _call(asked: _Asked) -> JsonMap:
+async def _call(call: _Call) -> JsonMap:
     """Return a tool's result; a failure is a result too, so that the caller reads why."""
-    name, said = asked.params.get("name"), asked.params.get("arguments") or {}
+    name, arguments = call.params.get("name"), call.params.get("arguments") or {}
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
         raise RpcError(
             rpc.BAD_PARAMS, f"There is no tool {name!r:.60}; there is {', '.join(TOOLS)}."
         )
-    if not isinstance(said, dict):
+    if not isinstance(arguments, dict):
         raise RpcError(rpc.BAD_PARAMS, "arguments must be an object.")
     try:
-        told = await tool.does(asked.desk, said, asked.fresh)
+        result = await tool.does(call.operations, arguments, call.fresh)
     except StoreTrouble:
         raise
     except RemitError as error:
         return {"content": [{"type": "text", "text": str(error)}], "isError": True}
-    if tool.begins and asked.client.tasks and told.seen is not None:
-        return {**shapes.handle(told.seen), "resultType": "task"}
+    if tool.begins and call.client.tasks and result.seen is not None:
+        return {**shapes.handle(result.seen), "resultType": "task"}
     return {
-        "content": [{"type": "text", "text": told.text}],
-        "structuredContent": told.content,
+        "content": [{"type": "text", "text": result.text}],
+        "structuredContent": result.content,
         "isError": False,
     }
 
@@ -149,85 +145,85 @@ async def _call(asked: _Asked) -> JsonMap:
 # Resources ----------------------------------------------------------------------------------------
 
 
-async def _resources(asked: _Asked) -> JsonMap:
-    found = await asked.desk.page(AgentTaskFilter(limit=_LISTED))
+async def _resources(call: _Call) -> JsonMap:
+    found = await call.operations.page(AgentTaskFilter(limit=_LISTED))
     listed: list[Json] = [
         {
-            "uri": _SCHEME + seen.task.id,
-            "name": seen.task.id,
-            "title": seen.task.title,
+            "uri": _SCHEME + view.task.id,
+            "name": view.task.id,
+            "title": view.task.title,
             "mimeType": "application/json",
         }
-        for seen in found
+        for view in found
     ]
-    return _list(asked, {"resources": listed})
+    return _list(call, {"resources": listed})
 
 
-async def _templates(asked: _Asked) -> JsonMap:
+async def _templates(call: _Call) -> JsonMap:
     plain: JsonMap = {"mimeType": "application/json"}
     listed: list[Json] = [
         {"uriTemplate": _SCHEME + "{id}", "name": "task", "title": "A task", **plain},
         {"uriTemplate": _SCHEME + "{id}/log", "name": "log", "title": "A task's log", **plain},
     ]
-    return _list(asked, {"resourceTemplates": listed})
+    return _list(call, {"resourceTemplates": listed})
 
 
-async def _read(asked: _Asked) -> JsonMap:
-    uri = asked.params.get("uri")
+async def _read(call: _Call) -> JsonMap:
+    uri = call.params.get("uri")
     if not isinstance(uri, str) or not uri.startswith(_SCHEME):
         raise RpcError(rpc.BAD_PARAMS, "uri must be task://ID or task://ID/log.")
     name, _, rest = uri.removeprefix(_SCHEME).partition("/")
-    told: JsonMap
+    result: JsonMap
     if rest == "":
-        told = shapes.task(await asked.desk.look(name))
+        result = shapes.task(await call.operations.look(name))
     elif rest == "log":
-        found = await asked.desk.log(name, 0, MOST_LOG)
-        told = {"log": [follow.record(event) for event in found]}
+        found = await call.operations.log(name, 0, MOST_LOG)
+        result = {"log": [follow.record(event) for event in found]}
     else:
         raise RpcError(rpc.BAD_PARAMS, "uri must be task://ID or task://ID/log.")
-    text = codec.text_of(told)
+    text = codec.text_of(result)
     held: list[Json] = [{"uri": uri, "mimeType": "application/json", "text": text}]
-    return _list(asked, {"contents": held})
+    return _list(call, {"contents": held})
 
 
-def _list(asked: _Asked, told: JsonMap) -> JsonMap:
-    return {**told, **_CACHE} if asked.client.current else told
+def _list(call: _Call, result: JsonMap) -> JsonMap:
+    return {**result, **_CACHE} if call.client.current else result
 
 
 # Tasks, as the extension has them -----------------------------------------------------------------
 
 
-async def _get_task(asked: _Asked) -> JsonMap:
-    asked.client.must_know_tasks()
-    seen = await asked.desk.look(_task(asked))
-    return shapes.detail(seen, opens_urls=asked.client.opens_urls)
+async def _get_task(call: _Call) -> JsonMap:
+    call.client.must_know_tasks()
+    view = await call.operations.look(_task(call))
+    return shapes.detail(view, opens_urls=call.client.opens_urls)
 
 
-async def _update_task(asked: _Asked) -> JsonMap:
+async def _update_task(call: _Call) -> JsonMap:
     """Acknowledge only: showing the address to a person is no decision."""
-    asked.client.must_know_tasks()
-    await asked.desk.look(_task(asked))
-    if not isinstance(asked.params.get("inputResponses"), dict):
+    call.client.must_know_tasks()
+    await call.operations.look(_task(call))
+    if not isinstance(call.params.get("inputResponses"), dict):
         raise RpcError(rpc.BAD_PARAMS, "inputResponses must be an object.")
     return {}
 
 
-async def _cancel_task(asked: _Asked) -> JsonMap:
-    asked.client.must_know_tasks()
-    seen = await asked.desk.look(_task(asked))
-    if not seen.task.ended:
-        await asked.desk.cancel(seen.task.id)
+async def _cancel_task(call: _Call) -> JsonMap:
+    call.client.must_know_tasks()
+    view = await call.operations.look(_task(call))
+    if not view.task.ended:
+        await call.operations.cancel(view.task.id)
     return {}
 
 
-def _task(asked: _Asked) -> str:
-    name = asked.params.get("taskId")
+def _task(call: _Call) -> str:
+    name = call.params.get("taskId")
     if not isinstance(name, str):
         raise RpcError(rpc.BAD_PARAMS, "taskId must be the id of a task.")
     return name
 
 
-_Does: TypeAlias = Callable[[_Asked], Awaitable[JsonMap]]
+_Does: TypeAlias = Callable[[_Call], Awaitable[JsonMap]]
 _COMMON: Final[Mapping[str, _Does]] = {
     "tools/list": _tools,
     "tools/call": _call,

@@ -14,12 +14,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
 from remit.model.task import Priority
 from remit.operations.arguments import NewDelivery, NewTask
-from remit.peer.agent_operations import (
-    MOST_KEY,
-    MOST_SHOWN,
-    AgentOperations,
-    AgentTaskView,
-)
+from remit.peer.agent_operations import MOST_KEY, MOST_SHOWN, AgentOperations, AgentTaskView
 from remit.store.agent_tasks import AgentTaskFilter
 
 M = TypeVar("M", bound=BaseModel)
@@ -94,7 +89,7 @@ class ToolOutput(Struct, frozen=True):
 Does: TypeAlias = Callable[[AgentOperations, JsonMap, str], Awaitable[ToolOutput]]
 
 
-class McpToolEntry(Struct, frozen=True, kw_only=True):
+class McpToolEntry(Struct, frozen=True):
     name: str
     title: str
     says: str
@@ -105,8 +100,8 @@ class McpToolEntry(Struct, frozen=True, kw_only=True):
     begins: bool = False  # a client that supports the extension gets the task instead
 
 
-async def create(desk: AgentOperations, said: JsonMap, fresh: str) -> ToolOutput:
-    args = _read(CreateTaskArguments, said)
+async def create(operations: AgentOperations, arguments: JsonMap, fresh: str) -> ToolOutput:
+    args = _read(CreateTaskArguments, arguments)
     task = NewTask(
         args.text,
         work=[*args.work],
@@ -114,38 +109,40 @@ async def create(desk: AgentOperations, said: JsonMap, fresh: str) -> ToolOutput
         scheduled_for=codec.stamp(codec.moment(args.when)) if args.when else None,
         priority=args.priority,
     )
-    return _one(await desk.entrust(task, f"given:{args.key}" if args.key else f"fresh:{fresh}"))
+    return _one(
+        await operations.entrust(task, f"given:{args.key}" if args.key else f"fresh:{fresh}")
+    )
 
 
-async def get(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
-    return _one(await desk.look(_read(OneTask, said).id))
+async def get(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
+    return _one(await operations.look(_read(OneTask, arguments).id))
 
 
-async def cancel(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
-    return _one(await desk.cancel(_read(OneTask, said).id))
+async def cancel(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
+    return _one(await operations.cancel(_read(OneTask, arguments).id))
 
 
-async def some(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
-    args = _read(SomeTasks, said)
+async def some(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
+    args = _read(SomeTasks, arguments)
     before = ids.task_id(args.cursor) if args.cursor else None
     statuses = (args.status,) if args.status else ()
     wanted = AgentTaskFilter(statuses=statuses, before=before, limit=args.limit + 1)
-    found = await desk.page(wanted)
+    found = await operations.page(wanted)
     more = found[args.limit - 1].task.id if len(found) > args.limit else None
     return _several(found[: args.limit], {"next": more})
 
 
-async def search(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
-    args = _read(SearchArguments, said)
-    return _several(await desk.search(args.query, args.limit), {})
+async def search(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
+    args = _read(SearchArguments, arguments)
+    return _several(await operations.search(args.query, args.limit), {})
 
 
-async def log(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
-    args = _read(ReadLogArguments, said)
-    found = await desk.log(args.id, args.after, args.limit)
+async def log(operations: AgentOperations, arguments: JsonMap, _: str) -> ToolOutput:
+    args = _read(ReadLogArguments, arguments)
+    found = await operations.log(args.id, args.after, args.limit)
     lines: list[Json] = [follow.record(event) for event in found]
-    told: JsonMap = {"log": lines, "last": found[-1].n if found else args.after}
-    return ToolOutput(told, codec.text_of(told))
+    content: JsonMap = {"log": lines, "last": found[-1].n if found else args.after}
+    return ToolOutput(content, codec.text_of(content))
 
 
 def described(tool: McpToolEntry) -> JsonMap:
@@ -165,9 +162,9 @@ def described(tool: McpToolEntry) -> JsonMap:
     }
 
 
-def _read(kind: type[M], said: JsonMap) -> M:
+def _read(kind: type[M], arguments: JsonMap) -> M:
     try:
-        return kind.model_validate(said)
+        return kind.model_validate(arguments)
     except ValidationError as bad:
         first = bad.errors(include_url=False, include_context=False, include_input=False)[0]
         where = ".".join(str(part) for part in first["loc"])
@@ -175,84 +172,69 @@ def _read(kind: type[M], said: JsonMap) -> M:
         raise BadInput(sentence, field=where or None) from None
 
 
-def _one(seen: AgentTaskView) -> ToolOutput:
-    return ToolOutput(shapes.task(seen), shapes.text(seen), seen)
+def _one(view: AgentTaskView) -> ToolOutput:
+    return ToolOutput(shapes.task(view), shapes.text(view), view)
 
 
 def _several(found: list[AgentTaskView], more: JsonMap) -> ToolOutput:
     # A list shows statuses; a result is read one at a time.
-    listed: list[Json] = [{**shapes.task(seen), "deliverable": None} for seen in found]
-    lines = [f"{seen.task.id}  {seen.task.status}  {seen.task.title}" for seen in found]
+    listed: list[Json] = [{**shapes.task(view), "deliverable": None} for view in found]
+    lines = [f"{view.task.id}  {view.task.status}  {view.task.title}" for view in found]
     return ToolOutput({"tasks": listed, **more}, "\n".join(lines) or "There are none.")
 
 
-_TASKS: Final[JsonMap] = {
-    "type": "object",
-    "properties": {
-        "tasks": {"type": "array", "items": shapes.TASK_SCHEMA},
-        "next": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-    },
-    "required": ["tasks"],
-}
-_LOG: Final[JsonMap] = {
-    "type": "object",
-    "properties": {
-        "log": {"type": "array", "items": {"type": "object"}},
-        "last": {"type": "integer"},
-    },
-    "required": ["log", "last"],
-}
+def _object(*required: str, **properties: JsonMap) -> JsonMap:
+    listed: list[Json] = [*required]
+    return {"type": "object", "properties": {**properties}, "required": listed}
+
+
+_TASKS: Final = _object(
+    "tasks",
+    tasks={"type": "array", "items": shapes.TASK_SCHEMA},
+    next={"anyOf": [{"type": "string"}, {"type": "null"}]},
+)
+_LOG: Final = _object(
+    *("log", "last"), log={"type": "array", "items": {"type": "object"}}, last={"type": "integer"}
+)
 _ALL: Final = (
     McpToolEntry(
-        name="create_task",
-        title="Entrust a task",
-        says="Entrust work to Remit. It is done, checked, and the result is sent or shown; whatever"
+        "create_task",
+        "Entrust a task",
+        "Entrust work to Remit. It is done, checked, and the result is sent or shown; whatever"
         " the owner must decide, he is asked. Returns at once; look with get_task.",
-        takes=CreateTaskArguments,
-        gives=shapes.TASK_SCHEMA,
-        does=create,
+        *(CreateTaskArguments, shapes.TASK_SCHEMA, create),
         reads=False,
         begins=True,
     ),
     McpToolEntry(
-        name="get_task",
-        title="Look at a task",
-        says="How a task stands, and what was delivered once it is done.",
-        takes=OneTask,
-        gives=shapes.TASK_SCHEMA,
-        does=get,
+        "get_task",
+        "Look at a task",
+        "How a task stands, and what was delivered once it is done.",
+        *(OneTask, shapes.TASK_SCHEMA, get),
     ),
     McpToolEntry(
-        name="list_tasks",
-        title="List tasks",
-        says="Tasks, newest first: those you entrusted, or all of them if your token may read.",
-        takes=SomeTasks,
-        gives=_TASKS,
-        does=some,
+        "list_tasks",
+        "List tasks",
+        "Tasks, newest first: those you entrusted, or all of them if your token may read.",
+        *(SomeTasks, _TASKS, some),
     ),
     McpToolEntry(
-        name="search_tasks",
-        title="Search tasks",
-        says="Tasks with these words in title, text or result. Needs the scope `read`.",
-        takes=SearchArguments,
-        gives=_TASKS,
-        does=search,
+        "search_tasks",
+        "Search tasks",
+        "Tasks with these words in title, text or result. Needs the scope `read`.",
+        *(SearchArguments, _TASKS, search),
     ),
     McpToolEntry(
-        name="read_task_log",
-        title="Read a task's log",
-        says="What happened to a task, line by line. Needs the scope `read`.",
-        takes=ReadLogArguments,
-        gives=_LOG,
-        does=log,
+        "read_task_log",
+        "Read a task's log",
+        "What happened to a task, line by line. Needs the scope `read`.",
+        *(ReadLogArguments, _LOG, log),
     ),
     McpToolEntry(
-        name="cancel_task",
-        title="Stop a task",
-        says="Have a task end at its next boundary.",
-        takes=OneTask,
-        gives=shapes.TASK_SCHEMA,
-        does=cancel,
+        "cancel_task",
+        "Stop a task",
+        "Have a task end at its next boundary.",
+        *(OneTask, shapes.TASK_SCHEMA, cancel),
         reads=False,
     ),
 )

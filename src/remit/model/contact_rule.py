@@ -1,11 +1,10 @@
 """A contact rule that the owner's words ask for: a proposal until it is accepted."""
 
-import hashlib
 from typing import Final, cast
 
 from msgspec import Struct
 
-from remit.model.codec import JsonMap, text_of
+from remit.model.codec import JsonMap, sha256, text_of
 from remit.model.permit import QuietTimes
 from remit.model.review import CONTACT_RULE, Review
 from remit.model.status import Reason, Status
@@ -29,7 +28,7 @@ class ContactRule(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """The digest of exactly what is accepted."""
-        return hashlib.sha256(text_of(self.context).encode()).hexdigest()
+        return sha256(text_of(self.context).encode()).hex()
 
 
 def rule_of(task: Task) -> ContactRule | None:

@@ -1,12 +1,16 @@
 """Contracts and verdicts: how to tell that a task is done, fixed before the work begins."""
 
+import re
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
+from fnmatch import translate
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.codec import text_of, to_json
+from remit.model.codec import sha256, text_of, to_json
 
 
 class ContractType(StrEnum):
@@ -42,9 +46,7 @@ class Contract(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """What exactly was agreed before the work began; a contract that changed has another."""
-        from hashlib import sha256  # noqa: PLC0415 - most who import a task hash nothing
-
-        return sha256(text_of(to_json(self)).encode()).hexdigest()
+        return sha256(text_of(to_json(self)).encode()).hex()
 
 
 class ReadSource(Struct, frozen=True):
@@ -53,6 +55,7 @@ class ReadSource(Struct, frozen=True):
     place: str  # a URL, a file, or a tool call
     text: str
     read_at: datetime | None = None
+    is_lead: bool = False  # results of a search: they lead to pages and are no source themselves
 
 
 class Evidence(Struct, frozen=True):
@@ -164,3 +167,76 @@ class Verdict(Struct, frozen=True):
         """All errors of failed criteria, each once."""
         failed = (f for f in self.findings if f.result is Result.FAIL)
         return "; ".join(dict.fromkeys(f"{f.activity}: {f.error or 'failed'}" for f in failed))
+
+
+_TESTS: Final = (
+    *("test_*.py", "*_test.py", "tests.py", "*_test.go", "*_test.rs", "*_test.exs", "*_test.dart"),
+    *("*.test.*", "*.spec.*", "*-test.*js", "*_test.*js", "*_test.ts", "*.snap", "test.*js"),
+    *("*Test.java", "*Tests.java", "*Test.kt", "*Tests.kt", "*Test.cs", "*Tests.cs"),
+    *("*Test.php", "*Test.scala", "*Spec.scala", "*Spec.kt", "*Spec.groovy", "*Tests.swift"),
+    *("*_spec.rb", "*_test.rb", "test_*.rb", "*_test.cc", "*_test.cpp"),
+)
+_TEST_FOLDERS: Final = frozenset(
+    {"tests", "test", "__tests__", "__snapshots__", "__mocks__", "e2e", "spec", "testdata"}
+)
+# Files that control check runs, by the program that reads them.
+_SETTINGS: Final = {
+    "pytest": ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
+    "python": ("sitecustomize.py", "usercustomize.py", ".coveragerc", "noxfile.py"),
+    "mocha": (".mocharc*", "mocha.opts"),
+    "jest": ("jest.config.*", "jest.setup.*", "jest-preset.*", "babel.config.*", ".babelrc*"),
+    "vitest": ("vitest.config.*", "vitest.workspace.*", "vitest.setup.*", "vite.config.*"),
+    "node": (".npmrc", ".yarnrc*", ".nycrc*", ".c8rc*", ".taprc", "ava.config.*", "karma.conf*"),
+    "browsers": ("playwright.config.*", "cypress.config.*"),
+    "rust": ("build.rs", "rust-toolchain*", "clippy.toml", ".clippy.toml", "nextest.toml"),
+    "go": ("go.work", ".golangci.*"),
+    "types": ("mypy.ini", ".mypy.ini", "pyrightconfig.json", "tsconfig*.json", "ty.toml"),
+    "style": ("ruff.toml", ".ruff.toml", ".flake8", ".pylintrc", "eslint.config.*", ".eslintrc*"),
+    "more style": (".eslintignore", "biome.json*", ".prettierrc*", ".pre-commit-config.yaml"),
+    "commands": ("Makefile", "GNUmakefile", "justfile", ".justfile", "Taskfile.y*ml"),
+    "other runners": ("phpunit.xml*", ".rspec", "Rakefile", "project.json"),
+}
+# Everything in these folders controls what lies beside them.
+_SETTING_FOLDERS: Final = (".cargo", ".config", "*.egg-info", "*.dist-info")
+# Only a part of these controls a run; the checks know which.
+PARTLY_SETTINGS: Final = frozenset(
+    {"pyproject.toml", "package.json", "setup.cfg", "tox.ini", "Cargo.toml"}
+)
+# A module of this name beside the tests would shadow the test runner.
+RUNNER_MODULES: Final = re.compile(
+    r"_?pytest|pytest_\w+|pluggy|iniconfig|packaging|pygments|exceptiongroup|py|xdist|execnet"
+    r"|hypothesis|coverage|nose2?|mock"
+)
+
+
+def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs)))
+
+
+_IS_TEST: Final = _any_of(_TESTS)
+_IS_SETTING: Final = _any_of(glob for globs in _SETTINGS.values() for glob in globs)
+_IS_SETTING_FOLDER: Final = _any_of(_SETTING_FOLDERS)
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test, or support for tests."""
+    *folders, name = path.split("/")
+    return not _TEST_FOLDERS.isdisjoint(folders) or _IS_TEST.match(name) is not None
+
+
+def is_runner_setting(path: str) -> bool:
+    """Whether a whole file, by its name and place, controls check runs."""
+    *folders, name = path.split("/")
+    if any(_IS_SETTING_FOLDER.match(folder) for folder in folders):
+        return True
+    return _IS_SETTING.match(name) is not None
+
+
+def steered_folder(path: str) -> str:
+    """Return the folder that such a file controls; empty for the whole project."""
+    kept: list[str] = []
+    for folder in path.split("/")[:-1]:
+        if _IS_SETTING_FOLDER.match(folder):
+            break
+        kept.append(folder)
+    return "/".join(kept)

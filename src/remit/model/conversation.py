@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from remit.errors import BadInput
 from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId, ReviewId, TaskId
 
@@ -77,6 +78,7 @@ class TalkContext(Struct, frozen=True):
     turns: tuple[str, ...] = ()  # oldest first
     tasks: tuple[ListedThing, ...] = ()
     questions: tuple[ListedThing, ...] = ()
+    channel: str = "dashboard"  # where the owner said it
 
 
 class OrderKind(StrEnum):
@@ -99,3 +101,12 @@ class TurnOrder(Struct, frozen=True):
     question: ReviewId | None = None
     words: str = ""
     certain: bool = False
+
+
+def checked_title(title: str) -> str:
+    """Return a title on one line; raises `BadInput` if it is empty or too long."""
+    named = " ".join(title.split())
+    if not named or len(named) > MAX_TITLE:
+        sentence = f"title must have 1 to {MAX_TITLE} characters, not {len(named)}."
+        raise BadInput(sentence, field="title")
+    return named

@@ -8,6 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.ids import DeliveryId
+from remit.model.task_file import FileContent
 
 
 class DeliveryStatus(StrEnum):
@@ -70,6 +71,13 @@ class SendGuarantee(StrEnum):
     NOTHING = "nothing"
 
 
+class ActionButton(Struct, frozen=True):
+    """A button under a message: its words, and what the channel returns when it is pressed."""
+
+    label: str
+    data: str
+
+
 class Parcel(Struct, frozen=True):
     """What a channel gets: the exact text, the recipient, and a key that never changes."""
 
@@ -79,6 +87,9 @@ class Parcel(Struct, frozen=True):
     attempt: int = 1  # which attempt this is; a channel may wait longer each time
     sent_at: datetime | None = None  # when the send began that is looked up
     alone: bool = True  # no other send of it may be out, to which a "not found" could refer
+    buttons: tuple[ActionButton, ...] = ()  # only for a channel that shows them
+    files: tuple[FileContent, ...] = ()  # only for a channel that carries files
+    uploads: tuple[str, ...] = ()  # what the provider calls them, if they are uploaded first
 
 
 class Accepted(Struct, frozen=True):
@@ -126,6 +137,13 @@ class SendHistory(Struct, frozen=True):
     last: int
     last_at: datetime | None
     out: int  # attempts that may have been sent
+
+
+class SendCap(Struct, frozen=True):
+    """How many messages may go to one place since a moment."""
+
+    since: datetime
+    most: int
 
 
 class ProviderReport(Struct, frozen=True):

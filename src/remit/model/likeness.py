@@ -1,13 +1,13 @@
 """Similar tasks, and lessons from finished tasks: proposals until the owner accepts them."""
 
-import hashlib
+from collections.abc import Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct, field
 
-from remit.model.codec import JsonMap
+from remit.model.codec import JsonMap, sha256
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Priority, Taint, Task
 
@@ -16,7 +16,7 @@ class IndexedTask(Struct, frozen=True):
     """One task in the index: its vector and its payload."""
 
     task_id: TaskId
-    vector: tuple[float, ...]
+    vector: Sequence[float]
     beside: JsonMap = field(default_factory=dict)
 
 
@@ -27,6 +27,7 @@ class NearestTask(Struct, frozen=True):
     score: float
     session_id: SessionId | None = None
     taint: Taint = Taint.OWNER
+    status: str = ""  # how it ended, if the index knows
 
 
 class SimilarityKind(StrEnum):
@@ -76,7 +77,7 @@ class Lesson(Struct, frozen=True):
         level = self.priority.value if self.priority else ""
         said = " ".join((self.when or self.text).casefold().split())
         parts = (self.file.value, said, level)
-        return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:26]
+        return sha256("\x1f".join(parts).encode()).hex()[:26]
 
 
 class ReflectionResult(Struct, frozen=True):

@@ -57,6 +57,11 @@ class NoticeContent(Struct, frozen=True, kw_only=True):
     seq: int | None = None
     task_id: TaskId | None = None
 
+    @property
+    def asks(self) -> bool:
+        """Whether it is one question, which its page answers."""
+        return self.news is NoticeKind.QUESTION and self.href.startswith("/inbox/rev-")
+
 
 class PlannedNotice(Struct, frozen=True):
     """One way to send a notice and its due time; held notices go out together.

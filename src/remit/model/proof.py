@@ -46,6 +46,12 @@ def proof_of(task: Task) -> ProofState:
     return ProofState.PENDING if verdict.overall is Overall.PENDING else met
 
 
+def lacks_proof(task: Task) -> bool:
+    """Whether it has a contract to meet, and was not checked or failed."""
+    bound = task.contract is not None and task.contract.type is not ContractType.ADVISORY
+    return bound and (task.verdict is None or not task.verdict.passed)
+
+
 def partly_verified(verdict: Verdict) -> str:
     """Return how many tests ran if not all did; else an empty text."""
     found = verdict.partial

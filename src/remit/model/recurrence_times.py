@@ -9,7 +9,6 @@ Each day and each tick that is looked at is a step, reported to `spend`. Without
 entered where the window begins, so what started long ago costs no more than what starts today.
 """
 
-from calendar import monthrange
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import chain, islice, product
@@ -27,6 +26,10 @@ COUNTED: Final[Mapping[Freq, timedelta]] = {
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = 7
 _MONTHS: Final = 12
+_MONTH_DAYS: Final = {
+    365: (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31),
+    366: (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31),
+}
 _LAST_YEAR: Final = 9999
 _LAST_TIME: Final = datetime(_LAST_YEAR, 1, 1, tzinfo=UTC)
 
@@ -163,7 +166,7 @@ _PERIODS: Final[Mapping[Freq, Callable[[RecurrenceRule, date, date, Spend], Iter
 
 def _month(rule: RecurrenceRule, year: int, month: int, spend: Spend) -> list[date]:
     """The days of a month that the rule names."""
-    length = monthrange(year, month)[1]
+    length = _month_length(year, month)
     numbers: Iterable[int] = range(1, length + 1)
     if rule.monthdays:
         named = {day if day > 0 else length + 1 + day for day in rule.monthdays}
@@ -187,7 +190,7 @@ def fits(rule: RecurrenceRule, day: date) -> bool:
 
 
 def _fits_month(rule: RecurrenceRule, day: date) -> bool:
-    length = monthrange(day.year, day.month)[1]
+    length = _month_length(day.year, day.month)
     return day.day in rule.monthdays or day.day - length - 1 in rule.monthdays
 
 
@@ -203,7 +206,7 @@ def _is_nth(rule: RecurrenceRule, day: date, nth: int) -> bool:
     if rule.freq is Freq.YEARLY and not rule.months:
         at, length = day.timetuple().tm_yday, _year_length(day.year)
     else:
-        at, length = day.day, monthrange(day.year, day.month)[1]
+        at, length = day.day, _month_length(day.year, day.month)
     return nth == (at - 1) // _WEEK + 1 or nth == -((length - at) // _WEEK + 1)
 
 
@@ -219,6 +222,10 @@ def _fits_week(rule: RecurrenceRule, day: date) -> bool:
     # The fourth day of the last week is the last such day of the year.
     last = at + (_year_length(thursday.year) - thursday.timetuple().tm_yday) // _WEEK
     return at in rule.weeks or at - last - 1 in rule.weeks
+
+
+def _month_length(year: int, month: int) -> int:
+    return _MONTH_DAYS[_year_length(year)][month - 1]
 
 
 def _year_length(year: int) -> int:

@@ -1,11 +1,10 @@
 """The values between run and brain: prompt, tools, reply, deliverable, hold."""
 
-import hashlib
 from enum import StrEnum
 
 from msgspec import Struct, field
 
-from remit.model.codec import JsonMap, text_of
+from remit.model.codec import JsonMap, sha256, text_of
 from remit.model.status import Reason
 from remit.model.task import Taint
 
@@ -36,7 +35,7 @@ class ToolCall(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """The digest of exactly this tool with these arguments, for approval."""
-        return hashlib.sha256(text_of([self.tool, self.args]).encode()).hexdigest()
+        return sha256(text_of([self.tool, self.args]).encode()).hex()
 
 
 class ToolResult(Struct, frozen=True):
@@ -49,6 +48,16 @@ class ToolResult(Struct, frozen=True):
     done: tuple[int, ...] = ()  # work items it ticked
     raw: bool = False  # code parses it exactly; no brain sees it
     doubt: bool = False  # unknown whether it was done: the owner is asked
+    read_from: str = ""  # the address of a page, or the words of a search
+    read_bytes: int = 0  # of that page
+    picture: "Picture | None" = None  # shown to a model that takes pictures
+
+
+class Picture(Struct, frozen=True):
+    """A picture for the brain: its type, and its bytes in base64."""
+
+    type: str
+    content: str
 
 
 class Prompt(Struct, frozen=True):
@@ -102,6 +111,7 @@ class Reply(Struct, frozen=True):
     calls: tuple[ToolCall, ...] = ()  # calls that must run before it can continue
     state: str = ""  # passed to the next turn; opaque
     asks_first: bool = False  # whether the owner must approve even what is for the owner
+    fallback_note: str = ""  # why the second model answered, if it did
 
 
 class Deliverable(Struct, frozen=True):

@@ -113,6 +113,12 @@ class Review(Struct, frozen=True, kw_only=True):
         return answer in NEEDS_TEXT or (self.about == WORK and answer is ReviewAnswer.DROP)
 
     @property
+    def about_text(self) -> bool:
+        """Whether it is about a text to send, which is its evidence."""
+        sends = self.reason in _ABOUT_A_TEXT and self.resume_to is Status.DELIVERING
+        return sends and bool(self.evidence)
+
+    @property
     def card_tasks(self) -> tuple[TaskId, ...]:
         """The tasks that wait for the same card; empty if the review is no card."""
         kind, _, named = (self.about or "").partition(":")
@@ -142,19 +148,19 @@ class SendTarget(Struct, frozen=True):
 
 
 _ABOUT: Final[Mapping[str, ApprovalRule]] = {
-    SEND: ApprovalRule("send-to-person", "A message to a person needs your yes."),
-    "call": ApprovalRule("use-a-tool", "This tool is used only with your yes."),
-    MERGE: ApprovalRule("merge", "What others wrote comes into your folder only with your yes."),
-    INTENDED: ApprovalRule("intended", "Tests that judge the work change only with your yes."),
-    FIX: ApprovalRule("fix", "What was checked last failed; it is mended only with your yes."),
-    LESSON: ApprovalRule("lesson", "Your rules and guidelines change only with your yes."),
+    SEND: ApprovalRule("send-to-person", "A message to somebody else needs your approval."),
+    "call": ApprovalRule("use-a-tool", "This tool needs your approval."),
+    MERGE: ApprovalRule("merge", "Changes come into your folder only with your approval."),
+    INTENDED: ApprovalRule("intended", "Tests that check the work change only with your approval."),
+    FIX: ApprovalRule("fix", "A check failed later; it is fixed only with your approval."),
+    LESSON: ApprovalRule("lesson", "Your rules and guidelines change only with your approval."),
     RESTORED: ApprovalRule(
-        "restored", "What may have run before a restore runs only with your yes."
+        "restored", "It may have run before the restore; it runs again only with your approval."
     ),
     "budget": ApprovalRule("budget", "It would cost more than the settings allow."),
 }
 _REASONS: Final[Mapping[Reason, ApprovalRule]] = {
-    Reason.APPROVAL: ApprovalRule("approval", "This is done only with your yes."),
+    Reason.APPROVAL: ApprovalRule("approval", "This needs your approval."),
     Reason.INPUT: ApprovalRule("question", "It cannot go on without an answer of yours."),
     Reason.AUTH: ApprovalRule("account", "Something must be put right outside before it goes on."),
     Reason.DELIVERABLE: ApprovalRule("gate", "What was written is not fit to be sent."),
@@ -217,18 +223,28 @@ _ABOUT_A_TEXT: Final = (Reason.APPROVAL, Reason.DELIVERABLE)
 
 
 class Undo(Struct, frozen=True):
+    """How long a decision about a text can be undone."""
+
     seconds: int = 0
     at_once: tuple[str, ...] = ()  # channels on which nothing leaves this machine
+    declines: bool = False  # whether a decline can be undone too: the task ends only then
 
     def due(self, task: Task, review: Review, decision: Decision, now: datetime) -> datetime:
-        """Return when a task continues after a decision: later, if that releases a message."""
-        lets_out = decision.answer in _YES and review.reason in _ABOUT_A_TEXT
+        """Return when a task continues after a decision: later, if that can be undone."""
+        waits = self.covers(task, review, decision.answer)
+        return now + timedelta(seconds=self.seconds) if waits else now
+
+    def covers(self, task: Task, review: Review, answer: ReviewAnswer) -> bool:
+        """Whether an answer can be undone: it releases a message, or keeps one back."""
+        if review.reason not in _ABOUT_A_TEXT or review.resume_to is not Status.DELIVERING:
+            return False
+        if answer is ReviewAnswer.DECLINE:
+            return self.declines and self.seconds > 0
         leaves = any(
             each.status is DeliveryStatus.PENDING and each.channel not in self.at_once
             for each in task.delivery
         )
-        waits = lets_out and leaves and review.resume_to is Status.DELIVERING
-        return now + timedelta(seconds=self.seconds) if waits else now
+        return answer in _YES and leaves and self.seconds > 0
 
 
 AT_ONCE: Final = Undo()

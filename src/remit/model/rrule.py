@@ -7,7 +7,6 @@ not exist is moved forward by the length of the gap (02:30 runs at 03:30); one t
 the first time.
 """
 
-import calendar
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -15,7 +14,7 @@ from itertools import chain, dropwhile, groupby, islice, takewhile
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.errors import BadInput
+from remit.errors import BadInput, UnknownName
 from remit.model import recurrence, recurrence_times
 from remit.model.codec import moment
 from remit.model.recurrence import Freq, RecurrenceRule, UnfitRule
@@ -69,7 +68,7 @@ def zone_of(name: str) -> ZoneInfo:
         return ZoneInfo(name)
     except (KeyError, ValueError, OSError):
         sentence = f"There is no time zone {name!r:.60}; one looks like Europe/Berlin."
-        raise BadInput(sentence, field="zone") from None
+        raise UnknownName(sentence, field="zone") from None
 
 
 def read(text: str) -> RecurrenceRule:
@@ -159,7 +158,19 @@ class _BarrenSteps:
             raise _NothingFound
 
 
-_DAYS: Final = dict(zip(("MO", "TU", "WE", "TH", "FR", "SA", "SU"), calendar.day_name, strict=True))
+_DAYS: Final = {
+    "MO": "Monday",
+    "TU": "Tuesday",
+    "WE": "Wednesday",
+    "TH": "Thursday",
+    "FR": "Friday",
+    "SA": "Saturday",
+    "SU": "Sunday",
+}
+_MONTHS: Final = (
+    *("January", "February", "March", "April", "May", "June", "July"),
+    *("August", "September", "October", "November", "December"),
+)
 _UNITS: Final = {
     "MINUTELY": "minute",
     "HOURLY": "hour",
@@ -199,7 +210,7 @@ def _days(parts: dict[str, str]) -> str:
         return ""
     month = parts.get("BYMONTH", "")
     told = _list(["the last day" if each == "-1" else f"day {each}" for each in dates.split(",")])
-    return f"{told} of {calendar.month_name[int(month)]}" if month else told
+    return f"{told} of {_MONTHS[int(month) - 1]}" if month else told
 
 
 def _day(code: str) -> str:

@@ -1,13 +1,12 @@
 """A run, which is one leg of a task: its holder, its steps, its outcome and its events."""
 
-import hashlib
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
-from remit.model.codec import JsonMap
+from remit.model.codec import JsonMap, sha256
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.review import Review
 from remit.model.status import Actor
@@ -35,6 +34,8 @@ class Run(Struct, frozen=True):
 
 class Done(Struct, frozen=True):
     summary: str
+    quiet: bool = False  # nobody is told, because the owner asked for that
+    still_watching: bool = False  # but after a week of silence one note says that it runs
 
 
 class Wait(Struct, frozen=True):
@@ -121,4 +122,4 @@ def chain(previous: bytes, row: tuple[object, ...]) -> bytes:
     The data is the last part, and no earlier part can contain the separator, so two different rows
     never give the same input.
     """
-    return hashlib.sha256(previous + "\x1f".join(map(str, row)).encode()).digest()
+    return sha256(previous + "\x1f".join(map(str, row)).encode())

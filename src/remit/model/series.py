@@ -61,7 +61,8 @@ class Series(Struct, frozen=True):
     ended_at: datetime | None = None
     why: str | None = None  # why it ended
     paused_at: datetime | None = None
-    skips: tuple[datetime, ...] = ()  # future slots that the owner skipped
+    skips: tuple[datetime, ...] = ()  # future slots that get no task: skipped, or taken
+    taken: tuple[datetime, ...] = ()  # those of them that have a task already
     missed: OnMissed | None = None  # None: the settings decide
     overlap: Overlap | None = None
 
@@ -84,3 +85,31 @@ class Slot(Struct, frozen=True):
             return None
         meant = self.at if self.fate is SlotFate.CAUGHT_UP or self.planned is None else self.planned
         return max(self.started - meant, timedelta(0))
+
+
+class WatchKind(StrEnum):
+    URL = "url"
+    COMMAND = "command"  # of the settings
+    FOLDER = "folder"
+    CALENDAR = "calendar"
+
+
+class WatchLook(Struct, frozen=True):
+    """The digest of what is there now, and that of the last completed run, if there is one."""
+
+    digest: str
+    before: str | None = None
+    shown: str = ""  # the part that counts, shortened
+
+    @property
+    def unchanged(self) -> bool:
+        return self.digest == self.before
+
+
+def watch_kind(target: str) -> tuple[WatchKind | None, str]:
+    """Return what a target is, and its name: an address, or `command:backup`."""
+    if target.startswith(("https://", "http://")):
+        return WatchKind.URL, target
+    kind, _, rest = target.partition(":")
+    known = kind in (WatchKind.COMMAND, WatchKind.FOLDER, WatchKind.CALENDAR) and bool(rest)
+    return (WatchKind(kind), rest) if known else (None, target)

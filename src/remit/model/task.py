@@ -16,6 +16,7 @@ from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.plan import Gap, ItemStatus, OwnerRequest, Plan, RankingRule, WorkItem
 from remit.model.series import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
+from remit.model.task_file import TaskFile
 from remit.model.veto import Condition, ConditionKind, VetoCue
 
 
@@ -107,6 +108,7 @@ class PendingReading(Struct, frozen=True, kw_only=True):
     repeats: Repeats | None = None
     home: str | None = None
     said_at: datetime | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 class RunFindings(TypedDict, total=False):
@@ -118,6 +120,7 @@ class RunFindings(TypedDict, total=False):
     verdict: Verdict | None
     taint: Taint | None
     spent: TaskBudget | None
+    files: tuple[TaskFile, ...] | None
 
 
 class Task(Struct, frozen=True, kw_only=True):
@@ -159,6 +162,7 @@ class Task(Struct, frozen=True, kw_only=True):
     completed_at: datetime | None = None
     retry_of: TaskId | None = None
     notes: tuple[str, ...] = ()  # the owner's later answers and corrections
+    files: tuple[TaskFile, ...] = ()  # what came in with it, and what its messages carry
     cancel_requested: bool = False
     pause_requested: bool = False
     deleted_at: datetime | None = None
@@ -199,6 +203,8 @@ class Task(Struct, frozen=True, kw_only=True):
         new = {name: value for name, value in found.items() if value is not None}
         if (taint := found.get("taint")) is not None:
             new["taint"] = self.taint.joined(taint)
+        if files := found.get("files"):
+            new["files"] = tuple(dict.fromkeys((*self.files, *files)))
         return replace(self, **new)
 
     def with_parts(self, whole: Delivery, parts: Sequence[Delivery]) -> "Task":
@@ -227,6 +233,18 @@ class Task(Struct, frozen=True, kw_only=True):
         if not any(each.recipient is not None for each in self.delivery):
             return ()
         return tuple(each for each in self.conditions if each.kind is ConditionKind.ONLY_IF)
+
+    @property
+    def quiet(self) -> Condition | None:
+        """The owner's words that a run may end without a message; only for the owner's tasks."""
+        if any(each.recipient is not None for each in self.delivery):
+            return None
+        return next((each for each in self.conditions if each.kind is ConditionKind.QUIET), None)
+
+    @property
+    def watch(self) -> Condition | None:
+        """Where each run looks first, to end without a model if nothing changed."""
+        return next((each for each in self.conditions if each.kind is ConditionKind.WATCH), None)
 
     @property
     def ended(self) -> bool:

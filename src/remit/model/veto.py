@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
@@ -76,6 +75,14 @@ class ConditionKind(StrEnum):
     NOT_TO = "not_to"  # people
     ONLY_IF = "only_if"  # something in the world
     AFTER_OK = "after_ok"  # an event that code cannot see: the owner must say that it happened
+    QUIET = "quiet"  # the run may end without a message to the owner
+    WATCH = "watch"  # each run looks here first, and ends if nothing changed
+
+
+# The kinds that a leading word of a message shows.
+LED_KINDS: Final = tuple(
+    kind for kind in ConditionKind if kind not in (ConditionKind.QUIET, ConditionKind.WATCH)
+)
 
 
 class Condition(Struct, frozen=True):
@@ -88,6 +95,7 @@ class Condition(Struct, frozen=True):
     days: tuple[int, ...] = ()  # not on these; Monday is 0
     zone: str = "UTC"  # the zone in which days begin
     names: tuple[str, ...] = ()  # not to these
+    pattern: str = ""  # of a watch: which part counts
 
 
 def excludes(conditions: Iterable[Condition], name: str) -> Condition | None:
@@ -97,6 +105,8 @@ def excludes(conditions: Iterable[Condition], name: str) -> Condition | None:
 
 def holds_until(conditions: Iterable[Condition], now: datetime) -> tuple[datetime, str] | None:
     """Return until when nothing may be sent, and the words that say so; None if it may go now."""
+    from zoneinfo import ZoneInfo  # noqa: PLC0415 - most tasks have no such condition
+
     for each in conditions:
         if each.at is not None and now < each.at:
             return each.at, each.words

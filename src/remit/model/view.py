@@ -8,11 +8,14 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
+from msgspec import Struct
+
 from remit.model.codec import JsonMap, stamp, to_json
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.ids import TaskId
 from remit.model.proof import because
-from remit.model.status import Reason, Status
+from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Task
 
 SCHEMA_VERSION: Final = 1
@@ -204,3 +207,57 @@ def _value(word: StrEnum | None) -> str | None:
 
 
 _RENDER: Final[Mapping[JsonView, Callable[[Task], JsonMap]]] = {JsonView.S3: _s3, JsonView.S4: _s4}
+
+
+_UNBEGUN: Final = frozenset({Status.NEW, Status.READY})
+
+
+class TaskState(Struct, frozen=True, kw_only=True):
+    id: TaskId
+    title: str
+    status: Status
+    pausing: bool  # requested by the owner, not yet done by the engine
+    leaving: bool  # being cancelled
+    deleted: bool
+    held: bool  # a worker holds it right now
+    resume_to: Status | None = None
+
+    @property
+    def can(self) -> Mapping[str, bool]:
+        """Which actions are possible."""
+        status, stays = self.status, not self.leaving
+        paused_unbegun = status is Status.PAUSED and self.resume_to in _UNBEGUN
+        waits = status is Status.READY or status in ACTIVE
+        return {
+            "run": waits and not self.held and stays,
+            "pause": status in PAUSABLE and stays and not self.pausing,
+            "resume": status is Status.PAUSED or self.pausing,
+            "cancel": status not in TERMINAL and stays,
+            "retry": status in TERMINAL,
+            "edit": status in _UNBEGUN or paused_unbegun,
+            "delete": not self.deleted,
+            "restore": self.deleted,
+        }
+
+
+def standing_of(task: Task, *, held: bool) -> TaskState:
+    return TaskState(
+        id=task.id,
+        title=task.title,
+        status=task.status,
+        pausing=task.pause_requested,
+        leaving=task.cancel_requested,
+        deleted=task.deleted_at is not None,
+        held=held,
+        resume_to=task.resume_to,
+    )
+
+
+def why_not(task: TaskState, action: str) -> str | None:
+    """Return why an action is not possible now; None if it is."""
+    if task.can[action]:
+        return None
+    stands = task.status.value
+    if task.deleted or task.leaving:
+        stands = "deleted" if task.deleted else "being cancelled"
+    return f"It is {stands.replace('_', ' ')}."

@@ -1,7 +1,7 @@
 """Which tasks the work on another task may see: the one rule for recall and every tool.
 
 Otherwise somebody who may start work here could ask for the work of others. The table of who sees
-what is in docs/howto/recall.md.
+what is in docs/howto/memory.md.
 """
 
 import re

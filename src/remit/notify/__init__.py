@@ -48,7 +48,8 @@ def _nothing(*_: object) -> None:
 
 
 def _ended_line(event: Event, title: str) -> str | None:
-    return f"{title}: {_ended(event)}" if event.data["to"] in TERMINAL else None
+    silent = event.data.get("quiet") or event.data.get("repeated")
+    return f"{title}: {_ended(event)}" if event.data["to"] in TERMINAL and not silent else None
 
 
 def _lost_line(event: Event, title: str) -> str | None:
@@ -66,7 +67,7 @@ def news(event: Event) -> NoticeKind | None:
 
     Questions of intake are in its answer, and the owner knows what the owner cancelled.
     """
-    says = _TELLS.get(event.kind)
+    says = _KINDS_OF_EVENTS.get(event.kind)
     return says(event) if says else None
 
 
@@ -96,7 +97,11 @@ def _title(event: Event, task: Task | None) -> str:
 def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -> str:
     """Return the text in the conversation; a result for the owner is shown in full."""
     if news is NoticeKind.DONE and task is not None:
-        return "\n\n".join([_done(task), *_results(task)])
+        again = [f"“{task.title}” works again."] if event.data.get("recovered") else []
+        if event.data.get("quiet"):
+            still = f"Still watching “{task.title}”: nothing to report for a week."
+            return "\n\n".join(again) or still
+        return "\n\n".join([*again, _done(task), *_results(task)])
     where = str(event.data.get("account", ""))
     return _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
 
@@ -115,6 +120,11 @@ def _question_kind(event: Event) -> NoticeKind | None:
 
 def _moved(event: Event) -> NoticeKind | None:
     missed = NoticeKind.MISSED if event.data.get("fate") else None
+    if event.data.get("repeated"):
+        return None  # the owner knows since the first of these failures
+    speaks = event.data.get("recovered") or event.data.get("stillWatching")
+    if event.data.get("quiet") and not speaks:
+        return None
     return _ENDS.get(str(event.data["to"]), missed)
 
 
@@ -180,7 +190,11 @@ def _href(event: Event, news: NoticeKind) -> str:
 
 
 def _done(task: Task) -> str:
-    went = [_way(each) for each in task.delivery if _is_out(each) and not _is_here(each)]
+    went = [
+        _channel_and_recipient(each)
+        for each in task.delivery
+        if _is_out(each) and not _is_here(each)
+    ]
     sent = f" Sent: {', '.join(dict.fromkeys(went))}." if went else ""
     came = "" if task.delivery else f" {task.result_summary or ''}".rstrip()
     return f"“{task.title}” is done.{sent}{came}"
@@ -204,7 +218,7 @@ def _is_here(delivery: Delivery) -> bool:
     return delivery.channel == "dashboard" and delivery.recipient is None
 
 
-def _way(delivery: Delivery) -> str:
+def _channel_and_recipient(delivery: Delivery) -> str:
     return f"{delivery.channel} to {delivery.recipient or 'you'}"
 
 
@@ -221,7 +235,7 @@ _REMARKS: Final[Mapping[EventKind, Callable[[Event, str], str | None]]] = {
     EventKind.TASK_UPDATED: _twin_line,
 }
 _SHOWN: Final = 5
-_TELLS: Final[Mapping[EventKind, Callable[[Event], NoticeKind | None]]] = {
+_KINDS_OF_EVENTS: Final[Mapping[EventKind, Callable[[Event], NoticeKind | None]]] = {
     EventKind.REVIEW_OPENED: _question_kind,
     EventKind.TASK_MOVED: _moved,
     EventKind.DELIVERY_REPORTED: _reported,

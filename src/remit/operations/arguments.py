@@ -6,7 +6,7 @@ module loads nothing else of Remit's work, so that a command can ask a running R
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal
 from urllib.parse import quote
 
 from msgspec import Meta, Struct, to_builtins
@@ -15,21 +15,34 @@ from remit.model.codec import JsonMap, moment, stamp
 from remit.model.contract import ContractType, GeneratedFrom, Timing
 from remit.model.conversation import MAX_TITLE, MAX_TURN
 from remit.model.review import ReviewAnswer
-from remit.model.series import OnMissed, Overlap, Repeats
+from remit.model.series import Repeats
 from remit.model.task import Priority
+from remit.operations.texts import (
+    DATE_TIME,
+    RULE_PATTERN,
+    SAYS_SOMETHING,
+    Attachments,
+    LongText,
+    MaybeTime,
+    SaidText,
+    TaskIdText,
+    TitleText,
+    any_value,
+    either,
+    no_value,
+    none_of,
+    values,
+)
 
 _BRACES: Final = re.compile(r"\{(\w+)\}")
-_DATE_TIME: Final = Meta(extra_json_schema={"format": "date-time"})
-MaybeTime: TypeAlias = Annotated[str | None, _DATE_TIME]
-Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
-ChannelWord: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
-AddressText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
 
 
 class ArgumentPart(
     Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True
 ):
-    """An object inside the arguments."""
+    """An object inside the arguments. `together` is what its fields must be like together."""
+
+    together: ClassVar[Mapping[str, object]] = {}
 
 
 class Arguments(ArgumentPart, frozen=True):
@@ -38,6 +51,7 @@ class Arguments(ArgumentPart, frozen=True):
     address: ClassVar[str]
     internal: ClassVar[frozenset[str]] = frozenset()
     fills: ClassVar[Mapping[str, str]] = {}  # fields that the address calls otherwise
+    max_bytes: ClassVar[int] = 1024 * 1024  # of the body
     kept: ClassVar[bool] = True  # its answer may be kept, and told again to who has the same key
 
     @classmethod
@@ -85,9 +99,9 @@ class NewItem(ArgumentPart, frozen=True):
 
 
 class NewDelivery(ArgumentPart, frozen=True):
-    channel: str
-    recipient: str | None = None
-    content: str | None = None
+    channel: Annotated[str, Meta(extra_json_schema={"maxLength": 100})]
+    recipient: Annotated[str, Meta(extra_json_schema={"maxLength": 500})] | None = None
+    content: SaidText | None = None
 
 
 class NewCriterion(ArgumentPart, frozen=True):
@@ -98,18 +112,22 @@ class NewCriterion(ArgumentPart, frozen=True):
 
 
 class NewContract(ArgumentPart, frozen=True):
+    together = none_of(
+        {"properties": {"type": {"const": "verifiable"}, "criteria": {"maxItems": 0}}}
+    )
+
     type: ContractType
     criteria: Annotated[list[NewCriterion], Meta(max_length=100)]
     generated_from: GeneratedFrom = GeneratedFrom.USER
-    generated_at: str | None = None
+    generated_at: MaybeTime = None
 
 
 class NewRepeats(ArgumentPart, frozen=True):
     """How often a task repeats: an RRULE, its time zone and the first time."""
 
-    rule: Annotated[str, Meta(max_length=500)]
+    rule: Annotated[str, Meta(max_length=500, extra_json_schema={"pattern": RULE_PATTERN})]
     zone: Annotated[str, Meta(max_length=100)]
-    first: Annotated[str, _DATE_TIME]
+    first: Annotated[str, DATE_TIME]
 
     @classmethod
     def from_series(cls, repeats: Repeats | None) -> "NewRepeats | None":
@@ -121,15 +139,34 @@ class NewRepeats(ArgumentPart, frozen=True):
         return Repeats(self.rule, self.zone, moment(self.first))
 
 
+class NewWatch(ArgumentPart, frozen=True):
+    """Where each run looks first; if nothing changed since the last, it ends without a model.
+
+    `target` is an address, `command:NAME`, `folder:/path` or `calendar:NAME`; `part` a pattern or
+    a JSON pointer of what counts.
+    """
+
+    target: Annotated[str, Meta(max_length=2_000)]
+    part: Annotated[str, Meta(max_length=500)] = ""
+
+
 class NewTask(Arguments, frozen=True):
     """A new task: the owner's words as `text`, or a `title` with its other fields."""
 
     address = "POST /api/tasks"
     internal = frozenset({"session"})
+    together = {
+        **any_value("text", "title"),
+        "dependentSchemas": {
+            "repeats": {"if": no_value("repeats"), "else": no_value("scheduledFor")},
+            "files": {"if": {"properties": {"files": {"maxItems": 0}}}, "else": values("project")},
+            "prd": {"if": {"properties": {"prd": {"const": False}}}, "else": values("project")},
+        },
+    }
 
-    text: str | None = None
-    title: str | None = None
-    instructions: str | None = None
+    text: SaidText | None = None
+    title: TitleText | None = None
+    instructions: LongText | None = None
     work: Annotated[list[str | NewItem], Meta(max_length=200)] = []
     delivery: Annotated[list[NewDelivery], Meta(max_length=50)] | None = None
     scheduled_for: MaybeTime = None
@@ -141,6 +178,8 @@ class NewTask(Arguments, frozen=True):
     files: Annotated[list[Annotated[str, Meta(max_length=500)]], Meta(max_length=1_000)] = []
     prd: bool | Annotated[str, Meta(max_length=500)] = False  # the document, as prd.md#US-1
     session: str | None = None  # the thread that an agent goes on with
+    watch: NewWatch | None = None
+    attachments: Attachments = {}
 
 
 class NewMessage(Arguments, frozen=True):
@@ -152,24 +191,34 @@ class NewMessage(Arguments, frozen=True):
     """
 
     address = "POST /api/messages"
+    together = none_of(
+        values("scheduledFor", "repeats"),
+        *(values("conversationId", each) for each in ("scheduledFor", "repeats", "priority")),
+    )
 
-    text: Annotated[str, Meta(max_length=100_000)]
+    text: Annotated[str, Meta(max_length=100_000, extra_json_schema=SAYS_SOMETHING)]
     scheduled_for: MaybeTime = None
     repeats: NewRepeats | None = None
     priority: Priority | None = None
     dry_run: bool = False
     wait: bool = False
     conversation_id: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    watch: NewWatch | None = None
+    attachments: Attachments = {}
+
+
+_CHANGES: Final = ("title", "instructions", "scheduledFor", "priority", "delivery")
 
 
 class TaskChange(TaskArguments, frozen=True):
     """An action on a task, or changes to a task that has not begun."""
 
     address = "PATCH /api/tasks/{id}"
+    together = {"if": no_value("action"), "then": any_value(*_CHANGES), "else": no_value(*_CHANGES)}
 
     action: Literal["pause", "resume", "cancel", "run"] | None = None
-    title: str | None = None
-    instructions: str | None = None
+    title: TitleText | None = None
+    instructions: LongText | None = None
     scheduled_for: MaybeTime = None
     priority: Priority | None = None
     delivery: Annotated[list[NewDelivery], Meta(max_length=50)] | None = None
@@ -232,9 +281,10 @@ class Bulk(Arguments, frozen=True):
     """An action on many tasks: those with these ids, or all that match a filter line."""
 
     address = "POST /api/tasks/bulk"
+    together = either("ids", "filter")
 
     action: Literal["run", "pause", "resume", "cancel", "retry", "delete"]
-    ids: Annotated[list[Annotated[str, Meta(max_length=60)]], Meta(max_length=10_000)] | None = None
+    ids: Annotated[list[TaskIdText], Meta(max_length=10_000)] | None = None
     filter: Annotated[str, Meta(max_length=2_000)] | None = None
     dry_run: bool = False
 
@@ -244,16 +294,31 @@ class Bulk(Arguments, frozen=True):
 
 class NewDecision(ReviewArguments, frozen=True):
     address = "POST /api/reviews/{id}/decision"
+    internal = frozenset({"grace"})
 
     answer: ReviewAnswer
     text: Annotated[str, Meta(max_length=100_000)] | None = None
     always: bool = False
+    grace: bool = False  # a declined text can be taken up again for some seconds
+
+
+class UndoDecision(ReviewArguments, frozen=True):
+    address = "POST /api/reviews/{id}/undo"
+
+
+class SeeResults(Arguments, frozen=True):
+    """The ended tasks that the owner has looked at; without ids, all that wait to be seen."""
+
+    address = "POST /api/inbox/seen"
+
+    ids: Annotated[list[TaskIdText], Meta(max_length=10_000)] | None = None
 
 
 class Postponement(ReviewArguments, frozen=True):
     """Until when a question is put off: a time, or a number of hours from now."""
 
     address = "POST /api/reviews/{id}/later"
+    together = either("until", "hours")
 
     until: MaybeTime = None
     hours: Annotated[int, Meta(ge=1, le=2160)] | None = None
@@ -271,7 +336,9 @@ class NewTitle(Arguments, frozen=True):
     address = "PATCH /api/conversations/{id}"
 
     id: str
-    title: Annotated[str, Meta(min_length=1, max_length=MAX_TITLE)]
+    title: Annotated[
+        str, Meta(min_length=1, max_length=MAX_TITLE, extra_json_schema=SAYS_SOMETHING)
+    ]
 
 
 class RemoveConversation(Arguments, frozen=True):
@@ -287,51 +354,10 @@ class NewTurn(Arguments, frozen=True):
     internal = frozenset({"patience"})
 
     id: str
-    text: Annotated[str, Meta(min_length=1, max_length=MAX_TURN)]
-    about: Annotated[str, Meta(max_length=200)] | None = None
+    text: Annotated[str, Meta(min_length=1, max_length=MAX_TURN, extra_json_schema=SAYS_SOMETHING)]
+    about: TaskIdText | None = None
     patience: float = 3.0  # seconds that an answer is waited for; one by a model may take longer
 
 
 class TalkAboutTask(TaskArguments, frozen=True):
     address = "POST /api/tasks/{id}/conversation"
-
-
-# Series -------------------------------------------------------------------------------------------
-
-
-class PauseSeries(SeriesArguments, frozen=True):
-    address = "POST /api/series/{id}/pause"
-
-
-class ResumeSeries(SeriesArguments, frozen=True):
-    address = "POST /api/series/{id}/resume"
-
-
-class EndSeries(SeriesArguments, frozen=True):
-    address = "POST /api/series/{id}/end"
-
-
-class SkipSlot(SeriesArguments, frozen=True):
-    """The slot to skip; without one, the next."""
-
-    address = "POST /api/series/{id}/skip"
-
-    slot: MaybeTime = None
-
-
-class MoveSlot(SeriesArguments, frozen=True):
-    """The slot to move to another time; without one, the next."""
-
-    address = "POST /api/series/{id}/move"
-
-    to: Annotated[str, _DATE_TIME]
-    slot: MaybeTime = None
-
-
-class SeriesRules(SeriesArguments, frozen=True):
-    """What happens to slots that are missed or overlap; omitted fields stay as they are."""
-
-    address = "POST /api/series/{id}/rules"
-
-    missed: OnMissed | None = None
-    overlap: Overlap | None = None

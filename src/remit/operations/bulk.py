@@ -9,16 +9,10 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
-from remit.model.task_state import TaskState, why_not
+from remit.model.view import TaskState, why_not
 from remit.operations import arguments as args
 from remit.operations import filters, tasks
-from remit.operations.operation import (
-    AgentRule,
-    Answer,
-    Operation,
-    OperationRequest,
-    checked,
-)
+from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest, checked
 from remit.owner import Owner
 from remit.store import search
 from remit.store import tasks as stored
@@ -38,7 +32,7 @@ _VERBS: Final = {
 
 async def act(request: OperationRequest, said: args.Bulk) -> Answer:
     """Do one thing to many tasks, or preview it."""
-    named, more = await _named(request, said)
+    named, more = await _requested_tasks(request, said)
     known = await request.house.db.read(request.access.finds, named)
     found = await request.house.db.read(stored.statuses_of, known)
     there = {each.id for each in found}
@@ -54,7 +48,7 @@ async def act(request: OperationRequest, said: args.Bulk) -> Answer:
     return Answer(told | _result(done, gone))
 
 
-async def _named(request: OperationRequest, said: args.Bulk) -> tuple[list[TaskId], bool]:
+async def _requested_tasks(request: OperationRequest, said: args.Bulk) -> tuple[list[TaskId], bool]:
     """Return the requested tasks, and whether there are more than the limit."""
     if (said.ids is None) == (said.filter is None):
         raise BadInput("Give ids or filter (a filter line), one of them.", field="ids")
@@ -86,16 +80,15 @@ async def _one(request: OperationRequest, action: str, task_id: TaskId) -> JsonM
 def _preview(action: str, found: Sequence[TaskState], gone: list[Json]) -> JsonMap:
     refused = [(each, why) for each in found if (why := why_not(each, action))]
     fitting = [each for each in found if why_not(each, action) is None]
-    first: list[Json] = [
-        {"id": each.id, "title": each.title, "state": each.status.value} for each in fitting[:SHOWN]
-    ]
-    told: list[Json] = [_refused(each.id, why) for each, why in refused]
-    whole = [*told, *gone]
+    whole: list[Json] = [*(_refused(each.id, why) for each, why in refused), *gone]
     return {
         "matched": len(found) + len(gone),
         "done": len(fitting),
         "refused": len(whole),
-        "first": first,
+        "first": [
+            {"id": each.id, "title": each.title, "state": each.status.value}
+            for each in fitting[:SHOWN]
+        ],
         "results": whole[:SHOWN],
     }
 

@@ -14,14 +14,17 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput, NotFound, NotPossibleNow
 from remit.model.caller import OWNER, OWNERS, Caller, Scope
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import Ids
+from remit.operations.password import SignInLimiter
+from remit.operations.texts import is_readable_line
 from remit.ports import Clock
 from remit.store import callers
 from remit.store.callers import ApiToken, SignIn
 from remit.store.database import Database
+from remit.store.rates import Rates
 
 PROGRAM: Final = "tok-"  # prefix of a program's token id
 PREFIX: Final = "remit_"  # so that a token is recognised wherever it is found
@@ -54,6 +57,7 @@ class CallerRegistry:
         self._clock = clock
         self._ids = ids
         self._token = token.encode()
+        self.limiter = SignInLimiter(clock.now, Rates(db))
         self._gone: list[Callable[[str], None]] = []
 
     def on_gone(self, tell: Callable[[str], None]) -> None:
@@ -105,13 +109,25 @@ class CallerRegistry:
     def is_owners(self, token: str) -> bool:
         return hmac.compare_digest(token.strip().encode(), self._token)
 
-    async def sign_in_by_token(self, token: str) -> str | None:
-        """Sign a browser in; only with the owner's own token."""
-        if not self.is_owners(token):
-            return None
+    async def new_sign_in(self) -> str:
+        """Return the session secret for a browser whose owner has proved to be the owner."""
         sign_in, secret = self._sign_in()
         await self._db.write(callers.add_sign_in, sign_in, _digest(secret.encode()))
         return secret
+
+    def new_device(self) -> str:
+        """Return a proof that this browser has signed in once."""
+        made = secrets.token_hex(16)
+        return f"{made}.{self._proof(made)}"
+
+    def device_of(self, given: str) -> str:
+        """Return the device that a cookie proves; empty if it proves none."""
+        device, _, proof = given.partition(".")
+        proved = hmac.compare_digest(proof.encode(), self._proof(device).encode())
+        return device if device and proved else ""
+
+    def _proof(self, device: str) -> str:
+        return hmac.new(self._token, f"device {device}".encode(), hashlib.sha256).hexdigest()
 
     async def sign_ins(self) -> list[SignIn]:
         return await self._db.read(callers.sign_ins, self._clock.now())
@@ -167,12 +183,12 @@ def cookie_of(port: int) -> str:
 
 def check(by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool) -> None:
     """Refuse an invalid token request with a sentence."""
-    if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
+    if len(name) > _LONGEST_NAME or not is_readable_line(name):
         sentence = f"A token's name is 1 to {_LONGEST_NAME} letters on one line."
         raise BadInput(sentence, field="name")
     if name.casefold() in _RESERVED:
         sentence = f"{name!r} is what Remit itself calls someone; choose another name."
-        raise BadInput(sentence, field="name")
+        raise NotPossibleNow(sentence, field="name")
     if not scopes:
         known = ", ".join(Scope)
         raise BadInput(f"A token needs at least one scope: {known}.", field="scopes")

@@ -18,7 +18,15 @@ from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.texts import is_readable_line
+from remit.ports import AddressedChannel, implements
 from remit.store import permissions
+
+_EXAMPLES: Final = (
+    ("mail", "anna@example.org"),
+    ("whatsapp", "+66 81 234 5678"),
+    ("telegram", "123456789@telegram"),
+)
 
 
 async def look(request: OperationRequest) -> Answer:
@@ -30,12 +38,17 @@ async def look(request: OperationRequest) -> Answer:
 async def add(request: OperationRequest, said: args.NewContact) -> Answer:
     lines = {_text(way): ContactAddress(_text(address)) for way, address in said.channels.items()}
     role = None if said.role is None else _text(said.role)
+    for way, line in lines.items():
+        _check_address(request, way, line.address)
     entry = ContactEntry(_text(said.name), tuple(map(_text, said.aliases)), role, lines)
     await asyncio.to_thread(edit.put, _book(request), entry)
     return await look(request)
 
 
 async def change(request: OperationRequest, said: args.ChangedContact) -> Answer:
+    for way, address in said.channels.items():
+        if address is not None:
+            _check_address(request, way, _text(address))
     only_if, new = await _expected(request), partial(_changed, said)
     await asyncio.to_thread(edit.change, _book(request), said.contact, new, only_if=only_if)
     return await look(request)
@@ -53,7 +66,7 @@ async def permit(request: OperationRequest, said: args.NewPermission) -> Answer:
 
 async def list_rules(request: OperationRequest) -> Answer:
     """Return all standing rules; asking is the default and no rule."""
-    rules: list[Json] = [_rule(each) for each in await _standing(request)]
+    rules: list[Json] = [_rule(each) for each in await _stored_rules(request)]
     return Answer({"rules": rules})
 
 
@@ -63,7 +76,7 @@ async def add_rule(request: OperationRequest, said: args.NewRule) -> Answer:
 
 
 async def drop_rule(request: OperationRequest, said: args.RemoveRule) -> Answer:
-    found = [each for each in await _standing(request) if _rule_id(each) == said.id]
+    found = [each for each in await _stored_rules(request) if _rule_id(each) == said.id]
     if not found:
         raise NotFound("rule", said.id[:60])
     asks = Permission(found[0].contact, found[0].channel, found[0].address, Policy.ASK)
@@ -92,7 +105,9 @@ def _tag(told: JsonMap) -> str:
 def _changed(said: args.ChangedContact, old: ContactEntry) -> ContactEntry:
     gone = [way for way, address in said.channels.items() if address is None]
     kept = edit.without(old, gone)
-    lines = {way: _line(old, way, each) for way, each in said.channels.items() if each is not None}
+    lines = {
+        way: _new_address(old, way, each) for way, each in said.channels.items() if each is not None
+    }
     aliases, role = said.aliases, said.role
     if aliases is not UNSET:
         kept = replace(kept, aliases=tuple(dict.fromkeys(map(_text, aliases or ()))))
@@ -102,20 +117,31 @@ def _changed(said: args.ChangedContact, old: ContactEntry) -> ContactEntry:
     return replace(kept, name=name, lines={**kept.lines, **lines})
 
 
-def _line(old: ContactEntry, way: str, address: str) -> ContactAddress:
+def _new_address(old: ContactEntry, way: str, address: str) -> ContactAddress:
     """Return the new address; the id of incoming messages stays if the address is the same."""
     before, text = old.lines.get(way), _text(address)
     return before if before is not None and before.address == text else ContactAddress(text)
 
 
+def _check_address(request: OperationRequest, way: str, address: str) -> None:
+    """Refuse what the channel could not send to; a channel that is not set up cannot tell."""
+    channel = request.house.outfit.channels.get(way)
+    if channel is None or not implements(channel, AddressedChannel) or channel.takes(address):
+        return
+    known = request.house.settings.channels.get(way)
+    kind = (known.service if known else way).lower()
+    example = next((f" Write it like {each}." for name, each in _EXAMPLES if name in kind), "")
+    raise BadInput(f"{address!r:.60} is no address for {way}.{example}", field="address")
+
+
 def _text(text: str) -> str:
     text = text.strip()
-    if not text or not text.isprintable():
+    if not is_readable_line(text):
         raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
     return text
 
 
-async def _standing(request: OperationRequest) -> list[Permission]:
+async def _stored_rules(request: OperationRequest) -> list[Permission]:
     found = await request.house.db.read(permissions.list_permissions)
     return [each for each in found if each.policy is not Policy.ASK]
 

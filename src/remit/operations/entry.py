@@ -1,5 +1,6 @@
 """Operations on access: tokens of programs, browser sessions, push subscriptions."""
 
+import asyncio
 from typing import Final
 
 from msgspec.structs import replace
@@ -8,11 +9,13 @@ from remit.channels.push.sending import NEEDS
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
 from remit.model.codec import JsonMap, stamp
+from remit.operations import password
 from remit.operations import settings_arguments as args
 from remit.operations.callers import CODE_LIFE, shape
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.permission import NotAllowed
 from remit.store.callers import SignIn
+from remit.store.secrets import Secrets, machine_ring
 
 _SIGNED_IN: Final = "sig-"
 
@@ -57,6 +60,27 @@ def sign_in_to_json(each: SignIn, key: str) -> JsonMap:
         "expiresAt": stamp(each.expires_at),
         "here": each.id == key,
     }
+
+
+async def set_password(request: OperationRequest, said: args.SetPassword) -> Answer:
+    """Keep the hash of a password; every other browser must sign in again."""
+    settings = request.house.settings
+    host = settings.server.public_url.removeprefix("https://").partition(".")[0]
+
+    def keep() -> None:
+        kept = Secrets(settings.home, machine_ring(settings.home))
+        if said.password:
+            kept.put(password.SECRET, password.hash_password(said.password))
+        elif password.SECRET in kept.names():
+            kept.drop(password.SECRET)
+
+    if said.password:
+        password.refuse_weak(said.password, (settings.owner, settings.agent, host))
+    await asyncio.to_thread(keep)
+    for each in await request.callers.sign_ins():
+        if each.id != request.key:
+            await request.callers.sign_out(each.id)
+    return Answer({"set": bool(said.password)})
 
 
 async def subscribe(request: OperationRequest, said: args.NewSubscription) -> Answer:
@@ -125,6 +149,16 @@ END_SIGN_IN: Final = replace(
     result="SignIn",
     sentence="The browser is signed out.",
 )
+SET_PASSWORD: Final = Operation(
+    name="set_password",
+    arguments=args.SetPassword,
+    scope=Scope.ADMIN,
+    people="a password is for people",
+    effect=set_password,
+    summary="Set the password that signs you in from elsewhere; other browsers are signed out",
+    result="PasswordState",
+    sentence="The password is set; other browsers must sign in again.",
+)
 SUBSCRIBE: Final = Operation(
     name="subscribe_push",
     arguments=args.NewSubscription,
@@ -142,4 +176,12 @@ UNSUBSCRIBE: Final = replace(
     summary="Tell this browser no more",
     sentence="This browser is told no more.",
 )
-OPERATIONS: Final = (MAKE_TOKEN, REVOKE_TOKEN, INVITE, END_SIGN_IN, SUBSCRIBE, UNSUBSCRIBE)
+OPERATIONS: Final = (
+    MAKE_TOKEN,
+    REVOKE_TOKEN,
+    INVITE,
+    END_SIGN_IN,
+    SET_PASSWORD,
+    SUBSCRIBE,
+    UNSUBSCRIBE,
+)

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.brain.budget import midnight
-from remit.errors import BadInput
+from remit.errors import BadInput, UnknownName
 from remit.model.contract import ContractType
 from remit.model.ids import series_id
 from remit.model.status import ACTIVE, Status
@@ -183,10 +183,10 @@ def _word(key: str, word: str, known: Mapping[str, T]) -> T:
 
 
 def _refuse(wrong: str, known: Mapping[str, object], hint: str = "") -> NoReturn:
-    raise BadInput(f"{wrong}; there is {', '.join(known)}{hint}.", field="q")
+    raise UnknownName(f"{wrong}; there is {', '.join(known)}{hint}.", field="q")
 
 
-def _of(key: str, name: str, known: Mapping[str, object]) -> Read:
+def _one_of(key: str, name: str, known: Mapping[str, object]) -> Read:
     def read(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
         return replace(found, **{name: _word(key, value.lower(), known)})
 
@@ -212,16 +212,16 @@ _DUE: Final[Mapping[str, Callable[[FilterContext], _Span]]] = {
 _READ: Final[Mapping[str, Read]] = {
     "status": _status,
     "is": _is,
-    "source": _of("source", "source", _SOURCES),
+    "source": _one_of("source", "source", _SOURCES),
     "channel": _channel,
-    "priority": _of("priority", "priority", _PRIORITIES),
-    "taint": _of("taint", "taint", _TAINTS),
-    "contract": _of("contract", "contract", _CONTRACTS),
-    "type": _of("type", "type", _TYPES),
+    "priority": _one_of("priority", "priority", _PRIORITIES),
+    "taint": _one_of("taint", "taint", _TAINTS),
+    "contract": _one_of("contract", "contract", _CONTRACTS),
+    "type": _one_of("type", "type", _TYPES),
     "series": _series,
     "due": _due,
     "since": _since,
     "until": _until,
-    "sort": _of("sort", "sort", _SORTS),
+    "sort": _one_of("sort", "sort", _SORTS),
 }
 DUE_WORDS: Final[Sequence[str]] = tuple(_DUE)

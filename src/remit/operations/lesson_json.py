@@ -4,6 +4,7 @@ from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.likeness import FileVersion, LessonFile, standing
+from remit.operations.texts import object_schema
 
 
 def changed(each: FileVersion) -> JsonMap:
@@ -22,8 +23,8 @@ def changed(each: FileVersion) -> JsonMap:
 
 def history(found: tuple[FileVersion, ...]) -> JsonMap:
     """Return all changes, newest first; `holds` are those not reverted."""
-    listed: list[Json] = [changed(each) for each in reversed(found)]
-    return {"changes": listed, "holds": [each.no for each in standing(found)]}
+    listed = [changed(each) for each in reversed(found)]
+    return {"changes": [*listed], "holds": [each.no for each in standing(found)]}
 
 
 _TEXT: Final[JsonMap] = {"type": "string"}
@@ -40,21 +41,10 @@ _CHANGE: Final[dict[str, Json]] = {
 }
 
 
-def _object(properties: dict[str, Json]) -> JsonMap:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list[Json](properties),
-        "properties": properties,
-    }
-
-
 SCHEMAS: Final[dict[str, JsonMap]] = {
-    "RuleChange": _object(_CHANGE),
-    "RuleChanges": _object(
-        {
-            "changes": {"type": "array", "items": _object(_CHANGE)},
-            "holds": {"type": "array", "items": {"type": "integer"}},
-        }
+    "RuleChange": object_schema(**_CHANGE),
+    "RuleChanges": object_schema(
+        changes={"type": "array", "items": object_schema(**_CHANGE)},
+        holds={"type": "array", "items": {"type": "integer"}},
     ),
 }

@@ -2,19 +2,20 @@
 
 from typing import Final
 
-from remit.converse.talk import checked_title
 from remit.errors import BadInput
 from remit.intake.plain_reader import OwnerMessage, message_result_to_json, rehearsed
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
-from remit.model.conversation import Conversation
+from remit.model.conversation import Conversation, checked_title
 from remit.model.ids import ConversationId, TaskId
 from remit.model.task import Source, SourceKind
+from remit.model.task_file import ATTACHMENTS
 from remit.operations import arguments as args
+from remit.operations.files import attached
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
 from remit.operations.talk_json import conversation, turn
-from remit.operations.tasks import moment, repeats_of
+from remit.operations.tasks import moment, repeats_of, watches
 from remit.store import conversations
 
 READ_SECONDS: Final = 60.0  # that a message in a conversation is waited for: a model may read along
@@ -23,6 +24,8 @@ _LISTS: Final = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
 
 
 async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
+    if said.conversation_id is not None:
+        _refuse_what_words_say(said)
     at = moment(said.scheduled_for, "scheduledFor")
     message = OwnerMessage(
         text=said.text,
@@ -30,11 +33,13 @@ async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
         scheduled_for=at,
         priority=said.priority,
         repeats=repeats_of(said.repeats, at),
+        conditions=watches(request, said.watch),
+        context=await attached(request, said.attachments),
     )
     if said.dry_run:
         return Answer(rehearsed(await request.house.intake.read(message)), 200)
     if said.conversation_id is not None:
-        return await _in_talk(request, said, ConversationId(said.conversation_id))
+        return await _as_turn(request, said, ConversationId(said.conversation_id))
     heard = await request.house.intake.receive(message, wait=said.wait)
     answer = message_result_to_json(heard, request.view)
     if not request.access.reads:
@@ -44,15 +49,21 @@ async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
     return Answer(answer, location=f"/api/tasks/{heard.tasks[0].id}", value=heard)
 
 
-async def _in_talk(
+def _refuse_what_words_say(said: args.NewMessage) -> None:
+    given = {"priority": said.priority, "watch": said.watch, "scheduledFor": said.scheduled_for}
+    if said.attachments:
+        raise BadInput("In a conversation no files are taken yet; leave it out.", field=ATTACHMENTS)
+    if any(each is not None for each in (*given.values(), said.repeats)):
+        sentence = "In a conversation, say the time and how urgent it is in your words."
+        field = next((name for name, each in given.items() if each is not None), "scheduledFor")
+        raise BadInput(sentence, field=field)
+
+
+async def _as_turn(
     request: OperationRequest, said: args.NewMessage, talk: ConversationId
 ) -> Answer:
     """Store the message as a turn of a conversation; a turn may also ask or answer."""
     SAY.allow(request.access)
-    if said.scheduled_for is not None or said.priority is not None or said.repeats is not None:
-        sentence = "In a conversation, say the time and how urgent it is in your words."
-        field = "priority" if said.priority else "scheduledFor"
-        raise BadInput(sentence, field=field)
     talking = request.house.talk
     spoken = await talking.say(talk, said.text, channel=request.channel, key=request.ref)
     answer = await talking.answered(spoken, READ_SECONDS, from_model=said.wait)
@@ -69,7 +80,7 @@ async def _in_talk(
 
 
 async def begin(request: OperationRequest, said: args.NewConversation) -> Answer:
-    return _shown(await request.house.talk.begin(said.title, request.channel))
+    return _conversation_answer(await request.house.talk.begin(said.title, request.channel))
 
 
 async def rename(request: OperationRequest, said: args.NewTitle) -> Answer:
@@ -95,14 +106,14 @@ async def say(request: OperationRequest, said: args.NewTurn) -> Answer:
 
 
 async def talk_about(request: OperationRequest, said: args.TalkAboutTask) -> Answer:
-    return _shown(await request.house.talk.resume(TaskId(said.id)))
+    return _conversation_answer(await request.house.talk.resume(TaskId(said.id)))
 
 
 def conversation_id(text: str) -> ConversationId:
     return ConversationId(text[:_MOST_ID])
 
 
-def _shown(talk: Conversation) -> Answer:
+def _conversation_answer(talk: Conversation) -> Answer:
     return Answer(conversation(talk), location=f"/api/conversations/{talk.id}")
 
 

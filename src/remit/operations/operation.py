@@ -1,21 +1,15 @@
 """A row of the table of operations, the request for it, and the check of what a caller may do."""
 
-import re
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Protocol
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels.push.sending import PushNotifier
 from remit.channels.registry import ChannelRegistry
 from remit.contacts.permits import Permits
-from remit.converse.talk import ConversationLoop
-from remit.delivery.notice_sender import NoticeSender
-from remit.engine.local import LocalEngine
-from remit.errors import BadInput
 from remit.intake.admit import Intake
 from remit.model.caller import OWNER, Caller, Scope
 from remit.model.codec import JsonMap
@@ -33,9 +27,12 @@ from remit.review.ask import Inbox
 from remit.settings import NoticeSettings, Settings
 from remit.store import tasks
 from remit.store.cues import StoredCue
-from remit.store.database import Database, Tx
+from remit.store.database import Database, Tx, quick
 
-_TAG: Final = re.compile(r'"([\x21\x23-\x7e]{1,200})"')
+if TYPE_CHECKING:
+    from remit.channels.push.sending import PushNotifier
+    from remit.converse.talk import ConversationLoop
+    from remit.delivery.notice_sender import NoticeSender
 
 
 class AgentRule(StrEnum):
@@ -91,7 +88,9 @@ class Operation(Struct, frozen=True, kw_only=True):
         self.allow(request.access)
         if self.people:
             request.access.check_person(self.people)
-        request = await request.house.db.read(checked, self.agents, request, arguments)
+        named = isinstance(arguments, SeriesArguments | TaskArguments)
+        if named and self.agents not in (AgentRule.NEVER, AgentRule.SCOPE):
+            request = await request.house.db.read(checked, self.agents, request, arguments)
         return await self.effect(request, arguments)
 
 
@@ -126,12 +125,7 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
     def version(self) -> str | None:
         """Return the version that must be unchanged; None if any will do."""
         given = (self.if_match or "*").strip()
-        if given == "*":
-            return None
-        found = _TAG.fullmatch(given)
-        if found is None:
-            raise BadInput("If-Match must be one ETag as we gave it, or *.", field="If-Match")
-        return found[1]
+        return None if given == "*" else given.strip('"')
 
     async def told(self, task: Task) -> JsonMap:
         """Return a task as far as the caller may see it."""
@@ -140,13 +134,12 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
         return show(await self.house.db.read(self.access.as_told, task), self.view)
 
 
+@quick
 def checked(
     tx: Tx, rule: AgentRule, request: OperationRequest, arguments: Arguments
 ) -> OperationRequest:
     """Refuse what this caller may not do to this task or series; return the request."""
     caller = request.access
-    if rule in (AgentRule.NEVER, AgentRule.SCOPE):
-        return request
     if isinstance(arguments, SeriesArguments):
         caller.check_finds_series(tx, SeriesId(arguments.id))
     if not isinstance(arguments, TaskArguments):
@@ -165,6 +158,17 @@ def checked(
 
 
 # What the effects need of the whole; the wiring's App is one --------------------------------------
+
+
+class SectionResult(Struct, frozen=True):
+    """What came of trying a section of the settings out."""
+
+    ok: bool
+    detail: str
+
+
+class SectionTestPort(Protocol):
+    async def run(self, section: str) -> SectionResult: ...
 
 
 class CalendarPort(Protocol):
@@ -192,6 +196,14 @@ class NoticeWishes(Protocol):
     notices: NoticeSettings
 
 
+class EnginePort(Protocol):
+    def nudge(self) -> None:
+        """Wake the engine after a change."""
+
+    def heed(self, task: Task) -> None:
+        """Apply the owner's pause or cancel to a task that may be running."""
+
+
 class OperationPorts(Protocol):
     @property
     def settings(self) -> Settings: ...
@@ -212,15 +224,15 @@ class OperationPorts(Protocol):
     @property
     def permits(self) -> Permits: ...
     @property
-    def engine(self) -> LocalEngine: ...
+    def engine(self) -> EnginePort: ...
     @property
-    def talk(self) -> ConversationLoop: ...
+    def talk(self) -> "ConversationLoop": ...
     @property
     def outfit(self) -> ChannelRegistry: ...
     @property
-    def push(self) -> PushNotifier: ...
+    def push(self) -> "PushNotifier": ...
     @property
-    def herald(self) -> NoticeSender: ...
+    def herald(self) -> "NoticeSender": ...
     @property
     def calendars(self) -> CalendarPort: ...
     @property
@@ -231,3 +243,5 @@ class OperationPorts(Protocol):
     def reflection(self) -> ReflectionPort: ...
     @property
     def wishes(self) -> NoticeWishes: ...
+    @property
+    def section_tests(self) -> SectionTestPort: ...

@@ -1,16 +1,21 @@
-"""Operations on questions: decide one, and postpone one."""
+"""Operations on questions and results: decide, undo, postpone; mark results as seen."""
 
 from datetime import timedelta
-from typing import Final
+from typing import Final, cast
 
-from remit.errors import BadInput
+from msgspec.structs import replace
+
+from remit.errors import BadInput, Conflict
+from remit.intake.plain_reader import MessageResult
+from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.ids import ReviewId
-from remit.model.review import Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.operations import arguments as args
+from remit.operations.messages import hear
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.review_json import review_receipt, review_to_json
-from remit.operations.tasks import moment
+from remit.operations.tasks import created, moment, try_again
 from remit.store import inbox, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -18,7 +23,35 @@ from remit.store.inbox import WaitingReview
 
 async def decide(request: OperationRequest, said: args.NewDecision) -> Answer:
     decision = Decision(said.answer, said.text, by=request.caller.name, always=said.always)
-    return Answer(await request.told(await request.house.inbox.decide(ReviewId(said.id), decision)))
+    task = await request.house.inbox.decide(ReviewId(said.id), decision, grace=said.grace)
+    return Answer(await request.told(task))
+
+
+async def undo(request: OperationRequest, asked: args.UndoDecision) -> Answer:
+    """Open a question again; what a decline has ended already starts again as a new task."""
+    found = await request.house.db.read(inbox.question, ReviewId(asked.id))
+    review, task = found.review, found.task
+    if review.decision is None:
+        raise Conflict(f"Review {asked.id} is open; there is nothing to undo.")
+    declined = review.decision.answer is ReviewAnswer.DECLINE and task.ended
+    if not declined:
+        return Answer(await request.told(await request.owner.undo(task.id)))
+    if task.in_doubt:
+        raise Conflict(f"Something of task {task.id} may have been sent; retry it on its own page.")
+    said = task.request.text if task.request and task.started_at is None else ""
+    if said:
+        # Its message is read again, so that what was open is asked again.
+        heard = cast("MessageResult", (await hear(request, args.NewMessage(said))).value)
+        made = heard.tasks[0] if heard.tasks else None
+        return await created(request, made) if made else Answer(await request.told(task))
+    return await created(request, await try_again(request, task.id, request.ref))
+
+
+async def see(request: OperationRequest, said: args.SeeResults) -> Answer:
+    now, named = request.house.clock.now(), said.ids
+    wanted = None if named is None else [ids.task_id(each) for each in named]
+    count = await request.house.db.write(inbox.see_all, wanted, now)
+    return Answer({"seen": count})
 
 
 async def later(request: OperationRequest, said: args.Postponement) -> Answer:
@@ -62,4 +95,21 @@ LATER: Final = Operation(
     result="Review",
     sentence="It is put off, and comes back by itself.",
 )
-OPERATIONS: Final = (DECIDE, LATER)
+UNDO: Final = replace(
+    DECIDE,
+    name="undo_decision",
+    arguments=args.UndoDecision,
+    effect=undo,
+    summary="Take a decision back while nothing was sent; a declined task may start again as new",
+    sentence="It is undone; nothing was sent.",
+)
+SEE_ALL: Final = replace(
+    LATER,
+    name="see_results",
+    arguments=args.SeeResults,
+    effect=see,
+    summary="You have looked at these results: those named, or all",
+    result="SeenResults",
+    sentence="Marked as seen.",
+)
+OPERATIONS: Final = (DECIDE, LATER, UNDO, SEE_ALL)

@@ -1,4 +1,4 @@
-"""Operations on series: pause, resume, end; skip or move one slot."""
+"""Operations on series: pause, resume, end, other times; skip, un-skip or move one slot."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -7,21 +7,23 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.errors import OutOfDate
+from remit.errors import BadInput, NotPossibleNow, OutOfDate
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap, text_of
 from remit.model.ids import SeriesId
 from remit.model.series import Series
-from remit.operations import arguments as args
+from remit.operations import frequency
+from remit.operations import settings_arguments as args
+from remit.operations.arguments import SeriesArguments
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
 from remit.operations.series_json import NEXT, whole
-from remit.operations.tasks import moment
+from remit.operations.tasks import moment, repeats_of
 from remit.owner import Owner
 
 _Verb = Callable[[Owner, SeriesId], Awaitable[Series]]
 
 
-async def _order(verb: _Verb, request: OperationRequest, said: args.SeriesArguments) -> Answer:
+async def _change(verb: _Verb, request: OperationRequest, said: SeriesArguments) -> Answer:
     series = await _unchanged(request, said)
     await verb(request.owner, series)
     request.house.engine.nudge()
@@ -42,6 +44,30 @@ async def move(request: OperationRequest, said: args.MoveSlot) -> Answer:
     return Answer(await request.told(task))
 
 
+async def unskip(request: OperationRequest, said: args.UnskipSlot) -> Answer:
+    slot, series = moment(said.slot, "slot"), await _unchanged(request, said)
+    assert slot is not None  # noqa: S101 - a text is a moment, or refused
+    await request.owner.unskip_slot(series, slot)
+    request.house.engine.nudge()
+    return await look(request, series)
+
+
+async def repeat(request: OperationRequest, said: args.RepeatSeries) -> Answer:
+    if (said.every is None) == (said.repeats is None):
+        raise BadInput("Give every (words) or repeats (a rule), one of them.", field="every")
+    series, now = await _unchanged(request, said), request.house.clock.now()
+    repeats = repeats_of(said.repeats, None)
+    if said.every is not None:
+        try:
+            repeats = frequency.parse(said.every, request.house.zone, now)
+        except BadInput as bad:  # words that cannot be read are no malformed request
+            raise NotPossibleNow(str(bad), field="every") from None
+    assert repeats is not None  # noqa: S101 - one of the two was given
+    await request.owner.repeat_series(series, repeats)
+    request.house.engine.nudge()
+    return await look(request, series)
+
+
 async def set_rules(request: OperationRequest, said: args.SeriesRules) -> Answer:
     series = await _unchanged(request, said)
     await request.owner.rule_series(series, said.missed, said.overlap)
@@ -49,21 +75,21 @@ async def set_rules(request: OperationRequest, said: args.SeriesRules) -> Answer
 
 
 async def look(request: OperationRequest, series: SeriesId, coming: int = NEXT) -> Answer:
-    told = await _read(request, series, coming)
+    told = await _series_json(request, series, coming)
     # How many of the next slots are shown is no part of how the series stands.
-    usual = told if coming == NEXT else await _read(request, series, NEXT)
+    usual = told if coming == NEXT else await _series_json(request, series, NEXT)
     return Answer(told, etag=_tag(usual))
 
 
-async def _unchanged(request: OperationRequest, said: args.SeriesArguments) -> SeriesId:
+async def _unchanged(request: OperationRequest, said: SeriesArguments) -> SeriesId:
     """Return the series id, if the series is still as the caller saw it."""
     series = SeriesId(said.id)
-    if request.version not in (None, _tag(await _read(request, series, NEXT))):
+    if request.version not in (None, _tag(await _series_json(request, series, NEXT))):
         raise OutOfDate(f"Series {series} has changed since you looked at it; look again.")
     return series
 
 
-async def _read(request: OperationRequest, series: SeriesId, coming: int) -> JsonMap:
+async def _series_json(request: OperationRequest, series: SeriesId, coming: int) -> JsonMap:
     return await request.house.db.read(whole, series, request.house.clock.now(), coming)
 
 
@@ -76,27 +102,27 @@ PAUSE: Final = Operation(
     arguments=args.PauseSeries,
     scope=Scope.WRITE,
     agents=AgentRule.KNOWN,
-    effect=partial(_order, Owner.pause_series),
+    effect=partial(_change, Owner.pause_series),
     summary="Put in nothing more, and hold what waits for its time",
     result="Series",
-    sentence="The series is paused. Nothing of it runs until you resume it.",
+    sentence="Paused. Nothing runs until you resume it.",
     tagged=True,
 )
 RESUME: Final = replace(
     PAUSE,
     name="resume_series",
     arguments=args.ResumeSeries,
-    effect=partial(_order, Owner.resume_series),
+    effect=partial(_change, Owner.resume_series),
     summary="Go on with the next slot; those that came meanwhile are skipped",
-    sentence="The series goes on.",
+    sentence="Resumed.",
 )
 END: Final = replace(
     PAUSE,
     name="end_series",
     arguments=args.EndSeries,
-    effect=partial(_order, Owner.end_series),
+    effect=partial(_change, Owner.end_series),
     summary="Put in nothing more, and cancel what waits for its time",
-    sentence="The series has ended. Its history stays.",
+    sentence="Ended. Its history stays.",
 )
 SKIP: Final = replace(
     PAUSE,
@@ -104,17 +130,33 @@ SKIP: Final = replace(
     arguments=args.SkipSlot,
     effect=skip,
     summary="Leave one slot out: the next one, if none is named",
-    sentence="That one is left out.",
+    sentence="That run is skipped.",
 )
 MOVE: Final = replace(
     PAUSE,
     name="move_slot",
     arguments=args.MoveSlot,
     effect=move,
-    summary="Run the next occurrence at another time",
+    summary="Run one occurrence at another time: the next one, if none is named",
     result="Task",
-    sentence="That one is moved.",
+    sentence="That run is moved.",
     view=True,
+)
+UNSKIP: Final = replace(
+    PAUSE,
+    name="unskip_slot",
+    arguments=args.UnskipSlot,
+    effect=unskip,
+    summary="Run a slot after all that was left out",
+    sentence="That run takes place after all.",
+)
+REPEAT: Final = replace(
+    PAUSE,
+    name="repeat_series",
+    arguments=args.RepeatSeries,
+    effect=repeat,
+    summary="Run at other times from now on",
+    sentence="It now runs at these times.",
 )
 RULES: Final = replace(
     PAUSE,
@@ -124,4 +166,4 @@ RULES: Final = replace(
     summary="Say what becomes of its slots that are missed, or due while one is open",
     sentence="The rules of the series are set.",
 )
-OPERATIONS: Final = (PAUSE, RESUME, END, SKIP, MOVE, RULES)
+OPERATIONS: Final = (PAUSE, RESUME, END, SKIP, UNSKIP, MOVE, REPEAT, RULES)

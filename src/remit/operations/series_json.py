@@ -8,7 +8,7 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import SeriesId
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats, Series, Slot
-from remit.store import ledger, series, series_orders, slots
+from remit.store import series, series_orders, slots
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.slots import SkippedSlots
@@ -22,7 +22,7 @@ def whole(tx: Tx, series_id: SeriesId, now: datetime, coming: int = NEXT) -> Jso
     """Return one series, with skipped slots and the ledger of the latest ones."""
     found = series.find(tx, series_id)
     skipped: list[Json] = [_skipped(each) for each in slots.skipped(tx, found.id, _PASSED)]
-    became = ledger.latest(tx, found.id, now, _LATEST)
+    became = series_orders.latest(tx, found.id, now, _LATEST)
     told: list[Json] = [slot(each, found.repeats) for each in reversed(became)]
     return listed(tx, found, now, coming) | {"skipped": skipped, "slots": told}
 

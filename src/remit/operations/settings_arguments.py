@@ -1,21 +1,47 @@
-"""The arguments of operations on people, channels, tokens and how Remit runs."""
+"""The arguments of operations on series, files, people, channels, tokens and how Remit runs."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from remit.model.caller import Scope
 from remit.model.notice import CONVERSATION
 from remit.model.reply import Policy
+from remit.model.series import OnMissed, Overlap
 from remit.operations.arguments import (
-    AddressText,
     ArgumentPart,
     Arguments,
-    ChannelWord,
-    Name,
     NamedArguments,
+    NewRepeats,
+    SeriesArguments,
 )
+from remit.operations.texts import (
+    DATE_TIME,
+    READABLE,
+    AddressText,
+    ChannelWord,
+    MaybeTime,
+    Name,
+    ViewName,
+    either,
+    none_of,
+)
+
+BASE64: Final = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
+
+class KeepFile(Arguments, frozen=True):
+    """A file, in base64, to be named by a task that comes next."""
+
+    address = "POST /api/files"
+    max_bytes = 24 * 1024 * 1024
+
+    name: Annotated[str, Meta(min_length=1, max_length=300)]
+    content: Annotated[
+        str, Meta(min_length=4, max_length=22_400_000, extra_json_schema={"pattern": BASE64})
+    ]
+
 
 # People and channels ------------------------------------------------------------------------------
 
@@ -57,8 +83,8 @@ class NewPermission(Arguments, frozen=True):
 
     address = "POST /api/contacts/permissions"
 
-    contact: Annotated[str, Meta(max_length=500)]
-    channel: Annotated[str, Meta(max_length=100)]
+    contact: AddressText
+    channel: ChannelWord
     policy: Policy
 
 
@@ -87,8 +113,33 @@ class ChannelTest(NamedArguments, frozen=True):
     to: AddressText | None = None
 
 
+class PairChannel(NamedArguments, frozen=True):
+    """A code that connects a chat with the owner, or with a contact."""
+
+    address = "POST /api/channels/{name}/pairing"
+
+    to: AddressText | None = None
+
+
 class SwitchChannelOn(NamedArguments, frozen=True):
     address = "POST /api/channels/{name}/on"
+
+
+class BeginSignIn(NamedArguments, frozen=True):
+    address = "POST /settings/channels/{name}/connect"
+    kept = False
+
+
+class FinishSignIn(Arguments, frozen=True):
+    """What the provider's redirect said."""
+
+    address = "POST /settings/connect"
+    kept = False
+
+    state: str
+    code: str = ""
+    error: str = ""
+    iss: str = ""
 
 
 # Who may come in ----------------------------------------------------------------------------------
@@ -100,8 +151,18 @@ class NewToken(Arguments, frozen=True):
     address = "POST /api/tokens"
     kept = False
 
-    name: Annotated[str, Meta(max_length=60)]
-    scopes: Annotated[list[Scope], Meta(max_length=10)]
+    together = none_of(
+        {
+            "required": ["agent"],
+            "properties": {
+                "agent": {"const": True},
+                "scopes": {"contains": {"enum": [Scope.APPROVE, Scope.ADMIN]}},
+            },
+        }
+    )
+
+    name: Annotated[str, Meta(max_length=60, extra_json_schema=READABLE)]
+    scopes: Annotated[list[Scope], Meta(max_length=10, extra_json_schema={"minItems": 1})]
     agent: bool = False
     days: Annotated[int, Meta(ge=1, le=3660)] | None = None
 
@@ -144,6 +205,45 @@ class RemoveSubscription(Arguments, frozen=True):
     address = "DELETE /api/push"
 
 
+class SetPassword(Arguments, frozen=True):
+    """The password that signs you in from elsewhere; empty takes it back."""
+
+    address = "POST /api/password"
+    kept = False
+
+    password: Annotated[str, Meta(max_length=200)] = ""
+
+
+# The settings -------------------------------------------------------------------------------------
+
+
+class ChangeSection(Arguments, frozen=True):
+    """Values of a section such as `budget` or `channels.post`; what is left out stays.
+
+    A secret is given by its value and kept in the secret store; the file gets its name.
+    """
+
+    address = "PATCH /api/settings/{section}"
+    kept = False
+
+    section: str
+    values: dict[str, object]
+
+
+class TestSection(Arguments, frozen=True):
+    __test__: ClassVar[bool] = False  # not for pytest
+
+    address = "POST /api/settings/{section}/test"
+
+    section: str
+
+
+class RemoveSection(Arguments, frozen=True):
+    address = "DELETE /api/settings/{section}"
+
+    section: str
+
+
 # Upkeep -------------------------------------------------------------------------------------------
 
 
@@ -152,7 +252,7 @@ class NewView(Arguments, frozen=True):
 
     address = "POST /api/views"
 
-    name: Annotated[str, Meta(min_length=1, max_length=60)]
+    name: ViewName
     filter: Annotated[str, Meta(max_length=2_000)]
 
 
@@ -226,3 +326,57 @@ class RefusalForm(Arguments, frozen=True):
     account: Annotated[str, Meta(max_length=200)]
     calendar: Annotated[str, Meta(max_length=2000)]
     path: Annotated[str, Meta(max_length=2000)]
+
+
+class PauseSeries(SeriesArguments, frozen=True):
+    address = "POST /api/series/{id}/pause"
+
+
+class ResumeSeries(SeriesArguments, frozen=True):
+    address = "POST /api/series/{id}/resume"
+
+
+class EndSeries(SeriesArguments, frozen=True):
+    address = "POST /api/series/{id}/end"
+
+
+class SkipSlot(SeriesArguments, frozen=True):
+    """The slot to skip; without one, the next."""
+
+    address = "POST /api/series/{id}/skip"
+
+    slot: MaybeTime = None
+
+
+class UnskipSlot(SeriesArguments, frozen=True):
+    address = "POST /api/series/{id}/unskip"
+
+    slot: Annotated[str, DATE_TIME]
+
+
+class MoveSlot(SeriesArguments, frozen=True):
+    """The slot to move to another time; without one, the next."""
+
+    address = "POST /api/series/{id}/move"
+
+    to: Annotated[str, DATE_TIME]
+    slot: MaybeTime = None
+
+
+class RepeatSeries(SeriesArguments, frozen=True):
+    """When it runs from now on: in words such as "every weekday at 8:30", or as a rule."""
+
+    address = "POST /api/series/{id}/repeats"
+    together = either("every", "repeats")
+
+    every: Annotated[str, Meta(max_length=500)] | None = None
+    repeats: NewRepeats | None = None
+
+
+class SeriesRules(SeriesArguments, frozen=True):
+    """What happens to slots that are missed or overlap; omitted fields stay as they are."""
+
+    address = "POST /api/series/{id}/rules"
+
+    missed: OnMissed | None = None
+    overlap: Overlap | None = None

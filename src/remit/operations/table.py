@@ -3,12 +3,25 @@
 from collections.abc import Mapping
 from typing import Final
 
-from remit.operations import bulk, contacts, entry, messages, reviews, series, tasks, upkeep
+from remit.operations import (
+    bulk,
+    contacts,
+    entry,
+    files,
+    messages,
+    reviews,
+    sections,
+    series,
+    sign_ins,
+    tasks,
+    upkeep,
+)
 from remit.operations.arguments import Arguments
 from remit.operations.operation import Answer, Operation, OperationRequest
 
 OPERATIONS: Final = (
     *messages.OPERATIONS,
+    *files.OPERATIONS,
     *bulk.OPERATIONS,
     *tasks.OPERATIONS,
     *reviews.OPERATIONS,
@@ -16,6 +29,8 @@ OPERATIONS: Final = (
     *series.OPERATIONS,
     *entry.OPERATIONS,
     *upkeep.OPERATIONS,
+    *sign_ins.OPERATIONS,
+    *sections.OPERATIONS,
 )
 BY_ARGUMENTS: Final[Mapping[type[Arguments], Operation]] = {
     each.arguments: each for each in OPERATIONS

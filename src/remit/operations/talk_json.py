@@ -5,6 +5,7 @@ from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.operations.texts import object_schema
 
 _REF: Final = "#/components/schemas/"
 _TEXT: Final[JsonMap] = {"type": "string"}
@@ -52,15 +53,6 @@ def _ref(ref: TaskRef) -> Json:
     return {"taskId": ref.task_id, "action": ref.action.value}
 
 
-def _object(**properties: Json) -> JsonMap:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list[Json](properties),
-        "properties": properties,
-    }
-
-
 def _list(name: str) -> JsonMap:
     return {"type": "array", "items": {"$ref": _REF + name}}
 
@@ -77,11 +69,11 @@ _TALK: Final[dict[str, Json]] = {
     "updatedAt": _TIME,
 }
 SCHEMAS: Final[dict[str, JsonMap]] = {
-    "Conversations": _object(conversations=_list("Conversation"), next=_MAYBE_TEXT),
-    "Conversation": _object(**_TALK),
-    "ConversationDetail": _object(**_TALK, turns=_list("Turn"), before=_MAYBE_COUNT),
-    "TaskRef": _object(taskId=_TEXT, action={"enum": list[Json](Action)}),
-    "Turn": _object(
+    "Conversations": object_schema(conversations=_list("Conversation"), next=_MAYBE_TEXT),
+    "Conversation": object_schema(**_TALK),
+    "ConversationDetail": object_schema(**_TALK, turns=_list("Turn"), before=_MAYBE_COUNT),
+    "TaskRef": object_schema(taskId=_TEXT, action={"enum": list[Json](Action)}),
+    "Turn": object_schema(
         conversationId=_TEXT,
         turnNumber=_COUNT,
         role={"enum": list[Json](Role)},
@@ -95,5 +87,5 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         receipt={"anyOf": [{"$ref": _REF + "Heard"}, {"type": "null"}]},
         notes={"type": "array", "items": _TEXT},
     ),
-    "Spoken": _object(turn={"$ref": _REF + "Turn"}, answer=_maybe("Turn")),
+    "Spoken": object_schema(turn={"$ref": _REF + "Turn"}, answer=_maybe("Turn")),
 }

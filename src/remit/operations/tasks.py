@@ -19,12 +19,16 @@ from remit.model.series import Repeats
 from remit.model.specialist import PROJECT
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Cue, Edit, Source, SourceKind, Taint, Task
+from remit.model.task_file import ATTACHMENTS
+from remit.model.veto import Condition
 from remit.operations import arguments as args
+from remit.operations.files import attached
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
 from remit.owner import Owner
 from remit.store import agent_tasks, tasks
 from remit.store.agent_tasks import AgentTaskFilter
 from remit.triggers import cue_admission
+from remit.triggers.change_watch import new_watch
 
 MOST_OPEN: Final = 500  # tasks of one agent
 _OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
@@ -35,6 +39,9 @@ _Verb = Callable[[Owner, TaskId, str | None], Awaitable[Task]]
 
 async def create(request: OperationRequest, said: args.NewTask) -> Answer:
     cue = _on_project(request, _cue(request, said), said)
+    # What came in is named by hash, and not by whoever writes a context.
+    context = {name: value for name, value in cue.context.items() if name != ATTACHMENTS}
+    cue = replace(cue, context=context | await attached(request, said.attachments))
     if request.caller.agent:
         await _check_room(request)
         cue = replace(_from_agent(request, cue), created_by=Creator.AGENT)
@@ -72,16 +79,13 @@ async def act(verb: _Verb, request: OperationRequest, task_id: TaskId) -> Task:
     return task
 
 
-async def restore(request: OperationRequest, said: args.RestoreTask) -> Answer:
-    return Answer(await request.told(await request.owner.undelete(TaskId(said.id))))
-
-
-async def mark_seen(request: OperationRequest, said: args.SeeTask) -> Answer:
-    return Answer(await request.told(await request.owner.seen(TaskId(said.id))))
-
-
-async def vouch(request: OperationRequest, said: args.VouchTask) -> Answer:
-    return Answer(await request.told(await request.owner.vouch(TaskId(said.id))))
+async def _to_ended(
+    verb: Callable[[Owner, TaskId], Awaitable[Task]],
+    request: OperationRequest,
+    said: args.TaskArguments,
+) -> Answer:
+    """Do one thing to a task that does not run; no engine has to know."""
+    return Answer(await request.told(await verb(request.owner, TaskId(said.id))))
 
 
 async def retry(request: OperationRequest, said: args.RetryTask) -> Answer:
@@ -121,7 +125,7 @@ def moment(text: str | None, field: str) -> datetime | None:
     try:
         return None if text is None else codec.moment(text)
     except BadInput as bad:
-        raise BadInput(f"{field}: {bad}", field=field) from None
+        raise type(bad)(f"{field}: {bad}", field=field) from None
 
 
 def repeats_of(said: args.NewRepeats | None, at: datetime | None) -> Repeats | None:
@@ -157,7 +161,16 @@ def _cue(request: OperationRequest, said: args.NewTask) -> Cue:
         repeats=often,
         contract=_contract(said.contract) if said.contract else None,
         session_id=SessionId(said.session) if said.session else None,
+        conditions=watches(request, said.watch),
     )
+
+
+def watches(request: OperationRequest, said: args.NewWatch | None) -> tuple[Condition, ...]:
+    """Return a watch as a limit of the task; only a person sets one."""
+    if said is None:
+        return ()
+    request.access.check_person("only a person has something watched")
+    return (new_watch(said.target, said.part, request.house.settings.commands),)
 
 
 def _work_item(said: str | args.NewItem) -> WorkItem:
@@ -275,60 +288,40 @@ UNDO: Final = Operation(
     sentence="It is called back; nothing was sent.",
     view=True,
 )
-SEE: Final = Operation(
+SEE: Final = replace(
+    UNDO,
     name="see_task",
     arguments=args.SeeTask,
-    scope=Scope.APPROVE,
-    effect=mark_seen,
+    effect=partial(_to_ended, Owner.seen),
     summary="You have looked at how it ended; it waits for you no longer",
-    result="Task",
     sentence="The task waits for you no longer.",
-    view=True,
 )
-VOUCH: Final = Operation(
+VOUCH: Final = replace(
+    UNDO,
     name="vouch_task",
     arguments=args.VouchTask,
-    scope=Scope.APPROVE,
-    effect=vouch,
+    effect=partial(_to_ended, Owner.vouch),
     summary="You have looked at what its session remembers; the next run may count it as yours",
-    result="Task",
     sentence="What its session remembers counts as yours.",
-    view=True,
 )
 RESTORE: Final = Operation(
     name="restore_task",
     arguments=args.RestoreTask,
     scope=Scope.WRITE,
     agents=AgentRule.KNOWN,
-    effect=restore,
+    effect=partial(_to_ended, Owner.undelete),
     summary="Show it again",
     result="Task",
     sentence="The task is shown again.",
     page=True,
 )
-RETRY: Final = Operation(
+RETRY: Final = replace(
+    CREATE,
     name="retry_task",
     arguments=args.RetryTask,
-    scope=Scope.WRITE,
-    agents=AgentRule.UNTRUSTED,
     effect=retry,
     summary="Try an ended task again, as a new task in the same session",
-    result="Task",
     sentence="The task is tried again, as a new one.",
-    status=201,
-    view=True,
 )
-OPERATIONS: Final = (
-    CREATE,
-    PAUSE,
-    RESUME,
-    CANCEL,
-    RUN,
-    EDIT,
-    DELETE,
-    UNDO,
-    SEE,
-    VOUCH,
-    RESTORE,
-    RETRY,
-)
+_CHANGES: Final = (PAUSE, RESUME, CANCEL, RUN, EDIT, DELETE)
+OPERATIONS: Final = (CREATE, *_CHANGES, UNDO, SEE, VOUCH, RESTORE, RETRY)

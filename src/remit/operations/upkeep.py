@@ -6,7 +6,8 @@ from typing import Final
 
 from msgspec.structs import asdict, replace
 
-from remit.errors import BadInput, NotFound
+from remit.channels import pairing
+from remit.errors import BadInput, NotFound, NotPossibleNow
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery
@@ -17,9 +18,11 @@ from remit.operations.lesson_json import changed
 from remit.operations.notice_json import notice
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.tasks import created
+from remit.operations.texts import is_readable_line
 from remit.settings import DEFAULT_FILE, load
 from remit.settings import edit as settings_edit
-from remit.settings.channels import check, check_hour
+from remit.settings.channels import check
+from remit.settings.checks import check_form
 from remit.store import calendars, task_filter
 from remit.store.cues import StoredCue
 from remit.store.task_filter import SavedView
@@ -35,7 +38,9 @@ async def test_channel(request: OperationRequest, said: args.ChannelTest) -> Ans
     """Send a marked message as any message is sent; the task shows the result."""
     name, house = said.name, request.house
     if name == DASHBOARD:
-        raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
+        raise NotPossibleNow(
+            "The dashboard is Remit's own; there is nothing to test.", field="name"
+        )
     if name not in house.outfit.channels:
         raise NotFound("channel", f"{name!r:.60}")
     mark = house.ids.ulid()[-4:]
@@ -55,6 +60,24 @@ async def switch_channel_on(request: OperationRequest, said: args.SwitchChannelO
     return Answer(await request.house.permits.switch_on(said.name))
 
 
+async def pair_channel(request: OperationRequest, said: args.PairChannel) -> Answer:
+    """Make a code; whoever sends it to the channel first has its chat connected."""
+    name, house = said.name, request.house
+    section = house.settings.channels.get(name)
+    if section is None or name not in house.outfit.channels:
+        raise NotFound("channel", f"{name!r:.60}; a new one is known after a restart")
+    code = pairing.new_code()
+    link = section.pairing_link(code)
+    if link is None:
+        sentence = f"Chats on {name} are not connected by a code; enter the address instead."
+        raise BadInput(sentence, field="name")
+    contact = house.permits.contact_named(said.to) if said.to else None
+    now = house.clock.now()
+    until = await house.db.write(pairing.open_code, name, code, contact, now)
+    told: JsonMap = {"code": code, "link": link, "contact": contact, "expiresAt": stamp(until)}
+    return Answer(told)
+
+
 async def test_notice(request: OperationRequest, said: args.TriedWay) -> Answer:
     sent = await request.house.herald.test(said.way)
     return Answer(notice(sent), value=sent)
@@ -64,7 +87,7 @@ async def save_notices(request: OperationRequest, said: args.NoticesForm) -> Ans
     """Write the notice settings into settings.toml; the environment may override them."""
     house, told = request.house, asdict(said)
     wanted, home = replace(house.wishes.notices, **told), house.settings.home
-    check_hour(wanted.digest_at, "the form")
+    check_form("notices", "digest_at", wanted.digest_at, "the form")
     check(wanted, house.settings.channels)
     path = home / _SETTINGS_FILE
     await asyncio.to_thread(settings_edit.set_values, path, {"notices": told}, DEFAULT_FILE)
@@ -124,7 +147,7 @@ async def list_views(request: OperationRequest) -> Answer:
 
 async def save_view(request: OperationRequest, said: args.NewView) -> Answer:
     name = said.name.strip()
-    if not name or "/" in name or not name.isprintable():
+    if "/" in name or not is_readable_line(name):
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
     filters.typed(said.filter, filters.context(request.house))  # for what it refuses
     now = request.house.clock.now()
@@ -152,6 +175,15 @@ TEST_CHANNEL: Final = Operation(
     sentence="A test message is on its way.",
     status=201,
     view=True,
+)
+PAIR_CHANNEL: Final = Operation(
+    name="pair_channel",
+    arguments=args.PairChannel,
+    scope=Scope.ADMIN,
+    effect=pair_channel,
+    summary="Make a code that connects a chat with you or a contact, once, within 15 minutes",
+    result="PairingCode",
+    sentence="Send this code to the channel within 15 minutes.",
 )
 SWITCH_CHANNEL_ON: Final = Operation(
     name="switch_channel_on",
@@ -266,6 +298,7 @@ REMOVE_VIEW: Final = replace(
 )
 OPERATIONS: Final = (
     TEST_CHANNEL,
+    PAIR_CHANNEL,
     SWITCH_CHANNEL_ON,
     SYNC_CALENDARS,
     START_CUE,

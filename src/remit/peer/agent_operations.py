@@ -32,7 +32,7 @@ from remit.store.agent_tasks import AgentTaskFilter
 from remit.store.database import Tx
 from remit.store.task_filter import TaskFilter
 
-_Found: TypeAlias = tuple[Task, Review | None]
+_TaskAndReview: TypeAlias = tuple[Task, Review | None]
 
 MOST_SHOWN: Final = 100
 MOST_KEY: Final = 200
@@ -43,7 +43,7 @@ class AgentTaskView(Struct, frozen=True):
     """A task as another agent may see it: status and result, not how it was done."""
 
     task: Task
-    asked: Review | None
+    review: Review | None
     url: str  # where a person decides or looks
 
     @property
@@ -59,7 +59,7 @@ class AgentTaskView(Struct, frozen=True):
     def waits(self) -> bool:
         """Whether it waits for the owner's decision."""
         return self.task.status is Status.NEEDS_REVIEW or (
-            self.asked is not None and not self.task.ended
+            self.review is not None and not self.task.ended
         )
 
     @property
@@ -87,7 +87,8 @@ class AgentOperations:
         if not 1 <= len(key) <= MOST_KEY:
             raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(key)}.")
         task = replace(task, context={"agent": self._peer.name})
-        request = replace(self._request, ref=self._peer.prefix + _digest(key))
+        digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+        request = replace(self._request, ref=self._peer.prefix + digest)
         made = await perform(request, task)
         self._house.engine.nudge()
         return await self.look(str(made.content["id"]))
@@ -95,24 +96,24 @@ class AgentOperations:
     async def look(self, name: str) -> AgentTaskView:
         """Return one task; one that this agent may not see is not found."""
         task_id = ids.task_id(name)
-        return self._seen(*await self._house.db.read(self._find, task_id))
+        return self._view(*await self._house.db.read(self._find, task_id))
 
     async def page(self, wanted: AgentTaskFilter) -> list[AgentTaskView]:
         """Return tasks, newest first: its own, or all if it may read."""
         self._needs_any()
         if not 1 <= wanted.limit <= MOST_SHOWN + 1:
             raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
-        asked = TaskFilter(
+        query = TaskFilter(
             statuses=tuple(wanted.statuses), before=wanted.before, limit=min(wanted.limit, 500)
         )
-        found = await self._house.db.read(self._some, wanted, asked)
-        return [self._seen(*each) for each in found]
+        found = await self._house.db.read(self._some, wanted, query)
+        return [self._view(*each) for each in found]
 
     async def count(self, wanted: AgentTaskFilter) -> int:
         """Return how many of its own there are, counted up to `MOST_COUNTED`."""
         self._needs_any()
-        asked = replace(wanted, limit=MOST_COUNTED)
-        return await self._house.db.read(agent_tasks.count, self._peer.prefix, asked)
+        query = replace(wanted, limit=MOST_COUNTED)
+        return await self._house.db.read(agent_tasks.count, self._peer.prefix, query)
 
     async def search(self, words: str, limit: int) -> list[AgentTaskView]:
         """Return tasks with these words, then similar ones."""
@@ -121,44 +122,44 @@ class AgentOperations:
             raise BadInput("Say at least one word to look for.", field="query")
         if not 1 <= limit <= MOST_SHOWN:
             raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
-        asked = TaskFilter(text=words, limit=limit)
-        found = [self._seen(*each) for each in await self._house.db.read(_matching, asked)]
+        query = TaskFilter(text=words, limit=limit)
+        found = [self._view(*each) for each in await self._house.db.read(_matching, query)]
         if len(found) < limit:
-            known = {seen.task.id for seen in found}
+            known = {view.task.id for view in found}
             near = await self._house.recollection.finder.find(words, limit)
             more = [each.task for each in near if each.task.id not in known]
-            found += [self._seen(*each) for each in await self._house.db.read(_asked, more)]
+            found += [self._view(*each) for each in await self._house.db.read(_with_reviews, more)]
         return found[:limit]
 
     async def log(self, name: str, after: int, limit: int) -> list[Event]:
         """Return a task's events in order; needs `read`."""
         self._peer.check(Scope.READ)
-        seen = await self.look(name)
-        return await self._house.db.read(events.of_task, seen.task.id, after, limit)
+        view = await self.look(name)
+        return await self._house.db.read(events.of_task, view.task.id, after, limit)
 
     async def cancel(self, name: str) -> AgentTaskView:
         """Have a task end; one that has ended raises `Conflict`."""
         tasks.CANCEL.allow(self._peer)
-        seen = await self.look(name)
-        if seen.task.ended:
-            raise Conflict(f"Task {seen.task.id} is {seen.task.status}; it has ended.")
-        await perform(self._request, CancelTask(seen.task.id))
-        return await self.look(seen.task.id)
+        view = await self.look(name)
+        if view.task.ended:
+            raise Conflict(f"Task {view.task.id} is {view.task.status}; it has ended.")
+        await perform(self._request, CancelTask(view.task.id))
+        return await self.look(view.task.id)
 
-    def _seen(self, task: Task, asked: Review | None) -> AgentTaskView:
-        return AgentTaskView(task, asked, f"{self._url}/tasks/{task.id}")
+    def _view(self, task: Task, review: Review | None) -> AgentTaskView:
+        return AgentTaskView(task, review, f"{self._url}/tasks/{task.id}")
 
-    def _find(self, tx: Tx, task_id: TaskId) -> _Found:
+    def _find(self, tx: Tx, task_id: TaskId) -> _TaskAndReview:
         """Return a visible task; an invisible one is reported like a missing one."""
-        task, asked = agent_tasks.looked_at(tx, task_id)
+        task, review = agent_tasks.looked_at(tx, task_id)
         if task.deleted_at is not None or not (self._wide or self._peer.owns(tx, task)):
             raise NotFound("task", task_id)
-        return self._peer.as_told(tx, task), asked
+        return self._peer.as_told(tx, task), review
 
-    def _some(self, tx: Tx, wanted: AgentTaskFilter, asked: TaskFilter) -> list[_Found]:
+    def _some(self, tx: Tx, wanted: AgentTaskFilter, query: TaskFilter) -> list[_TaskAndReview]:
         if self._wide:
-            return _asked(tx, list(search.page(tx, asked).tasks))
-        found = _asked(tx, agent_tasks.list_agent_tasks(tx, self._peer.prefix, wanted))
+            return _matching(tx, query)
+        found = _with_reviews(tx, agent_tasks.list_agent_tasks(tx, self._peer.prefix, wanted))
         return [(self._peer.as_told(tx, task), review) for task, review in found]
 
     def _needs_any(self) -> None:
@@ -166,20 +167,15 @@ class AgentOperations:
             raise NotAllowed(f"{self._peer.name} may do nothing here.")
 
 
-def _matching(tx: Tx, asked: TaskFilter) -> list[_Found]:
-    return _asked(tx, list(search.page(tx, asked).tasks))
+def _matching(tx: Tx, query: TaskFilter) -> list[_TaskAndReview]:
+    return _with_reviews(tx, list(search.page(tx, query).tasks))
 
 
-def _asked(tx: Tx, found: list[Task]) -> list[_Found]:
+def _with_reviews(tx: Tx, found: list[Task]) -> list[_TaskAndReview]:
     asking = reviews.asking(tx, [task.id for task in found])
     return [
         agent_tasks.looked_at(tx, task.id) if task.id in asking else (task, None) for task in found
     ]
-
-
-def _digest(key: str) -> str:
-    """Return a key as a name that can be stored."""
-    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
 _SENTENCES: Final = {

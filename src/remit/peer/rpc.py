@@ -39,37 +39,37 @@ class RpcMessage(Struct, frozen=True):
 def read(raw: bytes) -> RpcMessage:
     """Parse one message; a batch or anything else raises `RpcError`."""
     try:
-        said = json.loads(raw)
+        message = json.loads(raw)
         # A lone surrogate can be written in JSON, but neither answered nor stored.
         if b"\\u" in raw:
-            json.dumps(said, ensure_ascii=False).encode()
+            json.dumps(message, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise RpcError(UNREADABLE, "This is not JSON of whole Unicode letters.") from None
-    return parse(cast("Json", said))
+    return parse(cast("Json", message))
 
 
-def parse(said: Json) -> RpcMessage:
-    if not isinstance(said, dict) or said.get("jsonrpc") != "2.0":
+def parse(message: Json) -> RpcMessage:
+    if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
         raise RpcError(NO_REQUEST, "Send one JSON-RPC 2.0 request or notification.")
-    method, params, ident = said.get("method"), said.get("params", {}), said.get("id")
+    method, params, ident = message.get("method"), message.get("params", {}), message.get("id")
     if not isinstance(method, str) or isinstance(ident, bool | float | list | dict):
         raise RpcError(NO_REQUEST, "A request has a method, and an id that is a text or a number.")
-    if "id" in said and ident is None:
+    if "id" in message and ident is None:
         raise RpcError(NO_REQUEST, "The id of a request is a text or a number, not null.")
     if not isinstance(params, dict):
         raise RpcError(BAD_PARAMS, "params must be an object.")
-    return RpcMessage(method, params, ident, "id" in said)
+    return RpcMessage(method, params, ident, "id" in message)
 
 
-def result(ident: str | int | None, told: JsonMap) -> JsonMap:
-    return {"jsonrpc": "2.0", "id": ident, "result": told}
+def result(ident: str | int | None, body: JsonMap) -> JsonMap:
+    return {"jsonrpc": "2.0", "id": ident, "result": body}
 
 
 def error(ident: str | int | None, fault: RpcError) -> JsonMap:
-    told: JsonMap = {"code": fault.code, "message": str(fault)}
+    body: JsonMap = {"code": fault.code, "message": str(fault)}
     if fault.more is not None:
-        told["data"] = fault.more
-    return {"jsonrpc": "2.0", "id": ident, "error": told}
+        body["data"] = fault.more
+    return {"jsonrpc": "2.0", "id": ident, "error": body}
 
 
 def fault_of(problem: Exception, codes: Mapping[type[RemitError], int]) -> RpcError:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from functools import cache
-from importlib.resources import files as packaged
+from pkgutil import get_data
 from typing import Final, TypeVar
 
 from msgspec import Struct
@@ -139,7 +139,7 @@ class RulesFile(Struct, frozen=True):
 @cache
 def default() -> Activities:
     """Return the built-in rules."""
-    text = packaged("remit.plan").joinpath(FILE).read_text(encoding="utf-8")
+    text = (get_data("remit.plan", FILE) or b"").decode()
     return _merged(_NOTHING, RulesFile(FILE, text))
 
 
@@ -199,40 +199,40 @@ def _always(part: YamlPart) -> tuple[str, ...]:
 
 
 def _file_rule(text: str, part: YamlPart, before: FileRule | None) -> FileRule:
-    told = part.table((*_ASKS, *_HOW, "except"))
-    but = _globs(told["except"]) if "except" in told else ()
+    fields = part.table((*_ASKS, *_HOW, "except"))
+    but = _globs(fields["except"]) if "except" in fields else ()
     old = before or FileRule(_glob(text, part), CheckDemand())
     if before and set(but) - set(before.but):
-        _need_reason(part, told, "leaves files out that were meant before")
-    if before and not _replaces(told):
+        _need_reason(part, fields, "leaves files out that were meant before")
+    if before and not _replaces(fields):
         but = tuple(dict.fromkeys((*before.but, *but)))
-    return FileRule(old.glob, _demand(part, told, old.demand), but)
+    return FileRule(old.glob, _demand(part, fields, old.demand), but)
 
 
 def _phrase(name: str, part: YamlPart, before: DiffPhrase | None) -> DiffPhrase:
-    told = part.table((*_ASKS, *_HOW, "says"))
-    says = tuple(_read_text(each) for each in told["says"].items()) if "says" in told else ()
+    fields = part.table((*_ASKS, *_HOW, "says"))
+    says = tuple(_read_text(each) for each in fields["says"].items()) if "says" in fields else ()
     if before is None and not says:
         raise part.bad("lacks says, the list of what is looked for")
     old = before or DiffPhrase(name, (), CheckDemand())
-    if _replaces(told) and set(old.says) - set(says):
-        _need_reason(part, told, "looks for less than before")
-    elif not _replaces(told):
+    if _replaces(fields) and set(old.says) - set(says):
+        _need_reason(part, fields, "looks for less than before")
+    elif not _replaces(fields):
         says = tuple(dict.fromkeys((*old.says, *says)))
-    return DiffPhrase(name, says, _demand(part, told, old.demand))
+    return DiffPhrase(name, says, _demand(part, fields, old.demand))
 
 
 def _read_text(part: YamlPart) -> str:
-    said = " ".join(part.text().casefold().split())
-    if not any(letter.isalnum() for letter in said):
-        raise part.bad(f"has the phrase {said!r:.60}, which has no word in it")
-    return said
+    phrase = " ".join(part.text().casefold().split())
+    if not any(letter.isalnum() for letter in phrase):
+        raise part.bad(f"has the phrase {phrase!r:.60}, which has no word in it")
+    return phrase
 
 
 def _cross(part: YamlPart, before: CrossFileRule) -> CrossFileRule:
-    told = part.table(("spread", "shared"))
+    fields = part.table(("spread", "shared"))
     empty = _nothing_at(part)
-    spread, shared = told.get("spread", empty), told.get("shared", empty)
+    spread, shared = fields.get("spread", empty), fields.get("shared", empty)
     wide = spread.table((*_ASKS, *_HOW, "directories"))
     common = shared.table((*_ASKS, *_HOW, "paths"))
     many = _count(wide["directories"]) if "directories" in wide else before.directories
@@ -244,55 +244,52 @@ def _cross(part: YamlPart, before: CrossFileRule) -> CrossFileRule:
     elif not _replaces(common):
         paths = tuple(dict.fromkeys((*before.paths, *paths)))
     return CrossFileRule(
-        many,
-        _demand(spread, wide, before.spread),
-        paths,
-        _demand(shared, common, before.shared),
+        many, _demand(spread, wide, before.spread), paths, _demand(shared, common, before.shared)
     )
 
 
-def _demand(part: YamlPart, told: Mapping[str, YamlPart], before: CheckDemand) -> CheckDemand:
+def _demand(part: YamlPart, fields: Mapping[str, YamlPart], before: CheckDemand) -> CheckDemand:
     """Return the new demand; less than before needs a reason."""
-    old = CheckDemand() if _replaces(told) else before
-    critics = told["critics"].texts() if "critics" in told else ()
+    old = CheckDemand() if _replaces(fields) else before
+    critics = fields["critics"].texts() if "critics" in fields else ()
     new = replace(
         old,
-        unit=_word(told["unit"], _UNITS) if "unit" in told else old.unit,
-        e2e=_word(told["e2e"], _WHOLES) if "e2e" in told else old.e2e,
-        build=_word(told["build"], _BOOLS) if "build" in told else old.build,
+        unit=_word(fields["unit"], _UNITS) if "unit" in fields else old.unit,
+        e2e=_word(fields["e2e"], _WHOLES) if "e2e" in fields else old.e2e,
+        build=_word(fields["build"], _BOOLS) if "build" in fields else old.build,
         critics=tuple(dict.fromkeys((*old.critics, *critics))),
-        why=told["why"].text() if "why" in told else before.why,
+        why=fields["why"].text() if "why" in fields else before.why,
     )
     if not new.covers(before):
-        _need_reason(part, told, "asks for less than before")
+        _need_reason(part, fields, "asks for less than before")
     return new
 
 
-def _need_reason(part: YamlPart, told: Mapping[str, YamlPart], what: str) -> None:
-    if "because" not in told:
+def _need_reason(part: YamlPart, fields: Mapping[str, YamlPart], what: str) -> None:
+    if "because" not in fields:
         raise part.bad(f"{what}; say because: and why that is right")
-    told["because"].text()
+    fields["because"].text()
 
 
-def _replaces(told: Mapping[str, YamlPart]) -> bool:
-    return "replace" in told and _word(told["replace"], _BOOLS)
+def _replaces(fields: Mapping[str, YamlPart]) -> bool:
+    return "replace" in fields and _word(fields["replace"], _BOOLS)
 
 
 _T = TypeVar("_T")
 
 
 def _word(part: YamlPart, known: Mapping[str, _T]) -> _T:
-    said = part.text()
-    if said not in known:
-        raise part.bad(f"is {said!r:.60}; it may be {', '.join(known)}")
-    return known[said]
+    word = part.text()
+    if word not in known:
+        raise part.bad(f"is {word!r:.60}; it may be {', '.join(known)}")
+    return known[word]
 
 
 def _count(part: YamlPart) -> int:
-    said = part.text()
-    if not said.isdecimal() or not 1 < int(said[:6]) <= _MAX_DIRECTORIES:
-        raise part.bad(f"is {said!r:.60}; it must be a number from 2 to {_MAX_DIRECTORIES}")
-    return int(said)
+    word = part.text()
+    if not word.isdecimal() or not 1 < int(word[:6]) <= _MAX_DIRECTORIES:
+        raise part.bad(f"is {word!r:.60}; it must be a number from 2 to {_MAX_DIRECTORIES}")
+    return int(word)
 
 
 def _globs(part: YamlPart) -> tuple[Glob, ...]:

@@ -54,22 +54,23 @@ class DraftedContract(Struct, frozen=True):
     unsure: str | None = None  # a question that the owner must answer first
 
 
-def draft(asked: ContractRequest, rules: Activities, now: datetime) -> DraftedContract:
+def draft(request: ContractRequest, rules: Activities, now: datetime) -> DraftedContract:
     """Draft the contract; if it is unclear, ask, and assume a change."""
-    diff = parse(asked.diff)
-    given = _together(asked.files, diff)
-    if asked.written and not given:
-        return _written(asked, now)
-    reading = words.read(asked.description)
-    named = () if given or reading.asks is RequestedWork.ADVICE else mentioned(asked.description)
+    diff = parse(request.diff)
+    given = _together(request.files, diff)
+    if request.written and not given:
+        return _written(request, now)
+    reading = words.read(request.description)
+    named = () if given or reading.asks is RequestedWork.ADVICE else mentioned(request.description)
     proof = prove(given or named, diff, rules)
     kind = _by_files(proof) if given else _by_words(reading, proof, named)
-    why = (*_reasons(reading, proof, named, kind, given=bool(given)), *_reasons_found(proof, kind))
-    contract = Contract(kind, _criteria(kind, proof, rules), _origin(asked), now)
+    found = () if kind is ContractType.ADVISORY else proof.why
+    why = (*_reasons(reading, proof, named, kind, given=bool(given)), *found)
+    contract = Contract(kind, _criteria(kind, proof, rules), _origin(request), now)
     if kind is not ContractType.ADVISORY:
-        contract, why = _with_owed(contract, asked.owed), (*why, *asked.owed.why)
-    doubt = _doubt(asked, kind, reading) if not given else None
-    return DraftedContract(contract, why, None if doubt else _notice(asked, kind), doubt)
+        contract, why = _with_owed(contract, request.owed), (*why, *request.owed.why)
+    doubt = _doubt(request, kind, reading) if not given else None
+    return DraftedContract(contract, why, None if doubt else _notice(request, kind), doubt)
 
 
 def reclassify(
@@ -102,11 +103,13 @@ def _with_owed(contract: Contract, owed: OwedChecks) -> Contract:
 
 def together(before: Iterable[Criterion], more: Iterable[Criterion]) -> tuple[Criterion, ...]:
     """Return both lists in the order of checking; a covered criterion is dropped."""
-    kept: list[Criterion] = []
+    chosen: list[Criterion] = []
     for each in (*before, *more):
-        if not any(covers(other, each) for other in kept):
-            kept = [*(other for other in kept if not covers(each, other)), each]
-    return tuple(sorted(kept, key=_place))
+        if not any(covers(other, each) for other in chosen):
+            chosen = [*(other for other in chosen if not covers(each, other)), each]
+    last = len(ORDER)
+    places = {activity: place for place, activity in enumerate(ORDER)}
+    return tuple(sorted(chosen, key=lambda each: places.get(each.activity, last)))
 
 
 def covers(one: Criterion, other: Criterion) -> bool:
@@ -115,10 +118,6 @@ def covers(one: Criterion, other: Criterion) -> bool:
     soon = one.timing is Timing.IMMEDIATE or one.timing is other.timing
     by_code = one.activity in ORDER and (one.activity != "critic" or one.pattern is not None)
     return same and soon and (by_code or one.description == other.description)
-
-
-def _place(criterion: Criterion) -> int:
-    return ORDER.index(criterion.activity) if criterion.activity in ORDER else len(ORDER)
 
 
 def _together(files: Sequence[str], diff: Diff) -> tuple[str, ...]:
@@ -162,8 +161,8 @@ _ALWAYS: Final = {
 }
 
 
-def _origin(asked: ContractRequest) -> GeneratedFrom:
-    return GeneratedFrom.PRD if asked.prd else GeneratedFrom.AUTO
+def _origin(request: ContractRequest) -> GeneratedFrom:
+    return GeneratedFrom.PRD if request.prd else GeneratedFrom.AUTO
 
 
 # What is said about it ----------------------------------------------------------------------------
@@ -178,8 +177,8 @@ def _reasons(
     given: bool,
 ) -> tuple[str, ...]:
     if given:
-        said = "work on code" if proof.wanted else "no code among them"
-        return (f"the files decide: {said}",)
+        what = "work on code" if proof.wanted else "no code among them"
+        return (f"the files decide: {what}",)
     about: tuple[str, ...] = (reading.why,)
     if named:
         about += (f"no files were given; the description names {short(named, 3)}",)
@@ -188,43 +187,39 @@ def _reasons(
     return about
 
 
-def _reasons_found(proof: RequestedProof, kind: ContractType) -> tuple[str, ...]:
-    return () if kind is ContractType.ADVISORY else proof.why
-
-
-def _notice(asked: ContractRequest, kind: ContractType) -> str | None:
+def _notice(request: ContractRequest, kind: ContractType) -> str | None:
     if kind is not ContractType.ADVISORY:
         return None
     return (
-        f"Advisory task detected: “{_title(asked)}”. "
+        f"Advisory task detected: “{_title(request)}”. "
         "No automated verification: output will be logged for your review."
     )
 
 
-def _doubt(asked: ContractRequest, kind: ContractType, reading: RequestReading) -> str | None:
-    title = f"“{_title(asked)}”"
-    if kind is ContractType.ADVISORY and asked.prd:
+def _doubt(request: ContractRequest, kind: ContractType, reading: RequestReading) -> str | None:
+    title = f"“{_title(request)}”"
+    if kind is ContractType.ADVISORY and request.prd:
         return (
             f"The story {title} asks for advice, which no check can prove. "
             "Is advice wanted, or what would prove it done?"
         )
-    if kind is ContractType.ADVISORY and asked.prompt_for_advisory:
+    if kind is ContractType.ADVISORY and request.prompt_for_advisory:
         return f"No check can prove {title}. Shall it be done, for you to read?"
     if kind is not ContractType.ADVISORY and reading.asks is RequestedWork.UNSURE:
         return f"Does {title} ask for a change or for an answer? {reading.why.capitalize()}."
     return None
 
 
-def _title(asked: ContractRequest) -> str:
-    line = " ".join(asked.description.split())
+def _title(request: ContractRequest) -> str:
+    line = " ".join(request.description.split())
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
-def _written(asked: ContractRequest, now: datetime) -> DraftedContract:
+def _written(request: ContractRequest, now: datetime) -> DraftedContract:
     """Return a text's contract by its own criteria; without any it is advisory."""
-    kind = ContractType.VERIFIABLE if asked.proofs else ContractType.ADVISORY
-    contract = Contract(kind, together((), asked.proofs), _origin(asked), now)
+    kind = ContractType.VERIFIABLE if request.proofs else ContractType.ADVISORY
+    contract = Contract(kind, together((), request.proofs), _origin(request), now)
     count = len(contract.criteria)
     why = f"it is a text; {count} of its properties can be checked" if count else "it is a text"
-    doubt = _doubt(asked, kind, RequestReading(RequestedWork.ADVICE, why))
-    return DraftedContract(contract, (why,), None if doubt else _notice(asked, kind), doubt)
+    doubt = _doubt(request, kind, RequestReading(RequestedWork.ADVICE, why))
+    return DraftedContract(contract, (why,), None if doubt else _notice(request, kind), doubt)

@@ -141,12 +141,12 @@ def _bare(path: str) -> str:
 
 def _unquoted(path: str) -> str:
     """Decode git's octal escapes of non-ASCII letters."""
-    return _OCTAL.sub(_letters, path.strip('"')) if "\\" in path else path.strip('"')
 
+    def letters(found: re.Match[str]) -> str:
+        numbers = found.group().split("\\")[1:]
+        return bytes(int(each, 8) for each in numbers).decode("utf-8", "replace")
 
-def _letters(found: re.Match[str]) -> str:
-    numbers = found.group().split("\\")[1:]
-    return bytes(int(each, 8) for each in numbers).decode("utf-8", "replace")
+    return _OCTAL.sub(letters, path.strip('"'))
 
 
 def says(phrase: str, text: str) -> bool:
@@ -180,9 +180,9 @@ def _find(piece: str, text: str, start: int, *, ends: bool) -> int:
     at = text.find(piece, start)
     while at >= 0:
         end = at + len(piece)
-        begun = piece[:1].isalnum() and text[at - 1 : at].isalnum()
+        starts_inside = piece[:1].isalnum() and text[at - 1 : at].isalnum()
         goes_on = ends and piece[-1:].isalnum() and text[end : end + 1].isalnum()
-        if not begun and not goes_on:
+        if not starts_inside and not goes_on:
             return at
         at = text.find(piece, end)
     return -1
@@ -243,20 +243,22 @@ def prove(files: Sequence[str], diff: Diff, rules: Activities) -> RequestedProof
     ]
     _listen(code, diff, rules, tally)
     _look_across(code, rules, tally)
-    return RequestedProof(tuple(_criteria(tally)), tuple(_reasons(tally)))
+    names = ((title, [basename(path) for path in paths]) for title, paths in tally.why.items())
+    why = (f"{title} ({short(named)})" if named else title for title, named in names)
+    return RequestedProof(tuple(_criteria(tally)), tuple(why))
 
 
 def _ask(
     known: Sequence[FileRule], paths: Sequence[str], diff: Diff, rules: Activities, tally: _Tally
 ) -> bool:
     """Apply rules to files; return whether any demands more than what always runs."""
-    asked = [(rule.glob.text, rule.demand) for rule in known]
-    asked = asked or [("other files", rules.defaults)]
-    for title, demand in asked:
+    demands = [(rule.glob.text, rule.demand) for rule in known]
+    demands = demands or [("other files", rules.defaults)]
+    for title, demand in demands:
         tally.add(demand, title, paths)
-    if any(demand.unit is UnitTests.OWN for _, demand in asked):
+    if any(demand.unit is UnitTests.OWN for _, demand in demands):
         tally.ask_own(paths, diff.removed)
-    return any(demand for _, demand in asked)
+    return any(demand for _, demand in demands)
 
 
 def _listen(code: Sequence[str], diff: Diff, rules: Activities, tally: _Tally) -> None:
@@ -264,9 +266,9 @@ def _listen(code: Sequence[str], diff: Diff, rules: Activities, tally: _Tally) -
     lines = [line for path in ("", *code) for line in diff.lines.get(path, ())]
     text = "\n".join(lines)[:_LETTERS].casefold()
     for phrase in rules.diff.values() if text else ():
-        said = next((each for each in phrase.says if says(each, text)), None)
-        if said is not None:
-            tally.add(phrase.demand, f"the diff says “{said}”")
+        found = next((each for each in phrase.says if says(each, text)), None)
+        if found is not None:
+            tally.add(phrase.demand, f"the diff says “{found}”")
 
 
 def _look_across(code: Sequence[str], rules: Activities, tally: _Tally) -> None:
@@ -291,17 +293,11 @@ def _criteria(tally: _Tally) -> Iterator[Criterion]:
     yield from _e2e(tally.e2e)
 
 
-def _e2e(asked: Sequence[tuple[EndToEnd, Sequence[str]]]) -> Iterator[Criterion]:
+def _e2e(demands: Sequence[tuple[EndToEnd, Sequence[str]]]) -> Iterator[Criterion]:
     """Yield one end-to-end run for all, as early as the most urgent needs it."""
-    if asked:
-        soon = any(when is EndToEnd.IMMEDIATE for when, _ in asked)
-        named = [basename(path) for _, paths in asked for path in paths]
+    if demands:
+        soon = any(when is EndToEnd.IMMEDIATE for when, _ in demands)
+        named = [basename(path) for _, paths in demands for path in paths]
         what = short(named, 3) if named else "what changed"
         timing = Timing.IMMEDIATE if soon else Timing.DEFERRED
         yield Criterion("e2e", f"E2E coverage for {what}", timing=timing)
-
-
-def _reasons(tally: _Tally) -> Iterable[str]:
-    for title, paths in tally.why.items():
-        named = [basename(path) for path in paths]
-        yield f"{title} ({short(named)})" if named else title

@@ -1,6 +1,6 @@
-"""Drafts the plan of a task: work, deliveries and contract; and ranks its priority."""
+"""Drafts the plan of a task, ranks its priority, and tries other rules on tasks of the past."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, tzinfo
 from typing import Final, Protocol
 
@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from remit.model.plan import Plan, RankingRule, WorkItem
 from remit.model.task import Priority, Task
 from remit.plan import priority
-from remit.plan.priority import PriorityRules
+from remit.plan.priority import SPOKEN, PriorityRules
 
 _DEFAULT: Final = "no rule matched"
 
@@ -85,9 +85,34 @@ class Planner:
 def ranked(task: Task, rules: PriorityRules, zone: tzinfo, scored: Scored | None = None) -> Ranking:
     """The priority that some rules give a task, ignoring its present one."""
     found = rules.find(task, zone, scored.score if scored else None).rule
-    told = f"; score {scored.score:.2f}: {scored.why}" if scored else ""
+    score_text = f"; score {scored.score:.2f}: {scored.why}" if scored else ""
     if found is None:
-        return Ranking(rules.default, RankingRule("default", f"{_DEFAULT}{told}"))
-    because = f"{found.because}{told if found.when.asks_score else ''}"
+        return Ranking(rules.default, RankingRule("default", f"{_DEFAULT}{score_text}"))
+    because = f"{found.because}{score_text if found.when.asks_score else ''}"
     where = f" ({rules.file}, line {found.line})" if rules.file else ""
     return Ranking(found.priority, RankingRule(found.name, because + where))
+
+
+class PriorityTrial(Struct, frozen=True):
+    task: Task
+    now: Ranking
+
+    @property
+    def changes(self) -> bool:
+        """Whether its priority would differ; the same by another rule is no change."""
+        return self.now.priority is not self.task.priority
+
+
+def trials(
+    tasks: Iterable[Task],
+    rules: PriorityRules,
+    zone: tzinfo,
+    scored: Callable[[Task], Scored | None],
+) -> Iterator[PriorityTrial]:
+    """Yield each task ranked by rules, as these rules would rank it with the known score.
+
+    Priorities set by a person, and unranked tasks, are left out: no rule changes them.
+    """
+    for task in tasks:
+        if task.rule is not None and task.rule.name not in SPOKEN:
+            yield PriorityTrial(task, ranked(task, rules, zone, scored(task)))

@@ -119,7 +119,7 @@ def _is_file(word: str) -> bool:
 # The tests of a file ------------------------------------------------------------------------------
 
 _HOLLOW: Final = frozenset({"__init__", "__main__", "index", "main", "mod", "lib"}) | {
-    *("app", "page", "route", "layout", "conftest"),
+    *("app", "page", "route", "layout", "conftest")
 }
 _TEST: Final = re.compile(r"^tests?[_-]|[_.-](?:tests?|spec)$|(?<=[a-z0-9])(?:Tests?|Spec)$")
 _UNFIT: Final = re.compile(r"\W+")

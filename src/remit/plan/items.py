@@ -7,11 +7,11 @@ them: "find 4 seats". A measured quantity is not listed: "three days".
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
-from remit.language.files import LANGUAGES, cardinals, section
+from remit.language.files import LANGUAGES, cardinals, read_toml, section
 from remit.language.tokens import fold
 from remit.model.plan import Clause, ClauseOutcome
 
@@ -20,71 +20,34 @@ _INLINE: Final = re.compile(
     r"(?:^|(?<=\s))(?P<number>\d{1,2})[.)]\s+(?P<item>.+?)(?=\s+\d{1,2}[.)]\s|$)", re.DOTALL
 )
 _SENTENCE: Final = re.compile(r"(?P<words>[^.?!:\n]+)(?P<asks>\?)?")
-_APART: Final = re.compile(
-    r"(?:,\s*(?:and|und|y|e|or|oder|o)\s+|;\s+|,\s+|\s+(?:and|und|y)\s+)", re.IGNORECASE
-)
-_ASKS: Final = re.compile(
-    r"(?:what|when|where|who|how|which|whether|why|was|wann|wo|wer|wie|welche[rsn]?|ob|warum"
-    r"|wieviel\w*|qué|cuándo|dónde|quién|cómo|cuál"
-    r"|cuáles|cuánt[oa]s?|si|a qué|until when|from when|bis wann|ab wann|recommend|suggest|tell"
-    r"|name|list|empfiehl|nenne|sag|dime|recomienda|propón)\b",
-    re.IGNORECASE,
-)
-_FACT: Final = re.compile(
-    r"\b(?:prices?|cost|fee|hours|times?|address|phone|contact|weight|battery|dates?|place"
-    r"|location|names?|deadline|fines?|requirements?|duration"
-    r"|total|score|preis|kosten|eintritt|adresse|sprechzeiten|öffnungszeiten|telefon\w*|lage"
-    r"|datum|frist|namen?|zahl|förderung|gewicht|dauer"
-    r"|precio|coste|dirección|horario|teléfono|correo|plazo|cuantía|requisitos|clima|alquiler"
-    r"|fecha|duración|nombre)\b",
-    re.IGNORECASE,
-)
-# A request to write something asks for one thing, whatever it is about.
-_WRITES: Final = re.compile(
-    r"\W*(?:please |bitte |por favor )?(?:(?:can|could) you )?(?:write|draft|compose|translate"
-    r"|remind|schreib|entwirf|verfass|übersetz|escrib|redact|traduc|invent)",
-    re.IGNORECASE,
-)
-_OWN: Final = re.compile(
-    r"\b(?:me|my|our|you|your|mich|mir|mein\w*|unser\w*|mi|mis|nuestr\w+)\b", re.IGNORECASE
-)
-_THE: Final = re.compile(
-    r"(?:the|der|die|das|den|el|la|los|las)\s+\w+(?:\s+\w+){0,3}\s*$", re.IGNORECASE
-)
-# "… about pets, notice and deposit": one word each, and all are asked for.
-_ABOUT: Final = re.compile(
-    r"\b(?:about|on|regarding|zu|zum|zur|über|nach|sobre|por)\s+(?P<what>\w+)\s*$", re.IGNORECASE
+_APART, _ASKS, _FACT, _WRITES, _OWN, _THE, _ABOUT = (
+    re.compile(cast("str", pattern).replace("\n", ""), re.IGNORECASE)
+    for pattern in read_toml("items", "remit.plan").values()
 )
 _SHORT: Final = 5  # words of one thing in an enumeration, at most
 _MANY: Final = 3
 _ORDER: Final = 2  # words of an order without an object
 
 
-def items(asked: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
+def items(request: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
     """Return what is asked for, one by one: list lines, questions, or clauses.
 
     A clause is split where it asks several questions or names several facts; "salt and pepper"
     stays one thing.
     """
-    for found in (_listed(asked), _numbered(asked), _questions(asked)):
+    listed = tuple(_neat(each["item"]) for each in _LINE.finditer(request))
+    questions = tuple(_neat(each[0]) for each in _SENTENCE.finditer(request) if each["asks"])
+    for found in (listed, _numbered(request), questions):
         if len(found) > 1:
             return found
-    work = [each.text for each in clauses if each.became is ClauseOutcome.WORK] or [asked]
+    work = [each.text for each in clauses if each.became is ClauseOutcome.WORK] or [request]
     return tuple(_neat(part) for clause in work for part in _parts(clause) if _neat(part))
 
 
-def _listed(asked: str) -> tuple[str, ...]:
-    return tuple(_neat(each["item"]) for each in _LINE.finditer(asked))
-
-
-def _numbered(asked: str) -> tuple[str, ...]:
-    found = list(_INLINE.finditer(" ".join(asked.split())))
+def _numbered(request: str) -> tuple[str, ...]:
+    found = list(_INLINE.finditer(" ".join(request.split())))
     in_order = [int(each["number"]) for each in found] == list(range(1, len(found) + 1))
     return tuple(_neat(each["item"]) for each in found) if in_order else ()
-
-
-def _questions(asked: str) -> tuple[str, ...]:
-    return tuple(_neat(each[0]) for each in _SENTENCE.finditer(asked) if each["asks"])
 
 
 def _parts(clause: str) -> Iterator[str]:
@@ -175,7 +138,7 @@ class _Token(Struct, frozen=True):
     key: str
 
 
-class _Vocabulary(Struct, frozen=True):
+class _Vocabulary(Struct, frozen=True, kw_only=True):
     numbers: dict[str, int]
     listing: tuple[tuple[str, ...], ...]
     seeking: tuple[tuple[str, ...], ...]
@@ -189,21 +152,22 @@ class _Vocabulary(Struct, frozen=True):
 @cache
 def _vocabulary(code: str) -> _Vocabulary:
     table = section(code, "requests")
-    listing, seeking = (
-        tuple(tuple(fold(each).split()) for each in table[key]) for key in ("listing", "seeking")
-    )
-    counted, between, measures, joins, stop = (
-        frozenset(map(fold, table[key]))
+    sets = {
+        key: frozenset(map(fold, table[key]))
         for key in ("counted", "between", "measures", "joins", "stop")
+    }
+    return _Vocabulary(
+        numbers={fold(name): value for name, value in cardinals(code).items()},
+        listing=tuple(tuple(fold(each).split()) for each in table["listing"]),
+        seeking=tuple(tuple(fold(each).split()) for each in table["seeking"]),
+        **sets,
     )
-    numbers = {fold(name): value for name, value in cardinals(code).items()}
-    return _Vocabulary(numbers, listing, seeking, counted, between, measures, joins, stop)
 
 
-def counted(asked: str) -> CountedItems | None:
+def counted(request: str) -> CountedItems | None:
     """Return the first number of things to list; a sure one before a possible one."""
     tokens = [
-        _Token(each.start(), each.end(), fold(each.group())) for each in _WORD.finditer(asked)
+        _Token(each.start(), each.end(), fold(each.group())) for each in _WORD.finditer(request)
     ]
     found = [each for code in LANGUAGES for each in _in_language(tokens, _vocabulary(code))]
     return min(found, key=lambda each: (not each.sure, each.start), default=None)

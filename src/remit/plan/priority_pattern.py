@@ -4,7 +4,7 @@ All patterns for one text are tried in one pass.
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final, Protocol, cast
+from typing import Final
 
 import re2
 from msgspec import Struct
@@ -18,25 +18,6 @@ _AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
 _BACK: Final = ("(?P=", "(?P>", r"\k")
 
 
-class _Options(Protocol):
-    log_errors: bool
-    never_capture: bool
-    case_sensitive: bool
-    max_mem: int
-
-
-class _Regex(Protocol):
-    def search(self, text: bytes) -> object: ...
-
-
-class _Set(Protocol):
-    def Add(self, pattern: str) -> int: ...  # noqa: N802 - so the library calls it
-
-    def Compile(self) -> None: ...  # noqa: N802
-
-    def Match(self, text: bytes) -> list[int] | None: ...  # noqa: N802
-
-
 class Pattern(Struct, frozen=True):
     """The text between the slashes, and whether case counts."""
 
@@ -48,12 +29,12 @@ class Pattern(Struct, frozen=True):
         return f"(?i:{self.source})" if self.any_case else f"(?:{self.source})"
 
 
-def read(said: str) -> Pattern:
+def read(text: str) -> Pattern:
     """Parse a pattern of a rule; one that RE2 does not support is refused."""
-    body, stroke, flags = said[1:].rpartition("/")
-    if not said.startswith("/") or not stroke:
+    body, stroke, flags = text[1:].rpartition("/")
+    if not text.startswith("/") or not stroke:
         raise BadInput(
-            f"must be a pattern like /invoice/i, not {said!r:.60}; "
+            f"must be a pattern like /invoice/i, not {text!r:.60}; "
             "put the whole condition in quotes if there is a # or a colon in it"
         )
     if flags not in ("", "i"):
@@ -67,30 +48,30 @@ def read(said: str) -> Pattern:
     return found
 
 
-def _compiled(pattern: Pattern) -> _Regex:
+def _compiled(pattern: Pattern) -> re2._Regexp:
     """Compile it alone: within a group a stray bracket could close another's."""
     options = _options(_MEMORY)
     options.case_sensitive = not pattern.any_case
     try:
-        return cast("_Regex", re2.compile(pattern.source, options))
+        return re2.compile(pattern.source, options)
     except re2.error as error:
         raise BadInput(_meaning(pattern.source, error)) from None
 
 
 def _meaning(source: str, error: Exception) -> str:
-    told = error.args[0] if error.args else ""
-    said = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
-    what, _, where = said.partition(": ")
+    detail = error.args[0] if error.args else ""
+    message = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
+    what, _, where = message.partition(": ")
     if where in _AROUND:
         return f"has a pattern that looks around ({where}); that can be slow, and is not known here"
     refers = what == "invalid escape sequence" and where[1:2].isdigit()
     if refers or any(each in source for each in _BACK):
         return f"has a pattern that refers back ({where}); that can be slow, and is not known here"
-    return f"has a pattern that cannot be read: {said:.120}"
+    return f"has a pattern that cannot be read: {message:.120}"
 
 
-def _options(memory: int) -> _Options:
-    options = cast("_Options", re2.Options())
+def _options(memory: int) -> re2.Options:
+    options = re2.Options()
     options.log_errors = False
     options.never_capture = True
     options.max_mem = memory
@@ -113,11 +94,11 @@ class Patterns:
 class _Group:
     """Patterns tried at once; if that fails, one by one."""
 
-    def __init__(self, places: Sequence[tuple[int, Pattern]], joined: _Set | None) -> None:
+    def __init__(self, places: Sequence[tuple[int, Pattern]], joined: re2.Set | None) -> None:
         self._places = [place for place, _ in places]
         self._patterns = [pattern for _, pattern in places]
         self._joined = joined
-        self._single: list[_Regex] | None = None
+        self._single: list[re2._Regexp] | None = None
 
     def found(self, raw: bytes) -> Iterator[int]:
         hits = self._joined.Match(raw) if self._joined is not None else None
@@ -150,8 +131,8 @@ def _groups(places: Sequence[tuple[int, Pattern]]) -> Iterator[_Group]:
     yield from _groups(places[half:])
 
 
-def _joined(patterns: Sequence[Pattern]) -> _Set | None:
-    joined = cast("_Set", re2.Set.SearchSet(_options(_MEMORY_OF_ALL)))
+def _joined(patterns: Sequence[Pattern]) -> re2.Set | None:
+    joined = re2.Set.SearchSet(_options(_MEMORY_OF_ALL))
     try:
         joined.Add("")
         for pattern in patterns:

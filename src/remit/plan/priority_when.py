@@ -113,10 +113,6 @@ def _series(task: Task) -> Iterator[str]:
         yield from (ANY, task.series_id)
 
 
-def _channels(task: Task) -> Iterator[str]:
-    yield from (each.channel for each in task.delivery) if task.delivery else (NONE,)
-
-
 _FIELDS: Final[Mapping[str, Callable[[Task], Iterator[str]]]] = {
     "objective": lambda task: iter((task.title,)),
     "instructions": lambda task: iter((task.instructions,)),
@@ -125,17 +121,11 @@ _FIELDS: Final[Mapping[str, Callable[[Task], Iterator[str]]]] = {
     "taint": lambda task: iter((task.taint.value,)),
     "created_by": lambda task: iter((task.created_by.value,)),
     "series": _series,
-    "channel": _channels,
+    "channel": lambda task: iter([each.channel for each in task.delivery] or (NONE,)),
 }
 FIELDS: Final = (*_FIELDS, "weekday")
-
-
-# How many tasks share a value, roughly: the rarer field is looked up.
 _COMMON: Final[Mapping[str, int]] = {
-    "source": 100,
-    "taint": 100,
-    "created_by": 100,
-    "weekday": 100,
+    **dict.fromkeys(("source", "taint", "created_by", "weekday"), 100),
     "channel": 50,
     "series": 20,
 }
@@ -195,57 +185,37 @@ class ScoreCondition(Struct, frozen=True):
         return None if facts.score is None else facts.score >= self.least
 
 
-class AllOf(Struct, frozen=True):
+class JoinedConditions(Struct, frozen=True):
+    """All of some conditions hold, or any of them."""
+
     parts: tuple[PriorityCondition, ...]
+    needs_all: bool
 
     @property
     def said(self) -> str:
-        return f"all of ({_listed(self.parts)})"
+        return f"{'all' if self.needs_all else 'any'} of ({'; '.join(p.said for p in self.parts)})"
 
     @property
     def keys(self) -> frozenset[Key] | None:
         known = [part.keys for part in self.parts if part.keys is not None]
-        return min(known, key=_cost, default=None)
+        if self.needs_all:
+            # How many tasks share a value, roughly: the rarer field is looked up.
+            return min(
+                known, key=lambda keys: sum(_COMMON.get(f, 1) for f, _ in keys), default=None
+            )
+        return frozenset().union(*known) if len(known) == len(self.parts) else None
 
     @property
     def asks_score(self) -> bool:
         return any(part.asks_score for part in self.parts)
 
     def holds(self, facts: PriorityFacts) -> bool | None:
-        found: bool | None = True
+        found: bool | None = self.needs_all
         for part in self.parts:
             now = part.holds(facts)
-            if now is False:
-                return False
-            found = found if now else None
-        return found
-
-
-class AnyOf(Struct, frozen=True):
-    parts: tuple[PriorityCondition, ...]
-
-    @property
-    def said(self) -> str:
-        return f"any of ({_listed(self.parts)})"
-
-    @property
-    def keys(self) -> frozenset[Key] | None:
-        known = [part.keys for part in self.parts]
-        if any(each is None for each in known):
-            return None
-        return frozenset(key for each in known if each for key in each)
-
-    @property
-    def asks_score(self) -> bool:
-        return any(part.asks_score for part in self.parts)
-
-    def holds(self, facts: PriorityFacts) -> bool | None:
-        found: bool | None = False
-        for part in self.parts:
-            now = part.holds(facts)
-            if now:
-                return True
-            found = found if now is False else None
+            if now is not None and now is not self.needs_all:
+                return now
+            found = None if now is None else found
         return found
 
 
@@ -285,11 +255,3 @@ class ConditionIndex:
         for key in facts.keys:
             found.update(self._by.get(key, ()))
         return sorted(found)
-
-
-def _cost(keys: frozenset[Key]) -> int:
-    return sum(_COMMON.get(field, 1) for field, _ in keys)
-
-
-def _listed(parts: Sequence[PriorityCondition]) -> str:
-    return "; ".join(part.said for part in parts)

@@ -5,13 +5,42 @@ negated verbs do not count.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
-from remit.plan.lexicon import LEXICON as LEX
+from remit.language.files import read_toml
+
+
+def _load() -> Mapping[str, frozenset[str]]:
+    tables = cast("dict[str, dict[str, str]]", read_toml("lexicon", "remit.plan"))
+    doubled = frozenset(tables.pop("doubled")["words"].split())
+    words = {
+        name: frozenset(table.get("words", "").split()).union(
+            *(_forms(verb, doubled) for verb in table.get("forms", "").split())
+        )
+        for name, table in tables.items()
+    }
+    words["changes"] = words["edits"] | words["builds"]
+    kinds = ("advises", "writes", "maybe", "changes", "takes")
+    return words | {"verbs": frozenset().union(*(words[kind] for kind in kinds))}
+
+
+def _forms(verb: str, doubled: frozenset[str]) -> tuple[str, ...]:
+    """An English verb with its endings: plan, plans, planned, planning."""
+    if verb.endswith("e"):
+        return verb, f"{verb}s", f"{verb}d", f"{verb[:-1]}ing"
+    if verb.endswith("y") and verb[-2] not in "aeou":
+        return verb, f"{verb[:-1]}ies", f"{verb[:-1]}ied", f"{verb}ing"
+    if verb in doubled:
+        return verb, f"{verb}s", f"{verb}{verb[-1]}ed", f"{verb}{verb[-1]}ing"
+    plural = "es" if verb.endswith(("s", "x", "ch", "sh")) else "s"
+    return verb, f"{verb}{plural}", f"{verb}ed", f"{verb}ing"
+
+
+LEXICON: Final = _load()
 
 
 class RequestedWork(IntEnum):
@@ -23,10 +52,16 @@ class RequestedWork(IntEnum):
     CHANGE = 4
 
 
+_ADVICE, _TEXT, _UNSURE, _CHANGE = RequestedWork
+
+
 class RequestReading(Struct, frozen=True):
     asks: RequestedWork
     why: str
     firm: bool = True  # whether the words say it, not only their absence
+
+
+_SILENT: Final = RequestReading(_CHANGE, "nothing says that it is advice or text", firm=False)
 
 
 class _Order(Struct, frozen=True):
@@ -49,48 +84,39 @@ _MAX_READ_CHARACTERS: Final = 4_000  # letters that are read; who writes more ha
 
 def read(text: str) -> RequestReading:
     """Say what a description asks for. It reads words, and never obeys them."""
-    told = text[:_MAX_READ_CHARACTERS].replace("’", "'").replace("elease notes", "elease-notes")
-    sentences = [tokens for tokens in map(_tokens, _sentences(told)) if tokens]
-    if any(_is_story(tokens) for tokens in sentences[:1]):
-        return RequestReading(RequestedWork.CHANGE, "it is a user story")
-    asked = [_question(each) for each in sentences[:1] if told.rstrip().endswith("?")]
+    described = (
+        text[:_MAX_READ_CHARACTERS].replace("’", "'").replace("elease notes", "elease-notes")
+    )
+    split = _SENTENCE.split(_QUOTED.sub(_masked, described))
+    sentences = [tokens for tokens in map(_tokens, split) if tokens]
+    # `As a user, I want to review my orders`: the verbs are the user's.
+    first = sentences[0] if sentences else [""]
+    if first[0] in LEXICON["stories"] and "," in first and LEXICON["tellers"] & set(first):
+        return RequestReading(_CHANGE, "it is a user story")
+    asked = [_question(each) for each in sentences[:1] if described.rstrip().endswith("?")]
     found: list[RequestReading] = [each for each in asked if each] or [
         reading
         for tokens in sentences
         for reading in _label(tokens) or map(_order, _orders(tokens))
     ]
     found = found or [_nouns(tokens) for tokens in sentences]
-    silent = RequestReading(
-        RequestedWork.CHANGE, "nothing says that it is advice or text", firm=False
-    )
-    return max(found, key=lambda each: (each.asks, each.firm), default=silent)
-
-
-def _sentences(text: str) -> list[str]:
-    return _SENTENCE.split(_QUOTED.sub(_masked, text))
+    return max(found, key=lambda each: (each.asks, each.firm), default=_SILENT)
 
 
 def _masked(found: re.Match[str]) -> str:
     """Replace a quotation by a name; a document's name stays."""
     inside = found.group().strip("`\"'“”„«»").casefold()
-    return inside if inside in LEX["pages"] else _NAME
+    return inside if inside in LEXICON["pages"] else _NAME
 
 
 def _tokens(sentence: str) -> list[str]:
     return [token.rstrip(".-/'") or token for token in _TOKEN.findall(sentence.casefold())]
 
 
-def _is_story(tokens: Sequence[str]) -> bool:
-    """`As a user, I want to review my orders`: the verbs are the user's."""
-    return tokens[0] in LEX["stories"] and "," in tokens and bool(LEX["tellers"] & set(tokens))
-
-
 def _question(tokens: Sequence[str]) -> RequestReading | None:
-    if tokens[0] not in LEX["asks"]:
+    if tokens[0] not in LEXICON["asks"]:
         return None
-    return RequestReading(
-        RequestedWork.UNSURE, "it is a question, which an answer or a change may settle"
-    )
+    return RequestReading(_UNSURE, "it is a question, which an answer or a change may settle")
 
 
 def _label(tokens: Sequence[str]) -> list[RequestReading]:
@@ -118,9 +144,12 @@ def _heads(tokens: Sequence[str]) -> Iterator[tuple[int, bool]]:
     """Yield where the orders of a sentence begin, and whether each is negated."""
     ready, denied, inner, last = True, False, False, -2
     for at, word in enumerate(tokens):
-        if word in LEX["joins"]:
-            ready, inner = True, inner and word not in LEX["steps"]
-        elif ready and (word in LEX["not"] or _is_denial(tokens, at)):
+        after = _token_after(tokens, at)
+        if word in LEXICON["joins"]:
+            ready, inner = True, inner and word not in LEXICON["steps"]
+        elif ready and (
+            word in LEXICON["not"] or (word in ("do", "does") and after in LEXICON["not"])
+        ):
             denied = True
         elif ready and not _is_lead(tokens, at):
             if _is_head(tokens, at, last, inner=inner):
@@ -128,11 +157,8 @@ def _heads(tokens: Sequence[str]) -> Iterator[tuple[int, bool]]:
                 last = at
             ready, denied = False, False
         elif last >= 0:
-            inner = inner or _goes_in(tokens, at)
-
-
-def _is_denial(tokens: Sequence[str], at: int) -> bool:
-    return tokens[at] in ("do", "does") and _token_after(tokens, at) in LEX["not"]
+            # A verb that depends on the one before: how to implement.
+            inner = inner or (word in LEXICON["modals"] and after in LEXICON["verbs"])
 
 
 def _is_lead(tokens: Sequence[str], at: int) -> bool:
@@ -140,12 +166,7 @@ def _is_lead(tokens: Sequence[str], at: int) -> bool:
     word = tokens[at]
     if word in ("let", "have"):
         return _token_after(tokens, at) in ("us", "someone", "somebody")
-    return word in LEX["leads"] or (word == "us" and tokens[:at][-1:] == ["let"])
-
-
-def _goes_in(tokens: Sequence[str], at: int) -> bool:
-    """Whether a verb follows that depends on the one before: how to implement."""
-    return tokens[at] in LEX["modals"] and _token_after(tokens, at) in LEX["verbs"]
+    return word in LEXICON["leads"] or (word == "us" and tokens[:at][-1:] == ["let"])
 
 
 def _is_head(tokens: Sequence[str], at: int, last: int, *, inner: bool) -> bool:
@@ -154,34 +175,47 @@ def _is_head(tokens: Sequence[str], at: int, last: int, *, inner: bool) -> bool:
         return False
     if last < 0:
         return not _is_statement(tokens[at:])
-    if inner and after not in LEX["it"]:
+    if inner and after not in LEXICON["it"]:
         return False
-    if word not in LEX["verbs"] or _is_inflected(word):
+    if word not in LEXICON["verbs"] or _is_inflected(word):
         return False
     twins = last == at - 2  # review and merge
-    return word not in LEX["nouns_too"] or twins or after in LEX["determiners"] or after == _NAME
+    return (
+        word not in LEXICON["nouns_too"]
+        or twins
+        or after in LEXICON["determiners"]
+        or after == _NAME
+    )
 
 
 def _is_verb(tokens: Sequence[str], at: int) -> bool:
     """A verb that is known, or a word that takes an object as verbs do: persist the zoom."""
     word, after = tokens[at], _token_after(tokens, at)
-    if word in LEX["verbs"] or (word in ("take", "have", "throw") and after in LEX["determiners"]):
+    if word in LEXICON["verbs"] or (
+        word in ("take", "have", "throw") and after in LEXICON["determiners"]
+    ):
         return True
-    is_name = word in LEX["pages"] or word in LEX["slips"] or word in LEX["prepositions"]
-    return after in ("the", "a", "an") and not is_name and word not in LEX["determiners"]
+    is_name = (
+        word in LEXICON["pages"] or word in LEXICON["slips"] or word in LEXICON["prepositions"]
+    )
+    return after in ("the", "a", "an") and not is_name and word not in LEXICON["determiners"]
 
 
 def _is_inflected(word: str) -> bool:
-    return word.endswith(("ing", "ed")) or (word.endswith("s") and word[:-1] in LEX["verbs"])
+    return word.endswith(("ing", "ed")) or (word.endswith("s") and word[:-1] in LEXICON["verbs"])
 
 
 def _is_statement(tokens: Sequence[str]) -> bool:
     """Whether an apparent verb is a name: review page shows nothing."""
     for word in tokens[1:6]:
-        if word in LEX["says"]:
+        if word in LEXICON["says"]:
             return True
-        stops = word in LEX["determiners"] or word in LEX["prepositions"] or word in LEX["opens"]
-        if stops or word in LEX["joins"]:
+        stops = (
+            word in LEXICON["determiners"]
+            or word in LEXICON["prepositions"]
+            or word in LEXICON["opens"]
+        )
+        if stops or word in LEXICON["joins"]:
             return False
     return False
 
@@ -191,7 +225,7 @@ def _at_the_end(tokens: Sequence[str]) -> list[_Order]:
     verbs = [
         at
         for at, word in enumerate(tokens)
-        if at and word in LEX["verbs"] and word.endswith(("en", "ern", "eln"))
+        if at and word in LEXICON["verbs"] and word.endswith(("en", "ern", "eln"))
     ]
     if not verbs or verbs[-1] != len(tokens) - 1:
         return []
@@ -206,37 +240,37 @@ def _token_after(tokens: Sequence[str], at: int) -> str:
 
 
 def _order(order: _Order) -> RequestReading:
-    verb, said = order.verb, f"“{order.verb}”"
+    verb, quoted = order.verb, f"“{order.verb}”"
     phrases = _phrases(order.rest)
-    if verb in LEX["maybe"] or (LEX["looks"] & set(order.rest[:3]) and verb not in LEX["changes"]):
-        return RequestReading(
-            RequestedWork.UNSURE, f"{said} may end with an answer or with a change"
-        )
+    if verb in LEXICON["maybe"] or (
+        LEXICON["looks"] & set(order.rest[:3]) and verb not in LEXICON["changes"]
+    ):
+        return RequestReading(_UNSURE, f"{quoted} may end with an answer or with a change")
     if _is_told(order, phrases):
-        return RequestReading(RequestedWork.TEXT, f"{said} asks for text alone")
-    if verb in LEX["advises"] or (verb in LEX["takes"] and phrases[0].head in LEX["advice"]):
-        what = said if verb in LEX["advises"] else f"{said} “{phrases[0].head}”"
-        return RequestReading(RequestedWork.ADVICE, f"{what} asks for advice, not for a change")
-    if verb in LEX["edits"]:
-        return _edit(said, phrases)
-    return RequestReading(
-        RequestedWork.CHANGE, f"{said} asks for a change", firm=verb in LEX["builds"]
-    )
+        return RequestReading(_TEXT, f"{quoted} asks for text alone")
+    if verb in LEXICON["advises"] or (
+        verb in LEXICON["takes"] and phrases[0].head in LEXICON["advice"]
+    ):
+        what = quoted if verb in LEXICON["advises"] else f"{quoted} “{phrases[0].head}”"
+        return RequestReading(_ADVICE, f"{what} asks for advice, not for a change")
+    if verb in LEXICON["edits"]:
+        return _edit(quoted, phrases)
+    return RequestReading(_CHANGE, f"{quoted} asks for a change", firm=verb in LEXICON["builds"])
 
 
 def _is_told(order: _Order, phrases: Sequence["_Phrase"]) -> bool:
     """Whether it ends as text: document it; explain it in the wiki. To comment out is to change."""
-    if order.verb in LEX["writes"]:
+    if order.verb in LEXICON["writes"]:
         return list(order.rest[:1]) != ["out"]
-    return order.verb in LEX["tells"] and any(each.kind is _Kind.PAGE for each in phrases[1:])
+    return order.verb in LEXICON["tells"] and any(each.kind is _Kind.PAGE for each in phrases[1:])
 
 
-def _edit(said: str, phrases: Sequence["_Phrase"]) -> RequestReading:
+def _edit(quoted: str, phrases: Sequence["_Phrase"]) -> RequestReading:
     """An edit is as much as what is edited: a text, code, or something in between."""
-    what, where = phrases[0], [each.kind for each in phrases[1:] if each.before in LEX["where"]]
+    what, where = phrases[0], [each.kind for each in phrases[1:] if each.before in LEXICON["where"]]
     place = next((each for each in where if each in (_Kind.PAGE, _Kind.CODE)), None)
-    text = RequestReading(RequestedWork.TEXT, f"{said} “{what.head}” changes text alone")
-    change = RequestReading(RequestedWork.CHANGE, f"{said} “{what.head}” asks for a change")
+    text = RequestReading(_TEXT, f"{quoted} “{what.head}” changes text alone")
+    change = RequestReading(_CHANGE, f"{quoted} “{what.head}” asks for a change")
     match what.kind:
         case _Kind.PAGE | _Kind.REMARK:
             return text
@@ -244,7 +278,7 @@ def _edit(said: str, phrases: Sequence["_Phrase"]) -> RequestReading:
             return change if place is _Kind.CODE else text
         case _Kind.MIXED if place is not _Kind.CODE:
             return RequestReading(
-                RequestedWork.UNSURE, f"{said} “{what.head}” may be about a text or about code"
+                _UNSURE, f"{quoted} “{what.head}” may be about a text or about code"
             )
         case _Kind.CODE | _Kind.MIXED:
             return change
@@ -287,8 +321,9 @@ class _Phrase(Struct, frozen=True):
         if found is not None:
             return found
         if _Kind.PAGE in named:
-            after = any(_is_foreign(each) for each in rest)  # la documentación técnica
-            return _Kind.PAGE if after or head in LEX["small_work"] else _Kind.MIXED
+            # la documentación técnica
+            after = any(each.endswith(("ción", "cion")) for each in rest)
+            return _Kind.PAGE if after or head in LEXICON["small_work"] else _Kind.MIXED
         return _Kind.CODE if _Kind.CODE in named else _Kind.OTHER
 
 
@@ -297,50 +332,44 @@ _GERMAN_PAGES: Final = ("dokumentation", "anleitung", "handbuch", "leitfaden")
 
 
 def _kind(word: str) -> _Kind | None:
-    if word in LEX["pages"] or word.endswith(_GERMAN_PAGES):
+    if word in LEXICON["pages"] or word.endswith(_GERMAN_PAGES):
         return _Kind.PAGE
-    if word in LEX["slips"]:
+    if word in LEXICON["slips"]:
         return _Kind.REMARK if word.startswith(_REMARKS) else _Kind.SLIP
-    if word in LEX["passages"]:
+    if word in LEXICON["passages"]:
         return _Kind.PASSAGE
-    is_code = word in LEX["machinery"] or (word.endswith("ing") and len(word) > len("string"))
+    is_code = word in LEXICON["machinery"] or (word.endswith("ing") and len(word) > len("string"))
     return _Kind.CODE if is_code else None
-
-
-def _is_foreign(word: str) -> bool:
-    return word.endswith(("ción", "cion"))
 
 
 def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
     """Return the object and then each thing with its preposition, up to the next clause."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for word in tokens:
-        if word in LEX["without"] or word in LEX["opens"] or word in LEX["joins"]:
+        if word in LEXICON["without"] or word in LEXICON["opens"] or word in LEXICON["joins"]:
             break
-        if word in LEX["determiners"]:
+        if word in LEXICON["determiners"]:
             if found[-1][1]:  # die Dokumentation der Schnittstelle
                 found.append((word, []))
-        elif word in LEX["prepositions"]:
+        elif word in LEXICON["prepositions"]:
             found.append((word, []))
-        elif word not in LEX["particles"]:
+        elif word not in LEXICON["particles"]:
             found[-1][1].append(word)
     return [_Phrase(before, tuple(words)) for before, words in found]
 
 
 def _nouns(tokens: Sequence[str]) -> RequestReading:
     """What a sentence without an order is about: `Typo in the changelog`."""
-    says = next((at for at, word in enumerate(tokens) if word in LEX["says"]), None)
+    says = next((at for at, word in enumerate(tokens) if word in LEXICON["says"]), None)
     phrases = _phrases(tokens[:says])
     what = phrases[0]
     if says is not None:
         if what.kind is _Kind.PAGE:
-            return RequestReading(RequestedWork.TEXT, f"it is about “{what.head}”")
-        return RequestReading(RequestedWork.CHANGE, "it tells what is wrong or missing")
-    if what.head in LEX["advice"] or what.head in LEX["advises"]:
-        return RequestReading(RequestedWork.ADVICE, f"“{what.head}” is advice")
-    lone = all(word in LEX["leads"] or word in LEX["machinery"] for word in what.words[:-1])
+            return RequestReading(_TEXT, f"it is about “{what.head}”")
+        return RequestReading(_CHANGE, "it tells what is wrong or missing")
+    if what.head in LEXICON["advice"] or what.head in LEXICON["advises"]:
+        return RequestReading(_ADVICE, f"“{what.head}” is advice")
+    lone = all(word in LEXICON["leads"] or word in LEXICON["machinery"] for word in what.words[:-1])
     if what.kind in (_Kind.PAGE, _Kind.SLIP) or (what.kind is _Kind.REMARK and lone):
         return _edit("to change", phrases)
-    return RequestReading(
-        RequestedWork.CHANGE, "nothing says that it is advice or text", firm=False
-    )
+    return _SILENT

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
 from remit.language.detect import languages
-from remit.language.files import CARDINALS, read_toml
+from remit.language.files import cardinals_in_all, read_toml
 from remit.model.contract import Criterion
 from remit.model.plan import Clause
 from remit.plan.items import counted, items
@@ -21,13 +21,15 @@ LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
     word: (code, each.name) for code, each in languages().items() for word in each.called.split()
 }
 _MAX_SPOKEN_NUMBER: Final = 20  # "hundred" and its like are rarely meant to the last
-_SAID: Final = {name: value for name, value in CARDINALS.items() if 0 < value <= _MAX_SPOKEN_NUMBER}
+_SAID: Final = {
+    name: value for name, value in cardinals_in_all().items() if 0 < value <= _MAX_SPOKEN_NUMBER
+}
 NUMBER: Final = r"\d{1,5}|" + "|".join(sorted(_SAID, key=len, reverse=True))
 
 
-def number(said: str) -> int:
+def number(word: str) -> int:
     """Return the number that NUMBER matched."""
-    return int(said) if said.isdecimal() else _SAID[said.casefold()]
+    return int(word) if word.isdecimal() else _SAID[word.casefold()]
 
 
 _DATA: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("written", "remit.plan"))
@@ -53,6 +55,7 @@ _FORMS: Final = {form: _compile(pattern) for form, pattern in _DATA["forms"].ite
 _RECENT: Final = {int(days): _compile(pattern) for days, pattern in _DATA["recent"].items()}
 _CHANNELS: Final = {
     "whatsapp": ("no-table", "no-html"),
+    "telegram": ("no-table", "no-html"),
     "signal": ("no-table", "no-html"),
     "sms": ("no-markdown", "no-html"),
     "email": ("no-html",),
@@ -61,7 +64,7 @@ _ABOUT: Final = 0.3  # how far "about 200 words" may lie from 200
 
 
 def criteria(
-    asked: str, clauses: Sequence[Clause], channels: Sequence[str], *, can_read: bool
+    request: str, clauses: Sequence[Clause], channels: Sequence[str], *, can_read: bool
 ) -> tuple[Criterion, ...]:
     """Return all criteria for a text requested with these words.
 
@@ -69,75 +72,81 @@ def criteria(
     read with.
     """
     return (
-        *_answers(asked, clauses),
-        *(_read(asked) if can_read else ()),
-        *_language(asked),
-        *_length(asked),
-        *_form(asked, channels),
-        *_mentions(asked),
+        *_answers(request, clauses),
+        *(_read(request) if can_read else ()),
+        *_language(request),
+        *_length(request),
+        *_form(request, channels),
+        *_mentions(request),
         Criterion("request", "It keeps to the request: its subject, figures, dates and names"),
         Criterion("no-placeholder", "Nothing is left to be filled in"),
         Criterion("no-padding", "Nothing is said twice"),
     )
 
 
-def _answers(asked: str, clauses: Sequence[Clause]) -> Iterator[Criterion]:
-    found = items(asked, clauses)
+def _answers(request: str, clauses: Sequence[Clause]) -> Iterator[Criterion]:
+    found = items(request, clauses)
     if len(found) > 1:
         pattern = "\n".join(f"{n}. {each}" for n, each in enumerate(found, 1))
         yield Criterion("answers", f"All {len(found)} things that were asked are answered", pattern)
 
 
-def _read(asked: str) -> Iterator[Criterion]:
+def asks_for_sources(request: str) -> bool:
+    return _PATTERNS["sources"].search(request) is not None
+
+
+def _read(request: str) -> Iterator[Criterion]:
     """What is asked of work that can read: where it names sources and figures, it has read them."""
-    named = _PATTERNS["sources"].search(asked)
+    named = _PATTERNS["sources"].search(request)
     if named:
         count = number(named["many"]) if named["many"] else 1
         yield Criterion("sources", f"At least {count} of what was read is named", str(count))
-    makes = _PATTERNS["makes"].search(asked) and not _PATTERNS["priced"].search(asked)
-    if not (named or _PATTERNS["facts"].search(asked)) or makes:
+    makes = _PATTERNS["makes"].search(request) and not _PATTERNS["priced"].search(request)
+    if not (named or _PATTERNS["facts"].search(request)) or makes:
         return
     if not named:
         yield Criterion("sources", "What is named as a source was read", "0")
-    said = "Every number, date and address stands in what was read; a sum shows its parts"
-    yield Criterion("grounded", said)
-    recent = next((count for count, words in _RECENT.items() if words.search(asked)), None)
+    rule = "Every number, date and address stands in what was read; a sum shows its parts"
+    yield Criterion("grounded", rule)
+    recent = next((count for count, words in _RECENT.items() if words.search(request)), None)
     if recent:
         yield Criterion("fresh", f"What it stands on is at most {recent} days old", str(recent))
 
 
-def _language(asked: str) -> Iterator[Criterion]:
+def _language(request: str) -> Iterator[Criterion]:
     """The language that is asked for; if there are two, nobody can say which part is in which."""
-    found = {LANGUAGES[each["name"].casefold()] for each in _PATTERNS["language"].finditer(asked)}
+    found = {LANGUAGES[each["name"].casefold()] for each in _PATTERNS["language"].finditer(request)}
     for code, name in found if len(found) == 1 else ():
         yield Criterion("language", f"It is in {name}", code)
 
 
-def _length(asked: str) -> Iterator[Criterion]:
-    seen: set[str] = set()
-    for found in _PATTERNS["count"].finditer(asked):
+def _length(request: str) -> Iterator[Criterion]:
+    units: set[str] = set()
+    for found in _PATTERNS["count"].finditer(request):
         unit = _UNITS[found["unit"].casefold()]
-        around = asked[max(0, found.start() - 12) : found.end() + 14]
-        if unit not in seen and not _PATTERNS["each"].search(around):
-            seen.add(unit)
+        around = request[max(0, found.start() - 12) : found.end() + 14]
+        if unit not in units and not _PATTERNS["each"].search(around):
+            units.add(unit)
             bounds = _bounds(found["how"], found["least"], number(found["most"]), unit)
             pattern = f"{bounds} {unit}"
             yield Criterion("length", f"It has {found.group(0).strip()}", pattern)
-    yield from _entries(asked)
+    yield from _entries(request)
 
 
-def _entries(asked: str) -> Iterator[Criterion]:
+def _entries(request: str) -> Iterator[Criterion]:
     """Yield how many things to list."""
-    found = counted(asked)
-    if found is None or _PATTERNS["each"].search(asked[max(0, found.start - 12) : found.end + 14]):
+    found = counted(request)
+    if found is None or _PATTERNS["each"].search(
+        request[max(0, found.start - 12) : found.end + 14]
+    ):
         return
-    how = _HOW.search(asked[: found.start])
+    how = _HOW.search(request[: found.start])
     bounds = _bounds(
         how["how"] if how else "", how["least"] if how else None, found.number, "items"
     )
-    said = asked[how.start() if how else found.start : found.end].strip()
+    phrase = request[how.start() if how else found.start : found.end].strip()
     perhaps = "" if found.sure else "perhaps "
-    yield Criterion("length", f"It has {said}", f"{perhaps}{bounds} items")
+    yield Criterion("length", f"It has {phrase}", f"{perhaps}{bounds} items")
 
 
 def _bounds(how: str | None, least: str | None, most: int, unit: str) -> str:
@@ -154,16 +163,16 @@ def _bounds(how: str | None, least: str | None, most: int, unit: str) -> str:
     return str(most)
 
 
-def _form(asked: str, channels: Sequence[str]) -> Iterator[Criterion]:
-    wanted = [form for form, words in _FORMS.items() if words.search(asked)]
+def _form(request: str, channels: Sequence[str]) -> Iterator[Criterion]:
+    wanted = [form for form, words in _FORMS.items() if words.search(request)]
     for form in wanted:
         yield Criterion("form", f"It has the form of a {form}", form)
     bans = dict.fromkeys(ban for each in channels for ban in _CHANNELS.get(each, ()))
-    kept = [ban for ban in bans if ban.removeprefix("no-") not in wanted]
-    if kept:
-        yield Criterion("form", "Its readers can read its form", " ".join(kept))
+    allowed = [ban for ban in bans if ban.removeprefix("no-") not in wanted]
+    if allowed:
+        yield Criterion("form", "Formatting fits the channel", " ".join(allowed))
 
 
-def _mentions(asked: str) -> Iterator[Criterion]:
-    for found in _PATTERNS["must_say"].finditer(asked):
+def _mentions(request: str) -> Iterator[Criterion]:
+    for found in _PATTERNS["must_say"].finditer(request):
         yield Criterion("mentions", f"It mentions “{found['what']}”", found["what"])

@@ -67,12 +67,13 @@ class Duplicates(Struct, frozen=True):
             return None
         near = await self.finder.near(vector, _LOOKED, [task.session_id])
         close = [each.task_id for each in near if each.score >= NEAR]
-        now = self.clock.now()
-        for some in (close[:1], close[1:]):  # mostly the nearest is the one
-            found = await self.db.read(recall.named, some) if some else []
-            if (other := next((each for each in found if same(task, each, now)), None)) is not None:
-                return other
-        return None
+        texts = await self.db.read(recall.texts, close) if close else {}
+        alike = [each for each in close if each in texts and _same_words(_text(task), texts[each])]
+        if not alike:
+            return None
+        found = {each.id: each for each in await self.db.read(recall.named, [task.id, *alike])}
+        now, whole = self.clock.now(), found.pop(task.id, task)  # with its deliveries
+        return next((each for each in found.values() if same(whole, each, now)), None)
 
     def _said(self, task: Task, other: Task, now: datetime) -> str:
         when = _day(other.created_at, now, self.zone)
@@ -95,9 +96,16 @@ def same(task: Task, other: Task, now: datetime) -> bool:
         and may_see(task, other)
         and other.scheduled_for == task.scheduled_for
         and _for_whom(other) == _for_whom(task)
-        and _figures(other) == _figures(task)
-        and _names(other) <= _stems(task)
-        and _names(task) <= _stems(other)
+        and _same_words(_text(task), _text(other))
+    )
+
+
+def _same_words(one: str, other: str) -> bool:
+    """Whether the figures are equal, and the names of each occur in the other."""
+    return (
+        _figures(one) == _figures(other)
+        and _names(other) <= _stems(one)
+        and _names(one) <= _stems(other)
     )
 
 
@@ -105,16 +113,16 @@ def _for_whom(task: Task) -> set[tuple[str, str | None]]:
     return {(each.channel, each.recipient) for each in task.delivery}
 
 
-def _figures(task: Task) -> list[str]:
-    return sorted(_FIGURES.findall(_text(task)))
+def _figures(text: str) -> list[str]:
+    return sorted(_FIGURES.findall(text))
 
 
-def _names(task: Task) -> set[str]:
-    return {each[:_STEM].lower() for each in _NAMES.findall(_text(task))}
+def _names(text: str) -> set[str]:
+    return {each[:_STEM].lower() for each in _NAMES.findall(text)}
 
 
-def _stems(task: Task) -> set[str]:
-    return {each[:_STEM].lower() for each in re.findall(r"\w+", _text(task))}
+def _stems(text: str) -> set[str]:
+    return {each[:_STEM].lower() for each in re.findall(r"\w+", text)}
 
 
 def _text(task: Task) -> str:

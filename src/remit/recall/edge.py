@@ -64,13 +64,17 @@ class EdgeStore:
             self._shard.flush()
 
     def near(
-        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+        self,
+        vector: Sequence[float],
+        most: int,
+        without: Sequence[SessionId] = (),
+        status: str | None = None,
     ) -> list[NearestTask]:
         asked = qdrant.QueryRequest(
             limit=most,
             query=qdrant.Query.Nearest(list(vector)),
-            filter=_but(without) if without else None,
-            with_payload=["task_id", "session", "taint"],
+            filter=_filter(without, status),
+            with_payload=["task_id", "session", "taint", "status"],
         )
         with _said("searched"):
             found = self._shard.query(asked)
@@ -117,7 +121,8 @@ class EdgeStore:
             shard = qdrant.EdgeShard.create(str(self._folder), _config(self._size))
             # Without it every search would unpack what stands beside every vector.
             kind = qdrant.PayloadSchemaType.Keyword
-            shard.update(qdrant.UpdateOperation.create_field_index("session", kind))
+            for key in ("session", "status"):
+                shard.update(qdrant.UpdateOperation.create_field_index(key, kind))
             return shard
 
 
@@ -142,11 +147,15 @@ def _first(size: int) -> qdrant.QueryRequest:
     return qdrant.QueryRequest(limit=1, query=qdrant.Query.Nearest([1.0] + [0.0] * (size - 1)))
 
 
-def _but(sessions: Sequence[SessionId]) -> qdrant.Filter:
-    theirs = qdrant.FieldCondition(
-        key="session", match=qdrant.MatchAny([str(each) for each in sessions])
+def _filter(without: Sequence[SessionId], status: str | None) -> qdrant.Filter:
+    return qdrant.Filter(
+        must=[_has("status", [status])] if status else None,
+        must_not=[_has("session", without)] if without else None,
     )
-    return qdrant.Filter(must_not=[theirs])
+
+
+def _has(key: str, values: Sequence[str]) -> qdrant.FieldCondition:
+    return qdrant.FieldCondition(key=key, match=qdrant.MatchAny([str(each) for each in values]))
 
 
 def _hold(folder: Path) -> int:

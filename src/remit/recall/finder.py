@@ -10,6 +10,7 @@ the taint of whoever reads it. Reminders are short, because every prompt pays fo
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
+from functools import partial
 from typing import Final
 
 from msgspec import Struct
@@ -21,10 +22,10 @@ from remit.model.reply import Snippet
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.model.visibility import may_see
-from remit.recall import snippets, words
+from remit.recall import snippets
 from remit.recall.library import RecallLibrary
 from remit.store import recall
-from remit.store.database import Database
+from remit.store.database import Database, Tx
 
 CUT: Final = 0.18  # below it two texts have nothing to do with each other
 WIDE: Final = 24  # so far each way looks
@@ -46,17 +47,27 @@ class TaskFinder:
         self.library = library  # None: it is off
         self._hide = hide
 
-    async def like(
-        self, task: Task, most: int, fits: Callable[[Task], bool] = lambda _: True
-    ) -> list[SimilarTask]:
+    async def like(self, task: Task, most: int) -> list[SimilarTask]:
         """Return tasks that are surely similar to a task; the best one of each session.
 
-        Every task waits for this, so only the vectors are searched; they count n-grams as well. All
-        German texts are somewhat similar to them, so the limit depends on the other results.
+        Only the vectors are searched; they count n-grams as well. All German texts are somewhat
+        similar to them, so the limit depends on the other results.
         """
+        near = await self._near_task(task, most, None)
+        return await self._ranked(_outstanding(near), (), most, lambda _: True, task)
+
+    async def completed_like(self, task: Task, most: int) -> list[SimilarTask]:
+        """The same among completed tasks that this one may see, as `recall.completed` gives them.
+
+        Every task waits for this.
+        """
+        near = await self._near_task(task, most, Status.COMPLETED)
+        fits, read = partial(may_see, task), recall.completed
+        return await self._ranked(_outstanding(near), (), most, fits, task, read)
+
+    async def _near_task(self, task: Task, most: int, status: Status | None) -> list[NearestTask]:
         text = snippets.words(task, self._hide)
-        near = await self.by_meaning(text, most, [task.session_id])
-        return await self._ranked(_outstanding(near), (), most, fits, task)
+        return await self.by_meaning(text, most, [task.session_id], status)
 
     async def find(
         self, text: str, most: int, fits: Callable[[Task], bool] = lambda _: True
@@ -72,13 +83,17 @@ class TaskFinder:
         return await library.vector(text) if library is not None and library.is_open else None
 
     async def near(
-        self, vector: Sequence[float], most: int, without: Sequence[SessionId]
+        self,
+        vector: Sequence[float],
+        most: int,
+        without: Sequence[SessionId],
+        status: Status | None = None,
     ) -> list[NearestTask]:
         """Return the tasks near a vector; none if the library is closed."""
         if self.library is None:
             return []
         try:
-            return await self.library.look(vector, most, without)
+            return await self.library.look(vector, most, without, status)
         except StoreTrouble as error:
             self.library.fail(error)
             return []
@@ -90,26 +105,31 @@ class TaskFinder:
         most: int,
         fits: Callable[[Task], bool],
         but: Task | None,
+        read: Callable[[Tx, Sequence[TaskId]], list[Task]] = recall.named,
     ) -> list[SimilarTask]:
         by_meaning = {each.task_id: each for each in near}
         waiting = fused([each.task_id for each in near], worded)
         seen, kept = {but.session_id} if but else set[SessionId](), list[SimilarTask]()
         while waiting and len(kept) < most:
             some, waiting = _first_of_sessions(waiting, by_meaning, seen, most)
-            for task in await self._db.read(recall.named, some):
+            for task in await self._db.read(read, some):
                 if task.session_id not in seen and task.deleted_at is None and fits(task):
                     seen.add(task.session_id)
                     kept.append(_alike(task, by_meaning.get(task.id), worded))
         return kept[:most]
 
     async def by_meaning(
-        self, text: str, most: int, without: Sequence[SessionId] = ()
+        self,
+        text: str,
+        most: int,
+        without: Sequence[SessionId] = (),
+        status: Status | None = None,
     ) -> list[NearestTask]:
         """Return the tasks near some words in meaning."""
         vector = await self.library.vector(text) if self.library else None
         found: list[NearestTask] = []
         for _ in range(_ROUNDS if vector is not None else 0):
-            some = await self.near(vector or (), WIDE, without)
+            some = await self.near(vector or (), WIDE, without, status)
             found += [each for each in some if each.score >= CUT]
             sessions = {each.session_id for each in found if each.session_id}
             if len(some) < WIDE or some[-1].score < CUT or len(sessions) >= most:
@@ -170,11 +190,7 @@ class Reminders(Struct, frozen=True):
 
     async def of(self, task: Task) -> tuple[Snippet, ...]:
         """Return reminders for a task, the best first, as many as there is room for."""
-
-        def fits(other: Task) -> bool:
-            return other.status is Status.COMPLETED and may_see(task, other)
-
-        found = await self.finder.like(task, MOST, fits)
+        found = await self.finder.completed_like(task, MOST)
         room, told = MOST_CHARACTERS, list[Snippet]()
         for each in found:
             snippet = self._snippet(each)
@@ -186,9 +202,8 @@ class Reminders(Struct, frozen=True):
 
     def _snippet(self, alike: SimilarTask) -> Snippet:
         task = alike.task
-        day = words.day(task.completed_at or task.created_at, self.zone)
-        sent = [each.body for each in task.delivery if each.body and each.sent_at]
-        came = words.line(sent[0] if sent else task.result_summary or "", _CAME)
-        asked = words.line(task.instructions, _ASKED)
+        day = snippets.day(task.completed_at or task.created_at, self.zone)
+        came = snippets.line(task.result_summary or "", _CAME)
+        asked = snippets.line(task.instructions, _ASKED)
         text = f"{asked} — {came}" if asked != task.title.strip() else came
         return Snippet(task.id, f"{day} {task.title}", text, alike.taint)

@@ -9,12 +9,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from datetime import datetime, timedelta
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import StepFailed, StoreTrouble
+from remit.journal.follow import Journal
 from remit.model.ids import TaskId
 from remit.model.likeness import IndexedTask
 from remit.model.run import Event, EventKind
@@ -23,7 +24,6 @@ from remit.model.task import Task
 from remit.ports import Clock, SnippetStore
 from remit.recall import snippets
 from remit.recall.library import RecallLibrary
-from remit.recall.vectors import encode
 from remit.store import events, recall
 from remit.store.database import Database
 from remit.store.recall import IndexedDigest
@@ -37,7 +37,7 @@ RETRY: Final = 60.0  # seconds until it is tried again when something was wrong
 FAR: Final = 2_000  # events that may be looked at again after a cut
 TIDY_EVERY: Final = timedelta(minutes=1)
 _REST: Final = 100  # times as long as tidying took, it is left alone then
-_PAGE: Final = 500
+_PAGE: Final = 2_000  # events: a task that began and ended among them is read once
 _LOG: Final = logging.getLogger("remit.recall")
 
 
@@ -63,12 +63,14 @@ class Indexer:
         self,
         db: Database,
         clock: Clock,
+        journal: Journal,
         library: RecallLibrary,
         hide: Callable[[str], str],
         arrived: Arrived,
     ) -> None:
         self._db = db
         self._clock = clock
+        self._journal = journal
         self._library = library
         self._hide = hide
         self._arrived = arrived
@@ -135,7 +137,7 @@ class Indexer:
 
     async def _some(self, place: _Place) -> bool:
         """Index one batch: new events first, then old tasks; return False if there is none."""
-        page = await self._db.read(events.after, place.since, _PAGE)
+        page = await self._journal.page(place.since, _PAGE)
         if page:
             await self._page(page, place)
         elif place.below != 0:
@@ -166,11 +168,13 @@ class Indexer:
         for task, read in found:
             self._compare(task, read, changes)
         vectors = await self._library.embed([text for _, text in changes.texts])
-        self._add_vectors(changes, vectors)
         points = [
-            IndexedTask(task.id, tuple(vector), snippets.beside(task, text))
+            IndexedTask(task.id, vector, snippets.beside(task, text))
             for (task, text), vector in zip(changes.texts, vectors, strict=True)
         ]
+        if self._library.keeps_vectors:
+            kept = {each.task_id: cast("bytes", each.vector) for each in points}
+            changes.read = [replace(each, vector=kept.get(each.task_id)) for each in changes.read]
         if changes.read or changes.gone:
             await self._library.do(lambda store: self._apply(store, points, changes))
             await self._db.write(recall.keep, changes.read, changes.gone, None)
@@ -178,12 +182,6 @@ class Indexer:
         for (task, _), vector in zip(changes.texts, vectors, strict=True):
             if task.id in fresh:
                 await self._arrived(task, vector)
-
-    def _add_vectors(self, changes: _Changes, vectors: Sequence[Sequence[float]]) -> None:
-        if self._library.keeps_vectors:
-            tasks = (task.id for task, _ in changes.texts)
-            made = dict(zip(tasks, map(encode, vectors), strict=True))
-            changes.read = [replace(each, vector=made.get(each.task_id)) for each in changes.read]
 
     def _compare(self, task: Task, read: IndexedDigest | None, changes: _Changes) -> None:
         """Note how the index differs from a task."""

@@ -12,7 +12,8 @@ from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import Final, ParamSpec, Protocol, TypeVar, runtime_checkable
+from functools import partial
+from typing import TYPE_CHECKING, Final, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from msgspec import Struct
 
@@ -21,15 +22,17 @@ from remit.model.codec import JsonMap
 from remit.model.ids import SessionId
 from remit.model.likeness import NearestTask
 from remit.ports import Embedder, SnippetStore
-from remit.recall.vectors import VectorIndex
 from remit.store import recall
 from remit.store.database import Database
+
+if TYPE_CHECKING:
+    from remit.recall.vectors import VectorIndex
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 PATIENCE: Final = 5.0  # seconds that a question may take
-MAX_RECENT_TEXTS: Final = 512  # whose vectors are remembered
+MAX_RECENT_TEXTS: Final = 2_000  # whose vectors are remembered
 _PAGE_ROWS: Final = 2_000
 _NICE: Final = 5  # so much later than others the thread gets its turn that indexes
 
@@ -50,6 +53,8 @@ class ClosableStore(Protocol):
 class _Open(Struct, frozen=True):
     embedder: Embedder
     store: SnippetStore
+    pack: Callable[[Sequence[float]], Sequence[float]]  # as the store keeps a vector
+    in_memory: bool  # the store is fast, and its vectors are stored in the rows of the database
 
     async def close(self) -> None:
         if isinstance(self.embedder, ClosableStore):
@@ -87,10 +92,14 @@ class RecallLibrary:
         return self._opening
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Return the vectors of texts; recent ones are remembered, as callers repeat them."""
+        """Return the vectors of texts; recent ones are remembered, as callers repeat them.
+
+        Those for the index in this process are written as it keeps them.
+        """
         missing = [each for each in dict.fromkeys(texts) if each not in self._recent]
         found = await self._parts.embedder.embed(missing) if missing else ()
-        new = {text: array("f", each) for text, each in zip(missing, found, strict=True)}
+        pack = self._parts.pack
+        new = {text: pack(each) for text, each in zip(missing, found, strict=True)}
         vectors = [new[text] if text in new else self._recent[text] for text in texts]
         self._recent |= new
         while len(self._recent) > MAX_RECENT_TEXTS:
@@ -100,21 +109,25 @@ class RecallLibrary:
     @property
     def keeps_vectors(self) -> bool:
         """Whether the vectors are stored in the rows of the database."""
-        return self._open is not None and isinstance(self._open.store, VectorIndex)
+        return self._open is not None and self._open.in_memory
 
     async def do(self, work: Callable[[SnippetStore], T]) -> T:
         """Run work on the store: at once if it is in memory, else on the library's thread."""
         store = self._parts.store
-        return work(store) if isinstance(store, VectorIndex) else await self._run(work, store)
+        return work(store) if self._parts.in_memory else await self._run(work, store)
 
     async def look(
-        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+        self,
+        vector: Sequence[float],
+        most: int,
+        without: Sequence[SessionId] = (),
+        status: str | None = None,
     ) -> list[NearestTask]:
         """Return the tasks near a vector."""
         store = self._parts.store
-        if isinstance(store, VectorIndex):
-            return store.near(vector, most, without)
-        return await asyncio.to_thread(store.near, vector, most, without)
+        if self._parts.in_memory:
+            return store.near(vector, most, without, status)
+        return await asyncio.to_thread(store.near, vector, most, without, status)
 
     async def vector(self, text: str) -> Sequence[float] | None:
         """Return the vector of a text; None if that fails or takes too long."""
@@ -165,14 +178,17 @@ class RecallLibrary:
         embedder = await self._run(self._means.embedder)
         size = len((await embedder.embed(["how long it is"]))[0])
         store = await self._run(self._means.store, size)
+        from remit.recall.vectors import VectorIndex, encode  # noqa: PLC0415 - numpy, of 16 MB
+
+        in_memory = isinstance(store, VectorIndex)
         if isinstance(store, VectorIndex):
             await self._load(store)
         held = await self._run(store.count)
         if not await self._db.write(recall.begin, embedder.name, held) and held:
             await self._run(store.clear)
-        return _Open(embedder, store)
+        return _Open(embedder, store, encode if in_memory else partial(array, "f"), in_memory)
 
-    async def _load(self, store: VectorIndex) -> None:
+    async def _load(self, store: "VectorIndex") -> None:
         after = ""
         while rows := await self._db.read(recall.vectors, after, _PAGE_ROWS):
             store.load([(each.vector, _beside(each)) for each in rows])
@@ -198,7 +214,12 @@ class RecallLibrary:
 
 
 def _beside(row: recall.StoredVector) -> JsonMap:
-    return {"task_id": row.task_id, "session": row.session_id, "taint": row.taint.value}
+    return {
+        "task_id": row.task_id,
+        "session": row.session_id,
+        "taint": row.taint.value,
+        "status": row.status.value,
+    }
 
 
 def _step_back() -> None:
@@ -210,5 +231,7 @@ def _step_back() -> None:
 
 def _sentence(error: Exception) -> str:
     if isinstance(error, ImportError):
-        return f"{error.name or error} is not installed; `pip install 'remit[qdrant]'` may help."
+        missing = error.name or str(error)
+        package = "remit[qdrant]" if "qdrant" in missing else "remit"
+        return f"{missing} is not installed; `pip install '{package}'` may help."
     return str(error)

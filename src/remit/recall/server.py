@@ -23,7 +23,7 @@ from remit.system.http_client import trusted_authorities
 
 NAME: Final = "qdrant"
 TIMEOUT: Final = 10  # seconds for one answer
-_KEPT: Final = ["task_id", "session", "taint"]
+_KEPT: Final = ["task_id", "session", "taint", "status"]
 
 
 def client(url: str, key: str | None = None) -> QdrantClient:
@@ -64,13 +64,17 @@ class ServerStore:
             self._line.delete(snippets.COLLECTION, gone, wait=True)
 
     def near(
-        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+        self,
+        vector: Sequence[float],
+        most: int,
+        without: Sequence[SessionId] = (),
+        status: str | None = None,
     ) -> list[NearestTask]:
         with _said("searched"):
             found = self._line.query_points(
                 snippets.COLLECTION,
                 query=list(vector),
-                query_filter=_but(without) if without else None,
+                query_filter=_filter(without, status),
                 limit=most,
                 with_payload=_KEPT,
             )
@@ -103,16 +107,21 @@ class ServerStore:
             params = models.VectorParams(size=self._size, distance=models.Distance.COSINE)
             self._line.create_collection(snippets.COLLECTION, vectors_config=params)
             with catch_warnings(action="ignore"):  # the local mode says that it needs none
-                self._line.create_payload_index(
-                    snippets.COLLECTION, "session", models.PayloadSchemaType.KEYWORD
-                )
+                for key in ("session", "status"):
+                    self._line.create_payload_index(
+                        snippets.COLLECTION, key, models.PayloadSchemaType.KEYWORD
+                    )
 
 
-def _but(sessions: Sequence[SessionId]) -> models.Filter:
-    theirs = models.FieldCondition(
-        key="session", match=models.MatchAny(any=[str(each) for each in sessions])
+def _filter(without: Sequence[SessionId], status: str | None) -> models.Filter:
+    return models.Filter(
+        must=[_has("status", [status])] if status else None,
+        must_not=[_has("session", without)] if without else None,
     )
-    return models.Filter(must_not=[theirs])
+
+
+def _has(key: str, values: Sequence[str]) -> models.FieldCondition:
+    return models.FieldCondition(key=key, match=models.MatchAny(any=[str(each) for each in values]))
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from remit.model.ids import SessionId
 from remit.model.reply import Memory, Snippet
 from remit.model.review import ReviewAnswer
 from remit.model.task import Taint, Task
-from remit.recall import words
+from remit.recall import snippets
 from remit.store import sessions
 from remit.store.database import Database
 from remit.store.sessions import (
@@ -98,7 +98,7 @@ class SessionRecall:
             highest=max(before.highest if before else 0, *(each.no for each in older)),
         )
         if text is None:
-            made = words.summed_up(made, before, older, self._zone)
+            made = snippets.summed_up(made, before, older, self._zone)
         # A model that is away for a moment is asked again at the next run, which loses nothing.
         if text is not None or self._summarise is None or len(older) >= PATIENCE:
             await self._db.write(sessions.sum_up, session, made)
@@ -108,12 +108,12 @@ class SessionRecall:
         """Return the model's summary; None if it is empty or too long."""
         if self._summarise is None:
             return None
-        told = [words.run(each, self._zone, MOST_RUN) for each in older]
+        told = [snippets.run(each, self._zone, MOST_RUN) for each in older]
         try:
             text = ((await self._summarise(before, told)) or "").strip()
         except StepFailed:
             return None
-        return text if 0 < len(text) <= words.MOST_SUMMARY else None
+        return text if 0 < len(text) <= snippets.MOST_SUMMARY else None
 
     def _memory(
         self, runs: Sequence[PastRun], summary: SessionSummary | None, shared: SessionHistory
@@ -132,15 +132,15 @@ class SessionRecall:
         )
 
     def _snippet(self, run: PastRun) -> Snippet:
-        title = f"{words.day(run.ended_at, self._zone)} {run.title}"
-        return Snippet(run.task_id, title, words.cut(run.text.strip(), MOST_SNIPPET), run.taint)
+        title = f"{snippets.day(run.ended_at, self._zone)} {run.title}"
+        return Snippet(run.task_id, title, snippets.cut(run.text.strip(), MOST_SNIPPET), run.taint)
 
     def _reported(self, sent: Sequence[ReportedMessage]) -> tuple[str, ...]:
         """Return one line per message; one that was sent twice is listed once, at its last time."""
         lines: dict[str, str] = {}
         for each in sent:
-            line = words.line(each.text, _LINE)
-            lines.setdefault(line, f"{words.day(each.at, self._zone)}: {line}")
+            line = snippets.line(each.text, _LINE)
+            lines.setdefault(line, f"{snippets.day(each.at, self._zone)}: {line}")
         return _newest(list(lines.values()), MOST_REPORTED)
 
 
@@ -167,9 +167,9 @@ def _facts(said: Sequence[OwnerStatement]) -> tuple[str, ...]:
 
 
 def _fact(said: OwnerStatement) -> str:
-    text = words.line(said.text, _LINE)
+    text = snippets.line(said.text, _LINE)
     if said.asked is not None:
-        return f"Asked {words.line(said.asked, _LINE)!r}, the owner said: {text}"
+        return f"Asked {snippets.line(said.asked, _LINE)!r}, the owner said: {text}"
     how = {
         ReviewAnswer.BACK: "The owner sent a result back and said",
         ReviewAnswer.EDIT: "The owner sent this instead of what was written",

@@ -1,20 +1,21 @@
-"""A task as an entry of the index: its text, its payload, and the id of its point.
-
-The collection is called `task_snippets`. The id of a point is the task's own id: a ULID and a UUID
-are the same 128 bits in different letters.
-"""
+"""A task as an entry of the index, and earlier runs in words."""
 
 import hashlib
 import re
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime, tzinfo
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap, stamp, text_of
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import NearestTask
 from remit.model.task import Creator, Taint, Task
+from remit.store.sessions import PastRun, SessionSummary
 
+_TAINTS: Final = {each.value: each for each in Taint}
 COLLECTION: Final = "task_snippets"
 MOST_TEXT: Final = 1_200  # characters; no embedder here reads further
 OPEN: Final = "open"  # the status of all that has not ended
@@ -79,7 +80,8 @@ def near(score: float, told: JsonMap) -> NearestTask:
         TaskId(str(told.get("task_id", ""))),
         score,
         SessionId(str(told.get("session", ""))),
-        Taint(taint) if taint in set(Taint) else Taint.PUBLIC,
+        _TAINTS.get(str(taint), Taint.PUBLIC),
+        str(told.get("status", "")),
     )
 
 
@@ -96,3 +98,50 @@ def _told(context: Json, key: str = "") -> Iterator[str]:
                 yield from _told(each)
         case str() if not _ID.fullmatch(context.strip()):
             yield context
+
+
+MOST_SUMMARY: Final = 8_000  # characters; about 2,000 tokens
+_LINE: Final = 160
+_FOLDED: Final = "(The oldest of "
+
+
+def summed_up(
+    made: SessionSummary, before: SessionSummary | None, older: Sequence[PastRun], zone: tzinfo
+) -> SessionSummary:
+    """Add one line per run to the summary; if it gets too long, the oldest lines are left out."""
+    known = before.text.splitlines() if before else []
+    kept = [each for each in known if not each.startswith(_FOLDED)]
+    note = f"{_FOLDED}{made.runs} runs since {day(made.since, zone)} are left out.)"
+    room = MOST_SUMMARY - len(note) - 1
+    fitting: list[str] = []
+    lines = [*kept, *(_came_to(each, zone) for each in older)]
+    for each in reversed(lines):
+        room -= len(each) + 1
+        if room < 0:
+            break
+        fitting.append(each)
+    folded = len(kept) < len(known) or len(fitting) < len(lines)
+    return replace(made, text="\n".join([*([note] if folded else []), *reversed(fitting)]))
+
+
+def run(past: PastRun, zone: tzinfo, most: int) -> str:
+    """Return a run as text for a summary."""
+    return f"{day(past.ended_at, zone)} {past.title}\n{cut(past.text.strip(), most)}"
+
+
+def day(at: datetime, zone: tzinfo) -> str:
+    return f"{at.astimezone(zone):%Y-%m-%d}"
+
+
+def line(text: str, most: int) -> str:
+    """Return a text on one line, cut if it is too long."""
+    return cut(" ".join(text.split()), most)
+
+
+def cut(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+
+
+def _came_to(past: PastRun, zone: tzinfo) -> str:
+    first, *_ = past.text.strip().splitlines() or [""]
+    return line(f"{day(past.ended_at, zone)}: {past.title}: {first}", _LINE)

@@ -25,6 +25,7 @@ MEANING_DIMENSIONS: Final = 128
 NGRAM_DIMENSIONS: Final = 128
 NGRAM_SIZES: Final = (3, 4)
 NGRAM_SHARE: Final = 0.7  # of the likeness, as compared with 1 for the meaning
+_SHARES: Final = (1.0, NGRAM_SHARE)
 SHORTEST_WORD: Final = 4  # letters; of shorter words the n-grams say nothing, but for numbers
 LONGEST_WORD: Final = 100  # letters; what is longer is no word
 _LANE_BYTES: Final = 4
@@ -50,9 +51,14 @@ def vector(text: str) -> list[float]:
         of_pieces, of_ngrams = _word_lanes(word)
         meaning += of_pieces
         ngrams += of_ngrams
-    first = _scaled(_from_lanes(meaning, MEANING_DIMENSIONS), 1)
-    second = _scaled(_from_lanes(ngrams, NGRAM_DIMENSIONS), sqrt(NGRAM_SHARE))
-    return _scaled([*first, *second], 1)
+    parts = _from_lanes(meaning, MEANING_DIMENSIONS), _from_lanes(ngrams, NGRAM_DIMENSIONS)
+    squares = [sum(map(mul, each, each)) for each in parts]
+    shares = [share if square else 0 for share, square in zip(_SHARES, squares, strict=True)]
+    factors = [
+        sqrt(share / sum(shares) / square) if square else 0.0
+        for share, square in zip(shares, squares, strict=True)
+    ]
+    return [each * factor for part, factor in zip(parts, factors, strict=True) for each in part]
 
 
 def words(text: str) -> list[str]:
@@ -142,9 +148,3 @@ def _from_lanes(total: int, lanes: int) -> list[int]:
 
 
 _IS_BIG_ENDIAN: Final = array("I", b"\0\0\0\1")[0] == 1
-
-
-def _scaled(numbers: Sequence[float], length: float) -> list[float]:
-    now = sqrt(sum(map(mul, numbers, numbers)))
-    factor = length / now if now else 0.0
-    return [each * factor for each in numbers]

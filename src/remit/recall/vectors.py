@@ -1,54 +1,63 @@
-"""The index in memory: every vector is compared, without numpy.
+"""The index in memory: every vector is compared, first by its signs and then exactly.
 
-The signs of all vectors are kept a second time, by dimension: one long number with a bit for each
-task. Adding these numbers bit by bit counts, for thousands of tasks at once, in how many signs they
-differ from the query. Those that differ least are compared exactly. The vectors are stored in the
-rows of the database, as `encode` writes them.
+The signs of a vector are a few whole numbers; how many differ from those of the query is counted
+for all tasks at once. Those that differ least are compared exactly, number by number. The vectors
+are stored in the rows of the database, as `encode` writes them. This loads numpy, so it is imported
+when the first task is indexed.
 """
 
-from collections.abc import Iterator, Sequence
-from heapq import nlargest
-from itertools import islice
-from math import sqrt
-from operator import attrgetter, mul
-from struct import Struct as Packing
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-from msgspec import Struct, field
+import numpy as np
+from msgspec.structs import replace
+from numpy.typing import NDArray
 
 from remit.model.codec import JsonMap
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import IndexedTask, NearestTask
 from remit.recall import snippets
 
-NAME: Final = "this process"
-MAX_BLOCK_ROWS: Final = 8_192  # longer numbers cost more to append to
-MIN_COMPARED: Final = 24  # tasks of a block that are compared exactly
-_LENGTH: Final = Packing("<f")
-_KEY_BYTES: Final = 8
-_BIAS: Final = 128  # unsigned bytes are multiplied faster than signed ones
-_SIGN_DIGITS: Final = bytes(48 + (number >= _BIAS) for number in range(256))  # "1" from zero up
+MIN_COMPARED: Final = 256  # tasks that are compared exactly
+_LENGTH_BYTES: Final = 4
+_BIAS: Final = 128  # whole numbers are kept as unsigned bytes
+_SIGNS: Final = 64  # signs in one whole number
+_FAR: Final = np.iinfo(np.uint16).max  # more signs than can differ
+_ROOM: Final = 256  # rows at first
 
 
 def encode(vector: Sequence[float]) -> bytes:
-    """Write a vector as its length, then eight bits for each number."""
-    small = _whole_numbers(vector)
-    length = _LENGTH.pack(sqrt(sum(map(mul, small, small))))
-    return length + bytes([each + _BIAS for each in small])
-
-
-def _whole_numbers(vector: Sequence[float]) -> list[int]:
-    widest = max(max(vector, default=0.0), -min(vector, default=0.0))
-    factor = 127 / widest if widest else 0.0
-    return [round(each * factor) for each in vector]
+    """Write a vector as its length, then eight bits for each number; bytes are written already."""
+    if isinstance(vector, bytes):
+        return vector
+    numbers = np.asarray(vector, np.float64)
+    widest = float(np.abs(numbers).max(initial=0.0))
+    factor = (_BIAS - 1) / widest if widest else 0.0
+    raw = (numbers * factor + _BIAS + 0.5).astype(np.uint8)
+    length = np.linalg.norm(raw.astype(np.float64) - _BIAS)
+    return np.array(length, "<f4").tobytes() + raw.tobytes()
 
 
 class VectorIndex:
-    """A `SnippetStore` in memory, fast enough for the event loop."""
+    """A `SnippetStore` in memory, fast enough for the event loop.
+
+    A task is a row of every array; a dropped one keeps its row, but is not present.
+    """
 
     def __init__(self, size: int) -> None:
         self._size = size
-        self._blocks: list[_Block] = []
+        self.clear()
+
+    def clear(self) -> None:
+        self._tasks: list[NearestTask] = []
+        self._statuses = {"": 0}  # each has a number
+        self._numbers = np.empty((0, self._size), np.uint8)
+        self._lengths = np.empty(0, np.float32)
+        self._signs = np.empty((-(-self._size // _SIGNS), 0), np.uint64)
+        self._task_keys = np.empty(0, np.int64)
+        self._session_keys = np.empty(0, np.int64)
+        self._status = np.empty(0, np.uint8)
+        self._present = np.empty(0, np.bool_)
 
     def put(self, some: Sequence[IndexedTask]) -> None:
         self.load([(encode(each.vector), each.beside) for each in some])
@@ -58,149 +67,111 @@ class VectorIndex:
         rows = [
             (blob, snippets.near(0, beside))
             for blob, beside in some
-            if len(blob) == self._size + _LENGTH.size
+            if len(blob) == self._size + _LENGTH_BYTES
         ]
         self.drop([near.task_id for _, near in rows])
-        for start in range(0, len(rows), MAX_BLOCK_ROWS // 4):
-            if not self._blocks or len(self._blocks[-1].tasks) >= MAX_BLOCK_ROWS:
-                self._blocks.append(_Block(self._size))
-            self._blocks[-1].append(rows[start : start + MAX_BLOCK_ROWS // 4])
+        first = len(self._tasks)
+        self._make_room(first + len(rows))
+        part = slice(first, first + len(rows))
+        blobs = np.frombuffer(b"".join(blob for blob, _ in rows), np.uint8)
+        blobs = blobs.reshape(len(rows), self._size + _LENGTH_BYTES)
+        self._lengths[part] = blobs[:, :_LENGTH_BYTES].copy().view("<f4")[:, 0]
+        self._numbers[part] = blobs[:, _LENGTH_BYTES:]
+        self._signs[:, part] = _signs(self._numbers[part])
+        self._task_keys[part] = _keys(near.task_id for _, near in rows)
+        self._present[part] = True
+        self._tasks += [near for _, near in rows]
+        for row in range(part.start, part.stop):
+            self._note(row)
 
     def mark(self, task_id: TaskId, beside: JsonMap) -> None:
-        for block in self._blocks:
-            block.mark(task_id, snippets.near(0, beside))
+        for row in np.flatnonzero(self._task_keys[: len(self._tasks)] == hash(task_id)):
+            self._tasks[row] = snippets.near(0, beside)
+            self._note(int(row))
 
     def drop(self, tasks: Sequence[TaskId]) -> None:
-        for block in self._blocks:
-            block.drop(tasks)
+        held = len(self._tasks)
+        self._present[:held] &= ~np.isin(self._task_keys[:held], _keys(tasks))
 
     def near(
-        self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
+        self,
+        vector: Sequence[float],
+        most: int,
+        without: Sequence[SessionId] = (),
+        status: str | None = None,
     ) -> list[NearestTask]:
-        asked = _whole_numbers(vector)
-        compared = max(most, MIN_COMPARED)
-        found = (each for block in self._blocks for each in block.near(asked, compared, without))
-        return nlargest(most, found, key=attrgetter("score"))
+        """Return the nearest; `vector` may be what `encode` wrote. Of equal ones, the newest."""
+        blob = encode(vector)
+        asked = np.frombuffer(blob, np.uint8, offset=_LENGTH_BYTES)
+        length = np.frombuffer(blob, "<f4", 1)[0]
+        rows = self._compare_signs(asked, max(most, MIN_COMPARED), without, status)
+        centred = asked.astype(np.float32) - _BIAS
+        # Not `@`: for so little work its threads would cost more than they save.
+        products = np.einsum("ij,j->i", self._numbers.take(rows, 0).astype(np.float32), centred)
+        products -= _BIAS * centred.sum()
+        scale = self._lengths[rows] * length
+        scores = np.divide(products, scale, out=np.zeros_like(products), where=scale > 0)
+        best = np.argsort(-scores, kind="stable")[:most]
+        found = zip(scores[best].tolist(), rows[best].tolist(), strict=True)
+        return [replace(self._tasks[row], score=score) for score, row in found]
 
     def count(self) -> int:
-        return sum(block.present.bit_count() for block in self._blocks)
-
-    def clear(self) -> None:
-        self._blocks = []
+        return int(self._present[: len(self._tasks)].sum())
 
     def tidy(self) -> None:
-        """Forget blocks without a task; nothing is on the disk."""
-        self._blocks = [block for block in self._blocks if block.present]
+        """Forget everything if no task is present; nothing is on the disk."""
+        if not self.count():
+            self.clear()
 
     def close(self) -> None:
         self.clear()
 
-
-class _Block(Struct):
-    """Some thousand tasks, one per row; a dropped one keeps its row, but is not `present`."""
-
-    size: int
-    tasks: list[NearestTask] = field(default_factory=list)
-    task_keys: bytearray = field(default_factory=bytearray)
-    session_keys: bytearray = field(default_factory=bytearray)
-    lengths: list[float] = field(default_factory=list)
-    numbers: bytearray = field(default_factory=bytearray)
-    planes: list[int] = field(default_factory=list)  # for each dimension, the signs of all rows
-    present: int = 0  # a bit for each row
-
-    def append(self, rows: Sequence[tuple[bytes, NearestTask]]) -> None:
-        first, raw = len(self.tasks), b"".join(blob[_LENGTH.size :] for blob, _ in rows)
-        digits = raw.translate(_SIGN_DIGITS)
-        # The least bit is the last digit, and belongs to the first row.
-        added = (int(digits[place :: self.size][::-1], 2) << first for place in range(self.size))
-        old = self.planes or [0] * self.size
-        self.planes = [signs | more for signs, more in zip(old, added, strict=True)]
-        self.present |= (1 << len(rows)) - 1 << first
-        self.numbers += raw
-        for blob, near in rows:
-            self.lengths.append(_LENGTH.unpack_from(blob)[0])
-            self.tasks.append(near)
-            self.task_keys += _key(near.task_id)
-            self.session_keys += _key(near.session_id)
-
-    def mark(self, task_id: TaskId, near: NearestTask) -> None:
-        for row in _find(self.task_keys, task_id):
-            self.tasks[row] = near
-            self.session_keys[row * _KEY_BYTES : (row + 1) * _KEY_BYTES] = _key(near.session_id)
-
-    def drop(self, tasks: Sequence[TaskId]) -> None:
-        for task_id in tasks:
-            for row in _find(self.task_keys, task_id):
-                self.present &= ~(1 << row)
-
-    def near(
-        self, asked: Sequence[int], most: int, without: Sequence[SessionId]
-    ) -> Iterator[NearestTask]:
-        """Yield the exact similarity of the rows that are nearest by their signs."""
-        allowed = self.present
+    def _compare_signs(
+        self, asked: NDArray[np.uint8], most: int, without: Sequence[SessionId], status: str | None
+    ) -> NDArray[np.intp]:
+        """Return the allowed rows whose signs differ least from those of a vector, newest first."""
+        held = len(self._tasks)
+        allowed = self._present[:held]
+        if status is not None:
+            allowed = allowed & (self._status[:held] == self._statuses.get(status, _FAR))
         for session in without:
-            for row in _find(self.session_keys, session):
-                allowed &= ~(1 << row)
-        length, bias = sqrt(sum(map(mul, asked, asked))), _BIAS * sum(asked)
-        for row in _lowest(self._differences(asked), allowed, most):
-            start, scale = row * self.size, length * self.lengths[row]
-            product = sum(map(mul, asked, self.numbers[start : start + self.size])) - bias
-            near = self.tasks[row]
-            score = product / scale if scale else 0.0
-            yield NearestTask(near.task_id, score, near.session_id, near.taint)
+            allowed = allowed & (self._session_keys[:held] != hash(session))
+        if np.count_nonzero(allowed) <= most:
+            return allowed.nonzero()[0][::-1]
+        apart = np.bitwise_count(self._signs[:, :held] ^ _signs(asked[None]))
+        differ = np.add.reduce(apart, 0, np.uint16)
+        differ[~allowed] = _FAR
+        limit = np.partition(differ, most - 1)[most - 1]
+        sure, tied = (differ < limit).nonzero()[0], (differ == limit).nonzero()[0]
+        found = np.concatenate((sure, tied[sure.size - most :]))
+        found.sort()
+        return found[::-1]
 
-    def _differences(self, asked: Sequence[int]) -> list[int]:
-        """Return in how many signs each row differs: the bits of that count, lowest first.
+    def _note(self, row: int) -> None:
+        """Note what a search may be limited by."""
+        near = self._tasks[row]
+        self._session_keys[row] = hash(near.session_id)
+        self._status[row] = self._statuses.setdefault(near.status, len(self._statuses))
 
-        Three numbers of one weight become one of that weight and one of the double.
-        """
-        every = (1 << len(self.tasks)) - 1
-        adding = [
-            signs ^ every if number >= 0 else signs
-            for number, signs in zip(asked, self.planes, strict=True)
-        ]
-        counts: list[int] = []
-        while adding:
-            carried: list[int] = []
-            while len(adding) > 1:
-                one, two = adding.pop(), adding.pop()
-                three = adding.pop() if adding else 0
-                either = one ^ two
-                adding.insert(0, either ^ three)
-                carried.append(one & two | either & three)
-            counts.append(adding[0])
-            adding = carried
-        return counts
+    def _make_room(self, rows: int) -> None:
+        """Lengthen the arrays, twice as long at least."""
+        more = max(rows, 2 * len(self._present), _ROOM) - len(self._present)
+        if rows <= len(self._present):
+            return
+        for name in ("_numbers", "_lengths", "_task_keys", "_session_keys", "_status", "_present"):
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate((old, np.zeros((more, *old.shape[1:]), old.dtype))))
+        added = np.zeros((len(self._signs), more), np.uint64)
+        self._signs = np.concatenate((self._signs, added), axis=1)
 
 
-def _lowest(counts: Sequence[int], allowed: int, most: int) -> Iterator[int]:
-    """Return the rows with the lowest counts; of equal ones at the end, the newest."""
-    sure, tied = 0, allowed
-    for bits in reversed(counts):
-        low = tied & ~bits
-        if (sure | low).bit_count() >= most:
-            tied = low
-        else:
-            sure, tied = sure | low, tied & bits
-    yield from _rows(sure)
-    yield from islice(_rows(tied), max(0, most - sure.bit_count()))
+def _signs(numbers: NDArray[np.uint8]) -> NDArray[np.uint64]:
+    """Return the signs of some rows: for every 64 dimensions a whole number of each row."""
+    bits = np.packbits(numbers >= _BIAS, axis=1)
+    if missing := -bits.shape[1] % (_SIGNS // 8):
+        bits = np.pad(bits, ((0, 0), (0, missing)))
+    return bits.view(np.uint64).T
 
 
-def _rows(bits: int) -> Iterator[int]:
-    """Yield the bits that are set, the highest first."""
-    while bits:
-        row = bits.bit_length() - 1
-        yield row
-        bits ^= 1 << row
-
-
-def _key(name: str | None) -> bytes:
-    return hash(name).to_bytes(_KEY_BYTES, "little", signed=True)
-
-
-def _find(keys: bytearray, name: str) -> Iterator[int]:
-    """Return the rows whose key belongs to a name."""
-    key, at = _key(name), -1
-    while (at := keys.find(key, at + 1)) >= 0:
-        if at % _KEY_BYTES == 0:
-            yield at // _KEY_BYTES
+def _keys(names: Iterable[str]) -> NDArray[np.int64]:
+    return np.fromiter(map(hash, names), np.int64)

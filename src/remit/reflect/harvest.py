@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime, timedelta, tzinfo
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -39,7 +40,7 @@ class ReflectionCollector:
         self._folder = folder
         self._zone = zone
         self._keep = timedelta(days=keep)
-        self._seen: dict[Path, set[int]] = {}
+        self._written: dict[Path, set[int]] = {}
         self._one = asyncio.Lock()
 
     async def catch_up(self) -> int:
@@ -50,7 +51,8 @@ class ReflectionCollector:
                 found, until = await self._db.read(_next_ended, since)
                 if until == since:
                     return written
-                fresh = [self._line_for(*each) for each in found if self._is_of_late(each[0].at)]
+                oldest = self._clock.now() - self._keep
+                fresh = [reflection(*each) for each in found if each[0].at > oldest]
                 written += await asyncio.to_thread(self._write, fresh, until)
                 since = until
 
@@ -58,12 +60,6 @@ class ReflectionCollector:
         """Return the lines of the last days, oldest first; unreadable ones are skipped."""
         first = self._day(self._clock.now() - timedelta(days=days))
         return await asyncio.to_thread(self._read, first)
-
-    def _line_for(self, event: Event, task: Task, asked: Sequence[Review]) -> ReflectionLine:
-        return reflection(event, task, asked)
-
-    def _is_of_late(self, at: datetime) -> bool:
-        return at > self._clock.now() - self._keep
 
     def _day(self, at: datetime) -> date:
         return at.astimezone(self._zone).date()
@@ -75,7 +71,7 @@ class ReflectionCollector:
         for path in self._files():
             if path.stem < oldest:
                 path.unlink(missing_ok=True)
-                self._seen.pop(path, None)
+                self._written.pop(path, None)
         try:
             return int((self._folder / _MARK).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -83,33 +79,33 @@ class ReflectionCollector:
 
     def _write(self, found: Iterable[ReflectionLine], until: int) -> int:
         written = 0
-        for each in found:
-            path = self._folder / f"{self._day(each.at).isoformat()}.jsonl"
-            if path not in self._seen:
-                self._seen[path] = _mend(path)
-            if each.seq not in self._seen[path]:
-                append_text(path, lines.write(each))
-                self._seen[path].add(each.seq)
-                written += 1
+        for day, some in groupby(found, key=lambda each: self._day(each.at).isoformat()):
+            path = self._folder / f"{day}.jsonl"
+            if path not in self._written:
+                self._written[path] = _mend(path)
+            fresh = [each for each in some if each.seq not in self._written[path]]
+            append_text(path, "".join(map(lines.write, fresh)))
+            self._written[path] |= {each.seq for each in fresh}
+            written += len(fresh)
         # The mark may lag behind the lines but not run ahead.
         write_atomic(self._folder / _MARK, str(until), durable=False)
         return written
 
     def _read(self, first: date) -> list[ReflectionLine]:
-        told = list[ReflectionLine]()
+        pairs = list[ReflectionLine]()
         for path in self._files():
             if path.stem >= first.isoformat() and not path.is_symlink():
                 text = path.read_text(encoding="utf-8", errors="replace")
-                told += [each for line in text.splitlines() if (each := lines.read(line))]
-        return sorted(told, key=lambda each: each.seq)
+                pairs += [each for line in text.splitlines() if (each := lines.read(line))]
+        return sorted(pairs, key=lambda each: each.seq)
 
     def _files(self) -> list[Path]:
         return sorted(self._folder.glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].jsonl"))
 
 
-def reflection(event: Event, task: Task, asked: Sequence[Review]) -> ReflectionLine:
+def reflection(event: Event, task: Task, reviews: Sequence[Review]) -> ReflectionLine:
     """Return a task's result, with its questions and answers."""
-    decided = [each.decision.answer for each in asked if each.decision]
+    decided = [each.decision.answer for each in reviews if each.decision]
     verdict = task.verdict.overall if task.verdict else None
     return ReflectionLine(
         seq=event.seq,
@@ -123,8 +119,8 @@ def reflection(event: Event, task: Task, asked: Sequence[Review]) -> ReflectionL
         taint=task.taint.value,
         asked=(task.request.text if task.request else task.title)[:MAX_TEXT_CHARACTERS],
         done=(task.result_summary or "")[:MAX_TEXT_CHARACTERS],
-        held=tuple(each.reason.value for each in asked),
-        shown=tuple(_shown_message(each) for each in asked if _is_message(each)),
+        held=tuple(each.reason.value for each in reviews),
+        shown=tuple(_shown_message(each) for each in reviews if _is_message(each)),
         declined=ReviewAnswer.DECLINE in decided,
         sent_back=decided.count(ReviewAnswer.BACK),
         verified=Overall(verdict).value if verdict else None,
@@ -166,9 +162,9 @@ def _next_ended(tx: Tx, since: int) -> tuple[list[tuple[Event, Task, list[Review
     """The next ends with their tasks and questions; a look back is not looked back at."""
     found, until = reflections.ends(tx, since, _SPAN)
     known = reflections.named(tx, [str(event.task_id) for event in found])
-    told = [(event, known[str(event.task_id)]) for event in found if str(event.task_id) in known]
+    pairs = [(event, known[str(event.task_id)]) for event in found if str(event.task_id) in known]
     return [
-        (event, task, reviews.of_task(tx, task.id)) for event, task in told if not looks_back(task)
+        (event, task, reviews.of_task(tx, task.id)) for event, task in pairs if not looks_back(task)
     ], until
 
 
@@ -177,8 +173,8 @@ def _mend(path: Path) -> set[int]:
     if not path.exists():
         return set()
     whole = path.read_bytes()
-    kept = whole[: whole.rfind(b"\n") + 1]
-    if len(kept) != len(whole):
-        os.truncate(path, len(kept))
-    found = (lines.read(line) for line in kept.decode("utf-8", "replace").splitlines())
+    complete = whole[: whole.rfind(b"\n") + 1]
+    if len(complete) != len(whole):
+        os.truncate(path, len(complete))
+    found = (lines.read(line) for line in complete.decode("utf-8", "replace").splitlines())
     return {each.seq for each in found if each}

@@ -9,11 +9,12 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
 from remit.errors import BadInput
+from remit.language.files import read_toml
 from remit.model.codec import from_json, line_of, to_json
 
 MAX_TEXT_CHARACTERS: Final = 500  # characters of what was asked, and of what came of it
@@ -76,19 +77,9 @@ HEADINGS: Final = "headings"
 _MAX_CHARACTERS: Final = 100_000  # characters that are looked at
 _SHORT: Final = 8  # words of a line that greets or closes
 _LAST: Final = 3  # lines among which a closing stands
-_GREETS: Final = re.compile(
-    r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings"
-    r"|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:morgen|tag|abend)|servus|moin"
-    r"|hola|estimad[oa]s?|querid[oa]s?|buen(?:os|as) (?:d[ií]as|tardes|noches))\b",
-    re.IGNORECASE,
-)
-_CLOSES: Final = re.compile(
-    r"(?:(?:kind|best|warm)(?:est)? (?:regards|wishes)|regards|best|cheers|sincerely|yours"
-    r"|thanks|thank you|many thanks|all the best|let me know"
-    r"|mit freundlichen gr[üu](?:ß|ss)en|(?:viele|liebe|beste|herzliche) gr[üu](?:ß|ss)e"
-    r"|vielen dank|danke|bis (?:bald|dann)|lg|mfg"
-    r"|(?:un )?saludos?|(?:muchas )?gracias|atentamente|un abrazo|hasta (?:pronto|luego))\b",
-    re.IGNORECASE,
+_WORDING: Final = cast("Mapping[str, str]", read_toml("lesson_words", __package__)["wording"])
+_GREETS, _CLOSES = (
+    re.compile(_WORDING[name].replace("\n", ""), re.IGNORECASE) for name in ("greets", "closes")
 )
 _BULLET: Final = re.compile(r"(?m)^[ \t]*(?:[-*•‣]|\d{1,2}[.)])[ \t]+\S")
 _HEADING: Final = re.compile(r"(?m)^#{1,6} \S")

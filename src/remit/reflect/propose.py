@@ -28,13 +28,10 @@ def worked_in(lesson: Lesson, text: str) -> str:
 def diff(before: str, after: str, file: str) -> str:
     """Return the change as a unified diff."""
     lines = difflib.unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
-        f"a/{file}",
-        f"b/{file}",
+        before.splitlines(keepends=True), after.splitlines(keepends=True), f"a/{file}", f"b/{file}"
     )
-    told = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
-    return f"diff --git a/{file} b/{file}\n{told}"
+    text = "".join(line if line.endswith("\n") else f"{line}\n" for line in lines)
+    return f"diff --git a/{file} b/{file}\n{text}"
 
 
 def added(shown: str) -> str:
@@ -58,8 +55,8 @@ def _plain(text: str) -> Collection[str]:
 
 
 def _with_line(lesson: Lesson, text: str) -> str:
-    told = [line for line in text.splitlines() if not line.startswith("#")]
-    if any(alike(lesson.text, line) for line in told):
+    active = [line for line in text.splitlines() if not line.startswith("#")]
+    if any(alike(lesson.text, line) for line in active):
         raise BadInput(f"{lesson.file.value} says that already, or nearly that.")
     gap = "" if not text or text.endswith("\n") else "\n"
     return f"{text}{gap}{lesson.text.strip()}\n"
@@ -101,5 +98,5 @@ def _unused(name: str, known: Collection[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    said = text.replace("\\", "").replace('"', "'")
-    return f'"{said}"'
+    plain = text.replace("\\", "").replace('"', "'")
+    return f'"{plain}"'

@@ -41,28 +41,26 @@ class BacktestResult(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        said = f"{self.changed:,} of {self.seen:,} past tasks would change"
+        text = f"{self.changed:,} of {self.seen:,} past tasks would change"
         return (
-            f"{said}, {self.as_said:,} to what you said yourself." if self.as_said else f"{said}."
+            f"{text}, {self.as_said:,} to what you said yourself." if self.as_said else f"{text}."
         )
 
 
 def run(
-    tasks: Iterable[Task],
-    before: Callable[[Task], Priority],
-    after: Callable[[Task], Priority],
+    tasks: Iterable[Task], before: Callable[[Task], Priority], after: Callable[[Task], Priority]
 ) -> BacktestResult:
     """Rank every task by the current and by the new rules."""
-    seen = changed = as_said = 0
+    count = changed = as_said = 0
     for task in tasks:
-        seen += 1
+        count += 1
         now = after(task)
         if now is before(task):
             continue
         changed += 1
-        said = task.rule is not None and task.rule.name == _OWNER
-        as_said += said and now is task.priority
-    return BacktestResult(seen, changed, as_said)
+        by_owner = task.rule is not None and task.rule.name == _OWNER
+        as_said += by_owner and now is task.priority
+    return BacktestResult(count, changed, as_said)
 
 
 MAX_QUESTIONS: Final = 3  # questions of one night
@@ -105,14 +103,14 @@ class Reflector:
     async def look(self, task: Task) -> ReflectionResult:
         """What finished tasks teach now; nothing recently declined, or asked already."""
         await self._harvest.catch_up()
-        seen = await self._recent_tasks()
+        tasks = await self._recent_tasks()
         rank, wrong = self._ranks()
-        counted = statistics.count(seen, rank, self._around.domain)
-        suggested, lost = await self._suggested(task, seen)
+        counted = statistics.count(tasks, rank, self._around.domain)
+        suggested, lost = await self._suggested(task, tasks)
         fit, refused = self._screened([*counted.lessons, *suggested])
         fresh = await self._fresh(fit)
-        told = f"Looked at what ended in the last {DAYS} days: {len(seen)}."
-        remarks = [told, *counted.remarks, *wrong]
+        summary = f"Looked at what ended in the last {DAYS} days: {len(tasks)}."
+        remarks = [summary, *counted.remarks, *wrong]
         if lost + len(refused):
             why = "; ".join(dict.fromkeys(refused)) or "they name too few tasks"
             remarks.append(f"{lost + len(refused)} suggestions were thrown away: {why}.")
@@ -141,7 +139,7 @@ class Reflector:
         after = propose.worked_in(lesson, before)
         if propose.digest(after) != digest:
             raise Transient(f"{lesson.file.value} was changed meanwhile.", after=1)
-        said = LessonChange(
+        lesson_change = LessonChange(
             key=_key(task, lesson),
             file=lesson.file,
             was=propose.digest(before),
@@ -150,7 +148,7 @@ class Reflector:
             by="owner",
             task_id=task.id,
         )
-        await self._versions.change(said, after)
+        await self._versions.change(lesson_change, after)
         return LessonResult(taken=True)
 
     async def leave(self, task: Task, lesson: Lesson, why: str) -> LessonResult:
@@ -178,16 +176,16 @@ class Reflector:
         return [ReflectedTask(line, tasks[name]) for name, line in lines.items() if name in tasks]
 
     async def _suggested(
-        self, task: Task, seen: Sequence[ReflectedTask]
+        self, task: Task, tasks: Sequence[ReflectedTask]
     ) -> tuple[list[Lesson], int]:
-        if self._around.asks is None or not any(suggest.is_mine(each.task) for each in seen):
+        if self._around.asks is None or not any(suggest.is_mine(each.task) for each in tasks):
             return [], 0
-        told = suggest.suggestion_prompt(seen, self._versions.text(LessonFile.GUIDELINES))
+        request = suggest.suggestion_prompt(tasks, self._versions.text(LessonFile.GUIDELINES))
         try:
-            answer = await self._around.asks(task, suggest.RULES, told)
+            answer = await self._around.asks(task, suggest.RULES, request)
         except RemitError:
             answer = None  # counting is enough for one night
-        return suggest.read(answer, seen) if answer else ([], 0)
+        return suggest.read(answer, tasks) if answer else ([], 0)
 
     def _screened(self, found: Sequence[Lesson]) -> tuple[list[Lesson], list[str]]:
         names = self._around.names()
@@ -226,8 +224,8 @@ def _is_known(lesson: Lesson, drafted: DraftedLesson, unwanted: Mapping[str, str
     if lesson.file is LessonFile.RULES:
         # The same tasks share more than one word: a no to one rule covers the others.
         return any(_is_of(lesson, shown) for shown in unwanted.values())
-    said = propose.added(drafted.diff)
-    return any(propose.alike(said, propose.added(shown)) for shown in unwanted.values())
+    text = propose.added(drafted.diff)
+    return any(propose.alike(text, propose.added(shown)) for shown in unwanted.values())
 
 
 def _is_of(lesson: Lesson, shown: str) -> bool:

@@ -8,10 +8,11 @@ declined. Its words are ours or come from the owner's titles.
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
+from remit.language.files import read_toml
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, SourceKind, Taint, Task
 from remit.reflect import lines
@@ -28,17 +29,8 @@ _OWNER: Final = "owner"  # the rule under which a priority stands that he said h
 _LEVELS: Final = tuple(Priority)
 _WORDS: Final = re.compile(r"[^\W\d_]{4,30}")
 _TELLS: Final = (SourceKind.EMAIL, SourceKind.WEBHOOK, SourceKind.WHATSAPP, SourceKind.CALDAV)
-# Words in every second title that say nothing about its subject.
-_COMMON: Final = """
-about after also and before check could does done each every find from give have into just last list
-look make more most must need next only other over part please read send should some show soon than
-that their them then there these they this today tomorrow tonight until week what when where which
-will with work would write year your month morning evening daily weekly monthly
-aber alle auch bitte dann dass dies diese einen einer eine finde heute jede jeden mach mein meine
-mich morgen nach noch oder schreib sende sind und wann wenn werden wird woche
-algo ante antes cada como cuando desde donde esta este hacer hasta para pero porque quiero semana
-sobre todo todos"""
-_TELLS_NOTHING: Final = frozenset(_COMMON.split())
+_TITLES: Final = cast("dict[str, str]", read_toml("lesson_words", __package__)["titles"])
+_TELLS_NOTHING: Final = frozenset(_TITLES["common"].split())
 _SAYS: Final = {
     lines.GREETING: ("Leave out the greeting; begin with what matters.", "the greeting"),
     lines.CLOSING: ("Leave out the closing line; the last thing said matters.", "the closing"),

@@ -9,11 +9,12 @@ import json
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
 from remit.errors import BadInput
+from remit.language.files import read_toml
 from remit.model.codec import JsonMap, from_json
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, Taint, Task
@@ -48,14 +49,14 @@ class SuggestedLesson(Struct, frozen=True):
     priority: str = ""
 
 
-def suggestion_prompt(seen: Sequence[ReflectedTask], guidelines: str) -> str:
+def suggestion_prompt(tasks: Sequence[ReflectedTask], guidelines: str) -> str:
     """What the model is shown, beside its rules."""
-    mine = [each for each in seen if is_mine(each.task)][-_MAX_TASKS:]
-    others = sum(not is_mine(each.task) for each in seen)
+    mine = [each for each in tasks if is_mine(each.task)][-_MAX_TASKS:]
+    others = sum(not is_mine(each.task) for each in tasks)
     lines = [_line(each.line, each.task) for each in mine]
     return "\n".join(
         [
-            f"{len(seen)} tasks ended; {others} of them read what is not the owner's, and are",
+            f"{len(tasks)} tasks ended; {others} of them read what is not the owner's, and are",
             "not shown.",
             "",
             *lines,
@@ -70,11 +71,11 @@ def is_mine(task: Task) -> bool:
     return task.taint is Taint.OWNER
 
 
-def read(answer: str, seen: Sequence[ReflectedTask]) -> tuple[list[Lesson], int]:
+def read(answer: str, tasks: Sequence[ReflectedTask]) -> tuple[list[Lesson], int]:
     """Return the lessons in an answer, and how many suggestions were invalid."""
-    mine = {each.line.task: each.task for each in seen if is_mine(each.task)}
+    mine = {each.line.task: each.task for each in tasks if is_mine(each.task)}
     suggested = list(_suggestions(answer))
-    found = [each for said in suggested[:MAX_SUGGESTIONS] if (each := _lesson(said, mine))]
+    found = [each for one in suggested[:MAX_SUGGESTIONS] if (each := _lesson(one, mine))]
     return found, len(suggested) - len(found)
 
 
@@ -101,33 +102,33 @@ def _short(text: str) -> str:
 def _suggestions(answer: str) -> Iterable[SuggestedLesson | None]:
     found = _ARRAY.search(answer[:_MAX_ANSWER_CHARACTERS])
     try:
-        told = json.loads(found[0]) if found else []
+        parsed = json.loads(found[0]) if found else []
     except (ValueError, RecursionError):
         return
-    for each in told if isinstance(told, list) else ():
+    for each in parsed if isinstance(parsed, list) else ():
         try:
             yield from_json(SuggestedLesson, each)
         except BadInput:
             yield None
 
 
-def _lesson(said: SuggestedLesson | None, mine: Mapping[str, Task]) -> Lesson | None:
-    if said is None:
+def _lesson(suggested: SuggestedLesson | None, mine: Mapping[str, Task]) -> Lesson | None:
+    if suggested is None:
         return None
-    named = tuple(dict.fromkeys(each for each in said.tasks if each in mine))[:MAX_NAMED_TASKS]
+    named = tuple(dict.fromkeys(each for each in suggested.tasks if each in mine))[:MAX_NAMED_TASKS]
     if len(named) < MIN_NAMED_TASKS:
         return None
     why = f"A model suggests it from {len(named)} tasks."
-    if said.kind == "guideline":
-        return Lesson(LessonFile.GUIDELINES, " ".join(said.text.split()), why, named)
-    if said.kind == "rule" and said.priority in set(Priority):
-        return _rule(said, why, [mine[each] for each in named])
+    if suggested.kind == "guideline":
+        return Lesson(LessonFile.GUIDELINES, " ".join(suggested.text.split()), why, named)
+    if suggested.kind == "rule" and suggested.priority in set(Priority):
+        return _rule(suggested, why, [mine[each] for each in named])
     return None
 
 
-def _rule(said: SuggestedLesson, why: str, tasks: Collection[Task]) -> Lesson | None:
+def _rule(suggested: SuggestedLesson, why: str, tasks: Collection[Task]) -> Lesson | None:
     """Return a rule about a word in the titles of the named tasks."""
-    word = " ".join(said.word.split())
+    word = " ".join(suggested.word.split())
     if not _WORD.fullmatch(word):
         return None
     pattern = re.compile(rf"\b{re.escape(word)}\b", re.IGNORECASE)
@@ -136,7 +137,7 @@ def _rule(said: SuggestedLesson, why: str, tasks: Collection[Task]) -> Lesson | 
     when = rf"objective matches /\b{word.casefold()}\b/i"
     name = f"learned-about-{word.casefold().replace(' ', '-')}"
     ids = tuple(str(task.id) for task in tasks)
-    return Lesson(LessonFile.RULES, name, why, ids, when, Priority(said.priority))
+    return Lesson(LessonFile.RULES, name, why, ids, when, Priority(suggested.priority))
 
 
 MAX_CHARACTERS: Final = 200  # characters of a guideline
@@ -154,29 +155,12 @@ _PLAIN: Final = re.compile(r"[\w .,;:'’\"“”()%€$/&–-]+")
 _SCREEN_WORD: Final = re.compile(r"[^\W\d_]+")
 _LONG_NUMBER: Final = re.compile(r"\d[\d .,-]{4,}\d")
 
-# Stems: `forward` refuses forwards, forwarded and forwarding.
-_WHOM: Final = """
-send sent forward deliver recipient addressee address cc bcc copy mail email whatsapp sms
-telegram contact phone reply respond notify tell inform share post publish upload everybody
-everyone anybody anyone someone customer client colleague boss stranger sende schick weiterleit
-leite empfänger adress kopie antwort kontakt nachricht telefon mitteil teile jeder jedem alle
-kunde chef enví envia reenv destinatari direcci correo teléfono compart todos jefe"""
-_ALLOWED: Final = """
-permi allow approv authori consent confirm ask asked asking review verif check trust polic rule
-right grant skip bypass ignor disregard override instruction guideline system prompt admin owner
-secret password passwort token key credential login sign priorit urgent erlaub genehmig freigab
-freigeb bestätig frag prüf vertrau regel richtlinie anweisung übergeh geheim besitzer autoriz
-aprob pregunt revis confia regla instrucci omit contraseñ dueñ"""
-_WITH: Final = """
-tool call command run running execut shell bash script program mcp api function http url link
-website brows fetch download install open file folder path database sql code calendar create
-delete remove task delegat agent model budget money pay payment transfer buy werkzeug befehl
-ausführ datei ordner herunterlad lösch aufgab öffne bezahl überweis kauf herramienta comando
-ejecut archivo carpeta descarg borr tarea pag paga compr"""
 _REFUSED: Final = {
-    **dict.fromkeys(_WHOM.split(), "whom something goes to"),
-    **dict.fromkeys(_ALLOWED.split(), "what is allowed"),
-    **dict.fromkeys(_WITH.split(), "tools"),
+    stem: why
+    for why, stems in cast(
+        "dict[str, str]", read_toml("lesson_words", __package__)["refused"]
+    ).items()
+    for stem in stems.split()
 }
 # Words that begin like a refused one and mean something else.
 _HARMLESS: Final = frozenset({"sentence", "sentences", "fragment", "fragments"})
@@ -224,14 +208,12 @@ def _of_rule(lesson: Lesson) -> str | None:
 def _about(word: str) -> str | None:
     if word in _HARMLESS:
         return None
-    return next((why for stem, why in _REFUSED.items() if _begins(word, stem)), None)
-
-
-def _begins(word: str, stem: str) -> bool:
     # A short stem must be the whole word: `api` does not refuse `rapid`, `run` not `trunk`.
-    return word in (stem, f"{stem}s") if len(stem) <= _SHORT else word.startswith(stem)
+    whole = _REFUSED.get(word) or _REFUSED.get(word.removesuffix("s"))
+    long = ((stem, why) for stem, why in _REFUSED.items() if len(stem) > _SHORT)
+    return whole or next((why for stem, why in long if word.startswith(stem)), None)
 
 
 def _says(folded: str, name: str) -> bool:
-    said = unicodedata.normalize("NFKC", name).casefold().strip()
-    return len(said) > 1 and re.search(rf"(?<!\w){re.escape(said)}(?!\w)", folded) is not None
+    plain = unicodedata.normalize("NFKC", name).casefold().strip()
+    return len(plain) > 1 and re.search(rf"(?<!\w){re.escape(plain)}(?!\w)", folded) is not None

@@ -37,23 +37,23 @@ class LessonVersions:
         """Return what a file says now."""
         try:
             # As bytes: a file with other line ends is returned unchanged.
-            said = (self._home / file.value).read_bytes().decode("utf-8")
+            found = (self._home / file.value).read_bytes().decode("utf-8")
         except FileNotFoundError:
             return self._default(file)
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"{file.value} cannot be read ({error}).") from None
-        if len(said) > MAX_CHARACTERS:
+        if len(found) > MAX_CHARACTERS:
             raise BadInput(
                 f"{file.value} is too long; at most {MAX_CHARACTERS:,} letters are read."
             )
-        return said
+        return found
 
-    async def change(self, said: LessonChange, text: str) -> None:
+    async def change(self, lesson: LessonChange, text: str) -> None:
         """Store both texts, record the change, and write the new text."""
-        self._keep(said.file, self.text(said.file))
-        self._keep(said.file, text)
-        await self._db.write(reflections.change, said, self._clock.now())
-        _replace(self._home / said.file.value, text)
+        self._keep(lesson.file, self.text(lesson.file))
+        self._keep(lesson.file, text)
+        await self._db.write(reflections.change, lesson, self._clock.now())
+        _replace(self._home / lesson.file.value, text)
 
     async def history(self) -> tuple[FileVersion, ...]:
         """Return every change, oldest first."""
@@ -72,7 +72,7 @@ class LessonVersions:
             sentence = f"{wanted.file.value} was changed since change {wanted.no}; to put back the"
             raise Conflict(f"{sentence} text before it all the same, say --force.")
         why = f"change {wanted.no} was taken back"
-        said = LessonChange(
+        lesson = LessonChange(
             key=key,
             file=wanted.file,
             was=now,
@@ -81,21 +81,21 @@ class LessonVersions:
             by="owner",
             reverts=wanted.no,
         )
-        await self.change(said, before)
+        await self.change(lesson, before)
         return (await self.history())[-1]
 
     def kept(self, file: LessonFile, wanted: str) -> str:
         """Return an earlier text of a file; a modified one is refused."""
         path = self._place(file, wanted)
         try:
-            said = path.read_bytes().decode("utf-8")
+            text = path.read_bytes().decode("utf-8")
         except (OSError, UnicodeDecodeError):
             sentence = f"{FOLDER}/{path.name} cannot be read; nothing was changed."
             raise Conflict(sentence) from None
-        if digest(said) != wanted:
+        if digest(text) != wanted:
             sentence = f"{FOLDER}/{path.name} is not as it was kept; nothing was changed."
             raise Conflict(sentence)
-        return said
+        return text
 
     def _keep(self, file: LessonFile, text: str) -> None:
         path = self._place(file, digest(text))

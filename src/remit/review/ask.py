@@ -6,8 +6,15 @@ from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
-from remit.errors import BadInput
-from remit.language.sentences import held_sentence, message_language, sentences
+from msgspec.structs import replace
+
+from remit.errors import NotPossibleNow
+from remit.language.sentences import (
+    held_sentence,
+    in_language,
+    message_language,
+    sentences,
+)
 from remit.model.codec import stamp, text_of, to_json
 from remit.model.contract import ChangedTest
 from remit.model.delivery import Delivery
@@ -37,76 +44,98 @@ from remit.ports import Clock
 from remit.store import inbox, reviews
 from remit.store.database import Database
 
+ASKS_TEXT: Final = "Write the message, send it back, or decline."
+ASKS_RECIPIENT: Final = "Answer with a name from your contacts or an address, or decline."
+ASKS_REPAIR: Final = "Fix it, then continue."
+ASKS_WORK: Final = (
+    "Have it tried again in another way, do it yourself in its folder, accept it without proof and "
+    "give a reason, or decline?"
+)
+ASKS_UNPROVEN: Final = "Accept it anyway, send it back, or decline?"
+ASKS_INTENDED: Final = "With the changed tests, all pass."
+ASKS_FIX: Final = "Have it fixed, or leave it?"
+ASKS_BEGUN: Final = "Was it? Remit will not do it again unless you say so."
+
 
 def question(task: Task, place: str, ask: Ask) -> Review:
     """Ask the owner what the brain needs to continue."""
+    return _review(task, f"ask:{place}", ask.reason, ask.question, about=ask.about)
+
+
+def _review(  # noqa: PLR0913 - all that a question has
+    task: Task,
+    key: str,
+    reason: Reason,
+    question: str,
+    evidence: str = "",
+    *,
+    about: str | None = None,
+    digest: str | None = None,
+    resume_to: Status = Status.RUNNING,
+) -> Review:
+    """A question of this round of a task."""
     return Review(
         task_id=task.id,
-        key=f"{task.round}:ask:{place}",
-        reason=ask.reason,
-        question=ask.question,
-        about=ask.about,
-        resume_to=Status.RUNNING,
+        key=f"{task.round}:{key}",
+        reason=reason,
+        question=question,
+        evidence=evidence,
+        about=about,
+        digest=digest,
+        resume_to=resume_to,
     )
 
 
 def endless(task: Task, turns: int, before: str = "") -> Review:
     """Ask whether a brain that keeps calling tools shall continue."""
     words = f"It has used tools in {turns} turns and has come to no end. Say go on, or decline."
-    return question(task, f"{before}turns:{turns}", Ask(Reason.INPUT, words))
+    return question(task, f"{before}turns:{turns}", Ask(Reason.INPUT, _translated(task, words)))
 
 
 def condition(task: Task, place: int, words: str) -> Review:
     """Ask whether a message's condition is true, if no brain can look it up."""
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:condition:{place}",
-        reason=Reason.APPROVAL,
-        question=_say(task)["ask_holds"].format(words),
-        evidence="\n".join(_planned(each, _say(task)) for each in task.delivery if each.recipient),
-        about=CONDITION,
-        resume_to=Status.RUNNING,
+    asked = _sentences(task)["ask_holds"].format(words)
+    planned = "\n".join(
+        _sentences(task)["planned"].format(each.recipient, each.channel)
+        + (f": {each.content}" if each.content else "")
+        for each in task.delivery
+        if each.recipient
     )
+    key = f"condition:{place}"
+    return _review(task, key, Reason.APPROVAL, asked, planned, about=CONDITION)
 
 
-def _say(task: Task) -> dict[str, str]:
-    """What is said in the language of the message that a task came from."""
-    return sentences(message_language(task.request.text if task.request else ""))
+def _language(task: Task) -> str:
+    """The language of the message that a task came from."""
+    return message_language(task.request.text if task.request else "")
 
 
-def _planned(delivery: Delivery, say: dict[str, str]) -> str:
-    text = f": {delivery.content}" if delivery.content else ""
-    return say["planned"].format(delivery.recipient, delivery.channel) + text
+def _sentences(task: Task) -> dict[str, str]:
+    return sentences(_language(task))
+
+
+def _translated(task: Task, *texts: str) -> str:
+    """Return sentences of ours in the language of the message that a task came from."""
+    return " ".join(in_language(each, _language(task)) for each in texts)
+
+
+def _arguments(wanted: ToolCall) -> str:
+    return json.dumps(wanted.args, ensure_ascii=False, indent=2)
 
 
 def call(task: Task, place: str, wanted: ToolCall, problem: str = "") -> Review:
     """Ask the owner to allow a tool call, bound by its digest."""
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:call:{place}:{wanted.digest}",
-        reason=Reason.APPROVAL,
-        question=f"{problem}May it use {wanted.tool} with these arguments?",
-        evidence=json.dumps(wanted.args, ensure_ascii=False, indent=2),
-        about=f"call:{wanted.id}",
-        digest=wanted.digest,
-        resume_to=Status.RUNNING,
-    )
+    digest, about = wanted.digest, f"call:{wanted.id}"
+    asked = problem + _translated(task, f"May it use {wanted.tool} with these arguments?")
+    key, shown = f"call:{place}:{digest}", _arguments(wanted)
+    return _review(task, key, Reason.APPROVAL, asked, shown, about=about, digest=digest)
 
 
 def begun(task: Task, place: str, wanted: ToolCall, why: str) -> Review:
     """Ask about a call that was begun and has no recorded end."""
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:begun:{place}",
-        reason=Reason.AMBIGUOUS,
-        question=(
-            f"It is not known whether {wanted.tool} was done. {why} "
-            "Was it? Remit will not do it again unless you say so."
-        ),
-        evidence=json.dumps(wanted.args, ensure_ascii=False, indent=2),
-        about=f"call:{wanted.id}",
-        resume_to=Status.RUNNING,
-    )
+    asked = _translated(task, f"It is not known whether {wanted.tool} was done.", why, ASKS_BEGUN)
+    key, shown, about = f"begun:{place}", _arguments(wanted), f"call:{wanted.id}"
+    return _review(task, key, Reason.AMBIGUOUS, asked, shown, about=about)
 
 
 def held(
@@ -118,35 +147,28 @@ def held(
     reach: Reach | None = None,
 ) -> Review:
     """Ask about a text that the gate held. The owner's text goes to this person, or is asked."""
-    key = held_key(task, tries, delivery)
+    key = _held_key(tries, delivery)
     if delivery is not None and reach is not None and not reach.owner:
         key = f"{key}:{seal(task, delivery, reach, '')}"
-    return Review(
-        task_id=task.id,
-        key=key,
-        reason=Reason.DELIVERABLE,
-        question=f"{hold.reason} Write what shall be sent, send it back, or decline.",
-        evidence=reply.text,
-        resume_to=Status.RUNNING if delivery is None and task.contract else Status.DELIVERING,
-    )
+    asked = _translated(task, hold.reason, ASKS_TEXT)
+    after = Status.RUNNING if delivery is None and task.contract else Status.DELIVERING
+    return _review(task, key, Reason.DELIVERABLE, asked, reply.text, resume_to=after)
 
 
 def held_key(task: Task, tries: int = 0, delivery: Delivery | None = None) -> str:
     """Return the key under which the owner's own text is stored if the gate held the reply."""
-    return f"{task.round}:held:{delivery.id if delivery else 'reply'}:{tries}"
+    return f"{task.round}:{_held_key(tries, delivery)}"
+
+
+def _held_key(tries: int, delivery: Delivery | None) -> str:
+    return f"held:{delivery.id if delivery else 'reply'}:{tries}"
 
 
 def whom(task: Task, delivery: Delivery, tries: int, sentence: str) -> Review:
     """Ask whom some words mean, or which address that person has."""
-    return Review(
-        task_id=task.id,
-        key=whom_key(task, delivery, tries),
-        reason=Reason.INPUT,
-        question=f"{sentence} Answer with a name of the book or with an address, or decline.",
-        evidence=delivery.content or "",
-        about=delivery.id,
-        resume_to=Status.DELIVERING,
-    )
+    asked, about = _translated(task, sentence, ASKS_RECIPIENT), delivery.id
+    key, text, after = f"whom:{delivery.id}:{tries}", delivery.content or "", Status.DELIVERING
+    return _review(task, key, Reason.INPUT, asked, text, about=about, resume_to=after)
 
 
 def whom_key(task: Task, delivery: Delivery, tries: int) -> str:
@@ -156,46 +178,38 @@ def whom_key(task: Task, delivery: Delivery, tries: int) -> str:
 
 def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str = "") -> Review:
     """Ask to write to someone other than the owner. The approval is bound by a digest."""
-    digest = seal(task, delivery, reach, body)
+    digest, said = seal(task, delivery, reach, body), _sentences(task)
     to = Permission(reach.name, delivery.channel, reach.address or "")
-    name = _say(task)["you"] if reach.owner else reach.shown
-    asked = _say(task)["send_this"].format(name, delivery.channel)
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:send:{digest}",
-        reason=Reason.APPROVAL,
-        question=f"{why.strip() or _why(task, reach)} {asked}".strip(),
-        evidence=body,
+    here = reach.owner and delivery.channel == "dashboard"
+    name = said["you"] if reach.owner else reach.shown
+    asked = said["keep_this" if here else "send_this"].format(name, delivery.channel)
+    return _review(
+        task,
+        f"send:{digest}",
+        Reason.APPROVAL,
+        f"{_translated(task, why.strip()) or _why_asked(task, reach)} {asked}".strip(),
+        body,
         about=None if reach.owner else f"{SEND}:{text_of(to_json(to))}",
         digest=digest,
         resume_to=Status.DELIVERING,
     )
 
 
-def _why(task: Task, reach: Reach) -> str:
+def _why_asked(task: Task, reach: Reach) -> str:
     """Why a message waits for a word of the owner, whatever the owner allowed."""
     if reach.owner or not (task.veto or task.taint is not Taint.OWNER):
         return ""
-    language = message_language(task.request.text if task.request else "")
     if task.taint is not Taint.OWNER:
-        return sentences(language)["tainted"]
-    return held_sentence(task.veto, language)
+        return _sentences(task)["tainted"]
+    return held_sentence(task.veto, _language(task))
 
 
 def unproven(task: Task, why: str, evidence: str) -> Review:
-    """Ask about work that does not meet its contract after all fixes, or cannot be checked.
-
-    Accepted code is kept and merged before anything is sent.
-    """
+    """Ask about work that fails its checks after all fixes; accepted code is merged first."""
     code = (task.assigned_agent or "").startswith(PROJECT)
-    return Review(
-        task_id=task.id,
-        key=unproven_key(task),
-        reason=Reason.VERIFICATION,
-        question=f"Not proven: {why}. Accept it as it is, send it back, or decline?",
-        evidence=evidence,
-        resume_to=Status.DELIVERING if task.delivery and not code else Status.RUNNING,
-    )
+    asked = _translated(task, f"Some checks failed: {why}. {ASKS_UNPROVEN}")
+    after = Status.DELIVERING if task.delivery and not code else Status.RUNNING
+    return _review(task, "unproven", Reason.VERIFICATION, asked, evidence, resume_to=after)
 
 
 def unproven_key(task: Task) -> str:
@@ -203,98 +217,53 @@ def unproven_key(task: Task) -> str:
     return f"{task.round}:unproven"
 
 
-def exhausted(task: Task, place: str, why: str, told: Sequence[str]) -> Review:
+def exhausted(task: Task, place: str, why: str, attempts: Sequence[str]) -> Review:
     """Ask after every specialist has tried: shows the attempts, and what can be done."""
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:work:{place}",
-        reason=Reason.VERIFICATION,
-        question=(
-            f"{why} Have it tried again in another way, do it yourself in its folder, take it "
-            "unproven with a reason, or decline?"
-        ),
-        evidence="\n".join(told),
-        about=WORK,
-        resume_to=Status.RUNNING,
-    )
+    asked, shown = _translated(task, why, ASKS_WORK), "\n".join(attempts)
+    return _review(task, f"work:{place}", Reason.VERIFICATION, asked, shown, about=WORK)
 
 
-def merge(task: Task, branch: str, commit: str, tries: int, stands: str, diff: str) -> Review:
+def merge(task: Task, branch: str, commit: str, tries: int, state: str, diff: str) -> Review:
     """Ask to merge finished work. The approval is bound to one commit."""
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:merge:{commit}:{tries}",
-        reason=Reason.APPROVAL,
-        question=f"{stands} Merge {branch} into your folder, send it back, or leave it there?",
-        evidence=diff,
-        about=f"{MERGE}:{branch}",
-        digest=commit,
-        resume_to=Status.RUNNING,
-    )
+    choice = f"Merge {branch} into your folder, send it back, or leave it there?"
+    asked, key = _translated(task, state, choice), f"merge:{commit}:{tries}"
+    about = f"{MERGE}:{branch}"
+    return _review(task, key, Reason.APPROVAL, asked, diff, about=about, digest=commit)
 
 
 def intended(task: Task, changed: Sequence[ChangedTest], why: str, diff: str) -> Review:
-    """Ask about changed tests without which the work fails.
-
-    The approval is bound to their content.
-    """
+    """Ask about changed tests without which the work fails; bound to their content."""
     digest = hashlib.sha256(text_of([to_json(each) for each in changed]).encode()).hexdigest()
     named = ", ".join(each.path for each in changed)
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:{INTENDED}:{digest}",
-        reason=Reason.APPROVAL,
-        question=(
-            f"{why} With the tests as the work left them, all pass. "
-            f"Is this change of {named} intended?"
-        ),
-        evidence=diff,
-        about=f"{INTENDED}:{digest[:12]}",
-        digest=digest,
-        resume_to=Status.RUNNING,
-    )
+    asked = _translated(task, why, ASKS_INTENDED, f"Is this change of {named} intended?")
+    key, about = f"{INTENDED}:{digest}", f"{INTENDED}:{digest[:12]}"
+    return _review(task, key, Reason.APPROVAL, asked, diff, about=about, digest=digest)
 
 
 def fix(task: Task, what: str, evidence: str) -> Review:
     """Ask whether to fix merged work that failed its deferred checks."""
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:fix",
-        reason=Reason.APPROVAL,
-        question=f"{what} Have it fixed, or leave it?",
-        evidence=evidence,
-        about=FIX,
-        resume_to=Status.NEW,
-    )
+    asked = _translated(task, what, ASKS_FIX)
+    return _review(task, "fix", Reason.APPROVAL, asked, evidence, about=FIX, resume_to=Status.NEW)
 
 
 def lesson(task: Task, place: int, learned: Lesson, drafted: DraftedLesson) -> Review:
     """Ask about a lesson. The approval is bound to the whole new text of the file."""
-    named = ", ".join(learned.tasks)
-    return Review(
-        task_id=task.id,
-        key=f"{task.round}:lesson:{place}:{drafted.digest}",
-        reason=Reason.APPROVAL,
-        question=(
-            f"{learned.why} {drafted.tried} Put this into {learned.file.value}, or leave it out?"
-        ),
-        evidence=f"Tasks: {named}\n\n{drafted.diff}",
-        about=f"{LESSON}:{learned.key}",
-        digest=drafted.digest,
-        resume_to=Status.RUNNING,
-    )
+    digest, key = drafted.digest, f"lesson:{place}:{drafted.digest}"
+    offer = f"Put this into {learned.file.value}, or leave it out?"
+    asked = _translated(task, learned.why, drafted.tried, offer)
+    shown = f"Tasks: {', '.join(learned.tasks)}\n\n{drafted.diff}"
+    about = f"{LESSON}:{learned.key}"
+    return _review(task, key, Reason.APPROVAL, asked, shown, about=about, digest=digest)
 
 
 def locked(task: Task, delivery: Delivery, why: str) -> Review:
     """Ask the owner to fix a channel's account before anything is sent on it."""
+    what = f"{delivery.channel} does not take messages: {why.rstrip('.')}."
     return Review(
         task_id=task.id,
         key=f"locked:{delivery.id}:{task.lease}",
         reason=Reason.AUTH,
-        question=(
-            f"{delivery.channel} does not take messages: {why.rstrip('.')}. "
-            "Put it right, then approve."
-        ),
+        question=_translated(task, what, ASKS_REPAIR),
         about=f"channel:{delivery.channel}",
         resume_to=Status.DELIVERING,
     )
@@ -302,13 +271,13 @@ def locked(task: Task, delivery: Delivery, why: str) -> Review:
 
 def doubtful(task: Task, delivery: Delivery) -> Review:
     """Nobody knows whether a message arrived."""
+    said = _sentences(task)
+    who = delivery.recipient or said["you"]
     return Review(
         task_id=task.id,
         key=f"{doubt_key(delivery)}{task.lease}",
         reason=Reason.AMBIGUOUS,
-        question=_say(task)["ask_arrived"].format(
-            delivery.recipient or _say(task)["you"], delivery.channel, delivery.reason
-        ),
+        question=said["ask_arrived"].format(who, delivery.channel, delivery.reason),
         evidence=delivery.body or "",
         about=delivery.id,
         resume_to=Status.DELIVERING if task.status is Status.DELIVERING else Status.RUNNING,
@@ -356,10 +325,7 @@ class Inbox:
         return await self._db.read(reviews.of_task, task_id)
 
     async def grant(self, reason: Reason, what: str, about: str | None = None) -> int:
-        """Settle every question that waited for something that exists now.
-
-        It is recorded as the owner's decision.
-        """
+        """Settle, in the owner's name, every question that waited for what exists now."""
         open_ = await self._db.read(reviews.waiting_for, reason, about)
         for each in open_:
             assert each.id is not None  # noqa: S101 - what waits has been stored
@@ -371,11 +337,19 @@ class Inbox:
         now = self._clock.now()
         if not now < until <= now + MAX_LATER:
             sentence = f"Say a time to come within {MAX_LATER.days} days, not {stamp(until)}."
-            raise BadInput(sentence, field="until")
+            raise NotPossibleNow(sentence, field="until")
         return await self._db.write(inbox.put_off, review_id, until, now)
 
-    async def decide(self, review_id: ReviewId, decision: Decision) -> Task:
-        """Settle a question, once; the task continues from there."""
+    async def decide(self, review_id: ReviewId, decision: Decision, *, grace: bool = False) -> Task:
+        """Settle a question, once; the task continues from there.
+
+        With `grace` a declined text is kept until the owner can no longer undo that.
+        """
         settle = self._settling() if self._settling else None
-        now = self._clock.now()
-        return await self._db.write(reviews.decide, review_id, decision, now, settle, self._undo)
+        now, undo = self._clock.now(), self.undo_window if grace else self._undo
+        return await self._db.write(reviews.decide, review_id, decision, now, settle, undo)
+
+    @property
+    def undo_window(self) -> Undo:
+        """Which decisions can be undone on a page, and how long."""
+        return replace(self._undo, declines=True)

@@ -15,11 +15,13 @@ from remit.model.contact_rule import ContactRule
 from remit.model.contract import ChangedTest, Contract
 from remit.model.deferred import DebtCause
 from remit.model.plan import Plan
+from remit.model.series import WatchLook
 from remit.model.task import Task
 from remit.plan.contract import DraftedContract
 from remit.plan.draft import Planner
 from remit.recall.session import SessionRecall
 from remit.reflect.reflector import Reflector
+from remit.run.attach import FileAttacher
 from remit.specialist.specialist_pool import SpecialistPool, WorkResult
 from remit.specialist.tree import Worktree
 from remit.verify.verdict import Verifier
@@ -70,6 +72,9 @@ class RunPorts(Struct, frozen=True):
     mirror: Reflector | None = None  # runs reflection
     read: Callable[[Task], Awaitable[None]] | None = None  # reads the words of a stored message
     put_rule: PutRule | None = None  # writes a contact rule
+    look: Callable[[Task], Awaitable[WatchLook]] | None = None  # looks at what a task watches
+    attacher: FileAttacher | None = None  # freezes the files that a text names
+    week_of_silence: Callable[[Task], Awaitable[bool]] | None = None  # whether a note is due
 
     async def plan(self, task: Task) -> Plan:
         """Return what to work on and the contract. A contract given by the owner stays."""

@@ -8,16 +8,19 @@ from msgspec.structs import replace
 from remit import gate
 from remit.delivery.courier import DailyLimitReached, ReadyDelivery
 from remit.gate import Author
+from remit.language.sentences import message_language, sentences
 from remit.model import delivery as answers
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.permit import Reach
-from remit.model.reply import Hold, Policy, Reply
+from remit.model.reply import Deliverable, Hold, Policy, Reply
 from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Done, Fail, Later, Outcome, Retry, Wait, first_line
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
+from remit.model.task_file import has_files, is_frozen
 from remit.ports import Steps
 from remit.review import ask
+from remit.run.attach import attach
 from remit.run.rooms import GatedText, RunPorts
 
 
@@ -49,6 +52,8 @@ def approval_card(rooms: RunPorts, task: Task, delivery: Delivery) -> Review | N
     # A text with a condition is approved after the condition is known.
     if delivery.content is None or task.repeats or task.only_if or not isinstance(reach, Reach):
         return None
+    if has_files(delivery.content):
+        return None  # its files are frozen by the run
     body, author, _ = _whose(delivery, reach, GatedText("", Author.BRAIN), task)
     body = rooms.courier.shape(delivery, body)
     most = rooms.courier.most((delivery,))
@@ -56,7 +61,20 @@ def approval_card(rooms: RunPorts, task: Task, delivery: Delivery) -> Review | N
     if isinstance(judged, Hold):
         return None
     to = replace(delivery, address=reach.address)
-    return replace(ask.permission(task, to, reach, judged.text), resume_to=Status.NEW)
+    return replace(_approval(rooms, task, to, reach, judged.text), resume_to=Status.NEW)
+
+
+def _approval(
+    rooms: RunPorts, task: Task, to: Delivery, reach: Reach, text: str, why: str = ""
+) -> Review:
+    """Ask to send a text. If the channel carries no files, the question names those that stay."""
+    asked = ask.permission(task, to, reach, text, why)
+    if not task.files or rooms.courier.carries_files(to):
+        return asked
+    say = sentences(message_language(task.request.text if task.request else ""))
+    names = ", ".join(each.name for each in task.files)
+    note = say["files_stay"].format(to.channel, names)
+    return replace(asked, question=f"{note} {asked.question}")
 
 
 async def settle_doubts(rooms: RunPorts, steps: Steps) -> Outcome | None:
@@ -66,9 +84,14 @@ async def settle_doubts(rooms: RunPorts, steps: Steps) -> Outcome | None:
     one, before any other question; sends to other people do not wait for the answer. For a
     cancelled task no channel is asked, because a lookup may send the message again.
     """
-    cancelled = steps.task.cancel_requested
+    cancelled, waits = steps.task.cancel_requested, 0.0
     for delivery in (each for each in steps.task.delivery if each.in_doubt):
-        await rooms.courier.settle(delivery, steps.ledger, asks_channel=not cancelled)
+        if left := await rooms.courier.held_by_another(delivery, steps.ledger):
+            waits = max(waits, left)
+        else:
+            await rooms.courier.settle(delivery, steps.ledger, asks_channel=not cancelled)
+    if waits:
+        return Later("another worker may still be sending it", waits)
     if steps.task.status is Status.DELIVERING and not cancelled:
         return None
     return await _doubt(rooms, steps, at_once=cancelled)
@@ -107,7 +130,7 @@ async def _send(
     else:
         answer = await rooms.courier.send(to, parts[0], steps.ledger, seen=seen)
     if isinstance(answer, DailyLimitReached):
-        return ask.permission(steps.task, to, ready.reach, body, answer.why)
+        return _approval(rooms, steps.task, to, ready.reach, body, answer.why)
     if isinstance(answer, answers.Locked):
         question = ask.locked(steps.task, to, answer.why)
         locked = await steps.decided(question.key) is None
@@ -168,16 +191,18 @@ async def _body(
     if delivery.is_cut and not asks_first:
         return ReadyDelivery(delivery, reach, body)  # gated and approved as a whole
     to, seen, at = replace(delivery, address=reach.address), False, None
-    most = rooms.courier.most((delivery,))
     body = rooms.courier.shape(delivery, body)
     for tries in count():
-        judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
+        judged = await _judged(body, author, to, rooms, steps)
+        # A file that is frozen only now has not been shown with its hash.
+        seen = seen and is_frozen(body)
+        body = body if isinstance(judged, Hold) else judged.text
         if isinstance(judged, Hold):
             question = ask.held(steps.task, tries, judged, Reply(body), delivery, reach)
         elif seen:
             return ReadyDelivery(to, reach, judged.text, approved_at=at)
         else:
-            question = ask.permission(steps.task, to, reach, judged.text)
+            question = _approval(rooms, steps.task, to, reach, judged.text)
         decision = await steps.decided(question.key)
         if decision is None:
             if isinstance(judged, Hold) or leave.policy is Policy.ASK:
@@ -191,6 +216,20 @@ async def _body(
         author = Author.WARNED if same else Author.OWNER
         body = edited
     raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def _judged(
+    body: str, author: Author, to: Delivery, rooms: RunPorts, steps: Steps
+) -> Deliverable | Hold:
+    """Judge a text and the files that it names, for one delivery."""
+    most = rooms.courier.most((to,))
+    judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
+    if isinstance(judged, Hold) or not has_files(judged.text):
+        return judged
+    why = await rooms.courier.files_refused(to)
+    if why:
+        return Hold(why)
+    return await attach(judged.text, rooms.attacher, steps, delivery=to)
 
 
 def _whose(

@@ -25,6 +25,7 @@ from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Steps
 from remit.review import ask
+from remit.run.attach import attach
 from remit.run.rooms import GatedText, RunPorts
 
 MOST_TURNS = 50  # turns with tool calls before the owner is asked whether to continue
@@ -63,9 +64,13 @@ async def work(
         results: tuple[ToolResult, ...] = ()
         name = f"{errand.step}:{turn}" if turn else errand.step
         think, tell = rooms.thinker.think, None if errand.place else steps.tell
-        reply = await steps.do(name, think, said, plan, memory, past, tell, part=errand.place)
+        reply = await steps.look(name, think, said, plan, memory, past, tell, part=errand.place)
         steps.keep(spent=await rooms.thinker.spent(steps.task))
         asked = _asked(reply, plan)
+        if asked is not None or reply.calls or errand.place:
+            await steps.save()
+        else:
+            steps.owe()
         if asked is not None:
             question = ask.question(steps.task, f"{errand.place}{turn}", asked)
             if await steps.decided(question.key) is None:
@@ -89,9 +94,15 @@ def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[ReadSou
         if not result.failed
     ]
     wrote = {str(call.args.get("path")) for call, _ in done if call.tool == "write_file"}
-    told = (ReadSource(_place(c), result.text) for c, result in done if _tells(c, wrote, task))
+    told = (_source(call, result) for call, result in done if _tells(call, wrote, task))
     recalled = (*memory.snippets, *memory.alike)
     return (*told, *(ReadSource(each.title, each.text) for each in recalled))
+
+
+def _source(call: ToolCall, result: ToolResult) -> ReadSource:
+    if result.read_bytes:  # a page; a redirect may have led elsewhere than the call says
+        return ReadSource(result.read_from, result.text)
+    return ReadSource(_place(call), result.text, is_lead=bool(result.read_from))
 
 
 def _tells(call: ToolCall, wrote: Collection[str], task: Task) -> bool:
@@ -232,7 +243,12 @@ async def _judged(
 ) -> GatedText | Review:
     most, known = rooms.courier.most(steps.task.delivery), rooms.known
     author, text, tries = Author.BRAIN, "", 0
-    while isinstance(judged, Hold):
+    while True:
+        if isinstance(judged, Deliverable):
+            step = f"attach_files:{tries}"
+            judged = await attach(judged.text, rooms.attacher, steps, step=step)
+        if isinstance(judged, Deliverable):
+            break
         question = ask.held(steps.task, tries, judged, Reply(text) if tries else reply)
         decision = await steps.decided(question.key)
         if decision is None:

@@ -1,11 +1,12 @@
 """The ASGI application: the route table behind the guard."""
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from http import HTTPStatus
 from typing import Final
 from urllib.parse import quote
 
+from msgspec.json import encode
 from msgspec.structs import replace
 from starlette import routing
 from starlette.applications import Starlette
@@ -13,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from remit.errors import BadInput
 from remit.model.caller import Caller
@@ -20,18 +22,18 @@ from remit.model.view import JsonView
 from remit.operations.arguments import TaskChange
 from remit.operations.callers import PROGRAM, CallerRegistry
 from remit.operations.operation import Operation
+from remit.operations.password import source_of
 from remit.operations.permission import access
 from remit.operations.table import OPERATIONS
 from remit.server import (
     channels,
-    contacts,
     conversations,
     files,
     health,
     hooks_in,
     live,
-    notices,
     openapi,
+    page_language,
     peers,
     priority,
     problem,
@@ -40,12 +42,12 @@ from remit.server import (
     series,
     static,
     stats,
+    task_files,
     tasks,
     tokens,
 )
 from remit.server import debug as beneath
 from remit.server.auth import RequestGuard
-from remit.server.bodies import MOST_BYTES
 from remit.server.call import (
     UNSAFE,
     Call,
@@ -59,7 +61,7 @@ from remit.server.call import (
 from remit.server.live import LiveConnections
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import front
-from remit.store import owner_activity
+from remit.store import meta
 from remit.store.idempotency import RequestKey
 from remit.wiring import App
 
@@ -84,7 +86,15 @@ def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
             static.ROUTE,
             LiveConnections(house, callers).route,
         ],
-        middleware=[Middleware(RequestGuard, callers=callers, port=port, routes=routes)],
+        middleware=[
+            Middleware(
+                RequestGuard,
+                callers=callers,
+                port=port,
+                routes=routes,
+                public_url=house.settings.server.public_url,
+            )
+        ],
         exception_handlers={HTTPException: _nowhere},
     )
     app.router.redirect_slashes = False  # an address has one spelling
@@ -93,6 +103,7 @@ def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
 
 def _nowhere(request: Request, error: Exception) -> Response:
     """Answer an unknown path: a page for a browser, a problem for a program."""
+    page_language.choose(request.headers.get("accept-language", ""))
     told = problem.of_router(request, error)
     wants_page = "text/html" in request.headers.get("accept", "")
     return front.trouble(told) if wants_page else problem.response(told)
@@ -112,8 +123,9 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *live.ROUTES,
         *conversations.ROUTES,
         *tasks.ROUTES,
+        *task_files.ROUTES,
         *reviews.ROUTES,
-        *contacts.ROUTES,
+        *conversations.CONTACTS_ROUTES,
         *channels.ROUTES,
         *priority.ROUTES,
         *series.ROUTES,
@@ -127,8 +139,8 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *channels.FEED_ROUTES,
         *tokens.ROUTES,
         *tokens.SIGN_IN_ROUTES,
-        *notices.PUSH_ROUTES,
-        *notices.ROUTES,
+        *conversations.PUSH_ROUTES,
+        *conversations.NOTICES_ROUTES,
         peers.card(port),
         described,
     )
@@ -144,26 +156,45 @@ def _is_shared(operation: Operation) -> bool:
     return operation.page or operation.arguments.address == TaskChange.address
 
 
-def _paths(house: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[routing.Route]:
+class FixedPaths(routing.BaseRoute):
+    """Finds the routes without a variable part by their path, instead of trying one by one."""
+
+    def __init__(self, routes: Iterable[routing.Route]) -> None:
+        self.routes = tuple(routes)
+        self._by_path = {each.path: each for each in self.routes}
+
+    def matches(self, scope: Scope) -> tuple[routing.Match, Scope]:
+        found = self._by_path.get(scope["path"]) if scope["type"] == "http" else None
+        return found.matches(scope) if found else (routing.Match.NONE, {})
+
+    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._by_path[scope["path"]].handle(scope, receive, send)
+
+
+def _paths(house: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[routing.BaseRoute]:
     """Return one path with all its methods, so that a wrong method is told the right ones."""
     by_path: dict[str, dict[str, Route]] = {}
     for route in routes:
         by_path.setdefault(route.path, {})[route.method] = route
-    return [
+    made = [
         routing.Route(path, partial(_answer, house, keys, ways), methods=list(ways))
         for path, ways in by_path.items()
     ]
+    fixed = [each for each in made if not each.param_convertors]
+    return [FixedPaths(fixed), *(each for each in made if each.param_convertors)]
 
 
 async def _answer(
     house: App, keys: IdempotencyKeys, ways: Mapping[str, Route], request: Request
 ) -> Response:
     route = ways["GET" if request.method == "HEAD" else request.method]
+    page_language.choose(request.headers.get("accept-language", ""))
     try:
         _allow(route, request)
         call = await _call(house, route, request)
         answer = await _done(keys, route, request, call)
-        if _is_click(route, request):
+        # A refused form says nothing about who sent it: a stale page may have.
+        if answer.status < HTTPStatus.BAD_REQUEST and _is_click(route, request):
             await _note_act(house)
         plain = _unchanged(request, answer) or _response(answer)
         return static.packed(request, plain) if route.page and route.kept else plain
@@ -181,8 +212,8 @@ def _is_click(route: Route, request: Request) -> bool:
 async def _note_act(house: App) -> None:
     """Record that the owner is active here, so that notices come here."""
     now = house.clock.now()
-    if await house.db.read(owner_activity.is_news, now):
-        await house.db.write(owner_activity.note, now)
+    if await house.db.read(meta.is_news, now):
+        await house.db.write(meta.note, now)
 
 
 def _unchanged(request: Request, answer: CallResult) -> Response | None:
@@ -220,7 +251,7 @@ async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Cal
 
 async def _call(house: App, route: Route, request: Request) -> Call:
     # The body of a GET means nothing, so it is not read.
-    body = await _body(request) if route.method in UNSAFE else b""
+    body = await _body(request, route.max_bytes) if route.method in UNSAFE else b""
     kind = request.headers.get("content-type", "").lower().replace(" ", "")
     form = route.page and kind in _FORM
     if body and kind not in _JSON and not form and not route.raw:
@@ -243,12 +274,25 @@ async def _call(house: App, route: Route, request: Request) -> Call:
         form=form,
         part=part,
         at_pages=request.scope["at_pages"],
+        is_public=request.scope["is_public"],
+        cookie=request.scope["cookie"],
+        device=request.scope["callers"].device_of(request.scope["device"]),
+        source=_source(request),
         from_elsewhere=request.headers.get("sec-fetch-site") in ("cross-site", "same-site"),
         seq=await house.journal.last() if whole else None,
         if_match=", ".join(request.headers.getlist("if-match")) or None,
     )
     # Parsed now: a wrong value must be refused before anything is done.
     return replace(call, view=call.word("view", JsonView) or JsonView.S3)
+
+
+def _source(request: Request) -> str:
+    """Return who asks: behind a proxy on this machine, whom that saw last."""
+    peer = request.client.host if request.client else ""
+    forwarded = request.headers.getlist("x-forwarded-for")
+    if forwarded and peer in files.LOOPBACK and request.scope["is_public"]:
+        peer = forwarded[-1].rpartition(",")[2].strip()
+    return source_of(peer)
 
 
 def _ref(house: App, key: str) -> str:
@@ -265,23 +309,23 @@ def _headers(request: Request) -> dict[str, str]:
     return found
 
 
-async def _body(request: Request) -> bytes:
+async def _body(request: Request, most: int) -> bytes:
     """Return the body, if it is not too large; a larger one is not read to its end."""
     found = bytearray()
-    if int(request.headers.get("content-length", "0")) > MOST_BYTES:
-        raise _too_large()
+    if int(request.headers.get("content-length", "0")) > most:
+        raise _too_large(most)
     try:
         async for chunk in request.stream():
             found += chunk
-            if len(found) > MOST_BYTES:
-                raise _too_large()
+            if len(found) > most:
+                raise _too_large(most)
     except ClientDisconnect:
         raise RequestRefused(Problem("malformed", "The body ended before its end.")) from None
     return bytes(found)
 
 
-def _too_large() -> RequestRefused:
-    sentence = f"A body may have {MOST_BYTES} bytes; this one has more."
+def _too_large(most: int) -> RequestRefused:
+    sentence = f"A body may have {most} bytes; this one has more."
     return RequestRefused(Problem("too-large", sentence))
 
 
@@ -305,8 +349,10 @@ def _response(answer: CallResult) -> Response:
         headers["Location"] = quote(answer.location, safe=_AS_IT_IS)
     if answer.replayed:
         headers["Idempotency-Replayed"] = "true"
+    if answer.raw is not None:
+        return Response(answer.raw, answer.status, headers, media_type=answer.media)
     if isinstance(answer.content, str):
         media = answer.media or "text/plain"
         return Response(answer.content, answer.status, headers, media_type=media)
-    text = json.dumps(answer.content, ensure_ascii=False, separators=(",", ":"))
-    return Response(text, answer.status, headers, media_type="application/json")
+    content = encode(answer.content)
+    return Response(content, answer.status, headers, media_type="application/json")

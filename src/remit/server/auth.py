@@ -12,6 +12,7 @@ from re import Pattern
 from typing import Final
 from urllib.parse import quote, urlsplit
 
+from msgspec import Struct
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,6 +27,8 @@ SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 FEED: Final = "/feed/"  # what phones subscribe to: any host name, with the secret in its address
 HOOKS: Final = "/hooks/"  # what providers call: any host name, without a token, with a signature
 STATIC: Final = "/static/"  # needed by every page, including sign-in
+PUBLIC_COOKIE: Final = "__Host-remit"  # a browser takes it only by TLS, and for this host alone
+DEVICE_COOKIE: Final = "__Host-remit-device"
 _NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _HTTP_PORT: Final = 80
 _STARTS: Final = ("http.response.start", "websocket.http.response.start")
@@ -53,17 +56,24 @@ class RequestGuard:
     """Guards every route, including unknown ones."""
 
     def __init__(
-        self, app: ASGIApp, *, callers: CallerRegistry, port: int, routes: Iterable[Route]
+        self,
+        app: ASGIApp,
+        *,
+        callers: CallerRegistry,
+        port: int,
+        routes: Iterable[Route],
+        public_url: str = "",
     ) -> None:
         self._app = app
         self._callers = callers
         routes = tuple(routes)
         self._public = frozenset(route.path for route in routes if route.public)
         self._pages = [compile_path(route.path)[0] for route in routes if route.page]
-        loopback = _with_port(_NAMES, port)
+        loopback = _HostNames.on_loopback(_NAMES, port)
         pages = str(urlsplit(callers.pages_url).hostname)
-        self._page_hosts = loopback if pages in _NAMES else _with_port([pages], port)
-        self._hosts = (loopback, self._page_hosts)
+        self._pages_at = loopback if pages in _NAMES else _HostNames.on_loopback([pages], port)
+        self._public_at = _HostNames.of_url(public_url)
+        self._hosts = (loopback, self._pages_at, self._public_at)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -84,7 +94,11 @@ class RequestGuard:
 
     async def _refusal(self, scope: Scope) -> Response | None:
         scope["callers"], scope["caller"], scope["key"] = self._callers, NOBODY, ""
-        scope["at_pages"] = _only(scope, b"host").lower() in self._page_hosts
+        host = _only(scope, b"host").lower()
+        scope["is_public"] = host in self._public_at.names
+        scope["at_pages"] = scope["is_public"] or host in self._pages_at.names
+        scope["cookie"] = PUBLIC_COOKIE if scope["is_public"] else self._callers.cookie
+        scope["device"] = _cookie(scope, DEVICE_COOKIE) if scope["is_public"] else ""
         path: str = scope["path"]
         # A signature over every byte proves more than a host name, and each call there is checked
         # for one. Under other host names only these answer.
@@ -102,11 +116,13 @@ class RequestGuard:
     def _elsewhere(self, scope: Scope) -> Problem | None:
         """Return a problem if the host name or the site is not ours."""
         host = _only(scope, b"host").lower()
-        names = next((each for each in self._hosts if host in each), None)
-        if names is None:
-            sentence = "This is Remit, on loopback; it answers to no other name."
+        found = next((each for each in self._hosts if host in each.names), None)
+        # Our own TLS listener is for others: it knows only the name they use.
+        by_tls = scope.get("scheme") in ("https", "wss")
+        if found is None or (by_tls and not scope["is_public"]):
+            sentence = "This is Remit; it answers to no other name. See public_url under [server]."
             return Problem("misdirected", sentence)
-        return _cross_site() if _is_unsafe(scope) and not _same_site(scope, names) else None
+        return _cross_site() if _is_unsafe(scope) and not _same_site(scope, found) else None
 
     async def _known(self, scope: Scope) -> KnownCaller | None:
         """Return the caller; a given token alone decides, and a wrong one is refused."""
@@ -114,7 +130,7 @@ class RequestGuard:
             scheme, _, token = given[0].partition(" ")
             fits = len(given) == 1 and scheme.lower() == "bearer"
             return await self._callers.by_token(token.strip().encode("latin-1")) if fits else None
-        cookie = _cookie(scope, self._callers.cookie) if scope["at_pages"] else ""
+        cookie = _cookie(scope, scope["cookie"]) if scope["at_pages"] else ""
         return await self._callers.by_cookie(cookie.encode("latin-1")) if cookie else None
 
     def _stranger(self, scope: Scope) -> Response:
@@ -137,11 +153,30 @@ def _with_port(names: Iterable[str], port: int) -> frozenset[str]:
     return frozenset(named | set(names) if port == _HTTP_PORT else named)
 
 
-def _same_site(scope: Scope, names: Iterable[str]) -> bool:
+class _HostNames(Struct, frozen=True):
+    """The names of one place in a Host header, and its origins."""
+
+    names: frozenset[str]
+    origins: frozenset[str]
+
+    @classmethod
+    def on_loopback(cls, names: Iterable[str], port: int) -> "_HostNames":
+        found = _with_port(names, port)
+        return cls(found, frozenset(f"http://{name}" for name in found))
+
+    @classmethod
+    def of_url(cls, url: str) -> "_HostNames":
+        """The place of `public_url`; browsers leave the usual port out."""
+        host = url.removeprefix("https://").removesuffix(":443")
+        return cls(frozenset({host}), frozenset({f"https://{host}"})) if host else _NOWHERE
+
+
+_NOWHERE: Final = _HostNames(frozenset(), frozenset())
+
+
+def _same_site(scope: Scope, place: _HostNames) -> bool:
     """Whether it comes from our site: programs send neither header, browsers cannot forge them."""
-    origin_fits = all(
-        origin in {f"http://{name}" for name in names} for origin in _all(scope, b"origin")
-    )
+    origin_fits = all(origin in place.origins for origin in _all(scope, b"origin"))
     # `same-site` would allow every other port of this machine.
     sites = _all(scope, b"sec-fetch-site")
     return origin_fits and all(site in ("same-origin", "none") for site in sites)

@@ -64,7 +64,9 @@ def model_of(kind: type[ArgumentPart]) -> type[RequestBody]:
     if not fields:
         return EmptyBody
     make = cast("Callable[..., type[RequestBody]]", create_model)  # no type names made-up fields
-    return make(kind.__name__, __base__=RequestBody, __doc__=kind.__doc__, **fields)
+    config = ConfigDict(json_schema_extra=cast("JsonMap", kind.together))
+    base = type("RequestBody", (RequestBody,), {"model_config": config})
+    return make(kind.__name__, __base__=base, __doc__=kind.__doc__, **fields)
 
 
 def _sent(kind: type[ArgumentPart]) -> Iterator[FieldInfo]:
@@ -87,7 +89,9 @@ def _type(hint: object) -> object:
     """A type of the arguments as pydantic knows it: limits as fields, objects as models."""
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return Annotated[_type(parts[0]), *map(_limits, parts[1:])]
+        limits = map(_limits, parts[1:])
+        first = [BeforeValidator(_whole_number)] if parts[0] is int else []
+        return Annotated[_type(parts[0]), *limits, *first]
     if origin in (Union, UnionType):
         return _union(parts)
     return _of_many(origin, parts) if origin in (list, dict, tuple) else _plain(hint)
@@ -126,6 +130,11 @@ def _limits(meta: Meta) -> object:
 def as_list(value: object) -> object:
     """A field of a form that stands once is a text."""
     return [value] if isinstance(value, str) else value
+
+
+def _whole_number(value: object) -> object:
+    """To JSON 3.0 is an integer, too."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _item(value: object) -> object:

@@ -53,6 +53,10 @@ class Call(OperationRequest, frozen=True, kw_only=True):
     part: bool = False  # a script of ours asks for a part of a page, not for the whole
     at_pages: bool = True  # asked under the name of the pages, where cookies count
     from_elsewhere: bool = False  # a browser came by a link on another site
+    is_public: bool = False  # asked under `public_url`
+    cookie: str = ""  # the name of the session cookie there
+    device: str = ""  # of a browser that has signed in before
+    source: str = "unknown"  # who asks: an address, or a network
     seq: int | None = None  # of a whole page: the last event before anything for it was read
 
     @property
@@ -103,7 +107,7 @@ class Call(OperationRequest, frozen=True, kw_only=True):
                 raise _not_a_word(name, said, known)
         return tuple(ours for said in self.query.get(name, ()) for ours in known[said])
 
-    def number(self, name: str, default: int, *, least: int = 0, most: int = 10**15) -> int:
+    def number(self, name: str, default: int, *, least: int = 0, most: int = 10**15 - 1) -> int:
         said = self.text(name)
         if said is None:
             return default
@@ -123,6 +127,7 @@ class CallResult(Struct, frozen=True):
     replayed: bool = False
     media: str | None = None  # if it is neither JSON nor plain text
     headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes | None = None  # a file, instead of the content
 
 
 def result_of(answer: Answer, status: int = 200) -> CallResult:
@@ -160,6 +165,7 @@ class Route(Struct, frozen=True, kw_only=True):
     scope: Scope | None = None  # what a caller must be allowed; else the operation's, or by method
     kept: bool = True  # its answer may be kept, and told again to who comes with the same key
     raw: bool = False  # takes any body as it comes, with its headers
+    max_bytes: int = bodies.MOST_BYTES  # of the body
     page: bool = False  # for people: HTML, forms, and sign-in instead of a problem
     tagged: bool = False  # returns an ETag; a write checks If-Match
 
@@ -204,6 +210,7 @@ def route_of(operation: Operation) -> Route:
         operation=operation,
         kept=kind.kept,
         tagged=operation.tagged,
+        max_bytes=kind.max_bytes,
     )
 
 

@@ -20,9 +20,10 @@ from remit.operations.upkeep import DASHBOARD
 from remit.server.call import Call, CallResult, Route, read
 from remit.store import deliveries, permissions, series, series_orders, tasks
 from remit.store.database import Tx
+from remit.store.secrets import secrets_of
 from remit.wiring import App
 from remit.wiring.app_context import keys_of
-from remit.wiring.calendar import FEED, kept_in
+from remit.wiring.calendar import FEED
 
 GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
     SendGuarantee.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
@@ -170,7 +171,7 @@ def _fits(call: Call) -> bool:
     """Whether the address ends in the secret; an empty one is never valid."""
     said = call.path["name"].removesuffix(".ics")
     try:
-        secret = kept_in(call.house.settings).get(FEED)
+        secret = secrets_of(call.house.settings.home).find(FEED)
     except RemitError:
         secret = ""
     same = hmac.compare_digest(said.encode("utf-8", "replace"), secret.encode())

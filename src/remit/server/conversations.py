@@ -1,15 +1,20 @@
-"""Conversation routes: the recent ones, and one with its turns."""
+"""Routes for conversations, for what the owner was told, and for the people the owner knows."""
 
+import re
 from typing import Final
 
-from remit.errors import BadInput, NotFound
+from remit.errors import NotFound, UnknownName
+from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.model.conversation import Conversation, Turn
 from remit.model.ids import ConversationId
-from remit.operations import talk_json
+from remit.operations import contacts, talk_json
+from remit.operations.entry import push_state
 from remit.operations.messages import conversation_id
-from remit.server.call import Call, CallResult, QueryParameter, numbers, read
-from remit.store import conversations
+from remit.operations.notice_json import notice
+from remit.server import static
+from remit.server.call import Call, CallResult, QueryParameter, Route, numbers, read, result_of
+from remit.store import conversations, notices
 from remit.store.database import Tx
 
 _MOST: Final = 200
@@ -27,7 +32,7 @@ async def recent(call: Call) -> CallResult:
         found = await call.house.db.read(conversations.recent, last, limit + 1)
     except NotFound:
         sentence = f"before is {before!r:.60}; give the last id of the page before."
-        raise BadInput(sentence, field="before") from None
+        raise UnknownName(sentence, field="before") from None
     shown: list[Json] = [talk_json.conversation(each) for each in found[:limit]]
     more = found[limit - 1].id if len(found) > limit else None
     return CallResult({"conversations": shown, "next": more})
@@ -61,4 +66,87 @@ ROUTES: Final = (
         _LIMIT,
     ),
     read(_ONE, show, "A conversation with its newest turns", "ConversationDetail", _TURN, _LIMIT),
+)
+
+
+_NOTICES_LIMIT: Final = 50
+_PLACE: Final = re.compile(r"[0-9]{1,15}")
+_CURSOR: Final = QueryParameter("cursor", "`next` of the page before.", {"type": "string"})
+
+
+async def list_notices(call: Call) -> CallResult:
+    """Return sent notices, newest first, and waiting ones."""
+    limit, cursor = call.number("limit", _NOTICES_LIMIT, least=1, most=500), call.text("cursor")
+    if cursor is not None and not _PLACE.fullmatch(cursor):
+        raise UnknownName("cursor must be the `next` of a page before.", field="cursor")
+    before = int(cursor) if cursor else None
+    found = await call.house.db.read(notices.recent, before, limit + 1)
+    more = str(found[limit - 1][0]) if len(found) > limit else None
+    listed: list[Json] = [notice(each) for _, each in found[:limit]]
+    return CallResult({"notices": listed, "next": more})
+
+
+NOTICES_ROUTES: Final = (
+    read(
+        "/api/notices",
+        list_notices,
+        "What the owner was told, newest first: over which way, and what came of it",
+        "Notices",
+        numbers("limit", "How many of them.", _NOTICES_LIMIT, 1, 500),
+        _CURSOR,
+    ),
+)
+
+
+WORKER: Final = "/sw.js"  # at the root, or it could not speak for every page
+
+
+async def look(call: Call) -> CallResult:
+    return result_of(await push_state(call))
+
+
+async def worker(_: Call) -> CallResult:
+    """Return the service worker."""
+    text = static.files()["js/sw.js"].raw.decode()
+    return CallResult(text, media="text/javascript")
+
+
+PUSH_ROUTES: Final = (
+    read(
+        "/api/push",
+        look,
+        "Whether browsers can be told while no page is open, and whether this one is",
+        "Push",
+        scope=Scope.APPROVE,
+    ),
+    Route(
+        method="GET",
+        path=WORKER,
+        does=worker,
+        says="What shows a notice while no page is open",
+        gives="Page",
+        public=True,
+        page=True,
+    ),
+)
+
+
+async def look_contacts(call: Call) -> CallResult:
+    """Everyone in the book, with what holds for each way."""
+    return result_of(await contacts.look(call))
+
+
+async def list_rules(call: Call) -> CallResult:
+    return result_of(await contacts.list_rules(call))
+
+
+CONTACTS_ROUTES: Final = (
+    read(
+        "/api/contacts",
+        look_contacts,
+        "Everyone in the contact book, and whether they are written to unasked",
+        "Contacts",
+        tagged=True,
+    ),
+    read("/api/rules", list_rules, "What you have said once and for all", "Rules"),
 )

@@ -12,6 +12,7 @@ from remit.settings import Settings
 from remit.system.files import PRIVATE, write_atomic
 
 HOST: Final = "127.0.0.1"
+LOOPBACK: Final = frozenset({HOST, "::1", "::ffff:127.0.0.1"})
 _BYTES: Final = 32
 _SHORTEST_TOKEN: Final = 20  # characters
 _LABEL_BYTES: Final = 10

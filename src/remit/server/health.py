@@ -73,7 +73,7 @@ EVENTS_ROUTES: Final = (
         follow,
         "What happened, in order",
         "EventPage",
-        numbers("since", "Go on after this seq.", 0, 0, 10**15),
+        numbers("since", "Go on after this seq.", 0, 0, 10**15 - 1),
         numbers("limit", "How many.", 100, 1, 1000),
     ),
 )

@@ -14,6 +14,7 @@ from remit.server.call import Call, CallResult, QueryParameter, Route
 from remit.server.problem import Problem, RequestRefused
 from remit.store import inbound
 from remit.store.cues import CueFate
+from remit.system.http_client import is_signed
 
 RETRY_AFTER: Final = 600  # seconds
 
@@ -78,18 +79,24 @@ async def take_hooks(call: Call) -> CallResult:
     """Store everything in a call in one transaction, and continue what waited for it."""
     hook = _hook(call)
     # While a secret is replaced, both are stored, separated by a space.
-    if not callbacks.is_signed(call.body, call.signature, hook.app_secret().split()):
+    if not is_signed(call.body, call.signature or "", hook.app_secret().split()):
         sentence = "The signature is missing or made with another secret; nothing was read."
         raise RequestRefused(Problem("unsigned", sentence))
     batch = callbacks.read(call.body)
     if batch is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
     came = receiving.all_of(batch, hook)
+    again = [await call.house.db.read(inbound.is_known, each.ref) for each in came]
     woken = await call.house.db.write(inbound.take, came, call.house.clock.now())
     if woken:
         call.house.engine.nudge()
-    for each in came:
-        # The owner's message is a turn; others' messages may start work, by the owner's rules.
+    for each, known in zip(came, again, strict=True):
+        # A button, or the text for one, is the owner's decision; any other message of the owner is
+        # a turn; others' messages may start work, by the owner's rules.
+        if each.sender and await call.house.doors.pressed(each):
+            continue
+        if each.sender and await call.house.doors.heard_file(each, again=known):
+            continue
         if await call.house.talk.came(each) is None and each.sender:
             await call.house.doors.wrote(each)
     return CallResult({"noted": len(came)})

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import resource_facts
-from remit.errors import BadInput, NotFound
+from remit.calendar import entry
+from remit.errors import BadInput, NotFound, UnknownName
 from remit.language import outside_text
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, moment
@@ -97,7 +97,7 @@ def _as_typed(call: Call, name: str, asked: TaskFilter, here: FilterContext) -> 
     try:
         return asked if text is None else filters.read(name, text, asked, here)
     except BadInput as bad:
-        raise BadInput(str(bad), field=name) from None
+        raise UnknownName(str(bad), field=name) from None
 
 
 def _time(call: Call, name: str) -> datetime | None:
@@ -105,7 +105,7 @@ def _time(call: Call, name: str) -> datetime | None:
     try:
         return None if text is None else moment(text)
     except BadInput as bad:
-        raise BadInput(f"{name}: {bad}", field=name) from None
+        raise type(bad)(f"{name}: {bad}", field=name) from None
 
 
 def _statuses(*, deleted: bool) -> Mapping[str, tuple[Status, ...]]:
@@ -124,7 +124,7 @@ def _cursor(call: Call, asked: TaskFilter, text: str) -> str:
 
 def _bad_cursor(text: str | None) -> BadInput:
     sentence = f"{text!r:.60} is no cursor of ours; give `next` of the page before."
-    return BadInput(sentence, field="cursor")
+    return UnknownName(sentence, field="cursor")
 
 
 def words(*known: str) -> JsonMap:
@@ -159,7 +159,7 @@ FILTERS: Final = (
         "q",
         "Words of its title, instructions or result, the last may be cut short; and filters as"
         " `status:failed channel:email is:recurring`.",
-        _TEXT,
+        {"type": "string", "pattern": r"\w"},
     ),
     QueryParameter("sort", "In which order.", {"enum": list[Json](SortOrder), "default": "newest"}),
     QueryParameter("count", "Whether to count all that match, too.", words("true", "false")),
@@ -209,5 +209,5 @@ def refusals_to_json(found: list[CalendarRefusalRow]) -> list[Json]:
 
 def _refusal(resource: StoredResource, names: dict[tuple[str, str], str]) -> CalendarRefusalRow:
     name = names.get((resource.account, resource.calendar), resource.calendar)
-    title = outside_text.title(resource_facts.value(resource.body, "SUMMARY"))
+    title = outside_text.title(entry.value(resource.body, "SUMMARY"))
     return CalendarRefusalRow(resource, title, f"{resource.account}/{name}", resource.why or "")

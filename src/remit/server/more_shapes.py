@@ -10,7 +10,10 @@ from remit.model.reply import Policy
 from remit.model.rrule import ClockChange
 from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Status
+from remit.model.task import Priority
 from remit.model.veto import ConditionKind, VetoKind
+from remit.operations.texts import object_schema
+from remit.plan.priority import PriorityRules
 from remit.store import cues
 
 _REFERENCE: Final = "#/components/schemas/"
@@ -71,7 +74,17 @@ _SERIES: Final[dict[str, Json]] = {
     "overlap": {"enum": [*Overlap, None]},
     "coming": _list(_SLOT),
 }
+_KEPT_FILE: Final[dict[str, Json]] = {
+    "name": _TEXT,
+    "type": _TEXT,
+    "size": _COUNT,
+    "sha256": _TEXT,
+    "taint": _TEXT,
+}
 SCHEMAS: Final[dict[str, JsonMap]] = {
+    "KeptFile": _object(**_KEPT_FILE),
+    "TaskFiles": _object(files=_list(_object(**_KEPT_FILE, made=_FLAG))),
+    "FileContent": {"type": "string", "format": "binary"},
     "Series": _object(**_SERIES, skipped=_list(_SKIPPED), slots=_list(_SLOT)),
     "SeriesPage": _object(
         series=_list(_object(**_SERIES)), events=_list(_ref("Start")), next=_MAYBE_TEXT
@@ -162,6 +175,7 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         open=_FLAG,
         trouble=_MAYBE_TEXT,
     ),
+    "SeenResults": _object(seen=_COUNT),
     "BulkResult": _object(
         action=_TEXT,
         dryRun=_FLAG,
@@ -217,6 +231,7 @@ MESSAGE_SCHEMAS: Final[dict[str, JsonMap]] = {
         days={"type": "array", "items": _PLACE},
         zone=_TEXT,
         names={"type": "array", "items": _TEXT},
+        pattern=_TEXT,
     ),
     "VetoCue": _object(kind=_words(*VetoKind), words=_TEXT, start=_PLACE, end=_PLACE),
     "OpenQuestion": _object(
@@ -246,4 +261,45 @@ MESSAGE_SCHEMAS: Final[dict[str, JsonMap]] = {
         },
     ),
     "CardRow": _object(kind=_TEXT, label=_TEXT, value=_TEXT),
+}
+
+
+def priority_rules_to_json(found: PriorityRules, complaint: str | None = None) -> JsonMap:
+    """Return each rule with its line, the lists, the default, and the file's error if any."""
+    rules: list[Json] = [
+        {
+            "name": rule.name,
+            "line": rule.line,
+            "when": rule.when.said,
+            "priority": rule.priority.value,
+            "because": rule.because,
+        }
+        for rule in found.rules
+    ]
+    lists: dict[str, Json] = {name: list[Json](each) for name, each in found.lists.items()}
+    return {
+        "file": found.file or None,
+        "complaint": complaint,
+        "rules": rules,
+        "lists": lists,
+        "default": found.default.value,
+    }
+
+
+_LEVEL: Final[JsonMap] = {"enum": list[Json](Priority)}
+
+
+PRIORITY_SHAPES_SCHEMAS: Final[dict[str, JsonMap]] = {
+    "PriorityRules": object_schema(
+        file=_MAYBE_TEXT,
+        complaint=_MAYBE_TEXT,
+        rules={
+            "type": "array",
+            "items": object_schema(
+                name=_TEXT, line={"type": "integer"}, when=_TEXT, priority=_LEVEL, because=_TEXT
+            ),
+        },
+        lists={"type": "object", "additionalProperties": {"type": "array", "items": _TEXT}},
+        default=_LEVEL,
+    )
 }

@@ -59,7 +59,7 @@ def counts(tx: Tx, now: datetime) -> str:
     numbers: JsonMap = {status.value: found.get(status.value, 0) for status in Status}
     for name, those in _GROUPS.items():
         numbers[name] = sum(found.get(status.value, 0) for status in those)
-    numbers["waiting"] = inbox.needs(tx, now).total
+    numbers["waiting"] = inbox.needs(tx, now).decisions
     return _text({"type": "counts", "counts": numbers})
 
 

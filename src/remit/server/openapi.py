@@ -9,6 +9,7 @@ from pydantic.json_schema import models_json_schema
 from remit import __version__
 from remit.model.codec import Json, JsonMap
 from remit.operations.callers import cookie_of
+from remit.operations.texts import PRINTABLE
 from remit.server import problem, shapes
 from remit.server.auth import HOOKS
 from remit.server.call import UNSAFE, QueryParameter, Route
@@ -19,6 +20,7 @@ _INSIDE: Final = frozenset({401, 403, 503})
 _CHANGES: Final = frozenset({403, 409, 413, 422})
 _BODY: Final = frozenset({400, 415, 422})
 _SIGNED: Final = frozenset({400, 401, 404, 415, 503})  # a provider's call
+_ANY_JSON: Final = "JsonValue"  # as pydantic calls it
 _TEXTS: Final = frozenset({"Greeting", "Challenge"})
 
 
@@ -57,7 +59,7 @@ def statuses(route: Route) -> frozenset[int]:
         found |= _CHANGES
     if route.body is not None:
         found |= _BODY
-    if "{" in route.path:
+    if "{" in route.path or route.query or route.body is not None:
         found |= {404}
     if route.tagged and route.method in UNSAFE:
         found |= {412}
@@ -104,7 +106,7 @@ def _parameters(route: Route) -> Iterator[JsonMap]:
             "name": "Idempotency-Key",
             "in": "header",
             "description": "The same key with the same request is done once; kept for 24 hours.",
-            "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+            "schema": {"type": "string", "pattern": "^[ -~]{1,255}$"},
         }
 
 
@@ -128,6 +130,7 @@ def _query(query: QueryParameter) -> JsonMap:
 
 def _responses(route: Route) -> JsonMap:
     media = "text/plain" if route.gives in _TEXTS else "application/json"
+    media = "application/octet-stream" if route.gives == "FileContent" else media
     schema = shapes.in_views(_ref(route.gives))
     given: JsonMap = {"description": route.says, "content": {media: {"schema": schema}}}
     text: JsonMap = {"schema": {"type": "string"}}
@@ -159,7 +162,35 @@ def _bodies(routes: Iterable[Route]) -> dict[str, Json]:
     ordered = sorted(kinds, key=lambda kind: kind.__name__)
     template = shapes.REFERENCE + "{model}"
     _, made = models_json_schema([(kind, "validation") for kind in ordered], ref_template=template)
-    return cast("dict[str, Json]", made["$defs"])
+    found = cast("dict[str, Json]", made["$defs"])
+    _mark_printable(found)
+    return {**found, _ANY_JSON: _any_json()}
+
+
+def _mark_printable(schema: Json) -> None:
+    """Say of every text of a body that it holds no control characters."""
+    if isinstance(schema, dict):
+        is_text = schema.get("type") == "string" and not schema.keys() & {"enum", "const", "format"}
+        if is_text and not schema.keys() & {"pattern", "not"}:
+            schema |= PRINTABLE
+        if isinstance(schema.get("additionalProperties"), dict):  # names that a client chooses
+            schema.setdefault("propertyNames", {})
+        if isinstance(names := schema.get("propertyNames"), dict):
+            names |= PRINTABLE
+        schema = list(schema.values())
+    for part in schema if isinstance(schema, list) else ():
+        _mark_printable(part)
+
+
+def _any_json() -> JsonMap:
+    """Any value whose texts hold no control characters. Without a type, so that clients take it."""
+    inside = _ref(_ANY_JSON)
+    return {
+        **PRINTABLE,
+        "items": inside,
+        "additionalProperties": inside,
+        "propertyNames": PRINTABLE,
+    }
 
 
 def _ref(name: str) -> JsonMap:

@@ -4,7 +4,7 @@ from typing import Final
 
 from remit.operations.lesson_json import history
 from remit.server.call import Call, CallResult, read
-from remit.server.priority_shapes import priority_rules_to_json
+from remit.server.more_shapes import priority_rules_to_json
 
 
 async def list_lessons(call: Call) -> CallResult:

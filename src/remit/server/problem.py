@@ -17,9 +17,11 @@ from remit.errors import (
     IllegalMove,
     KeyReused,
     NotFound,
+    NotPossibleNow,
     OutOfDate,
     RemitError,
     StoreTrouble,
+    UnknownName,
 )
 from remit.model.codec import Json, JsonMap
 from remit.operations.permission import NotAllowed
@@ -41,18 +43,24 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "illegal-transition": (409, "Not a legal move"),
     "already-decided": (409, "Decided before"),
     "idempotency-in-flight": (409, "Still being done"),
+    "idempotency-mismatch": (422, "Key used for another request"),
     "changed": (412, "Not as it was"),
     "too-large": (413, "Too large"),
     "unsupported-media-type": (415, "Not JSON"),
     "misdirected": (421, "Meant for another host"),
     "validation": (422, "Not acceptable"),
-    "idempotency-mismatch": (422, "Key used for another request"),
     "rate-limited": (429, "Too many calls"),
     "internal": (500, "Our mistake"),
     "store-unavailable": (503, "Store not available"),
 }
 # Our field names as callers know them.
 _OUTSIDE: Final = {"scheduled_for": "scheduledFor"}
+# What no schema can foresee is refused by another status than what the schema forbids.
+_INPUT_KINDS: Final[Mapping[type[BadInput], str]] = {
+    KeyReused: "idempotency-mismatch",
+    UnknownName: "not-found",
+    NotPossibleNow: "conflict",
+}
 _LOG: Final = logging.getLogger("remit.server")
 
 
@@ -98,7 +106,9 @@ def problem_of_error(error: Exception) -> Problem:
 
 
 def _input(error: BadInput) -> Problem:
-    name = "idempotency-mismatch" if isinstance(error, KeyReused) else "validation"
+    name = next(
+        (name for kind, name in _INPUT_KINDS.items() if isinstance(error, kind)), "validation"
+    )
     if error.field is None:
         return Problem(name, str(error))
     return Problem(name, str(error), {"field": _OUTSIDE.get(error.field, error.field)})

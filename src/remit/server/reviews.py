@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Final
 
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput, NotFound, UnknownName
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId
@@ -75,6 +75,7 @@ def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
         "look": needs.look,
         "fix": needs.fix,
         "later": needs.later,
+        "decisions": needs.decisions,
     }
 
 
@@ -93,7 +94,7 @@ def _cursor(call: Call) -> ReviewId | None:
 
 def _bad_cursor(call: Call) -> BadInput:
     sentence = f"{call.text('cursor')!r:.60} is no cursor of ours; give `next` of the page before."
-    return BadInput(sentence, field="cursor")
+    return UnknownName(sentence, field="cursor")
 
 
 def _page(

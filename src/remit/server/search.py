@@ -6,7 +6,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.errors import BadInput
 from remit.language.tokens import fold
 from remit.model.codec import Json, JsonMap
 from remit.model.likeness import SimilarTask
@@ -68,9 +67,8 @@ async def find(call: Call) -> CallResult:
     if like is not None and like.strip():
         found = await call.house.recollection.like(like, limit)
         return CallResult(_told([], alike=alike(found, call.view)))
-    if line is None or not line.strip():
-        sentence = "Give q: words to look for, or filters as status:failed. Or like: words, a task."
-        raise BadInput(sentence, field="q")
+    if line is None or not _words(line):
+        return CallResult(_told([]))
     asked = filters.typed(line, filters.context(call.house))
     page = await call.house.db.read(search.page, replace(asked, limit=limit))
     now, words = call.house.clock.now(), _words(asked.text or "")

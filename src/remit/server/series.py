@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.errors import BadInput
+from remit.errors import BadInput, UnknownName
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import SeriesId
@@ -21,7 +21,7 @@ async def list_series(call: Call) -> CallResult:
     try:
         after = None if cursor is None else ids.series_id(cursor)
     except BadInput as bad:
-        raise BadInput(str(bad), field="cursor") from None
+        raise UnknownName(str(bad), field="cursor") from None
     found = await call.house.db.read(_page, call, after, limit + 1)
     more = found[limit - 1]["id"] if len(found) > limit else None
     # Calendar events have no place among ours: they are on the first page, soonest first.

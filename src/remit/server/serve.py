@@ -7,15 +7,18 @@ longer reads is dropped.
 
 import asyncio
 import errno
+import os
 import resource
 import socket
 from asyncio.transports import BaseTransport
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from pathlib import Path
 from typing import ClassVar, Final
+from urllib.parse import urlsplit
 
 import uvicorn
-from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
+from starlette.applications import Starlette
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 from remit.errors import BadInput
@@ -23,9 +26,18 @@ from remit.server import files, shapes, static
 from remit.server.app import build
 from remit.server.files import HOST, pages_url, token_of
 from remit.server.web import shell
+from remit.settings import ServerSettings
 from remit.wiring import App
 
+try:  # in C, and several times faster than h11
+    from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol as HttpProtocol
+except ImportError:  # there is no wheel for every system
+    from uvicorn.protocols.http.h11_impl import (  # type: ignore[assignment]
+        H11Protocol as HttpProtocol,
+    )
+
 HEAD_SECONDS: Final = 10.0  # for the header of a request
+MAX_HEAD_BYTES: Final = 1 << 16  # of the header
 BODY_SECONDS: Final = 60.0  # for its body
 STALLED_SECONDS: Final = 60.0  # for a client to read what was sent
 KEEP_ALIVE_SECONDS: Final = 5  # between two requests
@@ -51,8 +63,8 @@ def connection_limit() -> int:
     return max(8, min(MAX_CONNECTIONS, soft - reserve))
 
 
-class Connection(H11Protocol):
-    """An HTTP connection that is closed if its client takes too long.
+class Connection(HttpProtocol):
+    """An HTTP connection that is closed if its client takes too long, or its header is too long.
 
     One too many replaces the one that has been silent the longest.
     """
@@ -62,6 +74,7 @@ class Connection(H11Protocol):
     _stall: asyncio.TimerHandle | None = None
     _stage: str | None = None
     _since = 0.0  # by the loop's clock
+    _head_bytes: int | None = None  # of a header that has not ended
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -76,17 +89,29 @@ class Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
+        if self._head_bytes is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > MAX_HEAD_BYTES and not self.transport.is_closing():
+                self.send_400_response("The header of the request is too long.")
         self._watch()
+
+    def on_message_begin(self) -> None:
+        self._head_bytes = 0  # httptools has no limit, h11 one of its own
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._head_bytes = None
+        super().on_headers_complete()
 
     def on_response_complete(self) -> None:
         self._stage = None  # the next request has its own time
         super().on_response_complete()
         self._watch()
 
-    def handle_websocket_upgrade(self, event: object) -> None:
+    def handle_websocket_upgrade(self, *event: object) -> None:
         self._unwatch()
         self._stage = "upgraded"
-        super().handle_websocket_upgrade(event)  # type: ignore[arg-type] # as it was given
+        super().handle_websocket_upgrade(*event)  # h11 hands it over
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -101,8 +126,8 @@ class Connection(H11Protocol):
     @property
     def is_silent(self) -> bool:
         """Whether no request is in progress."""
-        cycle: RequestResponseCycle | None = self.cycle  # None before the first request
-        return cycle is None or cycle.response_complete
+        cycle: object = self.cycle  # None before the first request
+        return cycle is None or self.cycle.response_complete
 
     def _watch(self) -> None:
         """Set the timer for what the client sends next, when that changes."""
@@ -169,42 +194,78 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         asyncio.get_running_loop().call_later(after, self.transport.abort)
 
 
-__all__ = ["HOST", "pages_url", "serve", "token_of"]
+__all__ = ["HOST", "listening", "pages_url", "serve", "token_of"]
 
+_HTTPS_PORT: Final = 443
 _GRACE: Final = 5  # seconds for running requests at shutdown
 
 
 async def serve(
     house: App,
     *,
-    port: int,
+    port: int = 0,
+    listener: socket.socket | None = None,
     debug: bool,
     token: str,
     ready: Callable[[str], None] | None = None,
 ) -> None:
     """Answer requests until cancelled; then let running ones finish.
 
-    Port 0 picks a free one. `ready` gets the URL once the server listens.
+    A given socket stays open: whoever asks later is answered by the next server on it. Port 0
+    picks a free one. `ready` gets the URL once the server listens.
     """
-    home = house.settings.home
     load()
-    with _listening(port) as listener:
-        port = listener.getsockname()[1]
+    with listening(port) if listener is None else nullcontext(listener) as found:
+        port = found.getsockname()[1]
         url = f"http://{HOST}:{port}"
 
         def tell() -> None:
-            files.announce(home, url)
+            files.announce(house.settings.home, url)
             if ready is not None:
                 ready(url)
 
-        server = _Server(_config(house, token, debug=debug, port=port), tell)
-        running = asyncio.create_task(server.serve(sockets=[listener]))
-        try:
-            await asyncio.shield(running)
-        finally:
-            files.withdraw(home)
-            server.should_exit = True
-            await running
+        app = build(house, token, debug=debug, port=port)
+        chosen = house.settings.server
+        with _tls_listener(chosen) as public:
+            servers = [(_Server(_config(app), tell), found.dup())]
+            if public is not None:
+                tls = {"ssl_certfile": chosen.tls_cert, "ssl_keyfile": chosen.tls_key}
+                servers.append((_Server(_config(app, **tls), lambda: None), public.dup()))
+            await _run(servers, house.settings.home)
+
+
+async def _run(servers: Sequence[tuple["_Server", socket.socket]], home: Path) -> None:
+    tasks = [asyncio.create_task(each.serve(sockets=[at])) for each, at in servers]
+    running = asyncio.gather(*tasks)
+    try:
+        await asyncio.shield(running)
+    finally:
+        files.withdraw(home)
+        for each, _ in servers:
+            each.should_exit = True
+        await asyncio.wait(tasks)  # if one fails, the other must end, too
+        for each, at in servers:  # one that did not come up leaves its socket open
+            for opened in getattr(each, "servers", ()):
+                opened.close()
+            at.close()
+        await running
+
+
+@contextmanager
+def _tls_listener(chosen: ServerSettings) -> Iterator[socket.socket | None]:
+    """Listen on every address for `public_url`, if the certificate is here and not at a proxy."""
+    if not chosen.tls_cert:
+        yield None
+        return
+    for path in (chosen.tls_cert, chosen.tls_key):
+        if not os.access(path, os.R_OK):
+            raise BadInput(f"[server] {path} cannot be read; name a file in PEM form.")
+    port = urlsplit(chosen.public_url).port or _HTTPS_PORT
+    try:
+        with socket.create_server(("", port), backlog=BACKLOG) as listener:
+            yield listener
+    except OSError as error:
+        raise BadInput(_sentence(port, error), field="public_url") from None
 
 
 def load() -> None:
@@ -230,9 +291,13 @@ class _Server(uvicorn.Server):
         self._tell()
 
 
-def _config(house: App, token: str, *, debug: bool, port: int) -> uvicorn.Config:
+def _config(
+    app: Starlette, ssl_certfile: str | None = None, ssl_keyfile: str | None = None
+) -> uvicorn.Config:
     return uvicorn.Config(
-        build(house, token, debug=debug, port=port),
+        app,
+        ssl_certfile=ssl_certfile,
+        ssl_keyfile=ssl_keyfile,
         http=limited(connection_limit()),
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
@@ -251,7 +316,8 @@ def _config(house: App, token: str, *, debug: bool, port: int) -> uvicorn.Config
 
 
 @contextmanager
-def _listening(port: int) -> Iterator[socket.socket]:
+def listening(port: int) -> Iterator[socket.socket]:
+    """Open the socket; port 0 picks a free one."""
     # Only with the protocol named does asyncio set TCP_NODELAY; otherwise each answer waits 40 ms.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -14,7 +14,8 @@ from remit.model.review import InboxGroup, ReviewAnswer
 from remit.model.run import Event, EventKind, Run
 from remit.model.status import Actor, Reason, Status
 from remit.operations import lesson_json, talk_json
-from remit.server import more_shapes, priority_shapes
+from remit.operations.texts import object_schema
+from remit.server import more_shapes
 from remit.server.problem import URN
 
 REFERENCE: Final = "#/components/schemas/"
@@ -61,7 +62,7 @@ def schemas() -> dict[str, JsonMap]:
     """Return the schema of every answer, by name."""
     state = _published("builder-state", "BuilderState")
     more = _parts(state, "BuilderState") | {"BuilderState": state}
-    more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
+    more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | more_shapes.PRIORITY_SHAPES_SCHEMAS
     more |= more_shapes.MESSAGE_SCHEMAS
     more |= lesson_json.SCHEMAS
     return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
@@ -140,15 +141,6 @@ def _list(name: str) -> JsonMap:
     return {"type": "array", "items": _ref(name)}
 
 
-def _object(**properties: Json) -> JsonMap:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list[Json](properties),
-        "properties": properties,
-    }
-
-
 def _maybe(schema: JsonMap) -> JsonMap:
     return {"anyOf": [schema, {"type": "null"}]}
 
@@ -182,11 +174,11 @@ _DETAIL: Final[Properties] = {
 _OTHERS: Final[dict[str, JsonMap]] = {
     "Challenge": _TEXT,
     "Greeting": _TEXT,
-    "Noted": _object(noted={"type": "integer"}),
-    "Usage": _object(
+    "Noted": object_schema(noted={"type": "integer"}),
+    "Usage": object_schema(
         tokens=_COUNT, input=_COUNT, output=_COUNT, cached=_COUNT, requests=_COUNT, cents=_COUNT
     ),
-    "Health": _object(
+    "Health": object_schema(
         status=_words("ok", "degraded"),
         version=_TEXT,
         failing={
@@ -195,23 +187,25 @@ _OTHERS: Final[dict[str, JsonMap]] = {
             "additionalProperties": _COUNT,
         },
     ),
-    "Background": _object(loops=_list("Loop")),
-    "Loop": _object(name=_TEXT, failures=_COUNT, error=_MAYBE_TEXT, since=_MAYBE_TIME),
-    "TaskPage": _object(
+    "Background": object_schema(loops=_list("Loop")),
+    "Loop": object_schema(name=_TEXT, failures=_COUNT, error=_MAYBE_TEXT, since=_MAYBE_TIME),
+    "TaskPage": object_schema(
         schema_version={"const": 1},
         tasks=_list("Task"),
         next=_MAYBE_TEXT,
         asks={"type": "array", "items": _TEXT},
         count=_maybe(_ref("Count")),
     ),
-    "Count": _object(
+    "Count": object_schema(
         total=_COUNT,
         more={"type": "boolean"},
         byState={"type": "object", "additionalProperties": _COUNT},
         asks=_COUNT,
     ),
-    "Attention": _object(reviews=_list("Review"), tasks=_list("Task"), events=_list("Refusal")),
-    "Log": _object(log=_list("LogRecord"), next=_MAYBE_COUNT),
+    "Attention": object_schema(
+        reviews=_list("Review"), tasks=_list("Task"), events=_list("Refusal")
+    ),
+    "Log": object_schema(log=_list("LogRecord"), next=_MAYBE_COUNT),
     "LogRecord": {
         "description": "A line of a task's log, in S3's transcript form.",
         "type": "object",
@@ -224,44 +218,54 @@ _OTHERS: Final[dict[str, JsonMap]] = {
             "type": _words("meta", "turn", "event"),
         },
     },
-    "Contacts": _object(
+    "Contacts": object_schema(
         contacts={"type": "array", "items": {"type": "object"}},
         others={"type": "array", "items": {"type": "object"}},
     ),
-    "Permission": _object(name=_TEXT, channel=_TEXT, policy=_words(*Policy), holds=_words(*Policy)),
-    "SwitchedOn": _object(channel=_TEXT, wasOff={"type": "boolean"}, released={"type": "integer"}),
-    "Tokens": _object(tokens=_list("Token")),
-    "Token": _object(**_TOKEN),
-    "NewSecret": _object(**_TOKEN, secret=_TEXT),
-    "SignIns": _object(signIns=_list("SignIn")),
-    "SignIn": _object(
+    "Permission": object_schema(
+        name=_TEXT, channel=_TEXT, policy=_words(*Policy), holds=_words(*Policy)
+    ),
+    "PairingCode": object_schema(code=_TEXT, link=_TEXT, contact=_MAYBE_TEXT, expiresAt=_TIME),
+    "SwitchedOn": object_schema(
+        channel=_TEXT, wasOff={"type": "boolean"}, released={"type": "integer"}
+    ),
+    "Tokens": object_schema(tokens=_list("Token")),
+    "Token": object_schema(**_TOKEN),
+    "NewSecret": object_schema(**_TOKEN, secret=_TEXT),
+    "SignIns": object_schema(signIns=_list("SignIn")),
+    "SignIn": object_schema(
         id=_TEXT,
         createdAt=_TIME,
         usedAt=_MAYBE_TIME,
         expiresAt=_TIME,
         here={"type": "boolean"},
     ),
-    "Invitation": _object(url=_TEXT, expiresAt=_TIME),
-    "Reviews": _object(reviews=_list("Review"), next=_MAYBE_TEXT, needs=_ref("Needs")),
-    "Needs": _object(total=_COUNT, decide=_COUNT, look=_COUNT, fix=_COUNT, later=_COUNT),
-    "Inbox": _object(
+    "Invitation": object_schema(url=_TEXT, expiresAt=_TIME),
+    "SettingsSection": object_schema(section=_TEXT, detail=_TEXT),
+    "SectionTest": object_schema(section=_TEXT, ok={"type": "boolean"}, detail=_TEXT),
+    "PasswordState": object_schema(set={"type": "boolean"}),
+    "Reviews": object_schema(reviews=_list("Review"), next=_MAYBE_TEXT, needs=_ref("Needs")),
+    "Needs": object_schema(
+        total=_COUNT, decide=_COUNT, look=_COUNT, fix=_COUNT, later=_COUNT, decisions=_COUNT
+    ),
+    "Inbox": object_schema(
         reviews=_list("Review"), look=_list("Task"), fix=_list("Task"), needs=_ref("Needs")
     ),
-    "Review": _object(
+    "Review": object_schema(
         id=_TEXT,
         taskId=_TEXT,
         taskTitle=_TEXT,
         group=_words(*InboxGroup),
         reason=_words(*Reason),
-        rule=_object(name=_TEXT, says=_TEXT),
+        rule=object_schema(name=_TEXT, says=_TEXT),
         askedBy=_MAYBE_TEXT,
         question=_TEXT,
         evidence=_TEXT,
         about=_MAYBE_TEXT,
         digest=_MAYBE_TEXT,
-        sendsTo=_maybe(_object(channel=_TEXT, recipient=_MAYBE_TEXT, address=_MAYBE_TEXT)),
+        sendsTo=_maybe(object_schema(channel=_TEXT, recipient=_MAYBE_TEXT, address=_MAYBE_TEXT)),
         verified={"type": ["object", "null"]},
-        cost=_object(cents=_COUNT, tokens=_COUNT),
+        cost=object_schema(cents=_COUNT, tokens=_COUNT),
         options={"type": "array", "items": _words(*ReviewAnswer)},
         undoSeconds=_COUNT,
         resumeTo=_words(*Status),
@@ -269,15 +273,17 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         laterUntil=_MAYBE_TIME,
         decision=_maybe(_ref("Decision")),
     ),
-    "Decision": _object(answer=_words(*ReviewAnswer), text=_MAYBE_TEXT, by=_TEXT, decidedAt=_TIME),
-    "Run": _object(
+    "Decision": object_schema(
+        answer=_words(*ReviewAnswer), text=_MAYBE_TEXT, by=_TEXT, decidedAt=_TIME
+    ),
+    "Run": object_schema(
         id=_TEXT,
         startedAt=_TIME,
         endedAt={"type": ["string", "null"], "format": "date-time"},
         outcome=_MAYBE_TEXT,
         note=_MAYBE_TEXT,
     ),
-    "Event": _object(
+    "Event": object_schema(
         seq=_COUNT,
         taskId=_MAYBE_TEXT,
         turnNumber=_COUNT,
@@ -287,7 +293,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         data={"type": "object"},
         hash=_TEXT,
     ),
-    "EventPage": _object(events=_list("Event"), next=_MAYBE_COUNT, last=_COUNT),
+    "EventPage": object_schema(events=_list("Event"), next=_MAYBE_COUNT, last=_COUNT),
     "OpenApi": {"type": "object"},
     "Problem": {
         "description": "What went wrong (RFC 9457); `detail` is a sentence for a person.",
@@ -301,7 +307,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
             "detail": _TEXT,
             "field": _TEXT,
             "allowed": {"type": "array", "items": _words(*Status)},
-            "errors": {"type": "array", "items": _object(field=_TEXT, detail=_TEXT)},
+            "errors": {"type": "array", "items": object_schema(field=_TEXT, detail=_TEXT)},
         },
     },
 }

@@ -63,15 +63,15 @@ async def log(call: Call) -> CallResult:
 
 async def change(call: Call) -> CallResult:
     """The owner's word on a task that may be at work right now, or a change before it is."""
-    said = call.read(model_of(TaskChange)).model_fields_set
     body = call.arguments(TaskChange)
-    if not said - {"action"} and body.action is None:
-        raise BadInput("Give an action, or what is to be changed.", field="action")
-    if body.action is not None and said != {"action"}:
-        raise BadInput("Give an action or what is to be changed, not both.", field="action")
     asked: Arguments = EditTask(
         body.id, body.title, body.instructions, body.scheduled_for, body.priority, body.delivery
     )
+    changes = asked != EditTask(body.id)
+    if not changes and body.action is None:
+        raise BadInput("Give an action, or what is to be changed.", field="action")
+    if changes and body.action is not None:
+        raise BadInput("Give an action or what is to be changed, not both.", field="action")
     if body.action is not None:
         asked = _ACTIONS[body.action](id=body.id)
     return result_of(await perform(call, asked))
@@ -127,7 +127,7 @@ def _detail(tx: Tx, task_id: TaskId) -> _Detail:
 
 
 PAGES: Final = (
-    numbers("after", "Go on after this turnNumber.", 0, 0, 10**15),
+    numbers("after", "Go on after this turnNumber.", 0, 0, 10**15 - 1),
     numbers("limit", "How many.", 100, 1, 1000),
 )
 _ACTIONS: Final = {

@@ -1,11 +1,14 @@
 """Lists tokens and browser sessions; signs in with a one-time link or the owner's token, and out.
 
 The session cookie is hidden from scripts and from other sites. It is set and read only under the
-host name of the pages (`files.pages_host`). At 127.0.0.1, where any program of this machine may
-ask, a correct token is answered with a link to that name. Wrong codes and tokens are not counted:
-both are too long to guess, and a limit would let any website lock the owner out.
+host name of the pages (`files.pages_host`), or under `public_url`. At 127.0.0.1, where any program
+of this machine may ask, a correct token is answered with a link to that name. Codes and the token
+are too long to guess; tries of the password are limited (`operations.password`).
 """
 
+import asyncio
+import math
+import threading
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -13,11 +16,14 @@ from pydantic import Field
 
 from remit.model.caller import Scope
 from remit.model.codec import Json
+from remit.operations import password
 from remit.operations.callers import SIGN_IN_LIFE, shape
 from remit.operations.entry import sign_in_to_json
+from remit.server.auth import DEVICE_COOKIE
 from remit.server.bodies import EmptyBody, RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, Route, read
 from remit.server.web import shell
+from remit.store.secrets import Secrets, machine_ring
 
 
 async def listed(call: Call) -> CallResult:
@@ -48,8 +54,13 @@ _USED: Final = (
     "This link was used before or is older than 15 minutes. Run `remit open` for another."
 )
 _ELSEWHERE: Final = "Links for signing in work at another address. Run `remit open` for one."
-_WRONG: Final = "This is not the token in Remit's directory (the file `token`)."
-_COOKIE: Final = "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}"
+_WRONG: Final = (
+    "This is neither your password nor the token in Remit's directory (the file `token`)."
+)
+_TOO_OFTEN: Final = "Too many wrong tries. Wait {} seconds, or run `remit open` at the machine."
+_LIFE: Final = int(SIGN_IN_LIFE.total_seconds())
+_DEVICE_LIFE: Final = 400 * 24 * 3600  # as long as browsers keep a cookie
+_ONE_AT_A_TIME: Final = threading.Lock()
 
 
 class SignInToken(RequestBody):
@@ -63,39 +74,71 @@ async def look(call: Call) -> CallResult:
     """Use up the code of the link; without one, ask for the token."""
     after, code = _local(call.text("next")), call.text("code")
     if code is None:
-        return CallResult("", 303, after) if call.key.startswith("sig-") else _page(after)
+        return CallResult("", 303, after) if call.key.startswith("sig-") else _page(call, after)
     if not call.at_pages:
-        return _page(after, _ELSEWHERE, 401)
+        return _page(call, after, _ELSEWHERE, 401)
     secret = await call.callers.sign_in_by_code(code)
-    return _page(after, _USED, 401) if secret is None else _signed_in(call, secret, after)
+    return _page(call, after, _USED, 401) if secret is None else _signed_in(call, secret, after)
 
 
 async def enter(call: Call) -> CallResult:
+    """Sign in with the token of this directory, or with the password."""
     said = call.read(SignInToken)
     after = _local(said.next)
-    if not call.callers.is_owners(said.token):
-        return _page(after, _WRONG, 401)
-    if not call.at_pages:
-        return _go_on(await call.callers.link(after))
-    secret = await call.callers.sign_in_by_token(said.token)
-    return _page(after, _WRONG, 401) if secret is None else _signed_in(call, secret, after)
+    if call.callers.is_owners(said.token):
+        if not call.at_pages:
+            return _go_on(await call.callers.link(after))
+        return _signed_in(call, await call.callers.new_sign_in(), after)
+    wrong = await _refused(call, said.token)
+    if wrong:
+        return _page(call, after, *wrong)
+    return _signed_in(call, await call.callers.new_sign_in(), after)
+
+
+async def _refused(call: Call, given: str) -> tuple[str, int] | None:
+    """Return why this is no password; None if it is the owner's."""
+    if not call.at_pages or not await asyncio.to_thread(password.is_set, call.house.settings.home):
+        return _WRONG, 401
+    limiter, who = call.callers.limiter, (call.source, call.device)
+    if pause := await limiter.begin(*who):
+        return _TOO_OFTEN.format(math.ceil(pause.total_seconds())), 429
+    if not await asyncio.to_thread(_is_password, call, given):
+        return _WRONG, 401
+    await limiter.succeeded(*who)
+    return None
+
+
+def _is_password(call: Call, given: str) -> bool:
+    home = call.house.settings.home
+    found = Secrets(home, machine_ring(home)).get(password.SECRET)
+    with _ONE_AT_A_TIME:  # each takes 32 MB
+        return password.fits(given, found)
 
 
 async def leave(call: Call) -> CallResult:
     call.read(EmptyBody)
     if call.key.startswith("sig-"):
         await call.callers.sign_out(call.key)
-    gone = _COOKIE.format(call.callers.cookie, "", 0)
-    return CallResult("", 303, "/sign-in", headers={"Set-Cookie": gone})
+    return CallResult(
+        "", 303, "/sign-in", headers={"Set-Cookie": _cookie(call, call.cookie, "", 0)}
+    )
 
 
 def _signed_in(call: Call, secret: str, after: str) -> CallResult:
-    life = int(SIGN_IN_LIFE.total_seconds())
-    kept = _COOKIE.format(call.callers.cookie, secret, life)
+    headers = {"Set-Cookie": _cookie(call, call.cookie, secret, _LIFE)}
+    if call.is_public and not call.device:
+        # A header has one value here, and names are compared without case.
+        proof = call.callers.new_device()
+        headers["set-cookie"] = _cookie(call, DEVICE_COOKIE, proof, _DEVICE_LIFE)
     if call.from_elsewhere:
         # After a link on another site a browser withholds the cookie until our own page asks.
-        return _go_on(after, {"Set-Cookie": kept})
-    return CallResult("", 303, after, headers={"Set-Cookie": kept})
+        return _go_on(after, headers)
+    return CallResult("", 303, after, headers=headers)
+
+
+def _cookie(call: Call, name: str, value: str, seconds: int) -> str:
+    secure = "; Secure" if call.is_public else ""
+    return f"{name}={value}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}"
 
 
 def _go_on(address: str, headers: dict[str, str] | None = None) -> CallResult:
@@ -104,8 +147,9 @@ def _go_on(address: str, headers: dict[str, str] | None = None) -> CallResult:
     return CallResult(page, media="text/html", headers=headers or {})
 
 
-def _page(after: str, wrong: str = "", status: int = 200) -> CallResult:
-    page = shell.render("pages/sign-in.html", {"next": after, "wrong": wrong})
+def _page(call: Call, after: str, wrong: str = "", status: int = 200) -> CallResult:
+    values = {"next": after, "wrong": wrong, "is_public": call.is_public}
+    page = shell.render("pages/sign-in.html", values)
     return CallResult(page, status, media="text/html")
 
 

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,22 +12,14 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.model.permit import QuietHours
-from remit.model.reply import Policy
 from remit.model.task import SourceKind
-from remit.settings.channels import (
-    NoticeSettings,
-    check_contact,
-    check_link,
-    check_night,
-    check_push,
-    words,
-)
+from remit.settings.channels import NoticeSettings, words
 from remit.settings.channels import check as check_notices
-from remit.settings.channels import check_hour as check_digest
-from remit.settings.doors import CalendarServer, CalendarSettings, check_hour
+from remit.settings.checks import check_form, check_recall, check_server, check_web
+from remit.settings.doors import CalendarServer, CalendarSettings
 from remit.settings.doors import read as check_calendars
 from remit.settings.parts import (
+    MCP_SERVERS,
     BrainSettings,
     BudgetSettings,
     CommandSettings,
@@ -40,11 +33,12 @@ from remit.settings.parts import (
     ScheduleSettings,
     ServerSettings,
     SettingsTable,
+    StoreSettings,
     ToolSettings,
-    check_embedder,
-    check_store,
+    WebSettings,
+    read_fallback,
 )
-from remit.settings.parts import check as check_recall
+from remit.system.files import home_of
 
 if TYPE_CHECKING:
     from remit.settings.channels import ChannelSettings
@@ -70,9 +64,10 @@ __all__ = [
     "ScheduleSettings",
     "ServerSettings",
     "Settings",
+    "StoreSettings",
     "ToolSettings",
+    "WebSettings",
     "check_text",
-    "home_of",
     "load",
 ]
 
@@ -96,7 +91,9 @@ class Settings(Struct, frozen=True):
     notices: NoticeSettings = field(default_factory=NoticeSettings)
     schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
+    store: StoreSettings = field(default_factory=StoreSettings)
     tools: ToolSettings = field(default_factory=ToolSettings)
+    web: WebSettings = field(default_factory=WebSettings)
     commands: Mapping[str, CommandSettings] = field(default_factory=dict)
     mcp: Mapping[str, McpSettings] = field(default_factory=dict)
     channels: "Mapping[str, ChannelSettings]" = field(default_factory=dict)
@@ -109,8 +106,18 @@ class Settings(Struct, frozen=True):
     folders: "Mapping[str, FolderSettings]" = field(default_factory=dict)
 
     @property
-    def database(self) -> Path:
+    def database(self) -> Path | str:
+        """Where the store is: the file, or the address of a Postgres database."""
+        return self.store.url or self.database_file
+
+    @property
+    def database_file(self) -> Path:
         return self.home / "agent.db"
+
+    @property
+    def has_database(self) -> bool:
+        """Whether there may be something in the store."""
+        return bool(self.store.url) or self.database_file.exists()
 
     @property
     def models(self) -> Path:
@@ -121,6 +128,10 @@ class Settings(Struct, frozen=True):
         return self.home / "tasks" / "work"
 
     @property
+    def files(self) -> Path:
+        return self.home / "tasks" / "files"
+
+    @property
     def logs(self) -> Path:
         return self.home / "tasks" / "logs"
 
@@ -129,21 +140,28 @@ class Settings(Struct, frozen=True):
         return self.home / "backups"
 
 
-def home_of(environ: Mapping[str, str]) -> Path:
-    """Return the home directory: REMIT_HOME, or ~/.remit."""
-    named = environ.get("REMIT_HOME")
-    return Path(named).expanduser().absolute() if named else Path.home() / ".remit"
-
-
 def load(environ: Mapping[str, str] = os.environ) -> Settings:
     """Load the settings; a wrong key or value is refused by name, with what would be right."""
     settings = Settings(home=home_of(environ))
     path = settings.home / "settings.toml"
     if path.exists():
         settings = _apply(settings, _parse(path.read_bytes(), path), str(path))
-    settings = _apply(settings, _from_environment(environ), "the environment")
+    return _consistent(_apply(settings, _from_environment(environ), "the environment"))
+
+
+def check_text(text: str, path: Path) -> str:
+    """The text, if a settings file may say this; else what is wrong with it is raised."""
+    _consistent(_apply(Settings(home=path.parent), _parse(text.encode(), path), str(path)))
+    return text
+
+
+def _consistent(settings: Settings) -> Settings:
+    """The settings, if no section contradicts another."""
     check_notices(settings.notices, settings.channels)
     check_recall(settings.recall)
+    check_web(settings.web)
+    check_server(settings.server)
+    settings = _for_several(settings)
     if settings.doors:
         from remit.settings import doors  # noqa: PLC0415 - as below
 
@@ -151,10 +169,17 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     return settings
 
 
-def check_text(text: str, path: Path) -> str:
-    """The text, if a settings file may say this; else what is wrong with it is raised."""
-    _apply(Settings(home=path.parent), _parse(text.encode(), path), str(path))
-    return text
+def _for_several(settings: Settings) -> Settings:
+    """Refuse what several processes cannot share; the own calendar server is off there."""
+    if not settings.engine.is_shared:
+        return settings
+    for wrong, name, sentence in (
+        (not settings.store.url, "url", "needs a Postgres database: name it in [store] url"),
+        (settings.recall.store == "qdrant", "store", "needs a Qdrant server in [recall] store"),
+    ):
+        if wrong:
+            raise BadInput(f'[engine] kind = "temporal" {sentence}.', field=name)
+    return replace(settings, calendar=replace(settings.calendar, own=False))
 
 
 def _parse(content: bytes, path: Path) -> dict[str, object]:
@@ -194,18 +219,15 @@ def _apply(settings: Settings, tree: Mapping[str, object], where: str) -> Settin
     top: dict[str, object] = {}
     for key, value in tree.items():
         if key in _PARTS and isinstance(value, Mapping):
-            top[key] = _section(getattr(settings, key), value, f"[{key}] in {where}")
+            part, place = getattr(settings, key), f"[{key}] in {where}"
+            found = {name: _checked(part, name, each, place, key) for name, each in value.items()}
+            top[key] = replace(part, **found)
         else:
             top[key] = _checked(settings, key, value, where)
     return replace(settings, **top)
 
 
-def _section(part: Struct, tree: Mapping[str, object], where: str) -> Struct:
-    found = {key: _checked(part, key, value, where) for key, value in tree.items()}
-    return replace(part, **found)
-
-
-def _checked(part: Struct, key: str, value: object, where: str) -> object:
+def _checked(part: Struct, key: str, value: object, where: str, section: str = "") -> object:
     known = [name for name in part.__struct_fields__ if name != "home"]
     if key not in known:
         import difflib  # noqa: PLC0415 - only for a mistyped name
@@ -222,31 +244,14 @@ def _checked(part: Struct, key: str, value: object, where: str) -> object:
         return words(key, value, where)
     if isinstance(now, Mapping):
         return _limits(key, value, where)
-    if key in _TEXTS and isinstance(value, str) and value:
-        _TEXTS[key](value, where)
+    if isinstance(value, str) and value:
+        check_form(section, key, value, where)
     least = 0 if isinstance(part, BudgetSettings | DeliverSettings | ScheduleSettings) else 1
     if type(value) is not type(now) or (type(value) is int and value < least):
         kinds = _KINDS if least else _KINDS | {int: "a whole number, or 0"}
         kind = kinds.get(type(now), "a table")
         raise BadInput(f"{key} in {where} must be {kind}, not {value!r}.", field=key)
     return value
-
-
-def _zone(name: str, where: str) -> None:
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415 - only who sets one waits
-
-    try:
-        ZoneInfo(name)
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        sentence = f"zone in {where} is {name!r:.60}; one looks like Europe/Berlin."
-        raise BadInput(sentence, field="zone") from None
-
-
-def _quiet(text: str, where: str) -> None:
-    try:
-        QuietHours.of(text)
-    except BadInput as bad:
-        raise BadInput(f"quiet in {where}: {bad}", field="quiet") from None
 
 
 def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
@@ -275,11 +280,11 @@ def _command_problems(command: CommandSettings) -> tuple[tuple[bool, str], ...]:
 
 
 _COMMANDS: Final = SettingsTable(
-    kind=CommandSettings,
-    called="commands",
-    of="commands",
-    needs="argv",
-    wrong=_command_problems,
+    CommandSettings,
+    "commands",
+    "commands",
+    "argv",
+    _command_problems,
     name=lambda name: re.fullmatch(r"\w[\w-]{0,39}", name) is not None,
     naming="its name must be one word of letters, digits, - and _",
 )
@@ -293,104 +298,31 @@ def _word(kind: type[StrEnum], name: str, value: object, where: str) -> StrEnum:
     raise BadInput(sentence, field=name)
 
 
-def _server_problems(server: McpSettings) -> tuple[tuple[bool, str], ...]:
-    local = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", server.url)
-    safe = not server.url or local or server.url.startswith("https://")
-    known = ", ".join(Policy)
-    return (
-        *(
-            (policy not in set(Policy), f"{tool} in tools is {policy!r:.60}; it may be {known}")
-            for tool, policy in server.tools.items()
-        ),
-        (bool(server.command) == bool(server.url), "it needs either a command or a url"),
-        (any("\0" in word for word in server.command), "its words may not hold a NUL"),
-        (not safe, "its url must begin with https://, or be on this machine"),
-        (server.time_limit < 1, "time_limit must be a whole number above 0"),
-    )
+def _read_by(module: str, name: str = "read") -> Callable[[object, str], object]:
+    """Import a reader only when its table is there."""
 
-
-_SERVERS: Final = SettingsTable(
-    kind=McpSettings,
-    called="mcp",
-    of="servers",
-    needs="a command or a url",
-    wrong=_server_problems,
-    name=lambda name: re.fullmatch(r"[a-z][a-z0-9]{0,23}", name) is not None,
-    naming="its name must be of small letters and digits",
-)
-
-
-def _channels(value: object, where: str) -> object:
-    from remit.settings import channels  # noqa: PLC0415 - who has none need not wait for it
-
-    return channels.read(value, where)
-
-
-def _projects(value: object, where: str) -> object:
-    from remit.settings import projects  # noqa: PLC0415 - as above
-
-    return projects.read(value, where)
-
-
-def _specialists(value: object, where: str) -> object:
-    from remit.settings import specialists  # noqa: PLC0415 - as above
-
-    return specialists.read(value, where)
-
-
-def _ways_in(kind: str) -> Callable[[object, str], object]:
     def read(value: object, where: str) -> object:
-        from remit.settings import doors  # noqa: PLC0415 - as above
-
-        found: object = getattr(doors, kind)(value, where)
+        found: object = getattr(import_module(f"remit.settings.{module}"), name)(value, where)
         return found
 
     return read
 
 
-# Texts that need a certain form.
-_TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {
-    "zone": _zone,
-    "quiet": _quiet,
-    "all_day_at": check_hour,
-    "digest_at": check_digest,
-    "at": check_night,
-    "link": check_link,
-    "push": check_push,
-    "push_contact": check_contact,
-    "store": check_store,
-    "embedder": check_embedder,
-}
 _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "commands": _commands,
-    "mcp": _SERVERS.read,
-    "channels": _channels,
+    "mcp": MCP_SERVERS.read,
+    "channels": _read_by("channels"),
     "calendars": check_calendars,
-    "projects": _projects,
-    "specialists": _specialists,
-    "hooks": _ways_in("hooks"),
-    "doors": _ways_in("doors"),
-    "folders": _ways_in("folders"),
+    "projects": _read_by("projects"),
+    "specialists": _read_by("specialists"),
+    "hooks": _read_by("doors", "hooks"),
+    "doors": _read_by("doors", "doors"),
+    "folders": _read_by("doors", "folders"),
+    "fallback": read_fallback,
 }
-_KINDS: Final[dict[type, str]] = {
-    int: "a whole number above 0",
-    str: "text",
-    bool: "true or false",
-}
+_KINDS: Final[dict[type, str]] = {int: "a whole number above 0", str: "text", bool: "true or false"}
 _SWITCH: Final[Mapping[str, bool]] = {"true": True, "false": False}
-_PARTS: Final = (
-    "engine",
-    "brain",
-    "budget",
-    "deliver",
-    "priority",
-    "notices",
-    "schedule",
-    "server",
-    "tools",
-    "calendar",
-    "contracts",
-    "recall",
-    "reflect",
+_PARTS: Final = frozenset(
+    name for name, kind in Settings.__annotations__.items() if hasattr(kind, "__struct_fields__")
 )
 _NOT_SETTINGS: Final = frozenset({"home", "debug", "failpoint", "token", "soak", "write_golden"})

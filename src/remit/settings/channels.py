@@ -26,20 +26,42 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 TAKEN: Final = frozenset({"dashboard"})
 NO_DOOR: Final = (
-    "it is about no channel that people write by; name one of [channels] of the kind email or "
-    "whatsapp"
+    "it is about no channel that people write by; name one of [channels] of the kind "
+    "email, whatsapp or telegram"
 )
+
+
+class OAuthSettings(Struct, frozen=True, kw_only=True):
+    """A sign-in instead of a password, with a client id of the owner's own.
+
+    `client_secret` and `token` are names of secrets; `remit channels connect` fills the second.
+    The addresses are those of the provider, unless they are set.
+    """
+
+    provider: str  # google or microsoft
+    client_id: str
+    token: str
+    client_secret: str = ""
+    authorize_url: str = ""
+    token_url: str = ""
+    device_url: str = ""
+    revoke_url: str = ""
 
 
 class ChannelSettings(Struct, frozen=True, kw_only=True):
     """What `[channels.NAME]` of one kind may say; each kind is declared in a folder of `channels`.
 
-    A secret stands here by its name; `secrets` lists these names.
+    A secret stands here by its name; `secrets` lists these names. `asks` has the fields that a form
+    or `remit setup` asks for, each with its label and a hint; without it, all are asked for.
     """
 
     kind: ClassVar[str]  # the word in the settings
     service: ClassVar[str]  # what people call it
     promise: ClassVar[str]  # what the owner may rely on
+    answers_here: ClassVar[bool] = False  # answers and results go back to the owner's chat
+    asks: ClassVar[Mapping[str, tuple[str, str]]] = {}
+    choices: ClassVar[Mapping[str, Mapping[str, str]]] = {}  # of a field, with their labels
+    secret_fields: ClassVar[tuple[str, ...]] = ()
     aliases: tuple[str, ...] = ()
 
     @property
@@ -49,11 +71,16 @@ class ChannelSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        return ()
+        return tuple(getattr(self, each) for each in self.secret_fields)
 
     def problem(self) -> str:
         """What is wrong with it beyond the types of its fields; empty if nothing is."""
         return ""
+
+    @property
+    def sign_in(self) -> OAuthSettings | None:
+        """How the owner signs in at its provider, if not by a password."""
+        return None
 
     def ready(self, name: str) -> str:
         """How it stands if nothing is missing."""
@@ -63,6 +90,11 @@ class ChannelSettings(Struct, frozen=True, kw_only=True):
     def warning(self, name: str) -> tuple[str, str] | None:
         """What it cannot do as it is set, and what to do about that."""
         del name
+        return None
+
+    def pairing_link(self, code: str) -> str | None:
+        """Where a chat is connected by a code; empty: send it yourself; None: not by a code."""
+        del code
         return None
 
     def door_problem(self, name: str, authserv_id: str) -> str:
@@ -156,12 +188,6 @@ def _refuse_doubles(found: Mapping[str, ChannelSettings], where: str) -> None:
             seen[word] = name
 
 
-_HOUR: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
-_LINK: Final = re.compile(r"https?://[\w.:\[\]-]+(/[!-~]*)?")
-_CONTACT: Final = re.compile(r"(mailto:[^\s@]+@|https://)[\w.-]+\.[\w-]+[!-~]*")
-_PUSHES: Final = ("bare", "title")
-
-
 class NoticeSettings(Struct, frozen=True):
     """The ways of each kind of notice; an empty list: none.
 
@@ -227,37 +253,3 @@ def _check_known(key: str, said: Iterable[str], known: tuple[str, ...], right: s
         if word not in known:
             sentence = f"{key} in [notices] has {word!r:.60}; it may be {right}{', '.join(known)}."
             raise BadInput(sentence, field=key)
-
-
-# Texts that must be of a certain form -------------------------------------------------------------
-
-
-def check_hour(text: str, where: str) -> None:
-    if not _HOUR.fullmatch(text):
-        sentence = f"digest_at in {where} is {text!r:.60}; one looks like 08:00."
-        raise BadInput(sentence, field="digest_at")
-
-
-def check_night(text: str, where: str) -> None:
-    if not _HOUR.fullmatch(text):
-        raise BadInput(f"at in {where} is {text!r:.60}; one looks like 03:00.", field="at")
-
-
-def check_link(text: str, where: str) -> None:
-    if not _LINK.fullmatch(text):
-        sentence = f"link in {where} is {text!r:.60}; one looks like https://remit.example.org."
-        raise BadInput(sentence, field="link")
-
-
-def check_push(text: str, where: str) -> None:
-    if text not in _PUSHES:
-        sentence = f"push in {where} is {text!r:.60}; it may be {' or '.join(_PUSHES)}."
-        raise BadInput(sentence, field="push")
-
-
-def check_contact(text: str, where: str) -> None:
-    if not _CONTACT.fullmatch(text):
-        sentence = (
-            f"push_contact in {where} is {text!r:.60}; one looks like mailto:you@example.org."
-        )
-        raise BadInput(sentence, field="push_contact")

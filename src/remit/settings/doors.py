@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.settings.channels import NO_DOOR, ChannelSettings
+from remit.settings.channels import NO_DOOR, ChannelSettings, OAuthSettings
 from remit.settings.parts import SettingsTable
 
 START: Final = "start"
@@ -93,10 +93,9 @@ def check(found: Mapping[str, InboundRule], channels: "Mapping[str, ChannelSetti
     """Refuse a door to a channel that nothing comes in by."""
     for name, door in found.items():
         channel = channels.get(name)
-        where = f"[doors.{name}]"
         problem = channel.door_problem(name, door.authserv_id) if channel else NO_DOOR
         if problem:
-            raise BadInput(f"{where}: {problem}.", field=name)
+            raise BadInput(f"[doors.{name}]: {problem}.", field=name)
 
 
 def _wrong_hook(hook: HookSettings) -> _Wrong:
@@ -157,36 +156,17 @@ def _is_name(name: str) -> bool:
 
 _NAMING: Final = "a name is of small letters, digits and _"
 hooks = SettingsTable(
-    kind=HookSettings,
-    called="hooks",
-    of="hooks",
-    needs="a secret",
-    wrong=_wrong_hook,
-    name=_is_name,
-    naming=_NAMING,
+    HookSettings, "hooks", "hooks", "a secret", _wrong_hook, _is_name, _NAMING
 ).read
 doors = SettingsTable(
-    kind=InboundRule,
-    called="doors",
-    of="channels",
-    needs="what it lets in",
-    wrong=_wrong_door,
-    name=_is_name,
-    naming=_NAMING,
+    InboundRule, "doors", "channels", "what it lets in", _wrong_door, _is_name, _NAMING
 ).read
 folders = SettingsTable(
-    kind=FolderSettings,
-    called="folders",
-    of="folders",
-    needs="a path",
-    wrong=_wrong_folder,
-    name=_is_name,
-    naming=_NAMING,
+    FolderSettings, "folders", "folders", "a path", _wrong_folder, _is_name, _NAMING
 ).read
 
 
 OWN: Final = "own"
-_HOUR: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
@@ -213,16 +193,11 @@ class CalendarServer(Struct, frozen=True, kw_only=True):
     url: str
     user: str = ""
     password: str = ""
+    oauth: OAuthSettings | None = None  # instead of a password
     calendars: tuple[str, ...] = ()
     trusted: bool = False
     poll: int = 60  # seconds between two polls
     plain: bool = False  # allows a connection without TLS, in your own network
-
-
-def check_hour(text: str, where: str) -> None:
-    if not _HOUR.fullmatch(text):
-        sentence = f"all_day_at in {where} is {text!r:.60}; one looks like 09:00."
-        raise BadInput(sentence, field="all_day_at")
 
 
 def _wrong(found: CalendarServer) -> tuple[tuple[bool, str], ...]:
@@ -241,19 +216,21 @@ def _wrong(found: CalendarServer) -> tuple[tuple[bool, str], ...]:
             bool(found.password) and not _SECRET.fullmatch(found.password),
             "password is the name of a secret such as work_calendar; if it was the value, renew it",
         ),
-        (bool(found.user) and not found.password, "user needs password, the name of a secret"),
+        (
+            bool(found.user) and bool(found.password) == (found.oauth is not None),
+            "user needs password, the name of a secret, or oauth, and not both",
+        ),
         (found.poll < _MIN_POLL_SECONDS, f"poll must be at least {_MIN_POLL_SECONDS} seconds"),
         (any(not each.strip() for each in found.calendars), "a calendar's name may not be empty"),
     )
 
 
-_ACCOUNTS: Final = SettingsTable(
-    kind=CalendarServer,
-    called="calendars",
-    of="accounts",
-    needs="a url",
-    wrong=_wrong,
-    name=lambda name: _NAME.fullmatch(name) is not None and name != OWN,
-    naming=f"a name is of small letters, digits and _, and not {OWN}",
-)
-read = _ACCOUNTS.read
+read = SettingsTable(
+    CalendarServer,
+    "calendars",
+    "accounts",
+    "a url",
+    _wrong,
+    name=lambda name: _is_name(name) and name != OWN,
+    naming=f"{_NAMING}, and not {OWN}",
+).read

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from importlib.resources import files as packaged
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, Generic, TypeVar, cast
 
@@ -16,13 +16,38 @@ from remit.model.series import OnMissed, Overlap
 from remit.system.files import write_atomic
 
 
+class EngineKind(StrEnum):
+    LOCAL = "local"  # one process does all
+    TEMPORAL = "temporal"  # many, on Postgres and Temporal
+
+
 class EngineSettings(Struct, frozen=True):
+    kind: EngineKind = EngineKind.LOCAL
     parallel: int = 64
     step_limit: int = 600
     attempts: int = 5
     stop_limit: int = 20
     ageing: int = 900  # seconds of waiting that outweigh one priority level
     sources: Mapping[str, int] = field(default_factory=dict)
+    # Only for Temporal:
+    address: str = "127.0.0.1:7233"
+    namespace: str = "default"
+    task_queue: str = "remit"
+    heartbeat: int = 30  # seconds without a sign of life after which a worker is dead
+    ui: str = "http://127.0.0.1:8233"
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes work on the store."""
+        return self.kind is EngineKind.TEMPORAL
+
+
+class FallbackSettings(Struct, frozen=True):
+    """The second model, which answers while the first one's provider is down."""
+
+    model: str = ""  # `vendor:name`, or `local`
+    base_url: str = ""
+    key_env: str = ""
 
 
 class BrainSettings(Struct, frozen=True):
@@ -38,6 +63,7 @@ class BrainSettings(Struct, frozen=True):
     time_limit: int = 300
     token_limit: int = 16_000
     threads: int = 1  # of the local model; on busy cores two wait for each other
+    fallback: FallbackSettings = FallbackSettings()
 
 
 class BudgetSettings(Struct, frozen=True):
@@ -78,6 +104,7 @@ class ScheduleSettings(Struct, frozen=True):
     most: int = 50  # slots of one series that are caught up, or queued
     jitter: int = 0  # seconds over which slots of one moment are spread
     stagger: int = 60  # seconds over which series missed together are spread
+    still_watching: bool = False  # whether a quiet series says once a week that it still runs
 
 
 class PrioritySettings(Struct, frozen=True):
@@ -106,6 +133,10 @@ class RecallSettings(Struct, frozen=True):
         return self.store == "off"
 
 
+class StoreSettings(Struct, frozen=True):
+    url: str = ""  # of a Postgres database; empty: the file `agent.db`
+
+
 class ContractSettings(Struct, frozen=True):
     written: bool = True  # whether an outgoing text is checked against the request
 
@@ -121,6 +152,30 @@ class ToolSettings(Struct, frozen=True):
     list_files: Policy = Policy.ALLOW
     read_file: Policy = Policy.ALLOW
     write_file: Policy = Policy.ALLOW
+    fetch: Policy = Policy.ALLOW
+    search: Policy = Policy.ALLOW
+
+
+class SearchProvider(StrEnum):
+    """Who is asked to search the web."""
+
+    NONE = "none"
+    BRAVE = "brave"
+    TAVILY = "tavily"
+    SEARXNG = "searxng"
+
+
+class WebSettings(Struct, frozen=True):
+    """How the tools `fetch` and `search` read the web."""
+
+    search: SearchProvider = SearchProvider.NONE
+    url: str = ""  # of SearXNG; of another provider only to replace its own
+    key: str = "web_search"  # the name of the provider's key in the secret store
+    own_hosts: tuple[str, ...] = ()  # hosts of your own network that may be read
+    seconds: int = 20  # for one page
+    page_bytes: int = 5_000_000
+    task_pages: int = 40  # of one task
+    task_bytes: int = 50_000_000
 
 
 class McpSettings(Struct, frozen=True):
@@ -142,6 +197,9 @@ class McpSettings(Struct, frozen=True):
 class ServerSettings(Struct, frozen=True):
     port: int = 7316
     own_name: bool = True  # pages under a random name in .localhost; otherwise at 127.0.0.1
+    public_url: str = ""  # where browsers elsewhere open the pages, by TLS; empty: nowhere
+    tls_cert: str = ""  # files in PEM form, if no proxy has the certificate
+    tls_key: str = ""
 
 
 class CommandSettings(Struct, frozen=True):
@@ -154,39 +212,15 @@ class CommandSettings(Struct, frozen=True):
     repeat: bool = False  # whether it is safe to run again after a crash
 
 
-_LOCAL: Final = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/[!-~]*)?")
-_SAFE: Final = re.compile(r"https://[\w.-]+(:[0-9]+)?(/[!-~]*)?")
-WORDS: Final = ("embedded", "qdrant", "off")
-
-
-def check_store(text: str, where: str) -> None:
-    if text not in WORDS and not _is_address(text):
-        sentence = (
-            f"store in {where} is {text!r:.80}; it may be embedded, qdrant, off, or the address of"
-            " a Qdrant server: https://…, or http:// on this machine."
-        )
-        raise BadInput(sentence, field="store")
-
-
-def check_embedder(text: str, where: str) -> None:
-    if not _is_address(text):
-        sentence = (
-            f"embedder in {where} is {text!r:.80}; it must be an address such as"
-            " https://api.openai.com/v1, or http:// on this machine."
-        )
-        raise BadInput(sentence, field="embedder")
-
-
-def check(recall: RecallSettings) -> None:
-    """Refuse an embedder without a model, and a model without an embedder."""
-    if bool(recall.embedder) != bool(recall.model):
-        lacks, has = ("model", "embedder") if recall.embedder else ("embedder", "model")
-        sentence = f"[recall] names {has}, but not {lacks}; say both, or neither."
-        raise BadInput(sentence, field=lacks)
-
-
-def _is_address(text: str) -> bool:
-    return bool(_LOCAL.fullmatch(text) or _SAFE.fullmatch(text))
+def read_fallback(value: object, where: str) -> FallbackSettings:
+    """Parse the second model: its name, or a table."""
+    if isinstance(value, str):
+        return FallbackSettings(value)
+    names = FallbackSettings.__struct_fields__
+    if not isinstance(value, Mapping) or not value.get("model") or set(value) - set(names):
+        sentence = f"fallback in {where} must be a model, or a table with {', '.join(names)}."
+        raise BadInput(sentence, field="fallback")
+    return FallbackSettings(**{name: str(each) for name, each in value.items()})
 
 
 PRIORITY: Final = "rules/priority.yml"  # in the home, and the owner's name for it
@@ -211,7 +245,7 @@ def furnish(home: Path) -> None:
     if path.exists():
         return
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    told = packaged("remit.plan").joinpath(_PACKAGED).read_text(encoding="utf-8")
+    told = (Path(__file__).parents[1] / "plan" / _PACKAGED).read_text(encoding="utf-8")
     write_atomic(path, told)
 
 
@@ -220,7 +254,7 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 NAMING: Final = "a name is of small letters, digits, - and _"
 
 
-class SettingsTable(Struct, Generic[T], frozen=True, kw_only=True):
+class SettingsTable(Struct, Generic[T], frozen=True):
     """How such a table is parsed."""
 
     kind: type[T]
@@ -257,3 +291,30 @@ class SettingsTable(Struct, Generic[T], frozen=True, kw_only=True):
             if holds:
                 raise BadInput(f"{where}: {sentence}.", field=name)
         return found
+
+
+def _server_problems(server: McpSettings) -> tuple[tuple[bool, str], ...]:
+    local = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", server.url)
+    safe = not server.url or local or server.url.startswith("https://")
+    known = ", ".join(Policy)
+    return (
+        *(
+            (policy not in set(Policy), f"{tool} in tools is {policy!r:.60}; it may be {known}")
+            for tool, policy in server.tools.items()
+        ),
+        (bool(server.command) == bool(server.url), "it needs either a command or a url"),
+        (any("\0" in word for word in server.command), "its words may not hold a NUL"),
+        (not safe, "its url must begin with https://, or be on this machine"),
+        (server.time_limit < 1, "time_limit must be a whole number above 0"),
+    )
+
+
+MCP_SERVERS: Final = SettingsTable(
+    McpSettings,
+    "mcp",
+    "servers",
+    "a command or a url",
+    _server_problems,
+    name=lambda name: re.fullmatch(r"[a-z][a-z0-9]{0,23}", name) is not None,
+    naming="its name must be of small letters and digits",
+)

@@ -85,7 +85,4 @@ def _is_argv(words: Json) -> bool:
     return all(isinstance(word, str) and word and "\0" not in word for word in words)
 
 
-_PROJECTS: Final = SettingsTable(
-    kind=ProjectSettings, called="projects", of="projects", needs="a path", wrong=_wrong
-)
-read = _PROJECTS.read
+read = SettingsTable(ProjectSettings, "projects", "projects", "a path", _wrong).read

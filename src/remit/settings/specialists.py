@@ -88,10 +88,7 @@ def _resource_problems(found: SpecialistSettings) -> tuple[tuple[bool, str], ...
             bool(vague),
             f"{''.join(vague[:1])!r:.60} is no place; name a full path, or one that begins with ~/",
         ),
-        (
-            bool(whole),
-            f"{''.join(whole[:1])!r:.60} is all of your home; name what it needs of it",
-        ),
+        (bool(whole), f"{''.join(whole[:1])!r:.60} is all of your home; name what it needs of it"),
     )
 
 
@@ -104,7 +101,4 @@ def _is_whole(text: str) -> bool:
     return Path("~").expanduser().is_relative_to(Path(text).expanduser())
 
 
-_SPECIALISTS: Final = SettingsTable(
-    kind=SpecialistSettings, called="specialists", of="specialists", needs="a kind", wrong=_wrong
-)
-read = _SPECIALISTS.read
+read = SettingsTable(SpecialistSettings, "specialists", "specialists", "a kind", _wrong).read

@@ -101,18 +101,6 @@ def _run_tool(files: WorkspaceFiles, call: ToolCall) -> ToolResult:
 _Use: TypeAlias = Callable[[WorkspaceFiles, Mapping[str, str]], str]
 
 
-def _list(files: WorkspaceFiles, args: Mapping[str, str]) -> str:
-    return "\n".join(files.names(args.get("folder", ""))) or "There are no files."
-
-
-def _read(files: WorkspaceFiles, args: Mapping[str, str]) -> str:
-    return files.read(args["path"])
-
-
-def _write(files: WorkspaceFiles, args: Mapping[str, str]) -> str:
-    return f"{args['path']} is written, {files.write(args['path'], args['text'])} bytes."
-
-
 def _replace(files: WorkspaceFiles, args: Mapping[str, str]) -> str:
     text = files.read(args["path"])
     found = text.count(args["old"]) if args["old"] else 0
@@ -127,36 +115,43 @@ def _delete(files: WorkspaceFiles, args: Mapping[str, str]) -> str:
     return f"{args['path']} is deleted."
 
 
-def _takes(*needed: str, **fields: Json) -> JsonMap:
-    return {
+def _write(files: WorkspaceFiles, args: Mapping[str, str]) -> str:
+    return f"{args['path']} is written, {files.write(args['path'], args['text'])} bytes."
+
+
+def _tool(name: str, says: str, use: _Use, *needed: str, **fields: Json) -> tuple[Tool, _Use]:
+    schema: JsonMap = {
         "type": "object",
         "properties": dict(fields),
         "required": list(needed),
         "additionalProperties": False,
     }
+    return Tool(name, says, schema), use
 
 
-_TOOLS: Final[Mapping[str, tuple[Tool, _Use]]] = {
-    tool.name: (tool, use)
-    for tool, use in (
-        (Tool("list_files", "List the files of a folder.", _takes(folder=_TEXT)), _list),
-        (Tool("read_file", "Read a text file.", _takes("path", path=_PATH)), _read),
-        (
-            Tool(
-                "write_file",
-                "Write a whole text file; what it held before is gone.",
-                _takes("path", "text", path=_PATH, text=_TEXT),
-            ),
-            _write,
-        ),
-        (
-            Tool(
-                "replace_text",
-                "Replace a text that occurs exactly once in a file.",
-                _takes("path", "old", "new", path=_PATH, old=_TEXT, new=_TEXT),
-            ),
-            _replace,
-        ),
-        (Tool("delete_file", "Delete a file.", _takes("path", path=_PATH)), _delete),
-    )
-}
+_ALL: Final = (
+    _tool(
+        "list_files",
+        "List the files of a folder.",
+        lambda files, args: "\n".join(files.names(args.get("folder", ""))) or "There are no files.",
+        folder=_TEXT,
+    ),
+    _tool(
+        "read_file", "Read a text file.", lambda f, args: f.read(args["path"]), "path", path=_PATH
+    ),
+    _tool(
+        *("write_file", "Write a whole text file; what it held before is gone.", _write),
+        *("path", "text"),
+        path=_PATH,
+        text=_TEXT,
+    ),
+    _tool(
+        *("replace_text", "Replace a text that occurs exactly once in a file.", _replace),
+        *("path", "old", "new"),
+        path=_PATH,
+        old=_TEXT,
+        new=_TEXT,
+    ),
+    _tool("delete_file", "Delete a file.", _delete, "path", path=_PATH),
+)
+_TOOLS: Final[Mapping[str, tuple[Tool, _Use]]] = {tool.name: (tool, use) for tool, use in _ALL}

@@ -88,9 +88,7 @@ def kinds(contract: Contract | None) -> frozenset[str]:
 
 
 def line(
-    chains: Mapping[str, Sequence[str]],
-    needs: frozenset[str],
-    able: Mapping[str, frozenset[str]],
+    chains: Mapping[str, Sequence[str]], needs: frozenset[str], able: Mapping[str, frozenset[str]]
 ) -> tuple[str, ...]:
     """Return who may do a task of these kinds, best first: in its chain, present and capable.
 
@@ -184,8 +182,8 @@ def _next_agent(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Ne
 def _attempt_line(last: SpecialistAttempt, tries: int) -> str:
     often = "once" if tries == 1 else f"{tries} times"
     how = last.outcome.value.replace("_", " ")
-    said = " ".join((last.error or "").split())[:200]
-    return f"{last.agent} tried {often}; last: {how}{f': {said}' if said else ''}"
+    why = " ".join((last.error or "").split())[:200]
+    return f"{last.agent} tried {often}; last: {how}{f': {why}' if why else ''}"
 
 
 def _count(mine: Sequence[SpecialistAttempt], outcome: AttemptOutcome) -> int:

@@ -8,9 +8,15 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.codec import Json, text_of
-from remit.model.contract import Contract, ContractType, Criterion, Timing
+from remit.model.contract import (
+    Contract,
+    ContractType,
+    Criterion,
+    Timing,
+    is_runner_setting,
+    is_test,
+)
 from remit.model.reply import Policy, ToolCall
-from remit.model.test_files import is_runner_setting, is_test
 
 LINK: Final = "120000"
 REPOSITORY: Final = "160000"  # mode of a submodule
@@ -54,15 +60,8 @@ class Snapshot(Struct, frozen=True):
     @property
     def tests(self) -> tuple[str, ...]:
         """Existing tests that were changed; new ones do not count."""
-        return tuple(
-            change.was or change.path
-            for change in self.changes
-            if change.kind is not ChangeKind.ADDED and _judges(change.was or change.path)
-        )
-
-
-def _judges(path: str) -> bool:
-    return is_test(path) or is_runner_setting(path)
+        old = (c.was or c.path for c in self.changes if c.kind is not ChangeKind.ADDED)
+        return tuple(path for path in old if is_test(path) or is_runner_setting(path))
 
 
 def read(raw: bytes) -> tuple[FileChange, ...]:
@@ -113,11 +112,7 @@ def _leaves(path: str, target: str) -> bool:
 
 
 MAX_QUOTED_CHARACTERS: Final = 6_000  # characters of what others wrote
-_NAMES: Final = {
-    "unit-test": "Unit tests",
-    "e2e": "E2E test",
-    "no-placeholder": "No placeholder",
-}
+_NAMES: Final = {"unit-test": "Unit tests", "e2e": "E2E test", "no-placeholder": "No placeholder"}
 _LEAD: Final = {
     ContractType.VERIFIABLE: "Your work will be verified by:",
     ContractType.SKIP: "Your work will be verified by the cheapest checks alone:",
@@ -191,12 +186,12 @@ def refused(call: ToolCall, exact: str, why: str = "") -> str:
 
 def quoted(text: str) -> str:
     """Return a text of others with every line marked, so that nothing reads as ours."""
-    kept = text.strip()
-    if len(kept) > MAX_QUOTED_CHARACTERS:
+    shown = text.strip()
+    if len(shown) > MAX_QUOTED_CHARACTERS:
         half = MAX_QUOTED_CHARACTERS // 2
-        left_out = len(kept) - 2 * half
-        kept = f"{kept[:half]}\n… ({left_out} characters left out) …\n{kept[-half:]}"
-    return "\n".join(f"> {_plain(line)}".rstrip() for line in kept.split("\n"))
+        left_out = len(shown) - 2 * half
+        shown = f"{shown[:half]}\n… ({left_out} characters left out) …\n{shown[-half:]}"
+    return "\n".join(f"> {_plain(line)}".rstrip() for line in shown.split("\n"))
 
 
 def _criterion(criterion: Criterion) -> str:
@@ -206,16 +201,16 @@ def _criterion(criterion: Criterion) -> str:
         about.append("runs when the group ends")
     elif criterion.activity == "e2e":
         about.append("runs immediately")
-    told = f" ({', '.join(about)})" if about else ""
+    note = f" ({', '.join(about)})" if about else ""
     # A criterion is one line, whatever it contains.
-    return f"**{_plain(name)}** — {_plain(' '.join(criterion.description.split()))}{told}"
+    return f"**{_plain(name)}** — {_plain(' '.join(criterion.description.split()))}{note}"
 
 
 def _failed(failed: Sequence[str]) -> str:
     if not failed:
         return ""
-    said = "\n".join(quoted(each) for each in failed)
-    return f"## What failed last time\n\n{said}"
+    listed = "\n".join(quoted(each) for each in failed)
+    return f"## What failed last time\n\n{listed}"
 
 
 def _plain(text: str) -> str:
@@ -231,7 +226,8 @@ def rule(call: ToolCall, workspace: str) -> Policy:
     """Rule on a call: allowed in the folder; a command or another place is asked."""
     if call.tool not in READS | EDITS:
         return Policy.ASK
-    places = _places(call.args.get("locations"))
+    listed = call.args.get("locations")
+    places = [str(each) for each in listed] if isinstance(listed, list) else []
     if not places and call.tool not in EDITS:
         # Without a path such a call changes nothing, and its folder is the workspace.
         return Policy.ALLOW if _names_no_path(call) else Policy.ASK
@@ -254,10 +250,6 @@ def is_inside(path: str, workspace: str) -> bool:
         return False
     root = posixpath.normpath(workspace)
     return posixpath.normpath(place) == root or posixpath.normpath(place).startswith(f"{root}/")
-
-
-def _places(found: Json) -> Sequence[str]:
-    return [str(each) for each in found] if isinstance(found, list) else ()
 
 
 def _names_no_path(call: ToolCall) -> bool:

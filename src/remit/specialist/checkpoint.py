@@ -5,7 +5,7 @@ the number is noted. File hashes tell whether a file changed since.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -76,17 +76,17 @@ def checkpoint_of_claim(
     before: Checkpoint | None = None,
 ) -> Checkpoint:
     """The checkpoint after a claim, on from the one before; `files` maps paths to hashes."""
-    said = _parse_report(claim.text)
+    report = _parse_report(claim.text)
     was = before or Checkpoint(agent, cause, made_at)
     return trimmed(
         Checkpoint(
             agent,
             cause,
             made_at,
-            done=_joined(was.done, claim.done, said["DONE"]),
-            pending=_joined(claim.pending, said["NEXT"]) or was.pending,
-            choices=tuple(dict.fromkeys((*was.choices, *map(_choice, said["DECIDED"])))),
-            blockers=_joined(said["BLOCKED"], (claim.error,) if claim.error else ()),
+            done=_joined(was.done, claim.done, report["DONE"]),
+            pending=_joined(claim.pending, report["NEXT"]) or was.pending,
+            choices=tuple(dict.fromkeys((*was.choices, *map(_choice, report["DECIDED"])))),
+            blockers=_joined(report["BLOCKED"], (claim.error,) if claim.error else ()),
             tried=_joined(was.tried, (before.agent,) if before else ()),
             files=tuple(FileState(path, sha) for path, sha in sorted(files.items())),
             left_out=was.left_out,
@@ -112,7 +112,10 @@ def resume(checkpoint: Checkpoint) -> str:
     parts = [
         _quoted_section("Done", checkpoint.done),
         _quoted_section("Still to do", checkpoint.pending),
-        _quoted_section("Decided", [_choice_line(choice) for choice in checkpoint.choices]),
+        _quoted_section(
+            "Decided",
+            [", because ".join(filter(None, (c.what, c.why))) for c in checkpoint.choices],
+        ),
         _quoted_section("In the way", checkpoint.blockers),
         _quoted_section("Under way", [checkpoint.now] if checkpoint.now else []),
         _quoted_section(
@@ -128,10 +131,6 @@ def resume(checkpoint: Checkpoint) -> str:
 
 def _quoted_section(title: str, lines: Sequence[str]) -> str:
     return f"\n{title}:\n" + "\n".join(quoted(f"- {line}") for line in lines) if lines else ""
-
-
-def _choice_line(choice: WorkChoice) -> str:
-    return f"{choice.what}, because {choice.why}" if choice.why else choice.what
 
 
 def _shortened(found: Checkpoint) -> Checkpoint:
@@ -161,41 +160,37 @@ def _shortened(found: Checkpoint) -> Checkpoint:
 
 def _smaller(found: Checkpoint) -> Checkpoint:
     """Drop one entry of the longest list; of equals the first below."""
-    longest = max(_LISTS, key=lambda each: _size(each.of(found)))
-    return replace(longest.less(found), left_out=found.left_out + 1)
+
+    def size(name: str) -> int:
+        return sum(len(text_of(to_json(entry)).encode()) for entry in getattr(found, name))
+
+    longest = max(_LISTS, key=size)
+    kept = getattr(found, longest)[_LISTS[longest]]
+    return replace(found, **{longest: kept}, left_out=found.left_out + 1)
 
 
-def _size(entries: Sequence[object]) -> int:
-    return sum(len(text_of(to_json(entry)).encode()) for entry in entries)
-
-
-class _List(Struct, frozen=True):
-    """One list of a checkpoint: its entries, and the checkpoint with one entry less."""
-
-    of: Callable[[Checkpoint], Sequence[object]]
-    less: Callable[[Checkpoint], Checkpoint]
-
-
-# Of finished steps the oldest is dropped, of pending ones and files the last.
-_LISTS: Final = (
-    _List(lambda c: c.files, lambda c: replace(c, files=c.files[:-1])),
-    _List(lambda c: c.done, lambda c: replace(c, done=c.done[1:])),
-    _List(lambda c: c.tried, lambda c: replace(c, tried=c.tried[1:])),
-    _List(lambda c: c.pending, lambda c: replace(c, pending=c.pending[:-1])),
-    _List(lambda c: c.choices, lambda c: replace(c, choices=c.choices[1:])),
-    _List(lambda c: c.blockers, lambda c: replace(c, blockers=c.blockers[:-1])),
-)
+# The lists of a checkpoint, and which entry is dropped first: of finished steps the oldest, of
+# pending ones and files the last.
+_FIRST, _LAST = slice(1, None), slice(None, -1)
+_LISTS: Final = {
+    "files": _LAST,
+    "done": _FIRST,
+    "tried": _FIRST,
+    "pending": _LAST,
+    "choices": _FIRST,
+    "blockers": _LAST,
+}
 
 
 def _parse_report(text: str) -> dict[str, tuple[str, ...]]:
     """What a specialist said in the lines that it was asked for; nobody must say anything."""
     found = re.findall(r"^[ \t>*-]*(DONE|NEXT|DECIDED|BLOCKED):[ \t]*(\S.*)$", text, re.MULTILINE)
     words = ("DONE", "NEXT", "DECIDED", "BLOCKED")
-    return {word: tuple(said for key, said in found if key == word) for word in words}
+    return {word: tuple(value for key, value in found if key == word) for word in words}
 
 
-def _choice(said: str) -> WorkChoice:
-    what, _, why = said.partition(" because ")
+def _choice(text: str) -> WorkChoice:
+    what, _, why = text.partition(" because ")
     return WorkChoice(what.rstrip(" ,"), why)
 
 

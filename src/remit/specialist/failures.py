@@ -6,7 +6,6 @@ from typing import Final
 from remit.model.specialist import AttemptOutcome
 
 _MAX_READ_CHARACTERS: Final = 4_000  # characters, from the end
-_LAST_LINES: Final = 5
 _OVERFLOW: Final = re.compile(
     r"context[ _-]?(?:length|window|limit|size)|(?:prompt|input|conversation) (?:is|was) too long"
     r"|maximum (?:context|number of tokens)|too many (?:input )?tokens|exceeds? .{0,40}tokens"
@@ -20,18 +19,12 @@ _LIMIT: Final = re.compile(
 )
 
 
-def sort(said: str) -> AttemptOutcome:
+def sort(output: str) -> AttemptOutcome:
     """Return the class of a failure; unknown output is a crash.
 
     A prompt that is too long stays so, so it is checked first.
     """
-    end = said[-_MAX_READ_CHARACTERS:]
+    end = output[-_MAX_READ_CHARACTERS:]
     if _OVERFLOW.search(end):
         return AttemptOutcome.CONTEXT_OVERFLOW
     return AttemptOutcome.RATE_LIMIT if _LIMIT.search(end) else AttemptOutcome.CRASH
-
-
-def last_words(said: str) -> str:
-    """Return the last lines as one, without control characters."""
-    lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
-    return " / ".join("".join(c for c in line if c.isprintable()).strip()[:200] for line in lines)

@@ -2,9 +2,10 @@
 
 import shutil
 from collections.abc import Iterator
-from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, convert
+
+from remit.language.files import read_toml
 
 
 class InstalledAgent(Struct, frozen=True):
@@ -17,47 +18,11 @@ class InstalledAgent(Struct, frozen=True):
     writes: tuple[str, ...] = ()
 
 
-# For each agent the Agent Client Protocol comes first: it can ask before it acts.
-_KNOWN: Final = (
-    InstalledAgent(
-        "claude",
-        "acp",
-        ("claude-agent-acp",),
-        ("ANTHROPIC_API_KEY",),
-        ("~/.claude", "~/.claude.json"),
-    ),
-    InstalledAgent(
-        "claude",
-        "command",
-        ("claude", "--print", "--permission-mode", "acceptEdits"),
-        ("ANTHROPIC_API_KEY",),
-        ("~/.claude", "~/.claude.json"),
-    ),
-    InstalledAgent("codex", "acp", ("codex-acp",), ("OPENAI_API_KEY",), ("~/.codex",)),
-    InstalledAgent(
-        "codex",
-        "command",
-        ("codex", "exec", "--sandbox", "workspace-write", "-"),
-        ("OPENAI_API_KEY",),
-        ("~/.codex",),
-    ),
-    InstalledAgent(
-        "opencode",
-        "acp",
-        ("opencode", "acp"),
-        (),
-        ("~/.local/share/opencode", "~/.config/opencode"),
-    ),
-    InstalledAgent(
-        "gemini", "acp", ("gemini", "--experimental-acp"), ("GEMINI_API_KEY",), ("~/.gemini",)
-    ),
-)
-
-
 def find(path: str | None) -> Iterator[InstalledAgent]:
     """Yield each agent found in the folders of `path`, in its best form."""
-    seen = set[str]()
-    for agent in _KNOWN:
-        if agent.name not in seen and shutil.which(agent.argv[0], path=path):
-            seen.add(agent.name)
+    found = set[str]()
+    known = convert(read_toml("installed", __package__)["agents"], list[InstalledAgent])
+    for agent in known:
+        if agent.name not in found and shutil.which(agent.argv[0], path=path):
+            found.add(agent.name)
             yield agent

@@ -72,10 +72,9 @@ async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
     head = await git.ok(owners, "rev-parse", "HEAD")
     if head == tree.base:
         return True
-    seen = await trees.look(tree)
+    snapshot = await trees.look(tree)
     await trees.fetch(tree.repo, tree.checkout, head)
-    words, parent = b"as it stands\n", ("-p", tree.base)
-    work = await git.ok(tree.house, "commit-tree", seen.tree, *parent, stdin=words, also=_when(at))
+    work = await trees.commit_tree(tree, snapshot.tree, "as it stands\n", at, tree.base)
     return not isinstance(await _target(trees, tree, head, work, at), MergeRefused)
 
 
@@ -97,8 +96,8 @@ async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
         if await asyncio.to_thread(Path(git_dir, name).exists):
             return f"{what.capitalize()} is under way in {tree.checkout}; end it first."
     words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
-    said = await trees.git.run(owners, *words, "--ignore-submodules=all")
-    dirty = [line[3:] for line in said.out.decode("utf-8", "replace").split("\0") if line]
+    result = await trees.git.run(owners, *words, "--ignore-submodules=all")
+    dirty = [line[3:] for line in result.out.decode("utf-8", "replace").split("\0") if line]
     if not dirty:
         return ""
     files = first_few(dirty, _NAMED)
@@ -115,23 +114,17 @@ async def _target(
         return head
     if not (await git.run(house, *ancestor, head, commit)).code:
         return commit
-    said = await git.run(house, "merge-tree", "--write-tree", "--name-only", "-z", head, commit)
-    whole, *names = said.out.decode("utf-8", "surrogateescape").split("\0")
-    if said.code == _CONFLICT:
+    result = await git.run(house, "merge-tree", "--write-tree", "--name-only", "-z", head, commit)
+    whole, *names = result.out.decode("utf-8", "surrogateescape").split("\0")
+    if result.code == _CONFLICT:
         unmet = names[: names.index("")] if "" in names else names
         return MergeRefused(
             f"The work does not fit with what changed since ({first_few(unmet, _NAMED)}); redo it."
         )
-    if said.code:
-        why = " ".join(said.err.split())[-200:]
+    if result.code:
+        why = " ".join(result.err.split())[-200:]
         return MergeRefused(f"The work cannot be merged; it needs git 2.38 or newer: {why}")
-    words = f"Merge {tree.branch}\n".encode()
-    parents = ("-p", head, "-p", commit)
-    return await git.ok(house, "commit-tree", whole, *parents, stdin=words, also=_when(at))
-
-
-def _when(at: datetime) -> dict[str, str]:
-    return {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
+    return await trees.commit_tree(tree, whole, f"Merge {tree.branch}\n", at, head, commit)
 
 
 async def _forward(
@@ -141,9 +134,9 @@ async def _forward(
     await trees.git.ok(tree.house, "update-ref", ref, target)
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
     await trees.git.ok(owners, *words, f"+{ref}:{ref}")
-    said = await trees.git.run(owners, "merge", "--ff-only", "--quiet", "--no-stat", target)
+    result = await trees.git.run(owners, "merge", "--ff-only", "--quiet", "--no-stat", target)
     await trees.git.run(owners, "update-ref", "-d", ref)
-    if said.code:
-        why = " ".join(said.err.split())[-300:]
+    if result.code:
+        why = " ".join(result.err.split())[-300:]
         return MergeRefused(f"git did not take the work into {tree.checkout}: {why}")
     return MergedWork(target, branch.removeprefix("refs/heads/"))

@@ -19,13 +19,7 @@ from remit.errors import Permanent
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
 from remit.specialist import failures
-from remit.system.process import (
-    describe_exit,
-    end_group,
-    exit_code_within,
-    finish_reading,
-    read_last,
-)
+from remit.system import process as programs
 
 # Wraps a program in a sandbox: its arguments, its folder, what else must be readable.
 Wrap: TypeAlias = Callable[[Sequence[str], str, Sequence[str]], Sequence[str]]
@@ -61,24 +55,21 @@ class SpecialistProgram(Struct, frozen=True):
         """Start it in the folder of a job; else return the claim that says why not."""
         try:
             words = await asyncio.to_thread(self.wrap, argv or self.argv, job.workspace, readable)
-            return await self._started(words, job.workspace)
+            return await asyncio.create_subprocess_exec(
+                *words,
+                stdin=PIPE,
+                stdout=PIPE,
+                stderr=PIPE,
+                cwd=job.workspace,
+                env=dict(self.environ),
+                start_new_session=True,
+                limit=MAX_LINE_BYTES,
+            )
         except OSError as error:
             why = f"{self.name} could not be started: {error.strerror or error}."
         except Permanent as error:
             why = str(error)
         return SpecialistClaim("", AttemptOutcome.CRASH, job.session, why)
-
-    async def _started(self, words: Sequence[str], folder: str) -> Process:
-        return await asyncio.create_subprocess_exec(
-            *words,
-            stdin=PIPE,
-            stdout=PIPE,
-            stderr=PIPE,
-            cwd=folder,
-            env=dict(self.environ),
-            start_new_session=True,
-            limit=MAX_LINE_BYTES,
-        )
 
 
 async def feed(process: Process, words: bytes) -> None:
@@ -117,25 +108,27 @@ class CommandSpecialist:
         assert running.stderr is not None  # noqa: S101
         out, err = bytearray(), bytearray()
         saying = asyncio.create_task(feed(running, stdin))
-        telling = asyncio.create_task(read_last(running.stdout, out, MAX_OUTPUT_BYTES, emit))
-        grumbling = asyncio.create_task(read_last(running.stderr, err, MAX_OUTPUT_BYTES))
+        telling = asyncio.create_task(
+            programs.read_last(running.stdout, out, MAX_OUTPUT_BYTES, emit)
+        )
+        stderr_reader = asyncio.create_task(
+            programs.read_last(running.stderr, err, MAX_OUTPUT_BYTES)
+        )
         try:
-            code = await exit_code_within(running, job.time_limit)
+            code = await programs.exit_code_within(running, job.time_limit)
         finally:
-            await end_group(running)
-            await finish_reading(saying, telling, grumbling)
+            await programs.end_group(running)
+            await programs.finish_reading(saying, telling, stderr_reader)
         return self._claim(code, _text(out), _text(err), job.time_limit)
 
     def _claim(self, code: int | None, out: str, err: str, limit: float) -> SpecialistClaim:
         if code == 0:
             return SpecialistClaim(out)
-        said = f"{out}\n{err}"
-        outcome = AttemptOutcome.TIMEOUT if code is None else failures.sort(said)
-        words = failures.last_words(err) or failures.last_words(out)
-        ending = describe_exit(code, limit)
-        return SpecialistClaim(
-            out, outcome, error=f"{self.name} {ending}{f': {words}' if words else '.'}"
-        )
+        output = f"{out}\n{err}"
+        outcome = AttemptOutcome.TIMEOUT if code is None else failures.sort(output)
+        said = err if err.strip() else out
+        why = programs.describe_failure(self.name, programs.describe_exit(code, limit), said)
+        return SpecialistClaim(out, outcome, error=why)
 
 
 @contextmanager
@@ -155,5 +148,5 @@ def _prompted(
         yield tuple(word.replace(PROMPT_FILE, str(path)) for word in here), (str(path),), b""
 
 
-def _text(said: bytearray) -> str:
-    return bytes(said).decode("utf-8", "replace").strip()
+def _text(raw: bytearray) -> str:
+    return bytes(raw).decode("utf-8", "replace").strip()

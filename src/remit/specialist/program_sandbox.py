@@ -23,7 +23,7 @@ from remit.errors import Permanent
 from remit.specialist.abstract_sockets import launcher
 from remit.specialist.saved_work import REPOSITORY
 from remit.specialist.tree import aside
-from remit.system.sandbox import PLACES, find, is_root, system
+from remit.system.process import PLACES, find, is_root, system
 
 _MB: Final = 1024 * 1024
 _SCRATCH: Final = 1024 * _MB  # for temporary files, in memory
@@ -84,22 +84,22 @@ class ProgramSandbox:
                 f"{self._name} works in a sandbox alone; install bubblewrap, or say "
                 f"sandbox = false under [specialists.{self._name}]."
             )
-        seen = self._sees(argv[0])
-        if seen is None:
+        visible = self._sees(argv[0])
+        if visible is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), argv[0])
         # A script is part of the program; the arguments are the owner's own.
         scripts = [Path(word) for word in argv[1:] if word.startswith("/")]
-        seen = (*seen, *(each for each in scripts if each.is_file()))
+        visible = (*visible, *(each for each in scripts if each.is_file()))
         return (
             *(launcher(bwrap) if self._leave.network else ()),
             *(str(bwrap), *self._user_words(), *system(), *self._rooms(workspace)),
-            *_bound("--ro-bind-try", (*seen, *self._leave.reads)),
+            *_bound("--ro-bind-try", (*visible, *self._leave.reads)),
             *_bound("--bind-try", self._leave.writes),
             *_bound("--bind", (Path(workspace),)),
             *_git(Path(workspace)),
             *_bound("--ro-bind", map(Path, readable)),
             *("--remount-ro", "/", "--chdir", workspace, "--"),
-            *(str(prlimit), *_LIMITS, "--", str(seen[0]), *argv[1:]),
+            *(str(prlimit), *_LIMITS, "--", str(visible[0]), *argv[1:]),
         )
 
     def _user_words(self) -> Iterator[str]:

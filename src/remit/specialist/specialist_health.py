@@ -12,7 +12,7 @@ from remit.settings.projects import ProjectSettings
 from remit.settings.specialists import SpecialistKind, SpecialistSettings
 from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.chain import NOBODY
-from remit.system.sandbox import find
+from remit.system.process import find
 
 OWN: Final = "brain"  # a specialist even if not listed
 
@@ -96,9 +96,9 @@ def _project(
         return SpecialistHealth(name, "fail", "the folder is no git repository", place, todo)
     missing = [each for each in _specialists_of(project) if each not in known and each != OWN]
     if missing:
-        said = f"nobody is called {', '.join(missing)}"
+        problem = f"nobody is called {', '.join(missing)}"
         todo = f"Name them as [specialists.{missing[0]}], or mend specialists under {table}."
-        return SpecialistHealth(name, "fail", said, place, todo)
+        return SpecialistHealth(name, "fail", problem, place, todo)
     people = workers(name, projects, list(dict.fromkeys((*known, OWN))))
     needs_model = {OWN, *(one for one, each in known.items() if each.kind is SpecialistKind.BRAIN)}
     able = [each for each in people if thinks or each not in needs_model]
@@ -131,8 +131,8 @@ def _specialist(name: str, specialist: SpecialistSettings, path: str | None) -> 
     if specialist.sandbox and find("bwrap") is None:
         todo = f"Install bubblewrap, or say sandbox = false under [specialists.{name}]."
         return SpecialistHealth(name, "fail", "there is no sandbox to run it in", found, todo)
-    said = f"{kind}, {specialist.time_limit} s for a try, {_around(specialist)}"
-    return SpecialistHealth(name, "ok" if specialist.sandbox else "warn", said, found)
+    state = f"{kind}, {specialist.time_limit} s for a try, {_around(specialist)}"
+    return SpecialistHealth(name, "ok" if specialist.sandbox else "warn", state, found)
 
 
 def _around(specialist: SpecialistSettings) -> str:

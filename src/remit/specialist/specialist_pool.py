@@ -49,8 +49,6 @@ class ProjectSpecialists(Struct, frozen=True):
 
 
 class SpecialistTurn(Struct, frozen=True):
-    """What one specialist did in one turn."""
-
     agent: str
     claim: SpecialistClaim
     started_at: datetime
@@ -86,7 +84,7 @@ class WorkHistory(Struct, frozen=True):
     allowed: tuple[str, ...] = ()
 
     def after(
-        self, tried: SpecialistTurn, left: WorkResult, verdict: Verdict | None = None
+        self, tried: SpecialistTurn, result: WorkResult, verdict: Verdict | None = None
     ) -> "WorkHistory":
         """Return the history after an attempt; the verdict decides over the claim."""
         claim = tried.claim
@@ -102,11 +100,11 @@ class WorkHistory(Struct, frozen=True):
             agent=tried.agent,
             cause=_CAUSES.get(outcome, CheckpointCause.FAILURE),
             made_at=tried.ended_at,
-            files={seen.path: seen.hash for seen in left.files},
+            files={file.path: file.hash for file in result.files},
             before=self.note,
         )
-        told = (error,) if error and wrong else ()
-        return WorkHistory(chain.record(self.attempts, attempt), note, claim.session, told)
+        errors = (error,) if error and wrong else ()
+        return WorkHistory(chain.record(self.attempts, attempt), note, claim.session, errors)
 
 
 def is_code(task: Task) -> bool:
@@ -118,72 +116,74 @@ def is_code(task: Task) -> bool:
 class SpecialistPool:
     def __init__(
         self,
-        shops: Mapping[str, ProjectSpecialists],
+        projects: Mapping[str, ProjectSpecialists],
         people: Mapping[str, Specialist],
         trees: Worktrees,
         clock: Clock,
         time_limits: Mapping[str, float] | None = None,
     ) -> None:
-        self._shops = shops
+        self._projects = projects
         self._people = people
         self._trees = trees
         self._clock = clock
         self._limits = time_limits or {}
 
-    def shop(self, task: Task) -> ProjectSpecialists:
+    def project(self, task: Task) -> ProjectSpecialists:
         name = (task.assigned_agent or "").removeprefix(PREFIX)
-        if name not in self._shops:
-            known = ", ".join(sorted(self._shops)) or "none"
+        if name not in self._projects:
+            known = ", ".join(sorted(self._projects)) or "none"
             raise BadInput(f"There is no project {name!r:.60}; there is {known}.", field="project")
-        return self._shops[name]
+        return self._projects[name]
 
     async def open(self, task: Task) -> Worktree:
         """Return the folder of a task, as it was left.
 
         Work that was sent back and no longer merges with the owner's changes starts from those.
         """
-        place = self.shop(task).path
+        place = self.project(task).path
         tree = await self._trees.open(place, task.id)
         if not task.round or await merge.fits(self._trees, tree, self._clock.now()):
             return tree
         await self._trees.remove(tree)
         return await self._trees.open(place, task.id)
 
-    def follow(self, task: Task, course: WorkHistory, contract: Contract | None) -> Next:
+    def follow(self, task: Task, history: WorkHistory, contract: Contract | None) -> Next:
         """Return who works next, of those suited for the work."""
-        shop, needs = self.shop(task), chain.kinds(contract)
-        chains = {**shop.chains, chain.ANY_KIND: shop.chain}
+        project, needs = self.project(task), chain.kinds(contract)
+        chains = {**project.chains, chain.ANY_KIND: project.chain}
         mine = {name for names in chains.values() for name in names}
         able = {n: each.capabilities for n, each in self._people.items() if n in mine}
         who = chain.line(chains, needs, able)
         if not who and needs and able:
             what = ", ".join(sorted(needs))
             return Exhausted(f"Nobody is set up who does {what}; say so in [specialists].")
-        return chain.follow(who, course.attempts)
+        return chain.follow(who, history.attempts)
 
     async def work(
         self,
         task: Task,
         tree: Worktree,
         contract: Contract | None,
-        course: WorkHistory,
+        history: WorkHistory,
         choice: RetryAgent | NewSession | NextAgent,
         emit: OnText,
     ) -> SpecialistTurn:
         """Let one specialist work, once."""
         began = self._clock.now()
-        stays = isinstance(choice, RetryAgent) and course.session is not None
+        stays = isinstance(choice, RetryAgent) and history.session is not None
         job = SpecialistJob(
             task.id,
-            _write_brief(task, contract, course) if not stays else _goes_on(course),
+            _write_brief(task, contract, history)
+            if not stays
+            else history.said or changes.fix(history.failed),
             tree.folder,
-            course.session if stays else None,
+            history.session if stays else None,
             self._limits.get(choice.agent, float(DEFAULT_TIME_LIMIT_SECONDS)),
-            course.allowed,
+            history.allowed,
         )
 
         async def permit(call: ToolCall) -> Policy:
-            if call.digest in course.allowed:
+            if call.digest in history.allowed:
                 return Policy.ALLOW
             return changes.rule(call, tree.folder)
 
@@ -192,18 +192,18 @@ class SpecialistPool:
 
     async def look(self, tree: Worktree) -> WorkResult:
         """Return what is in the folder now."""
-        seen = await self._trees.look(tree)
-        files = tuple(FileState(path, sha) for path, sha in sorted(seen.hashes.items()))
-        return WorkResult(seen.tree, seen.paths, seen.tests, seen.refused, files)
+        snapshot = await self._trees.look(tree)
+        files = tuple(FileState(path, sha) for path, sha in sorted(snapshot.hashes.items()))
+        return WorkResult(snapshot.tree, snapshot.paths, snapshot.tests, snapshot.refused, files)
 
-    async def diff(self, tree: Worktree, left: WorkResult) -> str:
+    async def diff(self, tree: Worktree, result: WorkResult) -> str:
         """Return the diff of what was looked at, whatever is in the folder now."""
-        return await self._trees.diff(tree, left.tree)
+        return await self._trees.diff(tree, result.tree)
 
-    async def keep(self, tree: Worktree, left: WorkResult, words: str, at: datetime) -> str:
+    async def keep(self, tree: Worktree, result: WorkResult, words: str, at: datetime) -> str:
         """Commit exactly what was looked at to the task's branch."""
-        seen = Snapshot(left.tree, refused=left.refused)
-        return await self._trees.commit(tree, seen, words, at)
+        snapshot = Snapshot(result.tree, refused=result.refused)
+        return await self._trees.commit(tree, snapshot, words, at)
 
     async def merge(self, tree: Worktree, commit: str) -> MergeResult:
         """Merge a commit into the owner's folder, or return the obstacle."""
@@ -223,35 +223,31 @@ class SpecialistPool:
         return True
 
 
-def sober(tried: SpecialistTurn, left: WorkResult, contract: Contract | None) -> SpecialistTurn:
+def sober(tried: SpecialistTurn, result: WorkResult, contract: Contract | None) -> SpecialistTurn:
     """Return the turn before any check: without changes there was no work."""
     advice = contract is None or contract.type is ContractType.ADVISORY
-    if tried.claim.outcome is not AttemptOutcome.SUCCESS or left.paths or advice:
+    if tried.claim.outcome is not AttemptOutcome.SUCCESS or result.paths or advice:
         return tried
     why = f"{tried.agent} says that it is done, and has changed no file."
     return replace(tried, claim=replace(tried.claim, outcome=AttemptOutcome.BAD_OUTPUT, error=why))
 
 
 def allowing(
-    course: WorkHistory, claim: SpecialistClaim, *, yes: bool, word: str = ""
+    history: WorkHistory, claim: SpecialistClaim, *, yes: bool, word: str = ""
 ) -> WorkHistory:
     """Return the history after the owner's answer to a requested call."""
     call = claim.needs
     if call is None:
-        return replace(course, said=f"Asked {claim.error!r}, the owner said: {word}\n")
+        return replace(history, said=f"Asked {claim.error!r}, the owner said: {word}\n")
     exact = changes.exact(call)
     if yes:
-        return replace(course, said=changes.allowed(call, exact), allowed=(call.digest,))
-    return replace(course, said=changes.refused(call, exact, word), allowed=())
+        return replace(history, said=changes.allowed(call, exact), allowed=(call.digest,))
+    return replace(history, said=changes.refused(call, exact, word), allowed=())
 
 
-def _write_brief(task: Task, contract: Contract | None, course: WorkHistory) -> str:
+def _write_brief(task: Task, contract: Contract | None, history: WorkHistory) -> str:
     notes: Sequence[str] = task.notes
     asked = "\n\n".join([task.instructions, *(f"The owner adds: {note}" for note in notes)])
-    note = checkpoint.resume(course.note) if course.note else ""
-    text = changes.prompt(asked, contract, checkpoint=note, failed=course.failed)
-    return f"{text}\n{course.said}" if course.said else text
-
-
-def _goes_on(course: WorkHistory) -> str:
-    return course.said or changes.fix(course.failed)
+    note = checkpoint.resume(history.note) if history.note else ""
+    text = changes.prompt(asked, contract, checkpoint=note, failed=history.failed)
+    return f"{text}\n{history.said}" if history.said else text

@@ -40,25 +40,25 @@ class Worktrees:
         self._root = root.resolve()
         self.git = Git(environ)
         self._locks: LocksByKey[str] = LocksByKey()
-        self._mended: set[str] = set()
+        self._unlocked: set[str] = set()
 
     async def open(self, checkout: str, task: TaskId, base: str | None = None) -> Worktree:
         """Return the worktree of a task: as it was left, or new from the base or HEAD.
 
         A half-made one of a dead process is discarded and made again.
         """
-        owners = await self._owners(checkout)
+        owners = await self._owner_repository(checkout)
         repo = str(self._root / _name(owners.folder) / REPOSITORY)
         async with self._locks[repo]:
-            await self._founded(repo, owners)
-            kept = await asyncio.to_thread(disk.recorded_base, repo, task)
-            wanted = kept or await self._based(repo, owners, base)
+            await self._ensure_repository(repo, owners)
+            recorded = await asyncio.to_thread(disk.recorded_base, repo, task)
+            wanted = recorded or await self._fetch_base(repo, owners, base)
             tree = Worktree(
                 task_id(task), f"{Path(repo).parent}/{task}", wanted, repo, owners.folder
             )
-            whole: bool = kept is not None and await asyncio.to_thread(disk.is_complete, tree)
+            whole: bool = recorded is not None and await asyncio.to_thread(disk.is_complete, tree)
             if not whole:
-                await self._made(tree)
+                await self._create(tree)
             await asyncio.to_thread(disk.mend, tree)
         return tree
 
@@ -68,30 +68,39 @@ class Worktrees:
         where, git = tree.inside, self.git
         await git.ok(where, "read-tree", tree.base)
         await self._check_room(tree)
-        refused = await self._added(tree)
+        refused = await self._add_all(tree)
         whole = await git.ok(where, "write-tree")
-        found = await self._changed(tree, whole)
+        found = await self._changed_files(tree, whole)
         targets = {
-            c.path: await self._target(tree, c.hash) for c in found if c.mode == changes.LINK
+            c.path: await self._link_target(tree, c.hash) for c in found if c.mode == changes.LINK
         }
         refused += changes.refusals(found, targets)
         return Snapshot(whole, found, await self.diff(tree, whole), refused)
 
-    async def commit(self, tree: Worktree, seen: Snapshot, words: str, at: datetime) -> str:
+    async def commit(self, tree: Worktree, snapshot: Snapshot, words: str, at: datetime) -> str:
         """Commit exactly what was seen to the task's branch, on the base.
 
         The same snapshot at the same moment gives the same commit, so repeating is safe.
         """
-        if seen.refused:
-            raise Conflict(f"The work of {tree.task_id} cannot be kept. {' '.join(seen.refused)}")
-        when = {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
-        made = await self.git.ok(
-            tree.house, "commit-tree", seen.tree, "-p", tree.base, stdin=words.encode(), also=when
-        )
+        if snapshot.refused:
+            raise Conflict(
+                f"The work of {tree.task_id} cannot be kept. {' '.join(snapshot.refused)}"
+            )
+        made = await self.commit_tree(tree, snapshot.tree, words, at, tree.base)
         await self.git.ok(tree.house, "update-ref", tree.ref, made)
         # The next specialist in this folder must not find changes staged by us.
         await self.git.ok(replace(tree.inside, index=None), "read-tree", made)
         return made
+
+    async def commit_tree(
+        self, tree: Worktree, whole: str, words: str, at: datetime, *parents: str
+    ) -> str:
+        """Make a commit in Remit's own repository, on no branch."""
+        when = {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
+        named = (word for parent in parents for word in ("-p", parent))
+        return await self.git.ok(
+            tree.house, "commit-tree", whole, *named, stdin=words.encode(), also=when
+        )
 
     async def remove(self, tree: Worktree) -> None:
         """Remove a task's worktree completely; what was merged stays with the owner."""
@@ -111,7 +120,7 @@ class Worktrees:
 
     # Making one -----------------------------------------------------------------------------------
 
-    async def _owners(self, checkout: str) -> GitLocation:
+    async def _owner_repository(self, checkout: str) -> GitLocation:
         folder = await asyncio.to_thread(os.path.realpath, checkout)
         if not await asyncio.to_thread(os.path.isdir, folder):
             raise NotFound("folder", checkout)
@@ -125,7 +134,7 @@ class Worktrees:
             raise BadInput(f"Remit's directory lies in {checkout}; worktrees cannot stand there.")
         return where
 
-    async def _founded(self, repo: str, owners: GitLocation) -> None:
+    async def _ensure_repository(self, repo: str, owners: GitLocation) -> None:
         """Create Remit's repository if missing, and restore its settings."""
         form = await self.git.ok(owners, "rev-parse", "--show-object-format")
         if not await asyncio.to_thread(Path(repo, "HEAD").exists):
@@ -135,12 +144,12 @@ class Worktrees:
             words = ("init", "--bare", "--quiet", "--template=", f"--object-format={form}", ".")
             await self.git.ok(GitLocation(str(half)), *words)
             await asyncio.to_thread(half.rename, repo)
-        if repo not in self._mended:
+        if repo not in self._unlocked:
             await asyncio.to_thread(disk.unlock, Path(repo))
-            self._mended.add(repo)
+            self._unlocked.add(repo)
         await asyncio.to_thread(disk.configure, Path(repo), form)
 
-    async def _based(self, repo: str, owners: GitLocation, base: str | None) -> str:
+    async def _fetch_base(self, repo: str, owners: GitLocation, base: str | None) -> str:
         """Return the base commit, fetched into Remit's repository."""
         named = f"{base or 'HEAD'}^{{commit}}"
         found = await self.git.run(
@@ -164,7 +173,7 @@ class Worktrees:
             where, *words, f"--upload-pack={any_sha}", source, f"{sha}:refs/remit/{sha}"
         )
 
-    async def _made(self, tree: Worktree) -> None:
+    async def _create(self, tree: Worktree) -> None:
         await asyncio.to_thread(disk.clear, tree)
         tip = await self.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
         start = tree.base if tip.code else tip.text
@@ -179,8 +188,8 @@ class Worktrees:
     async def _check_room(self, tree: Worktree) -> None:
         """Check the size of changes before reading them."""
         words = ("ls-files", "-z", "--modified", "--others", "--exclude-standard", "--deduplicate")
-        said = await self.git.run(tree.inside, *words)
-        names = [name for name in said.out.split(b"\0") if name]
+        result = await self.git.run(tree.inside, *words)
+        names = [name for name in result.out.split(b"\0") if name]
         if len(names) > MAX_CHANGED_FILES:
             raise Conflict(
                 f"{len(names)} files changed; at most {MAX_CHANGED_FILES} are taken over."
@@ -192,7 +201,7 @@ class Worktrees:
                 f"The changed files have {size} bytes; at most {most} MB are taken over."
             )
 
-    async def _added(self, tree: Worktree) -> tuple[str, ...]:
+    async def _add_all(self, tree: Worktree) -> tuple[str, ...]:
         """Add everything in the folder to our index; return why something could not be added."""
         listed = await self.git.run(tree.inside, "ls-files", "-z", "--stage")
         entries = listed.out.decode("utf-8", "surrogateescape").split("\0")
@@ -201,32 +210,32 @@ class Worktrees:
         apart = [f":(top,exclude,literal){path}" for path in inner]
         filled = await asyncio.to_thread(disk.filled, tree, inner)
         refused = tuple(changes.is_repository(path) for path in filled)
-        said = await self.git.run(tree.inside, "add", "--all", "--", ":/", *apart)
-        if not said.code:
+        result = await self.git.run(tree.inside, "add", "--all", "--", ":/", *apart)
+        if not result.code:
             return refused
-        why = " ".join(said.err.split())[-200:]
+        why = " ".join(result.err.split())[-200:]
         return (*refused, f"Not everything in the folder can be kept: {why}.")
 
-    async def _changed(self, tree: Worktree, whole: str) -> tuple[changes.FileChange, ...]:
+    async def _changed_files(self, tree: Worktree, whole: str) -> tuple[changes.FileChange, ...]:
         words = ("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", tree.base, whole)
-        said = await self.git.run(tree.house, *words)
-        if said.code:
+        result = await self.git.run(tree.house, *words)
+        if result.code:
             raise Permanent(
-                f"git cannot compare {tree.folder}: {' '.join(said.err.split())[-200:]}"
+                f"git cannot compare {tree.folder}: {' '.join(result.err.split())[-200:]}"
             )
-        return changes.read(said.out)
+        return changes.read(result.out)
 
-    async def _target(self, tree: Worktree, sha: str) -> str:
+    async def _link_target(self, tree: Worktree, sha: str) -> str:
         """Return exactly where a link leads."""
-        said = await self.git.run(tree.house, "cat-file", "blob", sha)
-        return said.out.decode("utf-8", "surrogateescape")
+        result = await self.git.run(tree.house, "cat-file", "blob", sha)
+        return result.out.decode("utf-8", "surrogateescape")
 
     async def diff(self, tree: Worktree, whole: str) -> str:
         """Return how a tree differs from the base."""
         words = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
-        said = await self.git.run(tree.house, *words, tree.base, whole)
-        text = said.out[:MAX_DIFF_BYTES].decode("utf-8", "replace")
-        left_out = len(said.out) - MAX_DIFF_BYTES
+        result = await self.git.run(tree.house, *words, tree.base, whole)
+        text = result.out[:MAX_DIFF_BYTES].decode("utf-8", "replace")
+        left_out = len(result.out) - MAX_DIFF_BYTES
         return f"{text}\n… ({left_out} bytes left out)\n" if left_out > 0 else text
 
 
@@ -243,32 +252,32 @@ async def shelve(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
     Everything in the folder that git does not ignore becomes a commit on the task's branch in
     Remit's own repository. Doing it twice changes nothing.
     """
-    kept = await _commit_leftovers(trees, tree, at)
+    saved = await _commit_leftovers(trees, tree, at)
     failpoint("shelved")
-    if kept is None:
+    if saved is None:
         await trees.remove(tree)
     else:
         await trees.clear(tree)
-    return kept
+    return saved
 
 
 async def _commit_leftovers(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
     if not disk.is_complete(tree) or not tree.base:
         # Nobody has worked in it: it was never made whole, or is gone already.
         return await _tip(trees, tree) if tree.base else None
-    seen = await trees.look(tree)
+    snapshot = await trees.look(tree)
     tip = await _tip(trees, tree)
-    if tip is not None and seen.tree == await trees.git.ok(
+    if tip is not None and snapshot.tree == await trees.git.ok(
         tree.house, "rev-parse", "--verify", f"{tip}^{{tree}}"
     ):
         return tip
-    if not seen.changes:
+    if not snapshot.changes:
         return None
     # What could not be taken over may be kept: nobody checks it out by accident.
-    return await trees.commit(tree, replace(seen, refused=()), "As it was left\n", at)
+    return await trees.commit(tree, replace(snapshot, refused=()), "As it was left\n", at)
 
 
 async def _tip(trees: Worktrees, tree: Worktree) -> str | None:
     """Return the commit on the task's branch, if it is not the base."""
-    said = await trees.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
-    return None if said.code or said.text == tree.base else said.text
+    result = await trees.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
+    return None if result.code or result.text == tree.base else result.text

@@ -10,12 +10,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.codec import moment, stamp
+from remit.model.codec import Json, moment, stamp
 from remit.model.ids import RANDOM_BITS, ReviewId, TaskId, encode
 from remit.model.review import RESTORED, Review
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import SourceKind, Task
-from remit.store import meta, reviews, rows, tasks
+from remit.store import cues, events, meta, notices, reviews, rows, tasks
 from remit.store.database import Tx
 
 _AT: Final = "restored_at"
@@ -114,3 +115,40 @@ def _meta(tx: Tx, key: str) -> datetime | None:
 
 def _told(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
+
+
+class HeldTasks(Struct, frozen=True):
+    """How many tasks wait for the owner after a restore: paused ones, and ones with a question."""
+
+    paused: int
+    asked: int
+
+
+def incarnation(tx: Tx) -> int:
+    """Return how often this history was restored, plus one."""
+    return int(meta.get(tx, "incarnation") or 1)
+
+
+def hold_back(tx: Tx, now: datetime) -> HeldTasks:
+    """Let everything wait that may have been done, or sent, since the store was saved."""
+    number = incarnation(tx) + 1
+    meta.put(tx, "incarnation", str(number))
+    entry = NewEvent(EventKind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
+    events.append(tx, None, 0, entry, now)
+    note(tx, now)
+    cues.mark_restored(tx, now)
+    why = "restored from a backup; it may be out already"
+    tx.run("doubt_all_sends", {"why": why, "now": rows.ms(now)})
+    notices.doubt_all(tx)
+    # Access revoked since the backup must stay revoked: everybody signs in again.
+    tx.run("revoke_all_tokens", {"now": rows.ms(now)})
+    tx.run("end_all_sign_ins", {"now": rows.ms(now)})
+    asked = hold_due_slots(tx, now)
+    found = tx.all("pause_due_tasks", {"now": rows.ms(now)})
+    for row in found:
+        was = str(row["resume_to"])
+        data: dict[str, Json] = {"was": was, "to": "paused", "note": "restored from a backup"}
+        place = rows.number(row["events"])
+        moved = NewEvent(EventKind.TASK_MOVED, Actor.OWNER, data)
+        events.append(tx, TaskId(str(row["id"])), place, moved, now)
+    return HeldTasks(len(found), asked)

@@ -1,6 +1,5 @@
 """Checks whether the file still holds what was written into it."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -8,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import RemitError
-from remit.model.codec import Json, JsonMap, to_json
+from remit.model.codec import Json, JsonMap, sha256, to_json
 from remit.model.delivery_moves import STATUS_AFTER_ANSWER, STATUS_AFTER_DECISION
 from remit.model.run import EventKind
 from remit.store import events, rows
@@ -115,7 +114,7 @@ def _misplaced(parcel: Row, sends: Mapping[Cell, _Send]) -> Iterator[str]:
         yield f"Delivery {parcel['id']!s} is {is_now}, but the journal says {told.status}."
     if parcel["receipt"] != told.receipt:
         yield f"The receipt of delivery {parcel['id']!s} is not what came back."
-    body = hashlib.sha256(str(parcel["body"]).encode()).hexdigest()
+    body = sha256(str(parcel["body"]).encode()).hex()
     if told.digest not in (None, body):
         yield f"The text of delivery {parcel['id']!s} is not what was sent."
 

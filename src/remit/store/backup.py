@@ -7,23 +7,27 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from msgspec import Struct
-
 from remit.errors import BadInput
-from remit.model.codec import Json, stamp
-from remit.model.ids import TaskId
-from remit.model.run import EventKind, NewEvent
-from remit.model.status import Actor
-from remit.store import after_restore, cues, events, home, meta, notices, read_only, rows
+from remit.model.codec import stamp
+from remit.store import home, read_only
+from remit.store.after_restore import HeldTasks, hold_back
 from remit.store.connection import SqliteTx, connect, trouble
-from remit.store.database import Tx
 from remit.system.files import sync_folder
 
 _PAGES = 2000
 
 
-def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], None]) -> Path:
-    """Copy the current database, verified, into a file of its own."""
+def save(
+    source: Path,
+    folder: Path,
+    now: datetime,
+    progress: Callable[[float], None],
+    files: Path | None = None,
+) -> Path:
+    """Copy the current database, verified, into a file of its own; the files of tasks beside it.
+
+    Their bytes are stored before a row names them, so they are copied after the rows.
+    """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     target = folder / f"agent-{now:%Y%m%dT%H%M%S}Z.db"
     partial = target.with_suffix(".partial")
@@ -32,6 +36,8 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
         with closing(connect(partial)) as copy:
             home.check(source, copy)
             copy.execute("PRAGMA journal_mode = DELETE")
+        if files is not None and files.is_dir():
+            copy_files(files, target.with_suffix(".files"))
         partial.rename(target)
     except sqlite3.Error as error:
         raise trouble(source, error) from error
@@ -41,14 +47,21 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
     return target
 
 
-class HeldTasks(Struct, frozen=True):
-    """How many tasks wait for the owner after a restore: paused ones, and ones with a question."""
+def copy_files(source: Path, target: Path) -> None:
+    """Copy files that are named by their hash; what is there already is the same."""
+    target.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for each in source.iterdir():
+        fresh = target / each.name
+        if each.name.startswith(".") or fresh.exists():
+            continue
+        half = target / f".{each.name}.half"
+        shutil.copyfile(each, half, follow_symlinks=False)
+        half.chmod(0o600)
+        half.rename(fresh)
+    sync_folder(target)
 
-    paused: int
-    asked: int
 
-
-def restore(saved: Path, target: Path, now: datetime) -> HeldTasks:
+def restore(saved: Path, target: Path, now: datetime, files: Path | None = None) -> HeldTasks:
     """Replace the database by a backup; the old file is kept beside it.
 
     What was due between the backup and now may have run and sent something. So everything active or
@@ -67,17 +80,14 @@ def restore(saved: Path, target: Path, now: datetime) -> HeldTasks:
     with closing(connect(fresh)) as connection:
         tx = SqliteTx(connection)
         tx.begin()
-        held = _hold_back(tx, now)
+        held = hold_back(tx, now)
         tx.commit()
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.execute("PRAGMA journal_mode = DELETE")
+    if files is not None and saved.with_suffix(".files").is_dir():
+        copy_files(saved.with_suffix(".files"), files)
     _swap(fresh, target, now)
     return held
-
-
-def incarnation(tx: Tx) -> int:
-    """Return how often this history was restored, plus one."""
-    return int(meta.get(tx, "incarnation") or 1)
 
 
 def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float], None]) -> None:
@@ -95,30 +105,6 @@ def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float]
         reader.backup(writer, pages=_PAGES, progress=tell)
         writer.execute("PRAGMA journal_mode = DELETE")
         writer.execute("INSERT OR REPLACE INTO meta VALUES ('backup_at', ?)", (stamp(now),))
-
-
-def _hold_back(tx: Tx, now: datetime) -> HeldTasks:
-    number = incarnation(tx) + 1
-    meta.put(tx, "incarnation", str(number))
-    entry = NewEvent(EventKind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
-    events.append(tx, None, 0, entry, now)
-    after_restore.note(tx, now)
-    cues.mark_restored(tx, now)
-    why = "restored from a backup; it may be out already"
-    tx.run("doubt_all_sends", {"why": why, "now": rows.ms(now)})
-    notices.doubt_all(tx)
-    # Access revoked since the backup must stay revoked: everybody signs in again.
-    tx.run("revoke_all_tokens", {"now": rows.ms(now)})
-    tx.run("end_all_sign_ins", {"now": rows.ms(now)})
-    asked = after_restore.hold_due_slots(tx, now)
-    found = tx.all("pause_due_tasks", {"now": rows.ms(now)})
-    for row in found:
-        was = str(row["resume_to"])
-        data: dict[str, Json] = {"was": was, "to": "paused", "note": "restored from a backup"}
-        place = rows.number(row["events"])
-        moved = NewEvent(EventKind.TASK_MOVED, Actor.OWNER, data)
-        events.append(tx, TaskId(str(row["id"])), place, moved, now)
-    return HeldTasks(len(found), asked)
 
 
 def _swap(fresh: Path, target: Path, now: datetime) -> None:

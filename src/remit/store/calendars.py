@@ -200,3 +200,16 @@ def _resource(row: Row) -> StoredResource:
         why=rows.text(row["why"]),
         seen=row.get("seen_etag") == row["etag"],
     )
+
+
+def fingerprint(tx: Tx, name: str) -> str | None:
+    """Return a text that changes with any entry of a calendar; None if none of that name is read.
+
+    The name of an account stands for all its calendars.
+    """
+    found = [each for each in list_calendars(tx) if name in (each.name, each.account)]
+    if not any(each.looked for each in found):
+        return None
+    places = ((each.account, each.path) for each in found)
+    versions = (each for place in places for each in sorted(etags(tx, *place).items()))
+    return "\n".join(f"{path} {etag}" for path, etag in versions)

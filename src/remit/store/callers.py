@@ -7,7 +7,7 @@ from msgspec import Struct
 from remit.errors import Conflict, NotFound
 from remit.model.caller import Caller, Scope
 from remit.store import rows
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Params, Row, Tx, quick
 
 
 class ApiToken(Struct, frozen=True, kw_only=True):
@@ -58,6 +58,7 @@ def tokens(tx: Tx) -> list[ApiToken]:
     return [_token(row) for row in tx.all("list_tokens")]
 
 
+@quick
 def token_of(tx: Tx, digest: bytes, now: datetime) -> ApiToken | None:
     """Return the valid token with this secret."""
     row = tx.one("find_token", {"hash": digest, "now": rows.ms(now)})
@@ -106,6 +107,7 @@ def sign_ins(tx: Tx, now: datetime) -> list[SignIn]:
     return [_sign_in(row) for row in tx.all("list_sign_ins", {"now": rows.ms(now)})]
 
 
+@quick
 def sign_in_of(tx: Tx, digest: bytes, now: datetime) -> SignIn | None:
     row = tx.one("find_sign_in", {"hash": digest, "now": rows.ms(now)})
     return None if row is None else _sign_in(row)

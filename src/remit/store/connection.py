@@ -1,6 +1,7 @@
 """A connection to the SQLite file, its transaction, and the meaning of its errors."""
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -10,7 +11,9 @@ from remit.store.database import Cell, JournalTail, Params, Row, statement
 
 APPLICATION_ID: Final = 0x524D4954  # "RMIT"
 BUSY_SECONDS: Final = 20
-_CACHE_KIB: Final = 32 * 1024
+# The system keeps the file in memory anyway, once for all connections.
+_WRITER_CACHE_KIB: Final = 16 * 1024
+_READER_CACHE_KIB: Final = 2 * 1024
 
 
 def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) -> sqlite3.Connection:
@@ -25,7 +28,8 @@ def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) ->
         check_same_thread=False,
     )
     connection.row_factory = as_mapping
-    connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+    cache = _WRITER_CACHE_KIB if writable else _READER_CACHE_KIB
+    connection.execute(f"PRAGMA cache_size = -{cache}")
     connection.execute("PRAGMA foreign_keys = ON")
     # Otherwise INSERT OR REPLACE would delete a row without firing the triggers that protect it.
     connection.execute("PRAGMA recursive_triggers = ON")
@@ -47,8 +51,14 @@ def as_mapping(cursor: sqlite3.Cursor, row: tuple[Cell, ...]) -> dict[str, Cell]
 class SqliteTx:
     """Statements by name over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    shared: Final = False
+
+    def __init__(
+        self, connection: sqlite3.Connection, path: Path = Path(), busy: float = BUSY_SECONDS
+    ) -> None:
         self._connection = connection
+        self._path = path
+        self._busy = busy
         self.tail: JournalTail | None = None
         self.appended: list[Event] = []  # to the journal, in this transaction
         self.committed: list[Event] = []  # until somebody takes them
@@ -70,12 +80,14 @@ class SqliteTx:
     def changes(self) -> int:
         return self._connection.total_changes
 
-    def begin(self) -> None:
+    def begin(self, verbs: Sequence[str] = ()) -> None:
+        del verbs  # there is one writer at a time
         self._connection.execute("BEGIN IMMEDIATE")
 
-    def look(self) -> None:
-        """Begin to read: everything after this sees one moment."""
-        self._connection.execute("BEGIN")
+    def look(self, *, single: bool = False) -> None:
+        """Begin to read: everything after this sees one moment. A single query needs no more."""
+        if not single:
+            self._connection.execute("BEGIN")
 
     def commit(self) -> None:
         self._connection.execute("COMMIT")
@@ -104,6 +116,23 @@ class SqliteTx:
         self.appended.clear()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
+
+    def close(self) -> None:
+        # No PRAGMA optimize: by the statistics of a young file SQLite would take other indexes, and
+        # sort and scan in an old one. Without any it takes those that were made for the question.
+        self._connection.close()
+
+    def explain(self, error: Exception) -> RemitError | None:
+        if not isinstance(error, sqlite3.Error):
+            return None
+        return trouble(self._path, error, self._busy)
+
+    def can_go_on_after(self, error: Exception) -> bool:
+        # After an operational error nobody knows how much of the transaction is left.
+        return not isinstance(error, sqlite3.OperationalError)
+
+    def should_run_again(self) -> bool:
+        return False
 
 
 def trouble(path: Path, error: sqlite3.Error, busy: float = BUSY_SECONDS) -> RemitError:

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import NotFound
-from remit.model.codec import Json, JsonMap, text_of, to_json
+from remit.model.codec import Json, JsonMap, stored_text, to_json
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.ids import ConversationId, TaskId
 from remit.model.review import Review
@@ -21,7 +21,7 @@ from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.store import events, meta, rows, tasks
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Params, Row, Tx, quick
 
 MOST_TASKS: Final = 50  # tasks of a conversation that are loaded
 _ACTORS: Final = {Role.USER: Actor.OWNER, Role.ASSISTANT: Actor.EXECUTOR, Role.SYSTEM: Actor.ENGINE}
@@ -97,7 +97,7 @@ def answer(tx: Tx, turn: Turn, said: NewTurnRecord, now: datetime) -> Turn | Non
 
 def mean(tx: Tx, turn: Turn, meant: JsonMap) -> None:
     """Store the intent of a turn before it is executed; it never changes after that."""
-    told: Params = {"conversation": turn.conversation_id, "n": turn.n, "meant": text_of(meant)}
+    told: Params = {"conversation": turn.conversation_id, "n": turn.n, "meant": stored_text(meant)}
     tx.run("set_turn_meaning", told)
 
 
@@ -175,7 +175,7 @@ def _details(said: NewTurnRecord) -> str:
         "asks": said.asks,
         "notes": to_json(said.notes),
     }
-    return text_of({name: value for name, value in kept.items() if value})
+    return stored_text({name: value for name, value in kept.items() if value})
 
 
 # What a conversation is about ---------------------------------------------------------------------
@@ -213,6 +213,12 @@ def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
     return TaskId(str(row["task_id"])) if row else None
 
 
+def turn_key(tx: Tx, ident: ConversationId, n: int) -> str:
+    """Return the key under which a turn was stored; empty if it had none."""
+    row = tx.one("get_turn", {"conversation": ident, "n": n})
+    return (rows.text(row["key"]) or "") if row else ""
+
+
 def on_channel(tx: Tx, channel: str) -> Conversation | None:
     """Return the most recent conversation that began on a channel."""
     row = tx.one("find_conversation_by_channel", {"channel": channel})
@@ -245,6 +251,7 @@ def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
 # What became of tasks -----------------------------------------------------------------------------
 
 
+@quick
 def told_upto(tx: Tx) -> int:
     """Return the last event whose news was posted."""
     return int(meta.get(tx, _TOLD) or 0)

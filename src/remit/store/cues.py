@@ -13,9 +13,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.codec import JsonMap, stamp, text_of
+from remit.model.codec import JsonMap, stamp, stored_text
 from remit.model.ids import TaskId
 from remit.model.task import Source
+from remit.model.task_file import ATTACHMENTS
 from remit.store import meta, rows
 from remit.store.database import Params, Row, Tx
 
@@ -101,7 +102,7 @@ def come(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: dateti
         "sender": arrival.sender,
         "said": rows.ms(min(arrival.said_at or now, now)),
         "heard": rows.ms(now),
-        "body": text_of(arrival.body),
+        "body": stored_text(arrival.body if known is None else _with_files(known, arrival)),
         "fate": fate.value,
         "why": why,
     }
@@ -155,7 +156,7 @@ def mark(tx: Tx, door: str) -> JsonMap:
 
 
 def keep_mark(tx: Tx, door: str, said: JsonMap) -> None:
-    meta.put(tx, _MARK + door, text_of(said))
+    meta.put(tx, _MARK + door, stored_text(said))
 
 
 def mark_restored(tx: Tx, now: datetime) -> None:
@@ -206,6 +207,13 @@ def _found(tx: Tx, ref: str) -> StoredCue:
     row = tx.one("get_inbound", {"ref": ref})
     assert row is not None  # noqa: S101 - it was kept one line above
     return _kept(row)
+
+
+def _with_files(known: Row, arrival: Arrival) -> JsonMap:
+    """Return what a channel kept before, as it stands, with the files fetched since."""
+    body: JsonMap = json.loads(str(known["body"]))
+    files = arrival.body.get(ATTACHMENTS)
+    return body | {ATTACHMENTS: files} if files else body
 
 
 def _kept(row: Row) -> StoredCue:

@@ -12,6 +12,7 @@ from remit.model.run import Event
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Look = TypeVar("Look", bound=Callable[..., object])
 
 # Not importlib.resources: it takes a third of the time of reading a page of tasks.
 FOLDER: Final = Path(__file__).parent
@@ -21,6 +22,18 @@ Cell: TypeAlias = str | int | float | bytes | None
 Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
 Row: TypeAlias = Mapping[str, Cell]
 OnCommit: TypeAlias = Callable[[Sequence[Event]], None]
+
+
+def quick(look: Look) -> Look:
+    """Mark a verb that finds a few rows by their keys: a thread would cost more than it does."""
+    look.quick = True  # type: ignore[attr-defined]
+    return look
+
+
+def single(look: Look) -> Look:
+    """Mark a quick verb of one statement: that sees one moment without a transaction."""
+    look.single = True  # type: ignore[attr-defined]
+    return quick(look)
 
 
 class JournalTail(Struct):
@@ -34,6 +47,10 @@ class Tx(Protocol):
     """One transaction. It runs statements by their names in the `.sql` files of this folder."""
 
     tail: JournalTail | None
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes write, too; then events wait for their place in the journal."""
 
     @property
     def appended(self) -> list[Event]:
@@ -62,7 +79,8 @@ class Database(Protocol):
 
     def read(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> Awaitable[T]: ...
+    ) -> Awaitable[T]:
+        """Run a verb that only looks; everything that it finds is of one moment."""
 
     def on_commit(self, tell: OnCommit) -> None:
         """Hand over the new events after each commit that added to the journal, in their order."""

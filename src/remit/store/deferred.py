@@ -4,7 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
-from remit.model.codec import Json, JsonMap, from_json, text_of, to_json
+from remit.model.codec import Json, JsonMap, from_json, stored_text, to_json
 from remit.model.contract import Criterion, Finding, Verdict
 from remit.model.deferred import (
     LATER,
@@ -38,8 +38,8 @@ def put_off(tx: Tx, waits: Iterable[DeferredCriterion]) -> None:
             "branch": each.batch.branch,
             "ends": each.batch.group.ends.value,
             "name": each.batch.group.name,
-            "criterion": text_of(to_json(each.criterion)),
-            "paths": text_of(list[Json](each.paths)),
+            "criterion": stored_text(to_json(each.criterion)),
+            "paths": stored_text(list[Json](each.paths)),
             "now": rows.ms(each.since),
         }
         tx.run("put_deferred", columns)
@@ -82,7 +82,7 @@ def settle(
             {
                 "task": task_id,
                 "place": place,
-                "finding": text_of(to_json(found)),
+                "finding": stored_text(to_json(found)),
                 "now": rows.ms(now),
             },
         )
@@ -109,8 +109,9 @@ def drop(tx: Tx, task: Task, now: datetime) -> None:
 
 
 def _write(tx: Tx, task: Task, verdict: Verdict, told: JsonMap, now: datetime) -> None:
-    text = text_of(to_json(verdict))
-    row = tx.one("settle_verdict", {"id": task.id, "verdict": text, "now": rows.ms(now)})
+    text = stored_text(to_json(verdict))
+    found: dict[str, str | int] = {"verdict": text, "unproven": int(not verdict.passed)}
+    row = tx.one("settle_verdict", {"id": task.id, **found, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - it has ended, and is never taken away
     data: JsonMap = {**told, "overall": verdict.overall.value}
     entry = NewEvent(EventKind.TASK_UPDATED, Actor.VERIFIER, data)

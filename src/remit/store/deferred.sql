@@ -31,6 +31,7 @@ UPDATE deferred SET settled_at = :now, finding = :finding
 -- What is found after a task has ended; nobody holds it any more.
 UPDATE tasks
    SET details = json_set(details, '$.verdict', json(:verdict)),
+       unproven = CASE WHEN contract_type <> 'advisory' THEN :unproven ELSE 0 END,
        events = events + 1, updated_at = :now
  WHERE id = :id AND completed_at IS NOT NULL
 RETURNING events;

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.errors import LeaseLost
-from remit.model.codec import Json, JsonMap, text_of, to_json
+from remit.model.codec import Json, JsonMap, stored_text, to_json
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -15,6 +15,7 @@ from remit.model.delivery import (
     DeliveryStatus,
     Found,
     ProviderReport,
+    SendCap,
     SendHistory,
 )
 from remit.model.delivery_moves import answer_word, status_after
@@ -22,8 +23,8 @@ from remit.model.ids import DeliveryId, TaskId
 from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Task
-from remit.store import events, rows, tasks
-from remit.store.database import Params, Tx
+from remit.store import events, permissions, rows, tasks
+from remit.store.database import Params, Tx, quick
 
 
 class MessageThread(Struct, frozen=True):
@@ -54,6 +55,22 @@ def claim_send(
     return n
 
 
+def claim_capped(  # noqa: PLR0913 - as above, and the cap
+    tx: Tx,
+    lease: Lease,
+    delivery: Delivery,
+    body: str,
+    digest: str,
+    now: datetime,
+    *,
+    cap: SendCap,
+) -> int:
+    """Claim a send, unless too many messages went to the same place; then return 0."""
+    if permissions.sent_since(tx, delivery, cap.since) >= cap.most:
+        return 0
+    return claim_send(tx, lease, delivery, body, digest, now)
+
+
 def settle_send(
     tx: Tx, lease: Lease, delivery: Delivery, attempt: int, answer: Answer, now: datetime
 ) -> bool:
@@ -69,8 +86,20 @@ def settle_send(
         data["receipt"] = receipt
     if not settled:
         data["late"] = True
+        _keep_late_answer(tx, lease.task_id, str(delivery.id), answer, now)
     _tell(tx, lease.task_id, _note(tx, lease.task_id, now), EventKind.DELIVERY_SETTLED, data, now)
     return bool(settled)
+
+
+def _keep_late_answer(
+    tx: Tx, task_id: TaskId, delivery_id: str, answer: Answer, now: datetime
+) -> None:
+    """Keep what a channel told a worker that was replaced meanwhile: it settles the doubt."""
+    if tx.shared and isinstance(answer, Accepted):
+        said = ProviderReport(ref=answer.ref, arrived=True)
+        kept: Params = {"id": delivery_id, "reported": stored_text(to_json(said)), "arrived": True}
+        tx.run("report_delivery", kept)
+        tx.run("wake_task", {"id": task_id, "now": rows.ms(now)})
 
 
 class DashboardPost(Struct, frozen=True):
@@ -135,6 +164,7 @@ def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime
     _tell_cleared(tx, lease.task_id, place, str(delivery.id), answer, now)
 
 
+@quick
 def sends(tx: Tx, delivery: Delivery) -> SendHistory:
     """Return the attempts of a delivery so far."""
     row = tx.one("sum_attempts", {"id": delivery.id})
@@ -159,7 +189,7 @@ def report(tx: Tx, came: DeliveryReport, now: datetime) -> TaskId | None:
     if row is None:
         return None
     task_id, delivery_id = TaskId(str(row["task_id"])), str(row["id"])
-    kept: dict[str, str | int] = {"id": delivery_id, "reported": text_of(to_json(came.said))}
+    kept: dict[str, str | int] = {"id": delivery_id, "reported": stored_text(to_json(came.said))}
     fresh = tx.run("report_delivery", kept | {"arrived": came.said.arrived}) == 1
     if not fresh and came.said.arrived:
         return None  # known to have arrived; providers repeat this

@@ -3,7 +3,7 @@
 UPDATE tasks
    SET title = :title, instructions = :instructions, type = :type, scheduled_for = :scheduled_for,
        priority = :priority, queue = CASE WHEN queue = 4 THEN 4 ELSE :queue END,
-       precomposed = :precomposed, parcels = :parcels, details = :details,
+       precomposed = :precomposed, parcels = :parcels, details = :details, contract_type = :contract_type,
        due_at = CASE WHEN status <> 'ready' THEN due_at
                      WHEN :scheduled_for > CAST(:now AS BIGINT) THEN :scheduled_for
                      ELSE :now END,

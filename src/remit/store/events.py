@@ -6,22 +6,28 @@ from typing import Final
 
 from msgspec import json
 
-from remit.model.codec import text_of
+from remit.model.codec import stored_text
 from remit.model.ids import TaskId
 from remit.model.run import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.status import Actor
 from remit.store import on_behalf, rows
-from remit.store.database import JournalTail, Tx
+from remit.store.database import JournalTail, Tx, quick
 
 MAX_EVENTS: Final = 1 << 62  # all events of one task
 
 
 def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetime) -> int:
-    """Append an event, linked to everything before it; return its place."""
+    """Append an event, linked to everything before it; return its place.
+
+    Beside other writers it has none yet: it waits for its seal.
+    """
+    entry = on_behalf.named(tx, entry)
+    at, data = rows.ms(now), stored_text(entry.data)
+    if tx.shared:
+        tx.ask(_APPEND_UNSEALED, (task_id, n, entry.kind.value, entry.actor.value, at, data))
+        return 0
     tail = tx.tail or _find_tail(tx)
     seq = tail.seq + 1
-    entry = on_behalf.named(tx, entry)
-    at, data = rows.ms(now), text_of(entry.data)
     row = (seq, task_id, n, entry.kind.value, entry.actor.value, at, data)
     digest = chain(tail.hash, row)
     tx.run("append_event", (*row, digest))
@@ -54,6 +60,7 @@ def last_of_task(tx: Tx, task_id: TaskId, limit: int, before: int = 0) -> list[E
     return [rows.event(row) for row in reversed(found)]
 
 
+@quick
 def last(tx: Tx) -> int:
     return (tx.tail or _find_tail(tx)).seq
 
@@ -86,4 +93,7 @@ def _find_tail(tx: Tx) -> JournalTail:
     return JournalTail(rows.number(row["seq"]), digest)
 
 
+_APPEND_UNSEALED: Final = (
+    "INSERT INTO unsealed (task_id, n, kind, actor, at, data) VALUES (?, ?, ?, ?, ?, ?)"
+)
 _HASHED = ("seq", "task_id", "n", "kind", "actor", "at", "data")

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Final, TextIO
@@ -18,15 +19,17 @@ from remit.errors import (
     StoreCorrupt,
     StoreForeign,
     StoreFull,
+    StoreMoved,
     StoreNewer,
     StoreTrouble,
 )
-from remit.store import legacy
-from remit.store.audit import complaints
+from remit.model.codec import stamp
+from remit.store import meta
 from remit.store.connection import APPLICATION_ID, SqliteTx, as_mapping, connect, trouble
 from remit.store.database import FOLDER
 from remit.system.files import sync_folder
 
+MOVED_TO: Final = "moved_to"  # in meta: the database that took over
 RESTORING: Final = "agent.restoring.db"
 _TRIES: Final = 10
 _BETWEEN_TRIES: Final = 0.02
@@ -76,19 +79,45 @@ def is_locked(home: Path) -> bool:
 
 def prepare(path: Path) -> None:
     """Create the file if there is none; else check it and migrate its schema."""
+    from remit.store import legacy  # noqa: PLC0415 - who only reads needs neither it nor the audit
+
     if not path.exists():
         _create(path)
     recognise(path)
     with _opened(path) as connection:
         refuse_newer(path, connection)
         check(path, connection)
+        _keep_before_upgrade(path, connection)
         migrate(connection)
+        refuse_moved(path, connection)
         legacy.retire(connection, path.parent)
+
+
+def _keep_before_upgrade(path: Path, connection: sqlite3.Connection) -> None:
+    """Copy a file of an earlier version to the backups before it is migrated."""
+    reached = version(connection)
+    if reached == len(_migration_files()) or path.name == RESTORING:
+        return
+    folder = path.parent / "backups"
+    folder.mkdir(exist_ok=True, mode=0o700)
+    kept = folder / f"agent-before-upgrade-{reached:04}.db"
+    partial = kept.with_suffix(".partial")
+    partial.unlink(missing_ok=True)
+    partial.touch(mode=0o600)
+    changed = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    with closing(sqlite3.connect(partial, isolation_level=None)) as copy:
+        connection.backup(copy)
+        copy.execute("PRAGMA journal_mode = DELETE")
+        copy.execute("INSERT OR REPLACE INTO meta VALUES ('backup_at', ?)", (stamp(changed),))
+    partial.rename(kept)
+    sync_folder(folder)
 
 
 def _create(path: Path) -> None:
     """Create the file under another name, so a crash leaves none or a complete one."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    from remit.store import legacy  # noqa: PLC0415 - as above
+
     if path.with_name(path.name + "-wal").exists():
         raise StoreCorrupt(str(path), "it is gone, but its log is still there")
     if path.with_name(RESTORING).exists():
@@ -110,6 +139,8 @@ def _create(path: Path) -> None:
 
 def check(path: Path, connection: sqlite3.Connection) -> None:
     """Refuse a damaged file with a sentence; small files are compared with their journal too."""
+    from remit.store.audit import complaints  # noqa: PLC0415 - as above
+
     small = path.stat().st_size <= _WHOLE_CHECK_BYTES
     pragma = "integrity_check" if small else "quick_check"
     try:
@@ -138,9 +169,16 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 def refuse_newer(path: Path, connection: sqlite3.Connection) -> None:
     """Refuse a file that a newer Remit wrote."""
-    reached, known = version(connection), len(migrations())
+    reached, known = version(connection), len(_migration_files())
     if reached > known:
         raise StoreNewer(str(path), reached, known)
+
+
+def refuse_moved(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse a file whose content was moved to another database."""
+    where = meta.get(SqliteTx(connection), MOVED_TO)
+    if where is not None:
+        raise StoreMoved(str(path), where)
 
 
 def version(connection: sqlite3.Connection) -> int:
@@ -171,10 +209,14 @@ def _schema_of(reached: int) -> list[tuple[str, str]]:
 @cache
 def migrations() -> list[str]:
     """Return the migration scripts in order; a gap in their numbers is a bug."""
-    named = sorted((FOLDER / "migrations").glob("*.sql"))
+    named = _migration_files()
     for number, path in enumerate(named, 1):
         assert int(path.name[:4]) == number, path  # noqa: S101 - checked by the tests of the store
     return [path.read_text(encoding="utf-8") for path in named]
+
+
+def _migration_files() -> list[Path]:
+    return sorted((FOLDER / "migrations").glob("*.sql"))
 
 
 def recognise(path: Path) -> None:

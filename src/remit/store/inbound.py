@@ -9,7 +9,7 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from remit.model.codec import JsonMap, text_of
+from remit.model.codec import JsonMap, stored_text
 from remit.model.delivery import DeliveryReport
 from remit.model.ids import TaskId
 from remit.model.permit import number_forms
@@ -42,11 +42,11 @@ def take(tx: Tx, came: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
             "sender": each.sender,
             "said": rows.ms(said),
             "heard": rows.ms(now),
-            "body": text_of(each.body),
+            "body": stored_text(each.body),
         }
         if not tx.run("insert_inbound", kept) or each.report is None:
             continue
-        if any(tx.one("get_inbound", {"ref": ref}) for ref in each.outdone_by):
+        if any(is_known(tx, ref) for ref in each.outdone_by):
             continue
         notices.report(tx, each.report, now)
         task_id = deliveries.report(tx, each.report, now)
@@ -69,6 +69,11 @@ def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
     ]
     times = [rows.number(row["at"]) for row in found if row is not None and row["at"] is not None]
     return rows.parse_time(max(times)) if times else None
+
+
+def is_known(tx: Tx, ref: str) -> bool:
+    """Whether an item came before."""
+    return tx.one("get_inbound", {"ref": ref}) is not None
 
 
 def beginning(tx: Tx, ref: str) -> list[str]:

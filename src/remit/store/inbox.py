@@ -13,7 +13,7 @@ from remit.model.ids import ReviewId, TaskId
 from remit.model.reply import Usage
 from remit.model.review import FRESH, GROUPS, InboxGroup, Review
 from remit.model.run import EventKind, NewEvent
-from remit.model.status import Actor, Reason
+from remit.model.status import TERMINAL, Actor, Reason
 from remit.model.task import Task
 from remit.store import calendars, events, reviews, rows, spending, tasks
 from remit.store.database import Params, Row, Tx
@@ -22,12 +22,16 @@ SEARCHED: Final = 1_000  # newest results that are searched
 
 
 class InboxCounts(Struct, frozen=True):
-    """How many things wait for the owner, and how many are postponed."""
+    """How many things wait for the owner, and how many are postponed.
+
+    `decisions` is the one number that is shown everywhere: open questions, without postponed ones.
+    """
 
     decide: int = 0
     look: int = 0
     fix: int = 0
     later: int = 0
+    decisions: int = 0
 
     @property
     def total(self) -> int:
@@ -51,9 +55,10 @@ def needs(tx: Tx, now: datetime) -> InboxCounts:
             later += number
         else:
             counted[GROUPS[rows.word(Reason, row["reason"])]] += number
+    decisions = sum(counted.values())
     look = _number(tx, "count_unseen_results", now)
     fix = counted[InboxGroup.FIX] + _number(tx, "count_unseen_failures", now) + calendars.unseen(tx)
-    return InboxCounts(counted[InboxGroup.DECIDE], look, fix, later)
+    return InboxCounts(counted[InboxGroup.DECIDE], look, fix, later, decisions)
 
 
 def questions(
@@ -101,6 +106,13 @@ def see(tx: Tx, task_id: TaskId, now: datetime) -> Task:
         task = tasks.get(tx, task_id)
         raise Conflict(f"Task {task.id} is {task.status}; what has ended can be seen to the end.")
     return tasks.get(tx, task_id)
+
+
+def see_all(tx: Tx, named: Sequence[TaskId] | None, now: datetime) -> int:
+    """Record that the owner has looked at results; without ids, at all that wait to be seen."""
+    wanted = [each.id for each in look(tx, now, SEARCHED)] if named is None else named
+    known = [each for each in tasks.statuses_of(tx, wanted) if each.status in TERMINAL]
+    return sum(tx.run("mark_task_seen", {"id": each.id, "now": rows.ms(now)}) for each in known)
 
 
 def put_off(tx: Tx, review_id: ReviewId, until: datetime, now: datetime) -> Review:

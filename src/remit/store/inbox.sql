@@ -5,10 +5,10 @@ SELECT reason, COALESCE(later_until, 0) > :now AS later, COUNT(*) AS n
 -- name: count_unseen_results
 -- As in `list_unseen_results`.
 SELECT COUNT(*) AS n FROM (
-  SELECT id, details FROM tasks INDEXED BY tasks_ended
+  SELECT id, contract_type FROM tasks INDEXED BY tasks_ended
    WHERE status = 'completed' AND completed_at >= :since AND seen_at IS NULL AND deleted_at IS NULL
    ORDER BY completed_at DESC LIMIT :searched) AS ended
- WHERE details -> 'contract' ->> 'type' = 'advisory'
+ WHERE contract_type = 'advisory'
     OR EXISTS (SELECT 1 FROM deliveries
                 WHERE task_id = ended.id AND channel = 'dashboard' AND status = 'sent');
 
@@ -32,7 +32,7 @@ SELECT * FROM (
   SELECT * FROM tasks INDEXED BY tasks_ended
    WHERE status = 'completed' AND completed_at >= :since AND seen_at IS NULL AND deleted_at IS NULL
    ORDER BY completed_at DESC LIMIT :searched) AS ended
- WHERE details -> 'contract' ->> 'type' = 'advisory'
+ WHERE contract_type = 'advisory'
     OR EXISTS (SELECT 1 FROM deliveries
                 WHERE task_id = ended.id AND channel = 'dashboard' AND status = 'sent')
  LIMIT :limit;

@@ -1,21 +1,22 @@
 """Stores the tasks of one message together with their questions, or none of them."""
 
+import re
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from itertools import count
 from typing import Final
 
 from msgspec import Struct
 
 from remit.errors import KeyReused
-from remit.model.codec import Json, JsonMap, text_of
+from remit.model.codec import Json, JsonMap, stored_text
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Status
 from remit.model.task import Source, Task
 from remit.store import after_restore, events, reviews, rows, runs, tasks
-from remit.store.database import Row, Tx
+from remit.store.database import Row, Tx, quick
 
 READ_STEP: Final = "read_message"
 
@@ -52,7 +53,7 @@ def store_reading(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> 
     row = _drop(tx, task_id, read, now) if not read.tasks else tasks.read(tx, read.tasks[0], now)
     if row is None:
         return False
-    tx.run("insert_step", (task_id, 0, READ_STEP, text_of(read.record), rows.ms(now)))
+    tx.run("insert_step", (task_id, 0, READ_STEP, stored_text(read.record), rows.ms(now)))
     said_at = read.tasks[0].created_at if read.tasks else now
     for task in read.tasks[1:]:
         if after_restore.admit(tx, task, said_at).id != task.id:
@@ -79,6 +80,7 @@ def _drop(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> Row | No
     return row
 
 
+@quick
 def of_message(tx: Tx, source: Source) -> list[Task]:
     """Return all tasks of a message, in order."""
     found: list[Task] = []
@@ -103,3 +105,16 @@ def nth(ref: str, n: int) -> str:
 
 def _find(tx: Tx, source: Source) -> Row | None:
     return tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
+
+
+_HASH: Final = re.compile(r'"sha256": ?"([0-9a-f]{64})"')
+_UNDO: Final = timedelta(hours=1)  # in which a deleted task may be shown again
+
+
+def references(tx: Tx, now: datetime) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the hashes that something refers to, and those that only deleted tasks had."""
+    needed, gone = set[str](), set[str]()
+    for row in tx.all("list_file_references", {"before": rows.ms(now - _UNDO)}):
+        found = _HASH.findall(str(row["said"]))
+        (gone if row["gone"] else needed).update(found)
+    return frozenset(needed), frozenset(gone - needed)

@@ -1,5 +1,6 @@
 """One move, one guarded write, one event, one transaction."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
@@ -10,12 +11,13 @@ from msgspec.structs import replace
 from remit.errors import Conflict, IllegalMove, LeaseLost
 from remit.model.codec import Json
 from remit.model.delivery import DeliveryStatus
-from remit.model.ids import TaskId
+from remit.model.ids import ReviewId, TaskId
+from remit.model.proof import lacks_proof
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import deferred, deliveries, events, reviews, rows, runs, tasks
+from remit.store import deferred, deliveries, events, permissions, reviews, rows, runs, tasks
 from remit.store.database import Tx
 from remit.store.deliveries import DashboardPost
 from remit.store.on_behalf import THROUGH, OnBehalfTx
@@ -36,6 +38,8 @@ class Ending(Struct, frozen=True, kw_only=True):
     review: Review | None = None
     resume_to: Status | None = None
     settles: bool = True  # whether the owner's request has been handled
+    quiet: bool = False  # the owner is not told of it
+    still_watching: bool = False  # but that the series still runs
 
 
 _LOOK_BACK: Final = 100  # events searched for the request that a leg obeys
@@ -91,10 +95,13 @@ def finish(  # noqa: PLR0913 - a guarded write names what it guards
     now: datetime,
     *,
     post: DashboardPost | None = None,
+    steps: Mapping[str, Json] | None = None,
 ) -> None:
-    """End a leg: state, lease, run and event in one write; and the last delivery, if it is one."""
-    if post is not None:
-        deliveries.post(tx, lease, post, now)
+    """End a leg: state, lease, run and event in one write; before it, what is not yet written.
+
+    That is the steps that it has done, and the last delivery, if it is one to the dashboard.
+    """
+    _write_rest(tx, lease, steps, post, now)
     end = _heeding(tx, task, end)
     if end.to is not task.status:
         task.check_move(end.to, end.by)
@@ -105,11 +112,37 @@ def finish(  # noqa: PLR0913 - a guarded write names what it guards
         raise LeaseLost(task.id, lease.number)
     runs.end(tx, lease, leg_at, now, end.outcome, end.note)
     _tell_end(tx, task, lease, end, rows.number(row["events"]), now)
+    if end.quiet and not end.still_watching:
+        tx.run("mark_task_seen", {"id": task.id, "now": rows.ms(now)})
     if end.to in TERMINAL:
         deferred.drop(tx, task, now)
         tasks.tell_parent(tx, task, end.to, end.summary or end.note, now)
     if end.review is not None:
         reviews.open_review(tx, end.review, end.by, now)
+        _go_on_if_switched_on(tx, end.review, leg_at, now)
+
+
+def _write_rest(
+    tx: Tx,
+    lease: Lease,
+    steps: Mapping[str, Json] | None,
+    post: DashboardPost | None,
+    now: datetime,
+) -> None:
+    if steps:
+        runs.record_steps(tx, lease, steps, None, now)
+    if post is not None:
+        deliveries.post(tx, lease, post, now)
+
+
+def _go_on_if_switched_on(tx: Tx, review: Review, leg_at: datetime, now: datetime) -> None:
+    """Answer a question about a channel that the owner switched on while the leg ran."""
+    kind, _, channel = (review.about or "").partition(":")
+    if review.reason is not Reason.AUTH or kind != "channel":
+        return
+    if permissions.was_switched_on(tx, channel, leg_at):
+        said = Decision(ReviewAnswer.APPROVE, by=f"owner: {channel} was switched on")
+        reviews.decide(tx, ReviewId(str(review.id)), said, now)
 
 
 def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: datetime) -> None:
@@ -126,7 +159,27 @@ def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: dateti
             data["step"] = "generate_response"  # the last node of the graph: the result
         if end.summary:
             data["summary"] = end.summary
+        if end.quiet:
+            data |= {"quiet": True, **({"stillWatching": True} if end.still_watching else {})}
+        if task.series_id is not None and end.to in (Status.COMPLETED, Status.FAILED):
+            data |= _after_failure(tx, task, end)
         events.append(tx, task.id, n, NewEvent(EventKind.TASK_MOVED, end.by, data), now)
+
+
+def _after_failure(tx: Tx, task: Task, end: Ending) -> dict[str, Json]:
+    """Return how an end follows the failure of the run before: the same again, or works again."""
+    before = tx.one("previous_end", {"series": task.series_id, "id": task.id})
+    if before is None or before["status"] != Status.FAILED:
+        return {}
+    if end.to is Status.COMPLETED:
+        return {"recovered": True}
+    same = failure_kind(end.note or "") == failure_kind(str(before["note"] or ""))
+    return {"repeated": True} if same else {}
+
+
+def failure_kind(note: str) -> str:
+    """Return a failure without its numbers and ids, so that the same kind compares equal."""
+    return re.sub(r"[\w-]*\d[\w-]*", "#", note.casefold())
 
 
 def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
@@ -176,6 +229,7 @@ def _finished(task: Task, lease: Lease, end: Ending, now: datetime) -> dict[str,
         "completed_at": rows.ms(now) if end.to in TERMINAL else None,
         "summary": end.summary,
         "details": end.details,
+        "unproven": int(end.to is Status.COMPLETED and lacks_proof(task)),
         "now": rows.ms(now),
     }
 
@@ -194,7 +248,7 @@ def pause(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
-    """Undo an approval before anything is claimed: the question is open again.
+    """Undo a decision before anything is claimed: the question is open again.
 
     A message that needed no approval is paused.
     """
@@ -206,10 +260,10 @@ def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     if row["worker"] is not None or due is None or due <= now:
         sentence = f"Task {task.id} is being sent; it is too late to undo that."
         raise Conflict(sentence)
-    if task.cancel_requested:
-        raise Conflict(f"Task {task.id} is being cancelled; nothing more of it is sent.")
     task = tasks.get(tx, task_id)
-    asked = reviews.approved(tx, task)
+    asked = reviews.undoable(tx, task)
+    if asked is None and task.cancel_requested:
+        raise Conflict(f"Task {task.id} is being cancelled; nothing more of it is sent.")
     if asked is None:
         return _order(tx, task, Status.PAUSED, now, resume_to=task.status)
     return reviews.reopen(tx, task, asked, now)

@@ -5,6 +5,7 @@
 UPDATE tasks
    SET status = CASE WHEN wish IS NULL OR :steps = 0 THEN :to ELSE status END, details = COALESCE(:details, details),
        taint = COALESCE(:details ->> 'taint', taint),
+       contract_type = COALESCE(:details -> 'contract' ->> 'type', contract_type),
        events = events + :steps + CASE WHEN wish IS NULL OR :steps = 0 THEN 1 ELSE 0 END,
        updated_at = :now
  WHERE id = :id AND status = :was AND lease = :lease AND worker IS NOT NULL
@@ -22,12 +23,20 @@ UPDATE tasks
                          THEN :now END,
        attempts = :attempts, round = :round, crashes = 0,
        completed_at = COALESCE(completed_at, :completed_at),
-       result_summary = COALESCE(:summary, result_summary),
+       result_summary = COALESCE(:summary, result_summary), unproven = :unproven,
        details = COALESCE(:details, details),
        taint = COALESCE(:details ->> 'taint', taint),
+       contract_type = COALESCE(:details -> 'contract' ->> 'type', contract_type),
        events = events + 1, updated_at = :now
  WHERE id = :id AND status = :was AND lease = :lease AND worker IS NOT NULL
 RETURNING events;
+
+-- name: previous_end
+-- How the run before in this series ended, and why it failed.
+SELECT status, (SELECT note FROM runs WHERE task_id = tasks.id ORDER BY lease DESC LIMIT 1) AS note
+  FROM tasks
+ WHERE series_id = :series AND id <> :id AND status IN ('completed', 'failed')
+ ORDER BY no DESC LIMIT 1;
 
 -- name: make_task_due
 UPDATE tasks SET due_at = :now, events = events + 1, updated_at = :now

@@ -3,17 +3,18 @@
 A notice writes no event, so no notice is ever about a notice.
 """
 
-import hashlib
 from collections.abc import Sequence
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 
+from remit.model.codec import sha256
 from remit.model.conversation import Conversation
 from remit.model.delivery import DeliveryReport
 from remit.model.ids import ReviewId, TaskId
 from remit.model.notice import CONVERSATION, Notice, NoticeContent, NoticeKind, NoticeState
+from remit.model.review import Review
 from remit.model.run import Event
 from remit.store import calendars, conversations, events, meta, reviews, rows, tasks
 from remit.store.conversations import NewTurnRecord
@@ -24,6 +25,8 @@ _RESTORED: Final = "Restored from a backup; it may be told already."
 _DIGESTED: Final = "digested"
 _AHEAD: Final = timedelta(days=7)
 _EVER: Final = 2**62
+_A_DAY: Final = timedelta(days=1)
+_LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class NoticeResult(Struct, frozen=True):
@@ -136,7 +139,7 @@ def claim_notices(
     """
     if day is not None and not _digest(tx, day):
         return False
-    digest = hashlib.sha256(body.encode()).hexdigest()
+    digest = sha256(body.encode()).hex()
     for each in found:
         told: Params = {
             "id": each.id,
@@ -236,6 +239,15 @@ def question_in(tx: Tx, channel: str, ref: str) -> ReviewId | None:
     if found.news is not NoticeKind.QUESTION or not alone:
         return None
     return ReviewId(found.telling.href.removeprefix("/inbox/"))
+
+
+def receipts(tx: Tx, way: str, review: Review) -> tuple[str, ...]:
+    """Return the provider's ids of the messages that ask one question alone, on a channel."""
+    opened = review.opened_at or _LONG_AGO
+    since = rows.ms(opened - _A_DAY)  # the clock may have been set back since
+    asked: Params = {"way": way, "since": since, "href": f"/inbox/{review.id}"}
+    found = tx.all("list_notice_receipts", asked)
+    return tuple(str(row["receipt"]) for row in found)
 
 
 # The digest ---------------------------------------------------------------------------------------

@@ -66,6 +66,14 @@ SELECT * FROM notices
    AND id = COALESCE(:key,
        (SELECT id FROM notices WHERE receipt = :ref AND channel = :channel ORDER BY no LIMIT 1));
 
+-- name: list_notice_receipts
+-- Only of messages that are about nothing else.
+SELECT receipt FROM notices AS one
+ WHERE way = :way AND kind = 'question' AND claimed_at > :since
+   AND href = :href AND receipt IS NOT NULL AND state = 'sent'
+   AND NOT EXISTS (SELECT 1 FROM notices WHERE parcel = one.parcel AND id <> one.id)
+ ORDER BY no;
+
 -- name: get_notice
 SELECT * FROM notices WHERE id = :id;
 

@@ -30,6 +30,10 @@ class OnBehalfTx:
         self._tx.tail = tail
 
     @property
+    def shared(self) -> bool:
+        return self._tx.shared
+
+    @property
     def appended(self) -> list[Event]:
         return self._tx.appended
 

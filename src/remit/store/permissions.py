@@ -7,16 +7,17 @@ A channel stays off until the owner switches it on, also after a restart. The sw
 from datetime import datetime
 from typing import Final
 
-from remit.model.codec import Json
+from remit.model.codec import Json, moment, stamp
 from remit.model.delivery import Delivery
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, meta, rows
-from remit.store.database import Row, Tx
+from remit.store.database import Row, Tx, quick
 
 _OFF: Final = "off:"
+_SWITCHED_ON: Final = "on:"  # when the owner did it last
 
 
 def put(tx: Tx, permission: Permission, now: datetime) -> None:
@@ -35,16 +36,19 @@ def put(tx: Tx, permission: Permission, now: datetime) -> None:
     events.append(tx, None, 0, NewEvent(EventKind.PERMISSION_GIVEN, Actor.OWNER, said), now)
 
 
+@quick
 def list_permissions(tx: Tx) -> list[Permission]:
     """Return all permissions, by name."""
     return [_permission(row) for row in tx.all("list_permissions")]
 
 
+@quick
 def on(tx: Tx, channel: str) -> list[Permission]:
     """Return all permissions for one channel."""
     return [_permission(row) for row in tx.all("list_channel_permissions", {"channel": channel})]
 
 
+@quick
 def sent_since(tx: Tx, delivery: Delivery, since: datetime) -> int:
     """Return how many other messages went to the same place since a moment."""
     place = {"channel": delivery.channel, "address": delivery.address, "id": delivery.id}
@@ -75,6 +79,7 @@ def turn_on(tx: Tx, channel: str, now: datetime) -> bool:
     """Switch a channel on; False if it was on."""
     found = meta.delete(tx, _OFF + channel)
     if found:
+        meta.put(tx, _SWITCHED_ON + channel, stamp(now))
         events.append(
             tx, None, 0, NewEvent(EventKind.CHANNEL_ON, Actor.OWNER, {"channel": channel}), now
         )
@@ -84,6 +89,12 @@ def turn_on(tx: Tx, channel: str, now: datetime) -> bool:
 def why_off(tx: Tx, channel: str) -> str | None:
     """Why a channel is off; None if it is on."""
     return meta.get(tx, _OFF + channel)
+
+
+def was_switched_on(tx: Tx, channel: str, since: datetime) -> bool:
+    """Whether a channel is on, and the owner switched it on at or after a moment."""
+    at = meta.get(tx, _SWITCHED_ON + channel)
+    return at is not None and why_off(tx, channel) is None and moment(at) >= since
 
 
 def channels_off(tx: Tx) -> dict[str, str]:

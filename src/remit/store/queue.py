@@ -8,7 +8,7 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.codec import Json, text_of, to_json
+from remit.model.codec import Json, stored_text, to_json
 from remit.model.contact_rule import RULE
 from remit.model.ids import ReviewId, RunId, TaskId, WorkerId
 from remit.model.plan import RankingRule
@@ -17,7 +17,7 @@ from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Task
 from remit.store import events, reviews, rows, runs, slots, tasks
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Params, Row, Tx, quick
 
 QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
 UNRANKED: Final = 4
@@ -50,6 +50,7 @@ class ClaimFilter(Struct, frozen=True):
     ageing: timedelta  # waiting time that outweighs one priority level
 
 
+@quick
 def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
     """Return new tasks that wait to be ranked, oldest first."""
     return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, limit, suspects=True, full=()))
@@ -63,7 +64,7 @@ def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: da
             "id": task_id,
             "priority": priority.value,
             "queue": QUEUE[priority],
-            "rule": text_of(to_json(rule)),
+            "rule": stored_text(to_json(rule)),
             "now": rows.ms(now),
         },
     )
@@ -92,6 +93,7 @@ def claim(
     return [claimed for row in chosen if (claimed := _take(tx, row, worker, run_id(), now))]
 
 
+@quick
 def next_due(tx: Tx, now: datetime) -> datetime | None:
     """Return the next due time in the future."""
     later = (
@@ -107,7 +109,7 @@ def release_orphans(
     """Release the tasks of dead processes; one that crashed three times goes to the owner."""
     found = tx.all("list_orphans", {"worker": worker})
     for row in found:
-        _release(tx, row, review_id(), now)
+        release_crashed(tx, row, review_id(), now)
     return len(found)
 
 
@@ -208,7 +210,8 @@ def release_leg(tx: Tx, lease: Lease, review_id: ReviewId, why: str, now: dateti
     return True
 
 
-def _release(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
+def release_crashed(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
+    """Release a task whose holder died; one that died three times goes to the owner."""
     crashes = rows.number(row["crashes"]) + 1
     # After a cancel no question is needed: the next leg ends at its first boundary.
     poison = crashes >= POISON and row["wish"] not in ("cancel", "delete")
@@ -272,6 +275,7 @@ def _asked(row: Row, review_id: ReviewId) -> Review:
     )
 
 
+@quick
 def any_due(tx: Tx, now: datetime, room: int) -> bool:
     """Whether a claim is worth a write; without room only unknown sends count."""
     if not room:
@@ -281,6 +285,7 @@ def any_due(tx: Tx, now: datetime, room: int) -> bool:
     )
 
 
+@quick
 def get_score(tx: Tx, digest: str) -> UrgencyScore | None:
     """Return a model's urgency score, stored under the digest of the text."""
     row = tx.one("get_score", {"digest": digest})

@@ -3,25 +3,34 @@
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
-from remit.errors import StoreNewer
+from remit.errors import StoreMoved, StoreNewer
 from remit.model.ids import TaskId
 from remit.model.task import Source, SourceKind
 from remit.store import home
 from remit.store.connection import SqliteTx, as_mapping, connect, trouble
 from remit.store.database import Tx
+from remit.store.postgres import refuse_without_driver
 
 SQLITE: Final = sqlite3.sqlite_version
 # Callers under which the server stores the keys of new tasks.
 _ADDS: Final = ("owner POST /api/messages", "owner POST /api/tasks")
 
 
-class ReadOnlyStore(SqliteTx):
+class ReadOnlyStore(Tx, Protocol):
     """Reads, plus a number that changes when somebody else has written."""
 
+    @property
+    def version(self) -> int: ...
+
+    def snapshot(self) -> AbstractContextManager[None]:
+        """Everything read inside sees the store at one moment."""
+
+
+class ReadOnlyFile(SqliteTx):
     @property
     def version(self) -> int:
         found: dict[str, int] = self._connection.execute("PRAGMA data_version").fetchone()
@@ -38,16 +47,32 @@ class ReadOnlyStore(SqliteTx):
 
 
 @contextmanager
-def glance(path: Path) -> Iterator[ReadOnlyStore]:
-    """Open the file read-only; a missing file reads as an empty one.
+def glance(path: Path | str) -> Iterator[ReadOnlyStore]:
+    """Open the store read-only; a missing file reads as an empty one.
 
-    SQLite errors become errors with a sentence.
+    Errors of the database become errors with a sentence.
     """
+    if isinstance(path, str):
+        refuse_without_driver()
+        from remit.store.postgres.read_only import glance_at_server  # noqa: PLC0415 - an extra
+
+        with glance_at_server(path) as tx:
+            yield tx
+        return
     try:
         with closing(_open(path)) as connection:
-            yield ReadOnlyStore(connection)
+            yield ReadOnlyFile(connection)
     except sqlite3.Error as error:
         raise trouble(path, error) from error
+
+
+def location(path: Path | str) -> str:
+    """Return where the store is, without a password."""
+    if isinstance(path, Path):
+        return str(path)
+    from remit.store.postgres.connection import location as server  # noqa: PLC0415 - an extra
+
+    return server(path)
 
 
 def by_key(tx: Tx, key: str) -> list[TaskId]:
@@ -67,8 +92,11 @@ def by_key(tx: Tx, key: str) -> list[TaskId]:
 
 def check(path: Path) -> None:
     """Check the file's integrity; raises `StoreTrouble` with what is wrong."""
-    with glance(path) as tx, tx.snapshot():
-        home.check(path, tx._connection)  # noqa: SLF001 - a glance is ours
+    try:
+        with closing(_open(path)) as connection, ReadOnlyFile(connection).snapshot():
+            home.check(path, connection)
+    except sqlite3.Error as error:
+        raise trouble(path, error) from error
 
 
 def _open(path: Path) -> sqlite3.Connection:
@@ -78,7 +106,8 @@ def _open(path: Path) -> sqlite3.Connection:
     connection = connect(path, writable=False)
     try:
         home.refuse_newer(path, connection)
-    except StoreNewer:
+        home.refuse_moved(path, connection)
+    except (StoreNewer, StoreMoved):
         connection.close()
         raise
     return connection

@@ -17,10 +17,10 @@ from msgspec import Struct
 from remit.model.codec import JsonMap
 from remit.model.ids import SessionId, TaskId
 from remit.model.run import EventKind, NewEvent
-from remit.model.status import Actor
+from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
 from remit.store import events, meta, rows, tasks
-from remit.store.database import Tx
+from remit.store.database import Row, Tx, quick, single
 
 TWIN: Final = "twin"  # the `what` of an event that says that two tasks look alike
 MOST_WORDS: Final = 12  # words of a text used, rarest first
@@ -50,6 +50,7 @@ class StoredVector(Struct, frozen=True):
     task_id: TaskId
     session_id: SessionId
     taint: Taint
+    status: Status
     vector: bytes
 
 
@@ -61,16 +62,40 @@ class IndexExtent(Struct, frozen=True):
 
 
 def look(tx: Tx, some: Sequence[TaskId]) -> list[tuple[Task, IndexedDigest | None]]:
-    """Return tasks, including deleted ones, each with what was read of it."""
-    read = {each.task_id: each for each in _read(tx, some)}
-    return [(task, read.get(task.id)) for task in named(tx, some)]
+    """Return tasks, including deleted ones, as far as the index reads them; and what it has read.
+
+    They have no deliveries.
+    """
+    found = {
+        row["id"]: (_without_deliveries(row), _digest(row))
+        for row in tx.all("list_words_by_id", {"tasks": json.dumps(list(some))})
+    }
+    return [found[each] for each in some if each in found]
 
 
+@quick
 def named(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
     """Return tasks in the order of their ids; missing ones are left out."""
-    found = tx.all("list_tasks_by_id", {"tasks": json.dumps(list(some))})
-    by_id = {task.id: task for task in tasks.all_with_deliveries(tx, found)}
-    return [by_id[each] for each in some if each in by_id]
+    found = tasks.by_id(tx, some)
+    return [found[each] for each in some if each in found]
+
+
+@single
+def completed(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
+    """Return the completed ones, as far as a reminder needs them: the sent text is the result."""
+    found = {
+        row["id"]: _without_deliveries(row)
+        for row in tx.all("list_results_by_id", {"tasks": json.dumps(list(some))})
+        if row["status"] == Status.COMPLETED
+    }
+    return [found[each] for each in some if each in found]
+
+
+@single
+def texts(tx: Tx, some: Sequence[TaskId]) -> dict[TaskId, str]:
+    """Return title and instructions of some tasks, a line each."""
+    found = tx.all("list_texts_by_id", {"tasks": json.dumps(list(some))})
+    return {TaskId(str(row["id"])): f"{row['title']!s}\n{row['instructions']!s}" for row in found}
 
 
 def unread(tx: Tx, below: int | None, limit: int) -> tuple[list[TaskId], int]:
@@ -111,6 +136,7 @@ def forget(tx: Tx) -> None:
         meta.delete(tx, key)
 
 
+@single
 def upto(tx: Tx) -> int | None:
     """Return up to which journal event the index is current; None before it began."""
     found = meta.get(tx, _MARK)
@@ -122,6 +148,7 @@ def extent(tx: Tx) -> IndexExtent:
     return IndexExtent(rows.number(row["held"]), rows.number(row["tasks"]))
 
 
+@single
 def has_any(tx: Tx) -> bool:
     return tx.one("has_snippets") is not None
 
@@ -133,6 +160,7 @@ def vectors(tx: Tx, after: str, limit: int) -> list[StoredVector]:
             TaskId(str(row["task_id"])),
             SessionId(str(row["session_id"])),
             Taint(str(row["taint"])),
+            Status(str(row["status"])),
             cast("bytes", row["vector"]),
         )
         for row in tx.all("list_vectors", {"after": after, "limit": limit})
@@ -203,6 +231,11 @@ def _folded(text: str) -> Iterator[str]:
             yield word.lower()
 
 
-def _read(tx: Tx, some: Sequence[TaskId]) -> Iterator[IndexedDigest]:
-    for row in tx.all("list_snippets", {"tasks": json.dumps(list(some))}):
-        yield IndexedDigest(TaskId(str(row["task_id"])), str(row["words"]), str(row["beside"]))
+def _without_deliveries(row: Row) -> Task:
+    return rows.task_of_columns(row, context=json.loads(str(row["context"] or "{}")))
+
+
+def _digest(row: Row) -> IndexedDigest | None:
+    if row["words"] is None:
+        return None
+    return IndexedDigest(TaskId(str(row["id"])), str(row["words"]), str(row["beside"]))

@@ -1,6 +1,5 @@
 """What reflection needs: ended tasks, rejected lessons, and changes."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -37,8 +36,8 @@ def ends(tx: Tx, since: int, span: int) -> tuple[list[Event], int]:
 
 def named(tx: Tx, task_ids: Sequence[str]) -> dict[str, Task]:
     """Return the existing, undeleted tasks among these, by id."""
-    found = tx.all("list_undeleted_tasks_by_id", {"tasks": json.dumps(list(task_ids))})
-    return {str(task.id): task for task in tasks.all_with_deliveries(tx, found)}
+    found = tasks.by_id(tx, [TaskId(each) for each in task_ids])
+    return {str(task.id): task for task in found.values() if task.deleted_at is None}
 
 
 def ended(tx: Tx, since: datetime, until: datetime, limit: int) -> list[Task]:

@@ -5,10 +5,6 @@ SELECT * FROM events
    AND data ->> 'to' IN ('completed', 'failed', 'cancelled')
  ORDER BY seq;
 
--- name: list_undeleted_tasks_by_id
-SELECT * FROM tasks
- WHERE id IN (SELECT value FROM json_each(:tasks)) AND deleted_at IS NULL;
-
 -- name: list_lesson_reviews
 -- Lessons that wait for a word, that were not wanted of late, or that were taken back of late. What
 -- was taken, and holds, stands in its file.

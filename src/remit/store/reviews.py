@@ -3,10 +3,11 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Final
 
 from msgspec.structs import replace
 
-from remit.errors import AlreadyDecided, BadInput, NotFound
+from remit.errors import AlreadyDecided, NotFound, NotPossibleNow
 from remit.model.codec import Json, from_json, stamp
 from remit.model.delivery import DeliveryStatus
 from remit.model.delivery_moves import STATUS_AFTER_DECISION
@@ -19,7 +20,13 @@ from remit.model.settled_task import Settle, SettledCard
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deferred, events, permissions, rows, tasks
-from remit.store.database import Params, Tx
+from remit.store.database import Params, Tx, quick
+
+_LACKS_TEXT: Final = {
+    ReviewAnswer.EDIT: "Write the message first.",
+    ReviewAnswer.BACK: "Write what should be different first.",
+    ReviewAnswer.ANSWER: "Write your answer first.",
+}
 
 
 def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
@@ -84,6 +91,7 @@ def decide(
     return tasks.get(tx, review.task_id)
 
 
+@quick
 def get(tx: Tx, review_id: ReviewId) -> Review:
     row = tx.one("get_review", {"id": review_id})
     if row is None:
@@ -108,13 +116,6 @@ def asking(tx: Tx, task_ids: Sequence[TaskId]) -> frozenset[TaskId]:
         return frozenset()
     found = tx.all("list_tasks_with_open_reviews", {"tasks": json.dumps(task_ids)})
     return frozenset(TaskId(str(row["task_id"])) for row in found)
-
-
-def count_waiting(tx: Tx, most: int = 1000) -> int:
-    """Return how many questions are open, up to a number."""
-    row = tx.one("count_open_reviews", {"most": most})
-    assert row is not None  # noqa: S101 - a count is always one row
-    return rows.number(row["reviews"])
 
 
 def count_unbegun(tx: Tx) -> int:
@@ -152,13 +153,18 @@ def about_restore(tx: Tx, task_id: TaskId) -> Review | None:
     return next((each for each in asked if each.decision is None), None)
 
 
-def approved(tx: Tx, task: Task) -> Review | None:
-    """Return the last approval that releases a message, while nothing was sent by it."""
+def undoable(tx: Tx, task: Task) -> Review | None:
+    """Return the last decision that releases a message, or keeps it back, while nothing was sent.
+
+    A declined task waits for its end with a request to cancel.
+    """
     found = [each for each in of_task(tx, task.id) if each.decision and each.decision.decided_at]
     last = max(found, key=_decided_at, default=None)
     if last is None or last.decision is None or last.resume_to is not Status.DELIVERING:
         return None
     yes = last.decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
+    if task.cancel_requested:
+        return last if last.decision.answer is ReviewAnswer.DECLINE else None
     # Approving a text covers all its recipients; approving a person covers only that one.
     whole = all(each.status is DeliveryStatus.PENDING for each in task.delivery)
     return last if yes and (whole or _is_send(last)) else None
@@ -170,7 +176,7 @@ def _decided_at(review: Review) -> tuple[int, str]:
 
 
 def reopen(tx: Tx, task: Task, review: Review, now: datetime) -> Task:
-    """Undo an approval: the question is open again, and the owner's text is kept."""
+    """Undo a decision: the question is open again, and the owner's text is kept."""
     task.check_move(Status.NEEDS_REVIEW, Actor.OWNER)
     tx.run("reopen_review", {"id": review.id})
     _take_back(tx, review, now)
@@ -279,13 +285,13 @@ def _check(review: Review, decision: Decision) -> None:
     if decision.answer not in review.options:
         may = ", ".join(review.options)
         sentence = f"Review {review.id} may be decided with {may}, not {decision.answer}."
-        raise BadInput(sentence, field="answer")
+        raise NotPossibleNow(sentence, field="answer")
     yes = decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
     if decision.always and not (yes and _is_send(review)):
         sentence = f"Review {review.id}: only to approve a message to someone is meant for always."
-        raise BadInput(sentence, field="always")
+        raise NotPossibleNow(sentence, field="always")
     if review.needs_text(decision.answer) and not (decision.text and decision.text.strip()):
-        raise BadInput(f"To {decision.answer} a review, give the text.", field="text")
+        raise NotPossibleNow(_LACKS_TEXT.get(decision.answer, "Write why first."), field="text")
 
 
 def _is_send(review: Review) -> bool:
@@ -309,8 +315,8 @@ def _send_on(
     tx: Tx, task: Task, review: Review, decision: Decision, due: datetime, now: datetime
 ) -> None:
     to = _after(task, review, decision.answer)
-    # An unknown message is asked about before the task ends; the next leg does that.
-    asks_first = to is Status.CANCELLED and has_other_doubts(task, review)
+    # The next leg ends it: an unknown message is asked about first, and a decline can be undone.
+    asks_first = to is Status.CANCELLED and (has_other_doubts(task, review) or due > now)
     to = review.resume_to if asks_first else to
     if to is not task.status:
         task.check_move(to, Actor.OWNER)

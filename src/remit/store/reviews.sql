@@ -20,9 +20,6 @@ SELECT * FROM reviews INDEXED BY reviews_open
 SELECT DISTINCT task_id FROM reviews
  WHERE task_id IN (SELECT value FROM json_each(:tasks)) AND decided_at IS NULL;
 
--- name: count_open_reviews
-SELECT COUNT(*) AS reviews FROM (SELECT 1 FROM reviews WHERE decided_at IS NULL LIMIT :most);
-
 -- name: count_unstarted_with_reviews
 SELECT COUNT(DISTINCT task_id) AS tasks FROM reviews
  WHERE decided_at IS NULL
@@ -51,7 +48,7 @@ UPDATE reviews
 
 -- name: reopen_task
 UPDATE tasks
-   SET status = 'needs_review', reason = :reason, resume_to = :resume_to, due_at = NULL,
+   SET status = 'needs_review', reason = :reason, resume_to = :resume_to, due_at = NULL, wish = NULL,
        events = events + 1, updated_at = :now
  WHERE id = :id AND status = 'delivering' AND worker IS NULL
 RETURNING events;

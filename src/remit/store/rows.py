@@ -1,13 +1,16 @@
 """Converts rows to values and back. The file holds milliseconds; values hold UTC moments."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from functools import partial
-from typing import Final, TypeVar, cast
+from typing import Final, TypeVar, cast, get_type_hints
 
-from remit.model.codec import Json, JsonMap, clamp, from_json, text_of, to_json
+from msgspec import Struct, ValidationError
+from msgspec.json import Decoder, encode
+from msgspec.structs import asdict
+
+from remit.model.codec import Json, clamp, from_json, stored_text, to_json
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus, ProviderReport
 from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
@@ -27,6 +30,7 @@ from remit.model.task import (
     TaskBudget,
     TaskType,
 )
+from remit.model.task_file import TaskFile
 from remit.model.veto import Condition, VetoCue
 from remit.store.database import Cell, Row
 
@@ -34,6 +38,7 @@ W = TypeVar("W", bound=StrEnum)
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_LATER: Final = (datetime(2200, 1, 1, tzinfo=UTC) - _EPOCH) // _MILLISECOND
 
 
 def prefix_range(prefix: str) -> dict[str, Cell]:
@@ -55,7 +60,8 @@ def moment(cell: Cell) -> datetime | None:
 
 def parse_time(cell: Cell) -> datetime:
     """Parse a stored moment, clamped so that every zone can show it."""
-    return clamp(_EPOCH + cast("int", cell) * _MILLISECOND)
+    found = _EPOCH + cell * _MILLISECOND  # type: ignore[operator]
+    return found if 0 <= cell < _LATER else clamp(found)  # type: ignore[operator]
 
 
 def exact(cell: Cell) -> datetime | None:
@@ -77,39 +83,41 @@ def number(cell: Cell) -> int:
 
 def details(task: Task) -> str:
     """Return the parts of a task that are never filtered by, as JSON without empty ones."""
-    return text_of(
-        {
-            name: to_json(value)
-            for name, value in (
-                ("request", task.request),
-                ("gaps", task.gaps),
-                ("veto", task.veto),
-                ("conditions", task.conditions),
-                ("pending_reading", task.pending_reading),
-                ("repeats", task.repeats),
-                ("work", task.work),
-                ("contract", task.contract),
-                ("verdict", task.verdict),
-                ("context", task.context),
-                ("rule", task.rule),
-                ("notes", task.notes),
-                ("tool_output", task.tool_output),
-                ("budget", task.budget if task.budget != TaskBudget() else None),
-                ("spent", task.spent if task.spent != TaskBudget(0, 0) else None),
-                ("taint", task.taint if task.taint is not Taint.OWNER else None),  # has a column
-            )
-            if value
-        }
-    )
+    parts = {name: value for name in _DETAILS if (value := getattr(task, name))}
+    for name, usual in _USUAL.items():
+        if parts.get(name) == usual:
+            del parts[name]
+    try:
+        return encode(parts, order="sorted").decode()
+    except (OverflowError, UnicodeEncodeError):  # huge numbers and halves of characters
+        return stored_text({name: to_json(value) for name, value in parts.items()})
 
 
 def task(row: Row, deliveries: tuple[Delivery, ...] = ()) -> Task:
-    kept: JsonMap = json.loads(str(row["details"]))
-    columns = {field: read(row[name]) for field, (name, read) in _COLUMNS.items()}
-    columns["seen_at"] = moment(row.get("seen_at"))  # absent before the migration
-    parts = {field: read(kept[field]) for field, read in _PARTS.items() if field in kept}
-    source = Source(word(SourceKind, row["source_kind"]), str(row["source_ref"]))
-    return Task(source=source, delivery=deliveries, **columns, **parts)  # type: ignore[arg-type]
+    parts = _read_details(cast("str", row["details"]))
+    return task_of_columns(row, delivery=deliveries, **parts)
+
+
+def task_of_columns(row: Row, **parts: object) -> Task:
+    """Return a task of the columns that a row has, and of parts that were read otherwise."""
+    columns = {field: read(row[name]) for field, name, read in _COLUMNS if name in row}
+    parts |= {name: row[name] for name in _PLAIN_COLUMNS if name in row}
+    source = Source(_SOURCES[row["source_kind"]], str(row["source_ref"]))
+    return Task(source=source, **columns, **parts)  # type: ignore[arg-type]
+
+
+def _read_details(text: str) -> dict[str, object]:
+    """Parse the details of a task: at once if they fit, else part by part for the error."""
+    try:
+        found = asdict(_DECODE(text))
+    except (ValidationError, UnicodeEncodeError):
+        found, kinds = json.loads(text), get_type_hints(_TaskDetails) | _CHECKED
+    else:
+        kinds = _CHECKED
+    parts = {name: value for name, value in found.items() if value is not None}
+    for name in kinds.keys() & parts.keys():
+        parts[name] = from_json(kinds[name], cast("Json", parts[name]), name)
+    return parts
 
 
 def delivery(row: Row) -> Delivery:
@@ -191,55 +199,70 @@ def _word(kind: type[StrEnum]) -> Callable[[Cell], StrEnum | None]:
     return known.__getitem__
 
 
-def _all(kind: type) -> Callable[[Json], tuple[object, ...]]:
-    return lambda data: tuple(from_json(kind, each) for each in cast("list[Json]", data))
+class _TaskDetails(Struct):
+    """The details of a task as they are stored."""
+
+    request: OwnerRequest | None = None
+    gaps: tuple[Gap, ...] | None = None
+    veto: tuple[VetoCue, ...] | None = None
+    work: tuple[WorkItem, ...] | None = None
+    contract: Contract | None = None
+    verdict: Verdict | None = None
+    context: dict | None = None  # type: ignore[type-arg]
+    rule: RankingRule | None = None
+    notes: tuple[str, ...] | None = None
+    files: tuple[TaskFile, ...] | None = None
+    tool_output: str | None = None
+    budget: TaskBudget | None = None
+    spent: TaskBudget | None = None
+    # With times of the owner, which are checked: read by `_CHECKED`.
+    conditions: list | None = None  # type: ignore[type-arg]
+    pending_reading: dict | None = None  # type: ignore[type-arg]
+    repeats: dict | None = None  # type: ignore[type-arg]
 
 
-# The column and the parser of each field. Fields not listed are built above.
-_COLUMNS: Final[Mapping[str, tuple[str, Callable[[Cell], object]]]] = {
-    "id": ("id", str),
-    "type": ("type", _word(TaskType)),
-    "title": ("title", str),
-    "instructions": ("instructions", str),
-    "status": ("status", _word(Status)),
-    "created_at": ("created_at", parse_time),
-    "last_updated": ("updated_at", parse_time),
-    "created_by": ("created_by", _word(Creator)),
-    "session_id": ("session_id", str),
-    "priority": ("priority", _word(Priority)),
-    "reason": ("reason", _word(Reason)),
-    "resume_to": ("resume_to", _word(Status)),
-    "series_id": ("series_id", text),
-    "slot": ("slot_at", moment),
-    "assigned_agent": ("assigned_agent", text),
-    "taint": ("taint", _word(Taint)),
-    "result_summary": ("result_summary", text),
-    "scheduled_for": ("scheduled_for", moment),
-    "started_at": ("started_at", moment),
-    "completed_at": ("completed_at", moment),
-    "retry_of": ("retry_of", text),
-    "cancel_requested": ("wish", lambda wish: wish in ("cancel", "delete")),
-    "pause_requested": ("wish", lambda wish: wish == "pause"),
-    "deleted_at": ("deleted_at", moment),
-    "round": ("round", number),
-    "lease": ("lease", number),
-    "attempts": ("attempts", number),
-    "crashes": ("crashes", number),
+_DECODE: Final = Decoder(_TaskDetails).decode
+_CHECKED: Final[dict[str, type]] = {
+    "conditions": tuple[Condition, ...],
+    "pending_reading": PendingReading,
+    "repeats": Repeats,
 }
-_PARTS: Final[Mapping[str, Callable[[Json], object]]] = {
-    "request": partial(from_json, OwnerRequest),
-    "gaps": _all(Gap),
-    "veto": _all(VetoCue),
-    "conditions": _all(Condition),
-    "pending_reading": partial(from_json, PendingReading),
-    "repeats": partial(from_json, Repeats),
-    "work": _all(WorkItem),
-    "contract": partial(from_json, Contract),
-    "verdict": partial(from_json, Verdict),
-    "context": lambda data: data,
-    "rule": partial(from_json, RankingRule),
-    "notes": lambda data: tuple(cast("list[str]", data)),
-    "tool_output": lambda data: data,
-    "budget": partial(from_json, TaskBudget),
-    "spent": partial(from_json, TaskBudget),
-}
+# Kept in the details; the taint has a column too.
+_DETAILS: Final = (*_TaskDetails.__struct_fields__, "taint")
+_USUAL: Final = {"budget": TaskBudget(), "spent": TaskBudget(0, 0), "taint": Taint.OWNER}
+_SOURCES: Final[dict[Cell, SourceKind]] = {kind.value: kind for kind in SourceKind}
+# Texts and numbers are taken as they are; for all else the field, its column and its parser. Before
+# a migration a column may be absent.
+_PLAIN_COLUMNS: Final = (
+    "id",
+    "title",
+    "instructions",
+    "session_id",
+    "series_id",
+    "assigned_agent",
+    "result_summary",
+    "retry_of",
+    "round",
+    "lease",
+    "attempts",
+    "crashes",
+)
+_COLUMNS: Final[tuple[tuple[str, str, Callable[[Cell], object]], ...]] = (
+    ("type", "type", _word(TaskType)),
+    ("status", "status", _word(Status)),
+    ("created_at", "created_at", parse_time),
+    ("last_updated", "updated_at", parse_time),
+    ("created_by", "created_by", _word(Creator)),
+    ("priority", "priority", _word(Priority)),
+    ("reason", "reason", _word(Reason)),
+    ("resume_to", "resume_to", _word(Status)),
+    ("slot", "slot_at", moment),
+    ("taint", "taint", _word(Taint)),
+    ("scheduled_for", "scheduled_for", moment),
+    ("started_at", "started_at", moment),
+    ("completed_at", "completed_at", moment),
+    ("cancel_requested", "wish", lambda wish: wish in ("cancel", "delete")),
+    ("pause_requested", "wish", lambda wish: wish == "pause"),
+    ("deleted_at", "deleted_at", moment),
+    ("seen_at", "seen_at", moment),
+)

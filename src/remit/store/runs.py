@@ -3,17 +3,21 @@
 import json
 from collections.abc import Mapping
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
 from remit.errors import LeaseLost
-from remit.model.codec import Json, JsonMap, text_of
+from remit.model.codec import Json, JsonMap, stored_text
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import EventKind, Lease, NewEvent, Run
 from remit.model.status import Actor
 from remit.model.task import Task
 from remit.store import events, rows
 from remit.store.database import Params, Row, Tx
+
+# The parts of a result that its event shows.
+_SHOWN: Final = ("text", "ask", "done", "read_from", "fallback_note")
 
 
 def record_steps(
@@ -42,7 +46,7 @@ def insert_steps(
 ) -> None:
     """Keep the results of steps in the round of the task that is held, with an event each."""
     for place, (name, output) in enumerate(done.items(), first):
-        step = (lease.task_id, held["round"], name, text_of(output), rows.ms(now))
+        step = (lease.task_id, held["round"], name, stored_text(output), rows.ms(now))
         tx.run("insert_step", step)
         entry = NewEvent(EventKind.STEP_DONE, Actor.EXECUTOR, _told(name, output, lease))
         events.append(tx, lease.task_id, place, entry, now)
@@ -79,13 +83,22 @@ def _told(name: str, output: Json, lease: Lease) -> JsonMap:
         spoken = claim.get("text") or claim.get("error")
         data |= {"agent": said.get("agent"), "outcome": claim.get("outcome")}
         data |= {"text": spoken} if spoken else {}
-    return data | {part: said[part] for part in ("text", "ask", "done") if said.get(part)}
+    return data | {part: said[part] for part in _SHOWN if said.get(part)}
 
 
 def steps(tx: Tx, task: Task) -> dict[str, Json]:
     """Return the results of this round's steps, by name."""
     found = tx.all("list_steps", {"task": task.id, "round": task.round})
     return {str(row["name"]): json.loads(str(row["output"])) for row in found}
+
+
+LOOK: Final = "look_for_change"  # the step in which a run looks at what it watches
+
+
+def last_look(tx: Tx, task: Task) -> str | None:
+    """Return the digest that the last completed run of the same session saw; None if none did."""
+    row = tx.one("last_watch_look", {"session": task.session_id, "id": task.id, "step": LOOK})
+    return str(json.loads(str(row["output"]))["digest"]) if row else None
 
 
 class StoredStep(Struct, frozen=True):

@@ -2,7 +2,8 @@
 -- Something happened to a task that its leaseholder may write down.
 UPDATE tasks
    SET events = events + :count, updated_at = :now, details = COALESCE(:details, details),
-       taint = COALESCE(:details ->> 'taint', taint)
+       taint = COALESCE(:details ->> 'taint', taint),
+       contract_type = COALESCE(:details -> 'contract' ->> 'type', contract_type)
  WHERE id = :id AND lease = :lease AND worker IS NOT NULL
 RETURNING events, round, wish;
 
@@ -11,6 +12,11 @@ INSERT INTO steps (task_id, round, name, output, ended_at) VALUES (?, ?, ?, ?, ?
 
 -- name: list_steps
 SELECT name, output FROM steps WHERE task_id = :task AND round = :round;
+
+-- name: last_watch_look
+SELECT steps.output FROM tasks JOIN steps ON steps.task_id = tasks.id AND steps.name = :step
+ WHERE tasks.session_id = :session AND tasks.id <> :id AND tasks.status = 'completed'
+ ORDER BY tasks.no DESC, steps.round DESC LIMIT 1;
 
 -- name: list_attempt_steps
 -- Who tried, what was left and what was found, in every round.

@@ -49,7 +49,7 @@ __all__ = [
 MOST: Final = 500
 EXACT: Final = words.MANY  # counts stop here
 FEW: Final = 2_000  # this many are sorted, or probed for words, if no index gives the order
-_PLANNED: Final = "SUM(status = 'ready' AND type = 'scheduled')"
+_PLANNED: Final = "COUNT(CASE WHEN status = 'ready' AND type = 'scheduled' THEN 1 END)"
 _PLACE: Final = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})")
 
 
@@ -172,7 +172,8 @@ def _tally(tx: Tx, wanted: TaskFilter, lead: ListIndex) -> tuple[str, dict[str, 
         params |= lead.params
     else:
         sql, params = _composed(tx, wanted, lead, columns, EXACT + 1)
-    told = f"status, COUNT(*) AS n, SUM(asks) AS asks, {_PLANNED} AS planned"
+    asks = "COUNT(CASE WHEN asks THEN 1 END)"
+    told = f"status, COUNT(*) AS n, {asks} AS asks, {_PLANNED} AS planned"
     return f"SELECT {told} FROM ({sql}) GROUP BY status", params  # noqa: S608
 
 

@@ -11,9 +11,10 @@ import os
 import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
+from urllib.parse import quote
 
 from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.store.redact import Redactor
@@ -24,6 +25,7 @@ T = TypeVar("T")
 FILE: Final = "secrets"
 SERVICE: Final = "remit"
 MOST: Final = 65_536  # characters per value
+LONG_WORD: Final = 16  # characters; a shorter word of a value may be any word
 _MOST_BYTES: Final = 4_194_304
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _OTHERS: Final = 0o077
@@ -39,8 +41,13 @@ class Keyring(Protocol):
     def delete_password(self, service: str, username: str, /) -> None: ...
 
 
-def machine_ring() -> Keyring | None:
-    """Return this machine's keyring, if there is one that really stores values."""
+def machine_ring(home: Path) -> Keyring | None:
+    """Return this machine's keyring, if there is one that really stores values.
+
+    A home with a file of secrets uses no keyring.
+    """
+    if os.path.lexists(home / FILE):
+        return None
     try:
         # It is an extra and loads slowly.
         found: Keyring = importlib.import_module("keyring").get_keyring()
@@ -49,6 +56,11 @@ def machine_ring() -> Keyring | None:
     except Exception:  # noqa: BLE001 - whatever is wrong with it, there is none
         return None
     return found if good else None
+
+
+def secrets_of(home: Path) -> "Secrets":
+    """Open the secrets of a home; call it in a thread, because a keyring loads slowly."""
+    return Secrets(home, machine_ring(home))
 
 
 class Secrets:
@@ -75,10 +87,15 @@ class Secrets:
 
     def get(self, name: str) -> str:
         """Return the current value of a secret."""
-        found = self._read().get(name)
-        if found is None:
+        found = self.find(name)
+        if not found:
             raise NotFound("secret", f"{name!r:.80} in {self.where}; `remit secrets set` makes one")
-        self.hide.learn(found)
+        return found
+
+    def find(self, name: str) -> str:
+        """Return the current value of a secret; empty if there is none."""
+        found = self._read().get(name, "")
+        self._learn(found)
         return found
 
     def token(self, name: str) -> Callable[[], str]:
@@ -88,7 +105,7 @@ class Secrets:
     def learn_all(self) -> None:
         """Teach `hide` every secret."""
         for value in self._read().values():
-            self.hide.learn(value)
+            self._learn(value)
 
     def put(self, name: str, value: str) -> None:
         """Store a value under a name, replacing the old one."""
@@ -103,6 +120,21 @@ class Secrets:
             raise BadInput(f"The value of {name} {wrong}", field="value")
         with self._held():
             self._write({**self._read(), name: value})
+
+    def change(self, name: str, make: Callable[[str], str]) -> str:
+        """Replace a value by what `make` makes of it, while nobody else writes; return the new."""
+        with self._held():
+            kept = self._read()
+            value = make(kept.get(name, ""))
+            self._write({**kept, name: value})
+        return value
+
+    def one_at_a_time(self, name: str) -> AbstractContextManager[None]:
+        """A lock for what takes longer than a write, such as to renew a token.
+
+        It holds for the threads of all processes of this home.
+        """
+        return locked(self._home / "locks" / f"secret-{quote(name, safe='')}")
 
     def drop(self, name: str) -> None:
         """Delete a secret."""
@@ -126,6 +158,11 @@ class Secrets:
         return f"Secrets(in {self.where})"
 
     # Beneath ------------------------------------------------------------------------------------
+
+    def _learn(self, value: str) -> None:
+        """Hide a value, and each long word of it: one secret may hold several."""
+        for each in (value, *(word for word in value.split() if len(word) >= LONG_WORD)):
+            self.hide.learn(each)
 
     @property
     def _file(self) -> Path:

@@ -7,7 +7,7 @@ from msgspec.structs import asdict, replace
 
 from remit.errors import Conflict, NotFound
 from remit.model import rrule
-from remit.model.codec import JsonMap, text_of, to_json
+from remit.model.codec import JsonMap, stored_text, to_json
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.plan import WorkItem
@@ -73,6 +73,13 @@ def soonest(tx: Tx, now: datetime) -> datetime | None:
     return rows.parse_time(row["due_at"]) if row else None
 
 
+def last_told(tx: Tx, task: Task) -> datetime:
+    """Return when the owner last heard of a series; a quiet run is seen the moment it ends."""
+    row = tx.one("last_told_of_series", {"series": task.series_id, "id": task.id})
+    assert row is not None  # noqa: S101 - the task itself is there
+    return rows.parse_time(row["told"])
+
+
 def end(tx: Tx, series_id: SeriesId, why: str, now: datetime) -> bool:
     """Stop planning occurrences; existing ones stay. False if it had ended."""
     return bool(tx.run("end_series", {"id": series_id, "why": why, "now": rows.ms(now)}))
@@ -116,14 +123,14 @@ def _template(first: Task) -> str:
         retry_of=None,
     )
     parts = {name: to_json(value) for name, value in asdict(wanted).items()}
-    return text_of({name: part for name, part in parts.items() if part})
+    return stored_text({name: part for name, part in parts.items() if part})
 
 
 def of_row(tx: Tx, row: Row) -> Series:
     template: JsonMap = json.loads(str(row["template"]))
     later: Params = {"series": row["id"], "after": row["last_at"]}
-    skips = [skip["from_at"] for skip in tx.all("list_coming_skips", later)]
-    skips += [taken["slot_at"] for taken in tx.all("list_taken_slots", later)]
+    skips = [rows.parse_time(skip["from_at"]) for skip in tx.all("list_coming_skips", later)]
+    taken = [rows.parse_time(slot["slot_at"]) for slot in tx.all("list_taken_slots", later)]
     return Series(
         id=SeriesId(str(row["id"])),
         session_id=SessionId(str(row["session_id"])),
@@ -134,7 +141,8 @@ def of_row(tx: Tx, row: Row) -> Series:
         ended_at=rows.moment(row["ended_at"]),
         why=rows.text(row["why"]),
         paused_at=rows.moment(row["paused_at"]),
-        skips=tuple(map(rows.parse_time, skips)),
+        skips=(*skips, *taken),
+        taken=tuple(taken),
         missed=rows.word(OnMissed, row["missed"]) if row["missed"] else None,
         overlap=rows.word(Overlap, row["overlap"]) if row["overlap"] else None,
     )

@@ -41,3 +41,10 @@ SELECT from_at FROM skips WHERE series_id = :series AND from_at > :after AND slo
 -- name: list_taken_slots
 -- Slots to come that have an occurrence already: a clock that was ahead has put it in.
 SELECT slot_at FROM tasks INDEXED BY tasks_by_slot WHERE series_id = :series AND slot_at > :after;
+
+-- name: last_told_of_series
+SELECT COALESCE(
+         MAX(CASE WHEN id <> :id AND (seen_at IS NULL OR seen_at <> completed_at)
+                  THEN completed_at END),
+         MIN(created_at)) AS told
+  FROM tasks WHERE series_id = :series;

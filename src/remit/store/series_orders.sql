@@ -22,3 +22,10 @@ SELECT * FROM (
    ORDER BY no DESC LIMIT 20)
  WHERE started_at IS NULL AND worker IS NULL AND status IN ('new', 'ready', 'paused')
  ORDER BY slot_at;
+
+-- name: repeat_series
+-- It runs at other times from now on.
+UPDATE series
+   SET rule = :rule, zone = :zone, first_at = :first_at, last_at = :last_at,
+       due_at = CASE WHEN paused_at IS NULL THEN CAST(:last_at AS BIGINT) END
+ WHERE id = :id AND ended_at IS NULL;

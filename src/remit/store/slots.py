@@ -5,13 +5,14 @@ from datetime import datetime
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from remit.model.codec import Json, stamp
-from remit.model.ids import SeriesId, TaskId
+from remit.model.codec import Json, from_json, stamp
+from remit.model.ids import Ids, SeriesId, TaskId
 from remit.model.run import EventKind, NewEvent
 from remit.model.series import Overlap, Series, SlotFate
 from remit.model.status import Actor, Status
-from remit.model.task import Task
+from remit.model.task import Source, Task
 from remit.store import after_restore, events, meta, moves, reviews, rows, tasks
 from remit.store.database import Cell, Row, Tx
 
@@ -64,7 +65,7 @@ def advance(tx: Tx, series: Series, step: SeriesAdvance, now: datetime) -> bool:
     if not moved:
         return False
     for task in step.made:
-        tasks.admit(tx, task)
+        plan(tx, task, now)
     passed = _pass_over_old(tx, series.id, step, now)
     if step.asks:
         _ask(tx, step, passed)
@@ -79,6 +80,34 @@ def advance(tx: Tx, series: Series, step: SeriesAdvance, now: datetime) -> bool:
     if step.skipped is not None:
         _write_down(tx, series, step.skipped, step.made, now)
     return True
+
+
+def occurrence(
+    each: Series, slot: datetime, ids: Ids, now: datetime, planned: datetime | None = None
+) -> Task:
+    """Make the task for one slot from the template."""
+    wanted = from_json(Task, each.template)
+    return replace(
+        wanted,
+        id=ids.task(),
+        source=Source(wanted.source.kind, f"{each.id}@{stamp(slot)}"),
+        created_at=now,
+        last_updated=now,
+        delivery=tuple(replace(delivery, id=ids.delivery()) for delivery in wanted.delivery),
+        slot=slot,
+        scheduled_for=planned or slot,
+    )
+
+
+def again(task: Task, now: datetime) -> Task:
+    """Return an occurrence for a slot whose first one has ended, under a new ref."""
+    return replace(task, source=Source(task.source.kind, f"{task.source.ref}#{stamp(now)}"))
+
+
+def plan(tx: Tx, task: Task, now: datetime) -> Task:
+    """Store an occurrence; if an earlier one gave this slot up, as another one."""
+    made = tasks.admit(tx, task)
+    return tasks.admit(tx, again(task, now)) if made.slot is None else made
 
 
 def keep_rule(tx: Tx, overlap: Overlap) -> None:

@@ -75,24 +75,7 @@ class ListIndex(Struct, frozen=True):
     params: dict[str, Cell] = field(default_factory=dict)
 
 
-# Exactly the expression of the index.
-_CONTRACT: Final = (
-    "CASE WHEN json_valid(tasks.details) THEN json_extract(tasks.details, '$.contract.type') END"
-)
-_SUSPECT: Final = (
-    "CASE WHEN json_valid(tasks.details)"
-    " THEN json_extract(tasks.details, '$.contract.type') <> 'advisory'"
-    " AND (json_type(tasks.details, '$.verdict') IS NULL"
-    """ OR instr(tasks.details, '"result":"fail"') > 0) END"""
-)
-_UNPROVEN: Final = ("tasks.status = 'completed'", _SUSPECT)
-# The index matches text; rows are checked again, because a context may contain the same.
-_FAILED: Final = (
-    "CASE WHEN json_valid(tasks.details) THEN json_type(tasks.details, '$.verdict') IS NULL OR"
-    " EXISTS (SELECT 1 FROM json_each(tasks.details, '$.verdict.findings')"
-    " WHERE json_extract(value, '$.result') = 'fail') END"
-)
-_UNVERIFIED: Final = f"({_CONTRACT} = 'advisory' OR ({' AND '.join(_UNPROVEN)} AND {_FAILED}))"
+_UNVERIFIED: Final = "(tasks.contract_type = 'advisory' OR tasks.unproven = 1)"
 WHOLE: Final = ListIndex("tasks NOT INDEXED")
 PLANNED: Final = ListIndex(
     "tasks INDEXED BY tasks_planned",
@@ -108,9 +91,9 @@ JOURNAL: Final = ListIndex(
 _UNVERIFIED_WAY: Final = (
     ListIndex(
         "tasks INDEXED BY tasks_by_contract",
-        (f"{_CONTRACT} = 'advisory'", f"{_CONTRACT} <> 'verifiable'"),
+        ("tasks.contract_type = 'advisory'", "tasks.contract_type <> 'verifiable'"),
     ),
-    ListIndex("tasks INDEXED BY tasks_unproven", _UNPROVEN),
+    ListIndex("tasks INDEXED BY tasks_unproven", ("tasks.unproven = 1",)),
 )
 _EARLIER: Final = (
     "SELECT 1 FROM deliveries AS other WHERE other.task_id = deliveries.task_id"
@@ -202,7 +185,7 @@ def _said(wanted: TaskFilter) -> Iterator[tuple[str, str, str | datetime | None]
     yield "tasks.source_kind = :source", "source", wanted.source
     yield "tasks.priority = :priority", "priority", wanted.priority
     yield "tasks.taint = :taint", "taint", wanted.taint
-    yield f"{_CONTRACT} = :contract", "contract", wanted.contract
+    yield "tasks.contract_type = :contract", "contract", wanted.contract
     yield "tasks.session_id = :session", "session", wanted.session
     yield "tasks.series_id = :series", "series", wanted.series
     yield "tasks.created_at >= :since", "since", wanted.since
@@ -229,7 +212,7 @@ def _words(wanted: TaskFilter) -> Iterator[ListIndex]:
         ("tasks.source_kind", "source", SourceKind.MANUAL, wanted.source),
         ("tasks.taint", "taint", Taint.OWNER, wanted.taint),
         ("tasks.priority", "priority", Priority.LOW, wanted.priority),
-        (_CONTRACT, "contract", ContractType.VERIFIABLE, wanted.contract),
+        ("tasks.contract_type", "contract", ContractType.VERIFIABLE, wanted.contract),
     ):
         if value not in (None, common):
             where = (f"{column} = :{index}", f"{column} <> '{common.value}'")

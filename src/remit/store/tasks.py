@@ -14,9 +14,9 @@ from remit.model.ids import TaskId
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import SourceKind, Task, TaskType
-from remit.model.task_state import TaskState
+from remit.model.view import TaskState
 from remit.store import events, rows
-from remit.store.database import Row, Tx
+from remit.store.database import Row, Tx, quick
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -86,6 +86,7 @@ def replace_deliveries(tx: Tx, task: Task) -> None:
         tx.run("insert_delivery", _delivery_columns(task, n, delivery))
 
 
+@quick
 def version(tx: Tx, task_id: TaskId) -> str:
     """Return a text that changes with every change of a task."""
     return version_of(find_row(tx, task_id))
@@ -127,6 +128,7 @@ def _comes_back(task: Task) -> bool:
     return task.repeats is not None and not task.gaps and task.series_id is None
 
 
+@quick
 def get(tx: Tx, task_id: TaskId) -> Task:
     return with_deliveries(tx, find_row(tx, task_id))
 
@@ -153,6 +155,12 @@ def all_with_deliveries(tx: Tx, found: Sequence[Row]) -> list[Task]:
         for part in tx.all("list_deliveries_of_tasks", {"tasks": json.dumps(ids)}):
             parts.setdefault(part["task_id"], []).append(rows.delivery(part))
     return [rows.task(row, tuple(parts.get(row["id"], ()))) for row in found]
+
+
+def by_id(tx: Tx, some: Sequence[TaskId]) -> dict[TaskId, Task]:
+    """Return the existing ones among some tasks, deleted ones too."""
+    found = tx.all("list_tasks_by_id", {"tasks": json.dumps(list(some))})
+    return {task.id: task for task in all_with_deliveries(tx, found)}
 
 
 def of_agent(tx: Tx, agent: str, most: int) -> list[Task]:
@@ -200,6 +208,7 @@ def _columns(task: Task) -> dict[str, str | int | None]:
         "scheduled_for": rows.millis(task.scheduled_for),
         "retry_of": task.retry_of,
         "details": rows.details(task),
+        "contract_type": task.contract.type.value if task.contract else None,
     }
 
 
@@ -271,6 +280,7 @@ _AMENDED: Final = (
     "precomposed",
     "parcels",
     "details",
+    "contract_type",
 )
 
 

@@ -3,11 +3,11 @@
 INSERT INTO tasks (
   id, type, source_kind, source_ref, title, instructions, status, priority, queue, due_at,
   session_id, series_id, slot_at, precomposed, parcels, events, created_by, taint, assigned_agent,
-  created_at, updated_at, scheduled_for, retry_of, details
+  created_at, updated_at, scheduled_for, retry_of, details, contract_type
 ) VALUES (
   :id, :type, :source_kind, :source_ref, :title, :instructions, 'new', :priority, 4, :now,
   :session_id, :series_id, :slot_at, :precomposed, :parcels, 1, :created_by, :taint,
-  :assigned_agent, :now, :now, :scheduled_for, :retry_of, :details
+  :assigned_agent, :now, :now, :scheduled_for, :retry_of, :details, :contract_type
 )
 ON CONFLICT (source_kind, source_ref) DO NOTHING;
 
@@ -23,7 +23,7 @@ VALUES (:id, :task, :n, 0, :channel, :recipient, :content, 'pending');
 UPDATE tasks
    SET title = :title, instructions = :instructions, type = :type, scheduled_for = :scheduled_for,
        precomposed = :precomposed, parcels = :parcels, details = :details,
-       events = events + 1, updated_at = :now
+       contract_type = :contract_type, events = events + 1, updated_at = :now
  WHERE id = :id AND (status = 'new' OR status = 'paused' AND resume_to = 'new') AND worker IS NULL
 RETURNING events;
 
@@ -33,7 +33,7 @@ UPDATE tasks
    SET title = :title, instructions = :instructions, type = :type, scheduled_for = :scheduled_for,
        precomposed = :precomposed, parcels = :parcels, assigned_agent = :assigned_agent,
        priority = :priority, due_at = :now, details = :details,
-       events = events + 1, updated_at = :now
+       contract_type = :contract_type, events = events + 1, updated_at = :now
  WHERE id = :id AND status = 'new' AND details ->> 'pending_reading' IS NOT NULL
 RETURNING events;
 
@@ -109,3 +109,27 @@ SELECT * FROM tasks
  WHERE status IN ('completed', 'failed', 'cancelled')
    AND completed_at >= :since AND completed_at <= :until AND deleted_at IS NULL
  ORDER BY completed_at DESC, no DESC LIMIT :limit;
+
+-- name: list_tasks_by_id
+-- Some tasks by their ids, whether they were deleted or not.
+SELECT * FROM tasks WHERE id IN (SELECT value FROM json_each(:tasks));
+
+-- name: cancel_read_message
+-- The words of a stored message are read, and ask for nothing.
+UPDATE tasks
+   SET status = 'cancelled', due_at = NULL, completed_at = :now, result_summary = :summary,
+       details = json_remove(details, '$.pending_reading'),
+       events = events + 1, updated_at = :now
+ WHERE id = :id AND status = 'new' AND details ->> 'pending_reading' IS NOT NULL
+RETURNING events;
+
+-- name: list_file_references
+-- What names a file by its hash: tasks, and messages that have come in. `gone`: its task is deleted.
+SELECT CAST(details AS TEXT) AS said,
+       COALESCE(deleted_at, CAST(:before AS BIGINT)) < CAST(:before AS BIGINT) AS gone
+  FROM tasks WHERE CAST(details AS TEXT) LIKE '%sha256%'
+ UNION ALL
+SELECT CAST(inbound.body AS TEXT) AS said,
+       COALESCE(tasks.deleted_at, CAST(:before AS BIGINT)) < CAST(:before AS BIGINT) AS gone
+  FROM inbound LEFT JOIN tasks ON tasks.id = inbound.task_id
+ WHERE CAST(inbound.body AS TEXT) LIKE '%sha256%';

@@ -6,6 +6,7 @@ then read only as far as the list needs.
 """
 
 import re
+import unicodedata
 from typing import Final
 
 from msgspec import Struct
@@ -29,7 +30,9 @@ class SearchWords(Struct, frozen=True):
 
 def read(tx: Tx, text: str) -> SearchWords:
     """Parse search words: all must occur; the last may be unfinished. There are no operators."""
-    said: list[str] = re.findall(r"\w+", text)
+    # A vowel sign or an accent of its own belongs to the word before it.
+    marked = "".join(each for each in text if unicodedata.category(each)[0] == "M")
+    said: list[str] = re.findall(rf"\w[\w{re.escape(marked)}]*", text)
     if not said:
         raise BadInput("Search for at least one word.", field="q")
     endings = _endings(tx, said)
@@ -42,14 +45,17 @@ def read(tx: Tx, text: str) -> SearchWords:
 
 
 def _endings(tx: Tx, said: list[str]) -> list[str] | None:
-    """Return all stored words that begin like the last one; None if many or uncertain."""
+    """Return all stored words that begin like the last one; None if many or uncertain.
+
+    Postgres has no list of its words and finds them by their beginning itself.
+    """
     start = said[-1].lower()
     if not _FOLDED.fullmatch(start) or not all(map(_PLAIN.fullmatch, said[:-1])):
         return None
     found: list[str] = []
     at = start
-    while (row := tx.one("find_word", {"from": at})) and str(row["term"]).startswith(start):
-        if len(found) == _ENDINGS:
+    while (row := tx.one("find_word", {"from": at})) and str(row["term"] or at).startswith(start):
+        if row["term"] is None or len(found) == _ENDINGS:
             return None
         found.append(str(row["term"]))
         at = f"{found[-1]}\x01"  # sorts before every other word with this beginning

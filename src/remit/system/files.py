@@ -2,8 +2,7 @@
 
 import fcntl
 import os
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,12 @@ _APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_C
 _HALF_WRITTEN: Final = ".remit-half-written"
 
 
+def home_of(environ: Mapping[str, str]) -> Path:
+    """Return the home directory: REMIT_HOME, or ~/.remit."""
+    named = environ.get("REMIT_HOME")
+    return Path(named).expanduser().absolute() if named else Path.home() / ".remit"
+
+
 def write_atomic(
     path: Path, content: str | bytes, *, mode: int | None = None, durable: bool = True
 ) -> None:
@@ -29,18 +34,17 @@ def write_atomic(
     """
     if mode is None:
         mode = path.stat().st_mode & 0o777 if path.exists() else PRIVATE
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".new")
+    new = path.with_name(f".{path.name}.{os.urandom(8).hex()}.new")
     try:
-        with os.fdopen(handle, "wb") as file:
+        with os.fdopen(os.open(new, _NEW, PRIVATE), "wb") as file:
             file.write(content.encode("utf-8") if isinstance(content, str) else content)
             os.fchmod(file.fileno(), mode)
             file.flush()
             if durable:
                 os.fsync(file.fileno())
-        Path(name).replace(path)
+        new.replace(path)
     except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
+        new.unlink(missing_ok=True)
         raise
     if durable:
         sync_folder(path.parent)
@@ -73,8 +77,12 @@ def locked(folder: Path) -> Iterator[None]:
 
 def append_text(path: Path, text: str) -> None:
     """Add text at the end of a private file; a link is refused."""
-    with open(os.open(path, _APPEND, PRIVATE), "w", encoding="utf-8") as file:  # noqa: PTH123
-        file.write(text)
+    file, left = os.open(path, _APPEND, PRIVATE), memoryview(text.encode())
+    try:
+        while left:
+            left = left[os.write(file, left) :]
+    finally:
+        os.close(file)
 
 
 # Below a folder in which somebody else may write --------------------------------------------------

@@ -6,11 +6,13 @@ unknown.
 """
 
 import asyncio
+import hashlib
+import hmac
 import json
 import os
 import re
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -20,7 +22,8 @@ from typing import Final, TypeAlias
 import httpx2
 from msgspec import Struct
 
-from remit.model.delivery import Locked, Refused, SendRetry, Unknown
+from remit.model.delivery import Accepted, Locked, Refused, SendRetry, Unknown
+from remit.system import first_byte
 
 
 def trusted_authorities(*, trust_env: bool = True) -> ssl.SSLContext:
@@ -41,7 +44,7 @@ Token: TypeAlias = Callable[[], str]  # called at each send, so a renewed one ne
 Fields: TypeAlias = Mapping[str, object]
 
 MAX_WAIT_SECONDS: Final = 3600.0  # a provider that asks for more is asked again then
-_MAX_ANSWER_BYTES: Final = 65_536  # bytes of an answer; a provider says yes or no in far fewer
+MAX_ANSWER_BYTES: Final = 65_536  # bytes of an answer; a provider says yes or no in far fewer
 _MAX_ERROR_CHARACTERS: Final = 200
 _TELLING: Final = 8  # so many characters of a token in a row
 _CONNECT: Final = 10.0
@@ -81,14 +84,19 @@ def open_client(url: str) -> httpx2.AsyncClient:
 
 
 async def post(
-    client: httpx2.AsyncClient, url: str, token: str, fields: Fields, seconds: float
+    client: httpx2.AsyncClient,
+    url: str,
+    token: str,
+    fields: Fields,
+    seconds: float,
+    max_bytes: int = MAX_ANSWER_BYTES,
 ) -> HttpReply | HttpFailure:
     """Post fields once, as JSON, with a token if there is one."""
     content = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
     headers = {"content-type": "application/json"}
     if token:
         headers["authorization"] = f"Bearer {token}"
-    return await post_bytes(client, url, headers, content, seconds)
+    return await post_bytes(client, url, headers, content, seconds, max_bytes)
 
 
 async def post_bytes(
@@ -97,6 +105,7 @@ async def post_bytes(
     headers: Mapping[str, str],
     content: bytes,
     seconds: float,
+    max_bytes: int = MAX_ANSWER_BYTES,
 ) -> HttpReply | HttpFailure:
     """Post once; give up after this many seconds in all, however slowly the answer comes."""
     watch = _Watch()
@@ -111,12 +120,43 @@ async def post_bytes(
     limit = asyncio.timeout(seconds)
     try:
         async with limit:
-            return await _ask(client, request, watch)
+            return await _ask(client, request, watch, max_bytes)
     except Exception as error:  # noqa: BLE001 - whatever broke, how far it came is known here alone
         if watch.head is not None:
             return watch.head  # the status is complete and may be enough
         late = limit.expired()
         return HttpFailure(watch.left, f"no answer within {seconds:g} s" if late else _name(error))
+
+
+def form_with_file(
+    fields: Mapping[str, str], field: str, name: str, kind: str, content: bytes
+) -> tuple[str, bytes]:
+    """Return the type and the bytes of a form that carries a file."""
+    border = hashlib.sha256(content + name.encode()).hexdigest()
+    shown = name.translate({ord('"'): "%22", ord("\r"): "%0D", ord("\n"): "%0A"})
+    parts = [
+        f'--{border}\r\nContent-Disposition: form-data; name="{key}"\r\n\r\n{value}\r\n'
+        for key, value in fields.items()
+    ]
+    disposition = f'Content-Disposition: form-data; name="{field}"; filename="{shown}"'
+    head = f"{''.join(parts)}--{border}\r\n{disposition}\r\nContent-Type: {kind}\r\n\r\n"
+    body = head.encode() + content + f"\r\n--{border}--\r\n".encode()
+    return f"multipart/form-data; boundary={border}", body
+
+
+async def get_bytes(
+    client: httpx2.AsyncClient,
+    url: str,
+    headers: Mapping[str, str],
+    seconds: float,
+    max_bytes: int,
+) -> bytes | None:
+    """Return what lies at an address of a provider; None if it cannot be had, or is larger."""
+    try:
+        async with asyncio.timeout(seconds), client.stream("GET", url, headers=headers) as answer:
+            return await _read(answer, max_bytes) if answer.status_code == HTTPStatus.OK else None
+    except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, OSError):
+        return None
 
 
 class _Watch:
@@ -130,24 +170,28 @@ class _Watch:
         if name.endswith("send_request_headers.started"):
             # A proxy's CONNECT is not the message.
             method = getattr(about.get("request"), "method", b"POST")
-            self.left = self.left or method == b"POST"
+            if method == b"POST":
+                await first_byte.reached()
+                self.left = True
 
 
-async def _ask(client: httpx2.AsyncClient, request: httpx2.Request, watch: _Watch) -> HttpReply:
+async def _ask(
+    client: httpx2.AsyncClient, request: httpx2.Request, watch: _Watch, max_bytes: int
+) -> HttpReply:
     answer = await client.send(request, stream=True)
     asked = answer.headers.get("retry-after", "")
     watch.head = HttpReply(answer.status_code, asked, None)
     try:
-        return HttpReply(answer.status_code, asked, await _read(answer))
+        return HttpReply(answer.status_code, asked, await _read(answer, max_bytes))
     finally:
         await answer.aclose()
 
 
-async def _read(answer: httpx2.Response) -> bytes | None:
+async def _read(answer: httpx2.Response, max_bytes: int) -> bytes | None:
     read = bytearray()
     async for piece in answer.aiter_raw():
         read += piece
-        if len(read) > _MAX_ANSWER_BYTES:
+        if len(read) > max_bytes:
             return None
     return bytes(read)
 
@@ -180,6 +224,29 @@ def refusal(said: HttpReply, who: str, wait: float | None) -> SendRetry | Refuse
             )
         case _:
             return Refused(f"{who} refused the message ({said.status}) and gave no reason.")
+
+
+def named(
+    said: HttpReply | HttpFailure, who: str, now: datetime, ref: object
+) -> Accepted | SendRetry | Refused | Locked | Unknown:
+    """Return what an exchange means: only a 2xx that names the message, by `ref`, is a yes."""
+    doubt = neither(said, who)
+    if doubt is not None or isinstance(said, HttpFailure):
+        return doubt or Unknown(f"{who} did not answer.")
+    if said.status >= HTTPStatus.BAD_REQUEST:
+        return refusal(said, who, wait_of(said, now))
+    if isinstance(ref, str) and ref.strip():
+        return Accepted(ref)
+    return Unknown(f"{who} answered {said.status} and named no message.")
+
+
+def is_signed(body: bytes, signature: str, secrets: Sequence[str]) -> bool:
+    """Whether these exact bytes were signed with one of the secrets, old or new, as GitHub does."""
+    given, signed = signature.encode(errors="replace"), False
+    for secret in filter(None, secrets):
+        made = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        signed |= hmac.compare_digest(given, f"sha256={made}".encode())
+    return signed
 
 
 def unfit(body: str, most: int) -> str | None:

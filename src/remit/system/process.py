@@ -8,10 +8,12 @@ import os
 import signal
 from asyncio import timeout
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import BinaryIO, Final
 
+_LAST_LINES: Final = 5
 GRACE_SECONDS: Final = 2.0  # to end in good order, and for what is still in a pipe
 _POLL_SECONDS: Final = 0.02
 _PIECE_BYTES: Final = 65_536
@@ -56,6 +58,18 @@ async def kill_group(process: Process) -> None:
     """Kill a program and everything that it started, without asking first."""
     signal_group(process, signal.SIGKILL)
     await wait_for_exit(process)
+
+
+def last_lines(output: str) -> str:
+    """Return the last lines of some output as one, without control characters."""
+    lines = [line for line in output.splitlines() if line.strip()][-_LAST_LINES:]
+    return " / ".join("".join(c for c in line if c.isprintable()).strip()[:200] for line in lines)
+
+
+def describe_failure(name: str, how: str, output: str) -> str:
+    """Return how a program ended and its last lines: `tool ended with exit code 3: no room`."""
+    words = last_lines(output)
+    return f"{name} {how}{f': {words}' if words else '.'}"
 
 
 def describe_exit(code: int | None, limit_seconds: float) -> str:
@@ -105,3 +119,32 @@ def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb", 0) as reading, os.fdopen(writer, "wb", 0) as writing:
         yield reading, writing
+
+
+# Not through PATH: anybody who can write to one of its folders could replace the sandbox.
+PLACES: Final = (Path("/usr/bin"), Path("/bin"), Path("/usr/local/bin"))
+_SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+_ETC: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
+
+
+def find(name: str, places: Sequence[Path] = PLACES) -> Path | None:
+    """Return a tool of the system."""
+    return next((at / name for at in places if os.access(at / name, os.X_OK)), None)
+
+
+def system() -> tuple[str, ...]:
+    """Return the arguments for a read-only system, without anything about this machine."""
+    words = ["--ro-bind", "/usr", "/usr"]
+    for name in _SYSTEM:
+        path = Path(name)
+        if path.is_symlink():
+            words += ["--symlink", str(path.readlink()), name]
+        elif path.is_dir():
+            words += ["--ro-bind", name, name]
+    for name in _ETC:
+        words += ["--ro-bind-try", name, name]
+    return tuple(words)
+
+
+def is_root() -> bool:
+    return os.geteuid() == 0

@@ -18,7 +18,9 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Final, Self
+from typing import ClassVar, Final, Self
+
+from msgspec.structs import replace
 
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.scripted import parse as script
@@ -30,7 +32,7 @@ from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Event
 from remit.model.task import Task
 from remit.ports import Brain, Channel
-from remit.settings import DeliverSettings, Settings
+from remit.settings import DeliverSettings, Settings, StoreSettings
 from remit.store import home, legacy, queue, tasks
 from remit.testing.memory import MemorySteps, PowerCut
 from remit.testing.obedient import ObedientBrain
@@ -45,6 +47,7 @@ __all__ = [
     "Outbox",
     "PowerCut",
     "ScriptedBrain",
+    "SleepyClock",
     "World",
     "provide_database",
     "script",
@@ -100,6 +103,20 @@ class FrozenClock:
                 done.set_result(None)
 
 
+class SleepyClock(FrozenClock):
+    """A machine that can be suspended: the wall clock goes on, but whoever sleeps sleeps on."""
+
+    def __init__(self, at: datetime = START) -> None:
+        super().__init__(at)
+        self._suspended = timedelta(0)
+
+    def now(self) -> datetime:
+        return super().now() + self._suspended
+
+    def suspend(self, span: timedelta) -> None:
+        self._suspended += span
+
+
 @dataclass
 class Outbox:
     """A channel that keeps what it gets, and answers as configured."""
@@ -153,6 +170,8 @@ class FileOutbox:
 class World:
     """A whole app with its own clock: thirty days pass in seconds."""
 
+    store_url: ClassVar[str] = ""  # the store of every world without its own settings for it
+
     def __init__(
         self,
         home: Path,
@@ -167,7 +186,9 @@ class World:
         self.clock = FrozenClock(start)
         self.brain: Brain = brain or ScriptedBrain(())
         # No undo window by default; a test of undo sets it.
-        self._settings = settings or Settings(home=home, deliver=DeliverSettings(undo=0))
+        plain = settings or Settings(home=home, deliver=DeliverSettings(undo=0))
+        url = plain.store.url or self.store_url
+        self._settings = replace(plain, store=StoreSettings(url))
         self._channels: dict[str, Channel] = {"outbox": self.outbox, **(channels or {})}
         self._able = able  # your tools, besides the built-in ones
         self._stack = AsyncExitStack()
@@ -175,7 +196,8 @@ class World:
         self.house: App
 
     async def __aenter__(self) -> Self:
-        provide_database(self._settings.database)
+        if not self._settings.store.url:
+            provide_database(self._settings.database_file)
         self.house = await self._stack.enter_async_context(self._opened())
         self._stack.push_async_callback(self._stop)
         await self.house.repeater.start()

@@ -11,6 +11,7 @@ from remit.model.delivery import (
     Delivery,
     DeliveryStatus,
     Found,
+    SendCap,
     SendHistory,
     Unknown,
 )
@@ -50,6 +51,7 @@ class MemorySteps:
         self.decisions: dict[str, Decision] = {}
         self._done: dict[str, object] = {}
         self._looked: dict[str, object] = {}  # done, but lost in a cut
+        self._owed: dict[str, object] = {}  # those of them that the end of a leg writes
         self._written = task
 
     @property
@@ -73,11 +75,16 @@ class MemorySteps:
 
     async def save(self) -> None:
         if self._looked:
-            self._write("save", self.task, self._looked)
+            self._write(list(self._looked)[-1], self.task, self._looked)
+
+    def owe(self) -> None:
+        self._owed = dict(self._looked)
 
     async def move(self, to: Status, by: Actor) -> None:
         if self.task.status is not to:
             self._write(f"move:{to}", self.task.move(to, by), self._looked)
+        elif self._owed:
+            await self.save()
 
     async def decided(self, key: str) -> Decision | None:
         return self.decisions.get(key)
@@ -96,7 +103,8 @@ class MemorySteps:
     def keep(self, **found: Unpack[RunFindings]) -> None:
         self.task = self.task.keeping(**found)
 
-    async def claim(self, delivery: Delivery, body: str) -> int:
+    async def claim(self, delivery: Delivery, body: str, cap: SendCap | None = None) -> int:
+        del cap  # there is one process, and who sends has counted
         if delivery.status not in DELIVERY_MOVES[DeliveryStep.CLAIM].was:
             raise LeaseLost(self.task.id, self.task.lease)
         self._settle("claim", replace(delivery, status=DeliveryStatus.SENDING, body=body))
@@ -126,6 +134,7 @@ class MemorySteps:
 
     def decide(self, review: Review, answer: ReviewAnswer, text: str | None = None) -> None:
         """Apply the owner's decision to a waiting task."""
+        self._done |= self._owed
         self.decisions[review.key] = Decision(answer, text)
         if answer is ReviewAnswer.BACK:
             self.again(text or "")
@@ -147,6 +156,7 @@ class MemorySteps:
 
     def _begin(self, task: Task) -> None:
         self._looked.clear()
+        self._owed.clear()
         self.task = self._written = replace(task, lease=task.lease + 1)
 
     def _settle(self, verb: str, changed: Delivery) -> None:
@@ -161,6 +171,7 @@ class MemorySteps:
         self.task = self._written = task
         if looked:
             self._looked.clear()
+            self._owed.clear()
         if name == self.cut_after:
             self._go_dark()
 

@@ -12,7 +12,7 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.errors import BadInput, NotFound, StoreTrouble
+from remit.errors import BadInput, NotFound, StoreTrouble, UnknownName
 from remit.model.codec import Json, JsonMap
 from remit.model.deferred import PRD, document_of
 from remit.model.delivery import Delivery
@@ -144,7 +144,7 @@ def on_project(
     """
     if name not in known:
         there = ", ".join(sorted(known)) or "none; name one as [projects.NAME] in settings.toml"
-        raise BadInput(f"There is no project {name!r:.60}; there is {there}.", field="project")
+        raise UnknownName(f"There is no project {name!r:.60}; there is {there}.", field="project")
     if cue.delivery and all(each.content is not None for each in cue.delivery):
         sentence = "A text that is sent as it is, is no work on a project; leave out the one or"
         raise BadInput(f"{sentence} the other.", field="project")

@@ -17,12 +17,15 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import StoreTrouble
+from remit.files.kept_files import KeptFiles
 from remit.language import outside_text
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.model.task_file import ATTACHMENTS, to_context
 from remit.ports import Clock
 from remit.settings.doors import FolderSettings
 from remit.store.cues import Arrival, CueFate, StoredCue
@@ -42,6 +45,7 @@ class ArrivedFile(Struct, frozen=True):
     size: int
     text: str
     came_at: datetime | None = None  # when it was last changed
+    content: bytes = b""
 
 
 class RefusedFile(Struct, frozen=True):
@@ -60,8 +64,10 @@ class FolderWatch:
         take: Callable[[Arrival], Awaitable[StoredCue]],
         clock: Clock,
         background: Background,
+        kept: KeptFiles | None = None,
     ) -> None:
         self._name = name
+        self._kept = kept
         self._folder = folder
         self._take = take
         self._clock = clock
@@ -88,11 +94,20 @@ class FolderWatch:
             if isinstance(found, RefusedFile):
                 await self._refuse(found, stamp)
                 continue
-            kept = await self._take(arrival(self._name, found))
+            kept = await self._take(await asyncio.to_thread(self._arrival, found))
             if kept.stored:  # a file over a limit is tried again
                 self._taken[name] = stamp
                 new += 1
         return new
+
+    def _arrival(self, found: ArrivedFile) -> Arrival:
+        """Make the arrival of a file, whose content is kept first."""
+        came = arrival(self._name, found)
+        if self._kept is None or not found.content:
+            return came
+        taint = Taint.OWNER if self._folder.trusted else Taint.PUBLIC
+        file = self._kept.keep_incoming(found.name, found.content, taint.value)
+        return replace(came, body=came.body | {ATTACHMENTS: [to_context(file)]})
 
     async def _refuse(self, found: RefusedFile, stamp: _Stamp) -> None:
         """Report a refused file among the arrivals; it is not opened again unless it changes."""
@@ -143,7 +158,7 @@ def opened(folder: FolderSettings, name: str) -> ArrivedFile | RefusedFile | Non
         why = f"it has {size:,} bytes, and largest of this folder is {folder.largest:,}"
         return RefusedFile(name, size, why)
     came_at = datetime.fromtimestamp(seen.st_ctime, UTC)
-    return ArrivedFile(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw), came_at)
+    return ArrivedFile(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw), came_at, raw)
 
 
 def arrival(name: str, found: ArrivedFile) -> Arrival:
@@ -177,6 +192,8 @@ def cue(kept: StoredCue, folder: FolderSettings) -> Cue:
     """Make the cue of a file: the owner's text; the content is trusted only in a trusted folder."""
     body, text = kept.body, str(kept.body.get("text") or "")
     context: JsonMap = {"file": body.get("name"), "sha256": body.get("digest")}
+    if body.get(ATTACHMENTS):
+        context[ATTACHMENTS] = body[ATTACHMENTS]
     if not folder.trusted:
         context["outside"] = text
     return Cue(

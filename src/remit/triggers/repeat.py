@@ -14,14 +14,12 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from remit.errors import BadInput, StoreTrouble
 from remit.model import rrule
-from remit.model.codec import from_json, stamp
 from remit.model.ids import Ids, SeriesId
 from remit.model.series import ON_TIME, OnMissed, Overlap, Series, SlotFate
-from remit.model.task import Source, Task
+from remit.model.task import Task
 from remit.ports import Clock
 from remit.settings import ScheduleSettings
 from remit.store import after_restore, occurrences, series, slots
@@ -112,7 +110,7 @@ class Repeater:
         _LOG.warning("The clock was ahead and was put right; what waits for it is planned anew.")
         for ahead in await self._db.write(wrong_clock.put_right, now):
             made = [
-                _again(occurrence(ahead.series, slot, self._ids, now), now)
+                slots.again(slots.occurrence(ahead.series, slot, self._ids, now), now)
                 for _, slot in ahead.gone
             ]
             await self._db.write(wrong_clock.rewind, ahead, made, now)
@@ -164,12 +162,6 @@ class Repeater:
             await wait_until(self._news, self._clock, self._due)
 
 
-def _again(task: Task, now: datetime) -> Task:
-    """Return an occurrence for a slot whose first one has ended, under a new ref."""
-    ref = f"{task.source.ref}#{stamp(now)}"
-    return replace(task, source=Source(task.source.kind, ref))
-
-
 def following(
     each: Series,
     ids: Ids,
@@ -184,16 +176,16 @@ def following(
     slots due before a restore the latest is planned, and asked about.
     """
     missed, overlap = each.missed or rules.missed, each.overlap or rules.overlap
-    found = _look(each, now, rules.most)
+    found = _due_slots(each, now, rules.most)
     latest = found.due[-1] if found.due else each.last
     absent, runs = now - each.last > ON_TIME, _is_run(missed, now - latest, rules)
     wanted = chosen(found.due, now, missed, rules, restored_at)
     asks = bool(wanted) and restored_at is not None and wanted[0] <= restored_at
     held = now + hold if absent and hold else None
-    made = [occurrence(each, slot, ids, now, planned=held) for slot in wanted]
+    made = [slots.occurrence(each, slot, ids, now, planned=held) for slot in wanted]
     if found.coming:
         planned = found.coming + _jitter(each.id, found, rules)
-        made.append(occurrence(each, found.coming, ids, now, planned=planned))
+        made.append(slots.occurrence(each, found.coming, ids, now, planned=planned))
     waits = missed is OnMissed.RUN_ALL if absent else overlap in (Overlap.QUEUE_ALL, Overlap.SKIP)
     return SeriesAdvance(
         latest,
@@ -209,7 +201,7 @@ def following(
     )
 
 
-class _Found(Struct, frozen=True):
+class _DueSlots(Struct, frozen=True):
     """The slots of a series since its last one, and the next."""
 
     first: datetime | None  # the first of all that came
@@ -226,15 +218,15 @@ class _Found(Struct, frozen=True):
         return SkippedSlots(self.first, last, self.count - wanted, why, SlotFate.MISSED)
 
 
-def _look(each: Series, now: datetime, most: int) -> _Found:
+def _due_slots(each: Series, now: datetime, most: int) -> _DueSlots:
     later = (at for at in rrule.slots(each.repeats, each.last) if at not in each.skips)
     due, count, first = deque[datetime](maxlen=max(most, 1) + 1), 0, None
     for slot in later:
         if slot > now:
-            return _Found(first, count, tuple(due), slot, later)
+            return _DueSlots(first, count, tuple(due), slot, later)
         due.append(slot)
         count, first = count + 1, first or slot
-    return _Found(first, count, tuple(due), None, later)
+    return _DueSlots(first, count, tuple(due), None, later)
 
 
 def chosen(
@@ -262,7 +254,7 @@ def _is_run(missed: OnMissed, age: timedelta, rules: ScheduleSettings) -> bool:
     return missed is OnMissed.RUN_ONCE and age <= timedelta(hours=rules.catch_up)
 
 
-def _jitter(series_id: SeriesId, found: _Found, rules: ScheduleSettings) -> timedelta:
+def _jitter(series_id: SeriesId, found: _DueSlots, rules: ScheduleSettings) -> timedelta:
     """Return how long after its slot an occurrence begins: constant, and never near the next."""
     if not rules.jitter or found.coming is None:
         return timedelta(0)
@@ -276,20 +268,3 @@ def _spread(series_id: SeriesId, seconds: int) -> timedelta:
     digest = hashlib.sha256(series_id.encode()).digest()
     thousandths = int.from_bytes(digest[:4]) % 1000
     return timedelta(milliseconds=seconds * thousandths)
-
-
-def occurrence(
-    each: Series, slot: datetime, ids: Ids, now: datetime, planned: datetime | None = None
-) -> Task:
-    """Make the task for one slot from the template."""
-    wanted = from_json(Task, each.template)
-    return replace(
-        wanted,
-        id=ids.task(),
-        source=Source(wanted.source.kind, f"{each.id}@{stamp(slot)}"),
-        created_at=now,
-        last_updated=now,
-        delivery=tuple(replace(delivery, id=ids.delivery()) for delivery in wanted.delivery),
-        slot=slot,
-        scheduled_for=planned or slot,
-    )

@@ -43,10 +43,10 @@ class Suite:
     3. The whole suite as the work left it.
     """
 
-    def __init__(self, runner: SuiteRunner, terms: SuiteTerms, kept: CachedRuns) -> None:
+    def __init__(self, runner: SuiteRunner, terms: SuiteTerms, cache: CachedRuns) -> None:
         self._runner = runner
         self._terms = terms
-        self._kept = kept
+        self._cache = cache
         self._wholes: dict[object, CheckOutcome] = {}
 
     async def prove(
@@ -62,7 +62,7 @@ class Suite:
         work = await asyncio.to_thread(compare, workspace, self._terms)
         if work.guard.refused:
             return CheckOutcome(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
-        judge = SuiteJudge(self._runner, self._terms, self._kept, work, way)
+        judge = SuiteJudge(self._runner, self._terms, self._cache, work, way)
         about = files_called(pattern, changed or tuple(work.original))
         first, sentence = CheckOutcome(Result.SKIPPED), ""
         if pattern is not None and not about:
@@ -126,12 +126,12 @@ def _select(work: ComparedWork, about: Collection[str]) -> Selection:
 def _stamp(work: ComparedWork, way: CheckCommand) -> object:
     """Return what a whole run depends on, within the workspace."""
     paths = (work.folder / name for name in ground.names(work.folder))
-    seen = (
+    stamps = (
         (str(path), path.lstat().st_mtime_ns, path.lstat().st_size)
         for path in paths
         if path.is_symlink() or path.exists()
     )
-    return way.argv, tuple(seen)
+    return way.argv, tuple(stamps)
 
 
 IN_A_ROW: Final = 3

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -68,19 +68,11 @@ MAX_SHEETS: Final = 12
 _MAX_FILE_BYTES: Final = 1_000_000
 
 
-class NumberedLine(Struct, frozen=True):
-    number: int
-    text: str
-
-
 class ExhibitSheet(Struct, frozen=True):
-    """Consecutive lines of one file, as many as can be reviewed at once."""
+    """Consecutive lines of one file, as many as can be reviewed at once, by their numbers."""
 
     name: str
-    lines: tuple[NumberedLine, ...]
-
-    def says(self, number: int) -> str | None:
-        return next((line.text for line in self.lines if line.number == number), None)
+    lines: Mapping[int, str]
 
 
 class NotShowable(Struct, frozen=True):
@@ -91,15 +83,15 @@ class NotShowable(Struct, frozen=True):
 
 def sheets(evidence: Evidence) -> tuple[ExhibitSheet, ...] | NotShowable:
     """Return everything to judge, or why it cannot be shown. Nothing unshown passes."""
-    made: list[ExhibitSheet] = []
+    found: list[ExhibitSheet] = []
     for name, text in _texts(evidence):
         if isinstance(text, NotShowable):
             return text
-        made += _cut(name, text)
-    if len(made) > MAX_SHEETS:
+        found += _cut(name, text)
+    if len(found) > MAX_SHEETS:
         most = MAX_SHOWN_CHARACTERS * MAX_SHEETS
         return NotShowable(f"it is too long for a critic, who reads at most {most} characters")
-    return tuple(made)
+    return tuple(found)
 
 
 def _texts(evidence: Evidence) -> Iterator[tuple[str, str | NotShowable]]:
@@ -126,21 +118,20 @@ def _read(folder: Path, file: Path, name: str) -> str | NotShowable:
 
 
 def _cut(name: str, text: str) -> Iterator[ExhibitSheet]:
-    lines: list[NumberedLine] = []
+    lines: dict[int, str] = {}
     size = 0
     for number, line in enumerate(text.splitlines(), 1):
         if lines and size + len(line) > MAX_SHOWN_CHARACTERS:
-            yield ExhibitSheet(name, tuple(lines))
-            lines, size = [], 0
-        lines.append(NumberedLine(number, line[:MAX_SHOWN_CHARACTERS]))
+            yield ExhibitSheet(name, lines)
+            lines, size = {}, 0
+        lines[number] = line[:MAX_SHOWN_CHARACTERS]
         size += len(line)
     if lines:
-        yield ExhibitSheet(name, tuple(lines))
+        yield ExhibitSheet(name, lines)
 
 
 def number_lines(sheet: ExhibitSheet) -> str:
-    """The lines with their numbers."""
-    return "\n".join(f"{line.number:>5}| {line.text}" for line in sheet.lines)
+    return "\n".join(f"{number:>5}| {line}" for number, line in sheet.lines.items())
 
 
 # A brain's answer to a prompt, paid by the task; None if the budget is used up.
@@ -172,18 +163,11 @@ class CriticPoint(Struct, frozen=True):
 
 
 class CriticOpinion(Struct, frozen=True):
-    """A critic's opinion of one sheet."""
+    """A critic's opinion of one sheet; `fence` shows that it has read this prompt."""
 
+    fence: str
     passed: bool
-    points: tuple[CriticPoint, ...]
-
-
-class Critic(Protocol):
-    """Reviews a sheet of a task by a rubric; None if its answer cannot be believed."""
-
-    async def judge(
-        self, task: Task, rubric: Rubric, sheet: ExhibitSheet
-    ) -> CriticOpinion | None: ...
+    rules: tuple[CriticPoint, ...]
 
 
 class BrainCritic:
@@ -194,13 +178,13 @@ class BrainCritic:
         self._nonce = nonce
 
     async def judge(self, task: Task, rubric: Rubric, sheet: ExhibitSheet) -> CriticOpinion | None:
-        """Ask once; and once more, if the answer is no judgement."""
+        """Review a sheet; None if the answer cannot be believed, even when asked twice."""
         for _ in range(_TRIES):
             fence = self._nonce()
-            said = await self._ask(task, prompt(rubric, sheet, fence))
-            if said is None:
+            reply = await self._ask(task, prompt(rubric, sheet, fence))
+            if reply is None:
                 return None
-            judged = read(said, rubric, sheet, fence)
+            judged = read(reply, rubric, sheet, fence)
             if judged is not None:
                 return judged
         return None
@@ -209,7 +193,7 @@ class BrainCritic:
 class CriticCheck:
     """`pattern` names the rubric. Every sheet must pass every rule."""
 
-    def __init__(self, critic: Critic, rubrics: Mapping[str, Rubric]) -> None:
+    def __init__(self, critic: BrainCritic, rubrics: Mapping[str, Rubric]) -> None:
         self._critic = critic
         self._rubrics = rubrics
 
@@ -237,7 +221,7 @@ class CheckWithCritic:
     If the critic cannot judge either, the finding stays: not verified.
     """
 
-    def __init__(self, check: Check, critic: Critic) -> None:
+    def __init__(self, check: Check, critic: BrainCritic) -> None:
         self._check = check
         self._critic = critic
 
@@ -295,15 +279,9 @@ piece of that very line; where nothing touches a rule, `holds` is true, `line` 0
 `pass` is true if every rule holds."""
 
 
-class _Answer(Struct, frozen=True):
-    fence: str
-    passed: bool
-    rules: tuple[CriticPoint, ...]
-
-
-def read(said: str, rubric: Rubric, sheet: ExhibitSheet, fence: str) -> CriticOpinion | None:
+def read(reply: str, rubric: Rubric, sheet: ExhibitSheet, fence: str) -> CriticOpinion | None:
     """Return the judgement in an answer; None if it is none, or shows no sign of reading."""
-    answer = _parsed(said)
+    answer = _parsed(reply)
     if answer is None or answer.fence != fence:
         return None
     points = answer.rules
@@ -313,16 +291,16 @@ def read(said: str, rubric: Rubric, sheet: ExhibitSheet, fence: str) -> CriticOp
         and all(_is_quoted_right(point, sheet) for point in points)
         and any(point.line for point in points)
     )
-    return CriticOpinion(answer.passed, points) if believed else None
+    return answer if believed else None
 
 
-def _parsed(said: str) -> _Answer | None:
-    fenced = _FENCED.fullmatch(said)
+def _parsed(reply: str) -> CriticOpinion | None:
+    fenced = _FENCED.fullmatch(reply)
     try:
-        told = json.loads(fenced[1] if fenced else said)
-        if isinstance(told, dict) and "pass" in told and "passed" not in told:
-            told["passed"] = told.pop("pass")
-        return from_json(_Answer, told)
+        parsed = json.loads(fenced[1] if fenced else reply)
+        if isinstance(parsed, dict) and "pass" in parsed and "passed" not in parsed:
+            parsed["passed"] = parsed.pop("pass")
+        return from_json(CriticOpinion, parsed)
     except (ValueError, BadInput, RecursionError):
         return None
 
@@ -331,7 +309,7 @@ def _is_quoted_right(point: CriticPoint, sheet: ExhibitSheet) -> bool:
     """Whether what a critic quotes stands where it says; a line that bids it judge is no proof."""
     if point.line == 0:
         return point.holds and not point.quote
-    line = sheet.says(point.line)
+    line = sheet.lines.get(point.line)
     if line is None or (point.holds and _TO_CRITIC.search(line)):
         return False
     quote, there = " ".join(point.quote.split()), " ".join(line.split())
@@ -340,10 +318,10 @@ def _is_quoted_right(point: CriticPoint, sheet: ExhibitSheet) -> bool:
 
 def _complaint(rubric: Rubric, sheet: ExhibitSheet, judged: CriticOpinion) -> str:
     """Return which rules are broken, and where."""
-    broken = [each for each in judged.points if not each.holds]
-    told = "; ".join(
+    broken = [each for each in judged.rules if not each.holds]
+    listed = "; ".join(
         f"{sheet.name} line {each.line}, {each.rule}: {' '.join(each.says.split())[:200]}"
         for each in broken[:3]
     )
     more = f" and {len(broken) - 3} more" if len(broken) > 3 else ""  # noqa: PLR2004 - as above
-    return f"{rubric.name}: {told}{more}"
+    return f"{rubric.name}: {listed}{more}"

@@ -14,7 +14,7 @@ import tarfile
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from remit.errors import BadInput
 from remit.system.files import READ, open_below
@@ -26,15 +26,13 @@ _NEVER: Final = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", 
 _MODE_BITS: Final = 0o755  # no setuid, nothing that only an owner may read
 
 
-def pack(
-    workspace: Path, into: BinaryIO, *, instead: Mapping[str, bytes | None], room: int
-) -> None:
+def pack(workspace: Path, into: Path, *, instead: Mapping[str, bytes | None], room: int) -> None:
     """Write the workspace as an archive.
 
     `instead` holds files with other content, or None for removed ones; `room` is the limit in MB.
     """
     left, workspace = room * MB, workspace.resolve()
-    with tarfile.open(fileobj=into, mode="w", format=tarfile.PAX_FORMAT) as archive:
+    with tarfile.open(into, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted({*names(workspace), *instead}):
             if name in instead:
                 left -= _add(archive, name, instead[name])
@@ -93,13 +91,13 @@ def _copy(archive: tarfile.TarFile, workspace: Path, name: str) -> int:
                 archive.addfile(entry)
             return 0
         file = stack.enter_context(os.fdopen(handle, "rb", closefd=False))
-        seen = os.fstat(handle)
-        if not stat.S_ISREG(seen.st_mode):
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
             return 0
-        entry.size, entry.mode = seen.st_size, 0o644 | (seen.st_mode & _MODE_BITS)
-        entry.mtime = seen.st_mtime
+        entry.size, entry.mode = status.st_size, 0o644 | (status.st_mode & _MODE_BITS)
+        entry.mtime = status.st_mtime
         archive.addfile(entry, file)
-    return seen.st_size
+    return status.st_size
 
 
 _OWN: Final = (".venv/bin", "venv/bin", "node_modules/.bin")

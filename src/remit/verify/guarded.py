@@ -19,7 +19,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from remit.model.test_files import (
+from remit.model.contract import (
     PARTLY_SETTINGS,
     RUNNER_MODULES,
     is_runner_setting,
@@ -61,25 +61,33 @@ _REACHES: Final = {
 _ENDINGS: Final = {".mjs": ".js", ".cjs": ".js", ".ts": ".js", ".tsx": ".js", ".jsx": ".js"}
 
 
-class GuardedTests(Struct, frozen=True):
+class GuardedTests(Struct):
     """Which judging files were changed, in words, and what is used instead."""
 
-    told: tuple[str, ...] = ()
-    settings: Contents = field(default_factory=dict)  # restored in every run
-    tests: Contents = field(default_factory=dict)  # restored in the first run
-    refused: tuple[str, ...] = ()  # why no run could prove it
-    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the hash of the new content
-    is_weaker: bool = False  # whether a test has fewer cases or asserts, or more skips
+    notes: list[str] = field(default_factory=list)
+    settings: dict[str, bytes | None] = field(default_factory=dict)  # restored in every run
+    tests: dict[str, bytes | None] = field(default_factory=dict)  # restored in the first run
+    refused: list[str] = field(default_factory=list)  # why no run could prove it
+    changed: dict[str, str] = field(default_factory=dict)  # by name, the hash of the new content
 
     @property
     def as_before(self) -> Contents:
         return {**self.tests, **self.settings}
 
     @property
+    def is_weaker(self) -> bool:
+        """Whether a test has fewer cases or asserts, or more skips."""
+        return any(" fewer" in each or " more" in each for each in self.notes)
+
+    @property
     def sentence(self) -> str:
-        if not self.told:
+        if not self.notes:
             return ""
-        return f"Changed by the work, and used as they were before: {'; '.join(self.told)}."
+        return f"Changed by the work, and used as they were before: {'; '.join(self.notes)}."
+
+    def note_change(self, name: str, how: str, now: bytes | None) -> None:
+        self.notes.append(f"{name} ({how})")
+        self.changed[name] = digest(now)
 
 
 def compare(
@@ -97,67 +105,42 @@ def compare(
     are globs the owner named, `also` more judging files; `intended` are hashes of contents the
     owner confirmed.
     """
-    found = _Found()
+    guard = GuardedTests()
     for name, was in sorted(original.items()):
-        now = _read(workspace / name)
+        path = workspace / name
+        now = path.read_bytes() if path.is_file() and not path.is_symlink() else None
         agreed = (intended or {}).get(name)
         if any(fnmatch(name, glob) for glob in may_change) or agreed == digest(now):
             continue
-        found.add(name, was, now, base, also)
-    weaker = any(" fewer" in each or " more" in each for each in found.told)
-    refused = tuple(found.refused)
-    return GuardedTests(
-        tuple(found.told), found.settings, found.tests, refused, found.changed, is_weaker=weaker
-    )
+        if steers := "changed" if name in also else _steers(name, was, now, base):
+            guard.note_change(name, steers, now)
+            guard.settings[name] = was
+        elif is_test(name):
+            guard.tests[name] = was
+            if was is not None:
+                guard.note_change(name, "deleted" if now is None else _fewer(was, now), now)
+        else:
+            _guard_code(guard, name, was, now)
+    return guard
 
 
 def digest(content: bytes | None) -> str:
     return hashlib.sha256(content).hexdigest() if content is not None else "gone"
 
 
-class _Found:
-    def __init__(self) -> None:
-        self.told: list[str] = []
-        self.settings: dict[str, bytes | None] = {}
-        self.tests: dict[str, bytes | None] = {}
-        self.refused: list[str] = []
-        self.changed: dict[str, str] = {}
-
-    def add(
-        self,
-        name: str,
-        was: bytes | None,
-        now: bytes | None,
-        base: Collection[str],
-        also: Sequence[str],
-    ) -> None:
-        steers = "changed" if name in also else _steers(name, was, now, base)
-        if steers:
-            self._note_change(name, steers, now)
-            self.settings[name] = was
-        elif is_test(name):
-            self.tests[name] = was
-            if was is not None:
-                self._note_change(name, "deleted" if now is None else _fewer(was, now), now)
-        else:
-            if name.endswith(".rs") and was is not None and _INLINE_TESTS.search(_text(was)):
-                self._inline(name, was, now)
-            if reach := _reaches(name, was, now):
-                self.refused.append(
-                    f"{name} now has `{reach}`, with which code can tell or change how it is "
-                    "tested; if that is right, name the file as an intended change"
-                )
-
-    def _note_change(self, name: str, how: str, now: bytes | None) -> None:
-        self.told.append(f"{name} ({how})")
-        self.changed[name] = digest(now)
-
-    def _inline(self, name: str, was: bytes, now: bytes | None) -> None:
-        """Use the new code with the old tests at the end of the file."""
-        before, after = _split(was), _split(now or b"")
-        if before[1] != after[1] and now is not None:
-            self.tests[name] = after[0] + before[1]
-            self._note_change(name, f"tests in it: {_fewer(before[1], after[1])}", now)
+def _guard_code(guard: GuardedTests, name: str, was: bytes | None, now: bytes | None) -> None:
+    """Keep the old tests inside a source file, and refuse code that detects its test runner."""
+    inside = was is not None and name.endswith(".rs") and _INLINE_TESTS.search(_text(was))
+    if inside and was is not None and now is not None:
+        (_, old_tests), (code, new_tests) = _split(was), _split(now)
+        if old_tests != new_tests:
+            guard.tests[name] = code + old_tests
+            guard.note_change(name, f"tests in it: {_fewer(old_tests, new_tests)}", now)
+    if reach := _reaches(name, was, now):
+        guard.refused.append(
+            f"{name} now has `{reach}`, with which code can tell or change how it is "
+            "tested; if that is right, name the file as an intended change"
+        )
 
 
 def _split(content: bytes) -> tuple[bytes, bytes]:
@@ -218,8 +201,8 @@ def _fewer(was: bytes, now: bytes) -> str:
         (len(_ASSERTS.findall(before)) - len(_ASSERTS.findall(after)), "assert", "fewer"),
         (len(_SKIPS.findall(after)) - len(_SKIPS.findall(before)), "skip", "more"),
     )
-    said = [f"{n} {what}{'s' * (n != 1)} {how}" for n, what, how in counts if n > 0]
-    return ", ".join(said) or "changed"
+    parts = [f"{n} {what}{'s' * (n != 1)} {how}" for n, what, how in counts if n > 0]
+    return ", ".join(parts) or "changed"
 
 
 # Files of which only a part steers ----------------------------------------------------------------
@@ -285,10 +268,6 @@ _PARTS: Final[Mapping[str, Callable[[str], object]]] = {
     "tox.ini": _sections,
     "Cargo.toml": _cargo,
 }
-
-
-def _read(path: Path) -> bytes | None:
-    return path.read_bytes() if path.is_file() and not path.is_symlink() else None
 
 
 def _text(content: bytes | None) -> str:

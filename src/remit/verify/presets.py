@@ -14,6 +14,7 @@ from remit.verify.runners import (
     Argv,
     CheckCommand,
     MissingTool,
+    detected_command,
     program_tests,
     python_tests,
     script_tests,
@@ -29,10 +30,10 @@ def detect(files: ProjectFiles, tools: Toolchain) -> Found:
 
     All installed type checkers and linters count; of the others the first found.
     """
-    seen = _Seen(files, tools)
+    project = _Project(files, tools)
     every: dict[str, list[CheckCommand | MissingTool]] = {}
     for detector in (_python, _node, _go, _rust):
-        for activity, way in detector(seen):
+        for activity, way in detector(project):
             every.setdefault(activity, []).append(way)
     return {activity: _together(activity, found) for activity, found in every.items()}
 
@@ -49,7 +50,7 @@ def _together(
     return replace(ways[0], also=tuple(ways[1:]), lacks=lacks)
 
 
-class _Seen:
+class _Project:
     """A repository, read once."""
 
     def __init__(self, files: ProjectFiles, tools: Toolchain) -> None:
@@ -75,10 +76,7 @@ class _Seen:
         return parser.has_section(name)
 
     def way(self, program: str, *words: str) -> CheckCommand | MissingTool:
-        found = self.tools.find(program)
-        if found is None:
-            return MissingTool(f"the project uses {program}, which is not installed")
-        return CheckCommand((str(found), *words), program, detected=True)
+        return detected_command(self.tools, program, *words)
 
     def _toml(self, name: str) -> Mapping[str, object]:
         try:
@@ -96,75 +94,83 @@ class _Seen:
 _Ways: TypeAlias = Iterator[tuple[str, CheckCommand | MissingTool]]
 
 
-def _python(seen: _Seen) -> _Ways:
-    files = seen.files
-    named = seen.has("pyproject.toml", "setup.py", "setup.cfg", "tox.ini")
+def _python(project: _Project) -> _Ways:
+    files = project.files
+    named = project.has("pyproject.toml", "setup.py", "setup.cfg", "tox.ini")
     if not (named or files.in_root("*.py")):
         return
-    if "mypy" in seen.pyproject or seen.has("mypy.ini", ".mypy.ini") or seen.section("mypy"):
-        named = "files" in _table(seen.pyproject.get("mypy"))
-        yield "typecheck", seen.way("mypy", "--cache-dir=/dev/null", *(() if named else (".",)))
-    if "pyright" in seen.pyproject or seen.has("pyrightconfig.json"):
-        yield "typecheck", seen.way("pyright")
-    if "ruff" in seen.pyproject or seen.has("ruff.toml", ".ruff.toml"):
+    if (
+        "mypy" in project.pyproject
+        or project.has("mypy.ini", ".mypy.ini")
+        or project.section("mypy")
+    ):
+        named = "files" in _table(project.pyproject.get("mypy"))
+        yield "typecheck", project.way("mypy", "--cache-dir=/dev/null", *(() if named else (".",)))
+    if "pyright" in project.pyproject or project.has("pyrightconfig.json"):
+        yield "typecheck", project.way("pyright")
+    if "ruff" in project.pyproject or project.has("ruff.toml", ".ruff.toml"):
         words = ("check", "--no-fix", "--no-cache", "--output-format=concise", ".")
-        yield "lint", seen.way("ruff", *words)
-    if seen.has(".flake8") or seen.section("flake8"):
-        yield "lint", seen.way("flake8")
-    if _has_tests(seen):
-        yield "unit-test", python_tests(files, seen.tools, *_where(seen, "unit"))
+        yield "lint", project.way("ruff", *words)
+    if project.has(".flake8") or project.section("flake8"):
+        yield "lint", project.way("flake8")
+    if _has_tests(project):
+        yield "unit-test", python_tests(files, project.tools, *_where(project, "unit"))
     if files.any("tests/e2e/*.py", "e2e/*.py"):
-        yield "e2e", python_tests(files, seen.tools, *_where(seen, "e2e"))
+        yield "e2e", python_tests(files, project.tools, *_where(project, "e2e"))
 
 
-def _has_tests(seen: _Seen) -> bool:
-    said = "pytest" in seen.pyproject or seen.has("pytest.ini", "pytest.toml", "conftest.py")
+def _has_tests(project: _Project) -> bool:
+    configured = "pytest" in project.pyproject or project.has(
+        "pytest.ini", "pytest.toml", "conftest.py"
+    )
     globs = ("tests/*test_*.py", "tests/*_test.py", "test/*test_*.py", "*/tests/*test_*.py")
-    return said or seen.files.in_root("test_*.py", "*_test.py") or seen.files.any(*globs)
+    return (
+        configured or project.files.in_root("test_*.py", "*_test.py") or project.files.any(*globs)
+    )
 
 
-def _where(seen: _Seen, kind: str) -> Iterator[str]:
+def _where(project: _Project, kind: str) -> Iterator[str]:
     """Yield pytest arguments: end-to-end tests have their own folder and are no unit tests."""
     for folder in ("tests/e2e", "e2e"):
-        if seen.files.any(f"{folder}/*.py"):
+        if project.files.any(f"{folder}/*.py"):
             yield folder if kind == "e2e" else f"--ignore={folder}"
 
 
-def _node(seen: _Seen) -> _Ways:
-    if not seen.package:
+def _node(project: _Project) -> _Ways:
+    if not project.package:
         return
     scripted = set[str]()
     for activity, names in _SCRIPTS.items():
-        name = next((each for each in names if each in seen.scripts), None)
+        name = next((each for each in names if each in project.scripts), None)
         if name is not None:
             scripted.add(activity)
-            yield activity, seen.way("npm", "run", "--silent", name)
-    if seen.has("tsconfig.json") and "typecheck" not in scripted:
-        yield "typecheck", seen.way("tsc", "--noEmit")
-    if seen.files.in_root("eslint.config.*", ".eslintrc*") and "lint" not in scripted:
-        yield "lint", seen.way("eslint", ".")
-    if seen.files.in_root("playwright.config.*"):
-        yield "e2e", seen.way("playwright", "test", "--reporter=line", "--grep={regex}")
-    found = script_tests(str(seen.scripts.get("test", "")), seen.needs, seen.tools)
+            yield activity, project.way("npm", "run", "--silent", name)
+    if project.has("tsconfig.json") and "typecheck" not in scripted:
+        yield "typecheck", project.way("tsc", "--noEmit")
+    if project.files.in_root("eslint.config.*", ".eslintrc*") and "lint" not in scripted:
+        yield "lint", project.way("eslint", ".")
+    if project.files.in_root("playwright.config.*"):
+        yield "e2e", project.way("playwright", "test", "--reporter=line", "--grep={regex}")
+    found = script_tests(str(project.scripts.get("test", "")), project.needs, project.tools)
     yield from (("unit-test", way) for way in (found,) if way)
 
 
-def _go(seen: _Seen) -> _Ways:
-    if not seen.has("go.mod"):
+def _go(project: _Project) -> _Ways:
+    if not project.has("go.mod"):
         return
-    yield "typecheck", seen.way("go", "build", "-o", "/dev/null", "./...")
-    yield "lint", seen.way("go", "vet", "./...")
-    yield "unit-test", program_tests("go", seen.tools)
-    yield "build", seen.way("go", "build", "./...")
+    yield "typecheck", project.way("go", "build", "-o", "/dev/null", "./...")
+    yield "lint", project.way("go", "vet", "./...")
+    yield "unit-test", program_tests("go", project.tools)
+    yield "build", project.way("go", "build", "./...")
 
 
-def _rust(seen: _Seen) -> _Ways:
-    if not seen.has("Cargo.toml"):
+def _rust(project: _Project) -> _Ways:
+    if not project.has("Cargo.toml"):
         return
-    yield "typecheck", seen.way("cargo", "check", "--offline", "--quiet")
-    yield "lint", seen.way("cargo", "clippy", "--offline", "--quiet", "--", "-Dwarnings")
-    yield "unit-test", program_tests("cargo", seen.tools)
-    yield "build", seen.way("cargo", "build", "--offline", "--quiet")
+    yield "typecheck", project.way("cargo", "check", "--offline", "--quiet")
+    yield "lint", project.way("cargo", "clippy", "--offline", "--quiet", "--", "-Dwarnings")
+    yield "unit-test", program_tests("cargo", project.tools)
+    yield "build", project.way("cargo", "build", "--offline", "--quiet")
 
 
 def _table(value: object) -> Mapping[str, object]:

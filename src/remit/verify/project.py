@@ -79,40 +79,41 @@ def read(
     Tools that the work installed in its `workspace` count only where the project has none.
     """
     place = place.resolve()
-    said = parse(_file_at(place, base))
+    declared = parse(_file_at(place, base))
     tools = Toolchain(place, environ)
     found = dict(presets.detect(project_files.in_folder(workspace), tools)) if workspace else {}
     here = project_files.at_commit(place, base) if base else project_files.in_folder(place)
     found |= presets.detect(here, tools)
-    for origin, commands in ((FILE, said.commands), ("the settings", given or {})):
+    for origin, commands in ((FILE, declared.commands), ("the settings", given or {})):
         found |= {name: _ways(every, origin) for name, every in commands.items()}
     own = ground.installed(place, INSTALLED)
-    used = (each for way in found.values() if isinstance(way, CheckCommand) for each in way.every)
-    starts = set(map(_program, used))
-    if any("node_modules" in each or Path(each).name == "npm" for each in starts):
-        starts.add("node")  # such a program is started with node
-    programs = [Path(each) if "/" in each else tools.find(each) for each in sorted(starts)]
-    seen = [each for program in programs if program for each in tools.needed_folders(program)]
+    programs = _programs(found, tools)
+    needed = [each for program in programs for each in tools.needed_folders(program)]
     inside = {each.place for each in own}
-    shown = (*own, *(each for each in dict.fromkeys(seen) if each.place not in inside))
+    shown = (*own, *(each for each in dict.fromkeys(needed) if each.place not in inside))
     return ProjectCommands(
         place,
         found,
-        said.flaky | frozenset(flaky),
+        declared.flaky | frozenset(flaky),
         shown,
-        tuple(dict.fromkeys(program.parent for program in programs if program)),
-        said.prompt_for_advisory,
+        tuple(dict.fromkeys(program.parent for program in programs)),
+        declared.prompt_for_advisory,
     )
+
+
+def _programs(found: presets.Found, tools: Toolchain) -> list[Path]:
+    """Return the programs that checks start, after `env NAME=value`."""
+    used = (each for way in found.values() if isinstance(way, CheckCommand) for each in way.every)
+    starts = {next((w for w in c.argv if w != "env" and "=" not in w), c.argv[0]) for c in used}
+    if any("node_modules" in each or Path(each).name == "npm" for each in starts):
+        starts.add("node")  # such a program is started with node
+    paths = (Path(each) if "/" in each else tools.find(each) for each in sorted(starts))
+    return [path for path in paths if path]
 
 
 def _ways(commands: Commands, origin: str) -> CheckCommand:
     first, *more = (CheckCommand(argv, origin, reader=reader_of(argv)) for argv in commands)
     return replace(first, also=tuple(more))
-
-
-def _program(way: CheckCommand) -> str:
-    """Return the program that is started, after `env NAME=value`."""
-    return next((w for w in way.argv if w != "env" and "=" not in w), way.argv[0])
 
 
 def parse(text: str) -> ProjectFile:
@@ -135,7 +136,7 @@ def parse(text: str) -> ProjectFile:
     flaky = whole.get("flaky", [])
     if not isinstance(flaky, list) or not all(isinstance(each, str) for each in flaky):
         raise BadInput(f"flaky in {FILE} must be a list of activities.")
-    ways = {name: _commands(name, said) for name, said in mine.items()}
+    ways = {name: _commands(name, value) for name, value in mine.items()}
     return ProjectFile(ways, frozenset(flaky), prompts)
 
 
@@ -160,14 +161,10 @@ def _argv(name: str, value: object) -> Argv:
 
 
 def _file_at(place: Path, base: str | None) -> str:
-    if base is not None:
+    if base is None:
+        path = place / FILE
+        content = path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+    else:
         held = repository.tree(place, base).get(FILE)
-        return (
-            repository.blob(place, held).decode("utf-8", "replace")[:_MAX_CHARACTERS]
-            if held
-            else ""
-        )
-    path = place / FILE
-    if not path.is_file() or path.is_symlink():
-        return ""
-    return path.read_text("utf-8", "replace")[:_MAX_CHARACTERS]
+        content = repository.blob(place, held) if held else b""
+    return content.decode("utf-8", "replace")[:_MAX_CHARACTERS]

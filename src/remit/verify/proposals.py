@@ -134,14 +134,24 @@ def _lines(files: ProjectFiles) -> Iterator[tuple[str, str]]:
     for name in names:
         if name.startswith("scripts/") and basename(name) in ("test", "tests", "check", "lint"):
             yield from ((name, each) for each in files.text(name).splitlines())
-    yield from (("tox.ini", each) for each in _tox(files.text("tox.ini")))
-    yield from (("noxfile.py", each) for each in _nox(files.text("noxfile.py")))
+    yield from _sessions(files)
     for name in ("Makefile", "GNUmakefile", "justfile", ".justfile"):
         starter = "just" if "just" in name else "make"
         yield from ((name, each) for each in _targets(files.text(name), starter))
     yield from (("package.json", each) for each in _scripts(files.text("package.json")))
     for name in ("AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md"):
         yield from ((name, each) for each in _fenced(files.text(name)))
+
+
+def _sessions(files: ProjectFiles) -> Iterator[tuple[str, str]]:
+    """Yield what tox and nox run."""
+    for block in re.findall(
+        r"^commands\s*=(.*(?:\n[ \t]+.*)*)", files.text("tox.ini"), re.MULTILINE
+    ):
+        lines = block.splitlines()
+        yield from (("tox.ini", re.sub(r"\s*\{posargs[^}]*\}", "", line)) for line in lines)
+    for block in re.findall(r"session\.run\(([^()]*)\)", files.text("noxfile.py")):
+        yield "noxfile.py", shlex.join(re.findall(r"[\"']([^\"']*)[\"']", block))
 
 
 def _workflow(text: str) -> Iterator[str]:
@@ -160,29 +170,19 @@ def _workflow(text: str) -> Iterator[str]:
             yield below
 
 
-def _tox(text: str) -> Iterator[str]:
-    for block in re.findall(r"^commands\s*=(.*(?:\n[ \t]+.*)*)", text, re.MULTILINE):
-        yield from (re.sub(r"\s*\{posargs[^}]*\}", "", line) for line in block.splitlines())
-
-
-def _nox(text: str) -> Iterator[str]:
-    for block in re.findall(r"session\.run\(([^()]*)\)", text):
-        words = re.findall(r"[\"']([^\"']*)[\"']", block)
-        yield shlex.join(words)
+_KNOWN_TARGETS: Final = frozenset(name for names in _TARGETS.values() for name in names)
 
 
 def _targets(text: str, starter: str) -> Iterator[str]:
-    known = {target for targets in _TARGETS.values() for target in targets}
     for name in re.findall(r"^([\w-]+)(?: [^:=\n]*)?:(?!=)", text, re.MULTILINE):
-        if name in known:
+        if name in _KNOWN_TARGETS:
             yield f"{starter} {name}"
 
 
 def _scripts(text: str) -> Iterator[str]:
-    known = {target for targets in _TARGETS.values() for target in targets}
     block = re.search(r'"scripts"\s*:\s*\{([^}]*)\}', text)
     for name in re.findall(r'"([\w:-]+)"\s*:\s*"', block[1] if block else ""):
-        if name in known:
+        if name in _KNOWN_TARGETS:
             yield f"npm run {name}"
 
 

@@ -41,11 +41,20 @@ class CaseResult(Struct, frozen=True):
 
 
 Cases: TypeAlias = tuple[CaseResult, ...]
+# What the runners call an outcome; another word means that the test was skipped.
+_PASSED_WORDS: Final = frozenset({"passed", "pass", "ok"})
+_FAILED_WORDS: Final = frozenset({"failed", "fail", "FAILED", "FAIL", "ERROR"})
+
+
+def _outcome(word: str) -> CaseOutcome:
+    if word in _PASSED_WORDS:
+        return CaseOutcome.PASSED
+    return CaseOutcome.FAILED if word in _FAILED_WORDS else CaseOutcome.SKIPPED
 
 
 def read_cases(reader: str, report: bytes, output: str, root: str) -> Cases | None:
     """Return each test of a run; None if single tests cannot be read."""
-    found = _READERS[reader](report, output)
+    found = _READERS[reader](report, output) if reader else None
     if found is None:
         return None
     return tuple(_placed(case, root.rstrip("/") + "/") for case in found)
@@ -79,7 +88,9 @@ def _placed(case: CaseResult, root: str) -> CaseResult:
     line = case.line
     named = [(m[1], int(m[2])) for m in _PLACE.finditer(text)]
     if file:
-        own = [number for path, number in named if _same_file(path, file)]
+        own = [
+            n for path, n in named if f"/{file}".endswith(f"/{path}") or path.endswith(f"/{file}")
+        ]
         line = (own[-1] if file.endswith(".py") else own[0]) if own else line
     else:
         inside = [each for each in named if not each[0].startswith(("/", "node:", "<"))]
@@ -92,10 +103,6 @@ _FRAME: Final = re.compile(r"^\s+at .*(?:node_modules|node:|<anonymous>\)$).*\n?
 _PLACE: Final = re.compile(r"([\w@./+-]+\.\w+):(\d+)")
 
 
-def _same_file(one: str, other: str) -> bool:
-    return one == other or other.endswith(f"/{one}") or one.endswith(f"/{other}")
-
-
 # Reports in files ---------------------------------------------------------------------------------
 
 
@@ -104,8 +111,8 @@ def _report(report: bytes, output: str) -> Iterable[CaseResult] | None:
     if not report.strip():
         report = _json_in(output)
     if report.lstrip().startswith(b"{"):
-        said = _object(report)
-        return _jest(said) if "testResults" in said else _mocha(said)
+        document = _object(report)
+        return _jest(document) if "testResults" in document else _mocha(document)
     try:
         root = fromstring(report)
     except (ParseError, DefusedXmlException, ValueError):
@@ -143,17 +150,17 @@ def _junit_case(case: Element, suites: tuple[str, ...]) -> CaseResult:
 
 def _junit_message(wrong: Element) -> str:
     """Return a test's message, the most useful line first."""
-    text, said = _plain(wrong.text or ""), _first((wrong.get("message"), wrong.text))
+    text, headline_text = _plain(wrong.text or ""), _first((wrong.get("message"), wrong.text))
     pointed = [line for line in text.splitlines() if line[:2] in ("E ", "> ")]
-    if said == "collection failure" and pointed:
-        said = pointed[-1][1:].strip()
+    if headline_text == "collection failure" and pointed:
+        headline_text = pointed[-1][1:].strip()
     places = [line for line in text.splitlines() if re.match(r"\S+:\d+: ", line)]
-    return "\n".join((said, *(pointed[-12:] if pointed else [text]), *places[-1:]))
+    return "\n".join((headline_text, *(pointed[-12:] if pointed else [text]), *places[-1:]))
 
 
-def _jest(said: Mapping[str, object]) -> list[CaseResult]:
+def _jest(document: Mapping[str, object]) -> list[CaseResult]:
     found: list[CaseResult] = []
-    for file in _objects(said.get("testResults")):
+    for file in _objects(document.get("testResults")):
         name = str(file.get("name", ""))
         cases = _objects(file.get("assertionResults"))
         found += (_jest_case(case, name) for case in cases)
@@ -165,35 +172,28 @@ def _jest(said: Mapping[str, object]) -> list[CaseResult]:
 
 
 def _jest_case(case: Mapping[str, object], file: str) -> CaseResult:
-    wanted = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED}
-    outcome = wanted.get(str(case.get("status")), CaseOutcome.SKIPPED)
-    said = case.get("failureMessages")
-    message = _plain("\n".join(map(str, said))) if isinstance(said, list) else ""
+    outcome = _outcome(str(case.get("status")))
+    messages = case.get("failureMessages")
+    message = _plain("\n".join(map(str, messages))) if isinstance(messages, list) else ""
     name = case.get("fullName") or case.get("title") or ""
     place = case.get("location")
     line = place.get("line", 0) if isinstance(place, dict) else 0
     return CaseResult(str(name), outcome, file, line if isinstance(line, int) else 0, message)
 
 
-def _mocha(said: Mapping[str, object]) -> list[CaseResult] | None:
-    if not isinstance(said.get("stats"), dict):
+def _mocha(document: Mapping[str, object]) -> list[CaseResult] | None:
+    if not isinstance(document.get("stats"), dict):
         return None
-    lists = (
-        ("passes", CaseOutcome.PASSED),
-        ("failures", CaseOutcome.FAILED),
-        ("pending", CaseOutcome.SKIPPED),
-    )
-    return [
-        _mocha_case(case, outcome) for name, outcome in lists for case in _objects(said.get(name))
-    ]
+    lists = zip(("passes", "failures", "pending"), CaseOutcome, strict=True)
+    return [_mocha_case(case, end) for name, end in lists for case in _objects(document.get(name))]
 
 
 def _mocha_case(case: Mapping[str, object], outcome: CaseOutcome) -> CaseResult:
     wrong = case.get("err")
-    told = wrong if isinstance(wrong, dict) else {}
-    said = [str(told.get(each) or "") for each in ("message", "stack")]
+    error = wrong if isinstance(wrong, dict) else {}
+    texts = [str(error.get(each) or "") for each in ("message", "stack")]
     name = case.get("fullTitle") or case.get("title") or ""
-    return CaseResult(str(name), outcome, str(case.get("file") or ""), 0, "\n".join(said).strip())
+    return CaseResult(str(name), outcome, str(case.get("file") or ""), 0, "\n".join(texts).strip())
 
 
 # What is printed ----------------------------------------------------------------------------------
@@ -224,10 +224,10 @@ def _go(report: bytes, output: str) -> list[CaseResult]:
 
 
 def _go_case(package: str, test: str, end: str, text: str) -> CaseResult:
-    outcome = {"pass": CaseOutcome.PASSED, "fail": CaseOutcome.FAILED}.get(end, CaseOutcome.SKIPPED)
+    outcome = _outcome(end)
     lines = [line.strip() for line in text.splitlines()]
-    told = [line for line in lines if line and not line.startswith(("=== ", "--- "))]
-    message = "\n".join(told) if outcome is CaseOutcome.FAILED else ""
+    shown = [line for line in lines if line and not line.startswith(("=== ", "--- "))]
+    message = "\n".join(shown) if outcome is CaseOutcome.FAILED else ""
     return CaseResult(f"{package}.{test}".strip("."), outcome, "", 0, message)
 
 
@@ -241,28 +241,23 @@ def _cargo(report: bytes, output: str) -> list[CaseResult] | None:
         if running := _CARGO_TARGET.match(line):
             target = re.sub(r"-[0-9a-f]{16}$", "", running[1])
         elif case := _CARGO_CASE.match(line):
-            outcome = _CARGO_ENDS[case[2]]
-            said = _panic(case[1], output) if outcome is CaseOutcome.FAILED else ""
-            found.append(CaseResult(f"{target} {case[1]}".strip(), outcome, "", 0, said))
+            outcome = _outcome(case[2])
+            message = _panic(case[1], output) if outcome is CaseOutcome.FAILED else ""
+            found.append(CaseResult(f"{target} {case[1]}".strip(), outcome, "", 0, message))
     return found
 
 
 _CARGO_TARGET: Final = re.compile(r"\s*(?:Running|Doc-tests) (?:unittests )?([\w./:-]+)")
 _CARGO_CASE: Final = re.compile(r"test (.+?) \.\.\. (ok|FAILED|ignored)\b")
-_CARGO_ENDS: Final = {
-    "ok": CaseOutcome.PASSED,
-    "FAILED": CaseOutcome.FAILED,
-    "ignored": CaseOutcome.SKIPPED,
-}
 
 
 def _panic(name: str, output: str) -> str:
-    told = re.search(
+    found = re.search(
         rf"^thread '{re.escape(name)}'[^\n]* panicked at ([^\n]+?):?\n(.*?)(?:\nnote:|\n\n|\Z)",
         output,
         re.MULTILINE | re.DOTALL,
     )
-    return f"{told[2].strip()}\n{told[1]}" if told else ""
+    return f"{found[2].strip()}\n{found[1]}" if found else ""
 
 
 def _unittest(report: bytes, output: str) -> list[CaseResult] | None:
@@ -283,27 +278,14 @@ _UNITTEST_CASE: Final = re.compile(
 def _unittest_case(found: re.Match[str], output: str) -> CaseResult:
     test, owner, end = found.groups()
     owner = owner.removesuffix(f".{test}")
-    outcome = {
-        "ok": CaseOutcome.PASSED,
-        "FAIL": CaseOutcome.FAILED,
-        "ERROR": CaseOutcome.FAILED,
-    }.get(end)
-    head = (
-        rf"^(?:FAIL|ERROR): {re.escape(test)} \({re.escape(owner)}[\w.]*\)\n(.*?)(?:\n\n|\n=====)"
-    )
-    said = (
-        re.search(head, output, re.MULTILINE | re.DOTALL) if outcome is CaseOutcome.FAILED else None
-    )
-    text = re.sub(r'File "([^"]+)", line (\d+)', r"\1:\2", said[1]) if said else ""
+    outcome, text = _outcome(end), ""
+    if outcome is CaseOutcome.FAILED:
+        named = rf"{re.escape(test)} \({re.escape(owner)}[\w.]*\)"
+        head = rf"^(?:FAIL|ERROR): {named}\n(.*?)(?:\n\n|\n=====)"
+        details = re.search(head, output, re.MULTILINE | re.DOTALL)
+        text = re.sub(r'File "([^"]+)", line (\d+)', r"\1:\2", details[1]) if details else ""
     last = text.strip().rpartition("\n")[2]
-    return CaseResult(
-        f"{owner}.{test}", outcome or CaseOutcome.SKIPPED, "", 0, f"{last}\n{text}".strip()
-    )
-
-
-def _nothing(report: bytes, output: str) -> None:
-    """Return None: nothing is known about single tests."""
-    del report, output
+    return CaseResult(f"{owner}.{test}", outcome, "", 0, f"{last}\n{text}".strip())
 
 
 _READERS: Final[Mapping[str, Callable[[bytes, str], Iterable[CaseResult] | None]]] = {
@@ -311,7 +293,6 @@ _READERS: Final[Mapping[str, Callable[[bytes, str], Iterable[CaseResult] | None]
     "go": _go,
     "cargo": _cargo,
     "unittest": _unittest,
-    "": _nothing,
 }
 
 
@@ -321,9 +302,9 @@ _READERS: Final[Mapping[str, Callable[[bytes, str], Iterable[CaseResult] | None]
 def headline(case: CaseResult) -> str:
     """Return one line for a failed test: place, name, message."""
     place = f"{case.file}:{case.line}" if case.file and case.line else case.file
-    said = _first(case.message.splitlines())
+    text = _first(case.message.splitlines())
     name = _short_name(case)
-    return ": ".join(filter(None, (" ".join(filter(None, (place, name))), said)))[:300]
+    return ": ".join(filter(None, (" ".join(filter(None, (place, name))), text)))[:300]
 
 
 def _short_name(case: CaseResult) -> str:
@@ -348,7 +329,7 @@ def _objects(value: object) -> list[dict[str, object]]:
 
 def _object(text: str | bytes) -> dict[str, object]:
     try:
-        said = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return {}
-    return cast("dict[str, object]", said) if isinstance(said, dict) else {}
+    return cast("dict[str, object]", value) if isinstance(value, dict) else {}

@@ -30,8 +30,8 @@ def is_repository(workspace: Path) -> bool:
 def files(workspace: Path) -> tuple[str, ...]:
     """Return tracked and trackable files: without ignored or installed ones."""
     apart = (f"--exclude={each}" for each in UNTRACKED)
-    said = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *apart)
-    return tuple(sorted(set(_names(said))))
+    output = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *apart)
+    return tuple(sorted(set(_names(output))))
 
 
 def commit(workspace: Path, named: str) -> str:
@@ -39,11 +39,11 @@ def commit(workspace: Path, named: str) -> str:
     if not is_repository(workspace):
         raise BadInput(f"{workspace} is not under git, so it has no commit {named}.")
     try:
-        said = _git(workspace, "rev-parse", "--verify", "--end-of-options", f"{named}^{{commit}}")
+        output = _git(workspace, "rev-parse", "--verify", "--end-of-options", f"{named}^{{commit}}")
     except BadInput:
         sentence = f"{workspace} has no commit {named!r:.60}; name one that `git log` shows."
         raise BadInput(sentence) from None
-    return said.decode().strip()
+    return output.decode().strip()
 
 
 def tree(workspace: Path, at: str) -> Mapping[str, str]:
@@ -64,13 +64,10 @@ def blob(workspace: Path, held: str) -> bytes:
 def changed(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
     """Return the files that were added, changed or removed."""
     now = files(workspace)
-    there = {name for name in now if _is_there(workspace / name)}
+    paths = ((name, workspace / name) for name in now)
+    there = {name for name, path in paths if path.is_symlink() or path.is_file()}
     touched = {name for name in there if not same(workspace / name, before.get(name))}
     return tuple(sorted(touched | (before.keys() - there)))
-
-
-def _is_there(path: Path) -> bool:
-    return path.is_symlink() or path.is_file()
 
 
 def same(path: Path, held: str | None) -> bool:
@@ -95,8 +92,8 @@ def _name_of(content: bytes, like: str) -> str:
     return kind(b"blob %d\0" % len(content) + content).hexdigest()
 
 
-def _names(said: bytes) -> Iterator[str]:
-    return (os.fsdecode(name) for name in said.split(b"\0") if name)
+def _names(output: bytes) -> Iterator[str]:
+    return (os.fsdecode(name) for name in output.split(b"\0") if name)
 
 
 def _git(workspace: Path, *words: str) -> bytes:
@@ -113,8 +110,8 @@ def _git(workspace: Path, *words: str) -> bytes:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BadInput(f"git did not answer in {workspace}: {error}.") from None
     if done.returncode:
-        said = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
-        raise BadInput(f"git cannot say what is in {workspace}: {said or 'no reason given'}.")
+        complaint = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
+        raise BadInput(f"git cannot say what is in {workspace}: {complaint or 'no reason given'}.")
     return done.stdout
 
 
@@ -137,8 +134,5 @@ def diff(workspace: Path, before: Mapping[str, str], names: Sequence[str], most:
 
 
 def _text(content: bytes) -> str:
-    return (
-        ""
-        if b"\0" in content or len(content) > MAX_COMPARED_BYTES
-        else content.decode("utf-8", "replace")
-    )
+    is_text = b"\0" not in content and len(content) <= MAX_COMPARED_BYTES
+    return content.decode("utf-8", "replace") if is_text else ""

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from remit.model.test_files import is_test
+from remit.model.contract import is_test
 from remit.verify.ground import Toolchain
 from remit.verify.project_files import ProjectFiles
 
@@ -90,8 +91,7 @@ RUNNERS: Final[Mapping[str, RunnerProgram]] = {
             start=("run",),
         ),
         RunnerProgram(
-            "jest",
-            ("--ci", "--json", "--outputFile={report}", "--testNamePattern={regex}", FILES),
+            "jest", ("--ci", "--json", "--outputFile={report}", "--testNamePattern={regex}", FILES)
         ),
         RunnerProgram(
             "mocha",
@@ -157,7 +157,7 @@ def script_tests(
         if found is not None:
             return found
     if script:
-        return _detected_command(tools, "npm", "run", "--silent", "test")
+        return detected_command(tools, "npm", "run", "--silent", "test")
     needed = next((each for each in ("vitest", "jest", "mocha") if each in needs), None)
     return _way(RUNNERS[needed], (), (), tools) if needed else None
 
@@ -209,16 +209,14 @@ def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
 
 def program_tests(name: str, tools: Toolchain) -> CheckCommand | MissingTool:
     """Return Go's or Rust's own runner."""
-    runner = RUNNERS[name]
-    found = tools.find(name)
-    if found is None:
-        return MissingTool(f"the project uses {name}, which is not installed")
-    words = (str(found), *runner.words)
-    everything = runner.everything
-    return CheckCommand(words, name, True, False, runner.reader, everything, runner.by_folder)
+    found, runner = detected_command(tools, name, *RUNNERS[name].words), RUNNERS[name]
+    if isinstance(found, MissingTool):
+        return found
+    everything, by_folder = runner.everything, runner.by_folder
+    return replace(found, reader=runner.reader, everything=everything, by_folder=by_folder)
 
 
-def _detected_command(tools: Toolchain, program: str, *words: str) -> CheckCommand | MissingTool:
+def detected_command(tools: Toolchain, program: str, *words: str) -> CheckCommand | MissingTool:
     found = tools.find(program)
     if found is None:
         return MissingTool(f"the project uses {program}, which is not installed")

@@ -22,15 +22,8 @@ from typing import BinaryIO, Final
 
 from msgspec import Struct, field
 
-from remit.system.process import (
-    exit_code_within,
-    finish_reading,
-    kill_group,
-    pipe,
-    read_first,
-    read_last,
-)
-from remit.system.sandbox import PLACES, find, is_root, system
+from remit.system import process as programs
+from remit.system.process import PLACES, find, is_root, system
 
 MB: Final = 1024 * 1024
 _CORE: Final = 0  # a core dump would contain memory
@@ -160,7 +153,7 @@ class Sandbox:
         return _Tools(**{name: str(path) for name, path in found.items()})
 
     async def _run(self, words: Sequence[str], files: BinaryIO) -> SandboxResult | SandboxRefusal:
-        with pipe() as (reader, writer):
+        with programs.pipe() as (reader, writer):
             process = await asyncio.create_subprocess_exec(
                 *(words[0], "--info-fd", str(writer.fileno()), *words[1:]),
                 stdin=files,
@@ -180,19 +173,21 @@ class Sandbox:
     ) -> SandboxResult | SandboxRefusal:
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         assert process.stderr is not None  # noqa: S101 - as above
-        said, aside = bytearray(), bytearray()
+        out, aside = bytearray(), bytearray()
         readers = (
-            asyncio.create_task(read_last(process.stdout, said, self.limits.output * MB)),
-            asyncio.create_task(read_first(process.stderr, aside.extend, self.limits.report * MB)),
+            asyncio.create_task(programs.read_last(process.stdout, out, self.limits.output * MB)),
+            asyncio.create_task(
+                programs.read_first(process.stderr, aside.extend, self.limits.report * MB)
+            ),
         )
         try:
-            code = await exit_code_within(process, self.limits.seconds)
+            code = await programs.exit_code_within(process, self.limits.seconds)
         finally:
             # With the first process all that it started goes, whatever session it put itself in.
-            await kill_group(process)
+            await programs.kill_group(process)
             await _wait_for_end(await first)
-            await finish_reading(*readers)
-        return _ended(code, bytes(said), bytes(aside))
+            await programs.finish_reading(*readers)
+        return _ended(code, bytes(out), bytes(aside))
 
 
 class _Tools(Struct, frozen=True):
@@ -204,7 +199,8 @@ class _Tools(Struct, frozen=True):
 
     def around(self, limits: SandboxLimits, ground: SandboxFiles) -> tuple[str, ...]:
         """Return the arguments before a command that sandbox it."""
-        shown = ground.shown
+        # The folders of its programs are only for the command.
+        shown, path = ground.shown, ":".join((*map(str, ground.programs), _PATH))
         outside: tuple[str, ...] = ()
         if is_root():
             # The kernel does not count the processes of root; and a user who is nobody outside is
@@ -220,7 +216,7 @@ class _Tools(Struct, frozen=True):
             *(word for pair in _environ(ground).items() for word in ("--setenv", *pair)),
             *("--chdir", str(ground.place), "--"),
             *(self.prlimit, *limits.words, "--"),
-            *(self.sh, "-c", _DRIVER, "sandbox", str(ground.place), _path(ground)),
+            *(self.sh, "-c", _DRIVER, "sandbox", str(ground.place), path),
         )
 
     def _as_nobody(
@@ -269,35 +265,20 @@ def _within(shown: ReadOnlyFolder, ground: SandboxFiles) -> bool:
     return shown.place.is_relative_to(ground.place)
 
 
-def _path(ground: SandboxFiles) -> str:
-    """Return the PATH of the command; its own folders are only for it."""
-    return ":".join((*map(str, ground.programs), _PATH))
-
-
 def _environ(ground: SandboxFiles) -> Mapping[str, str]:
-    return {
-        "PATH": _PATH,
-        "HOME": HOME,
-        "TMPDIR": "/tmp",  # noqa: S108 - inside
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
-        "USER": "sandbox",
-        "LOGNAME": "sandbox",
-        "TERM": "dumb",
-        "NO_COLOR": "1",
-        "CI": "1",
-        **ground.environ,
-    }
+    fixed = (("PATH", _PATH), ("HOME", HOME), ("TMPDIR", "/tmp"))  # noqa: S108 - inside
+    named = {"LANG": "C.UTF-8", "TZ": "UTC", "USER": "sandbox", "LOGNAME": "sandbox"}
+    return {**dict(fixed), **named, "TERM": "dumb", "NO_COLOR": "1", "CI": "1", **ground.environ}
 
 
-def _ended(code: int | None, said: bytes, aside: bytes) -> SandboxResult | SandboxRefusal:
+def _ended(code: int | None, output: bytes, aside: bytes) -> SandboxResult | SandboxRefusal:
     before, ready, report = aside.partition(_READY)
     if not ready:
         why = " ".join(before.decode("utf-8", "replace").split())[:300] or "it said nothing"
         return SandboxRefusal(
             f"The sandbox could not be set up ({why}), and without it nothing is run."
         )
-    return SandboxResult(code, said.decode("utf-8", "replace"), report)
+    return SandboxResult(code, output.decode("utf-8", "replace"), report)
 
 
 def _first_process(source: BinaryIO) -> int | None:

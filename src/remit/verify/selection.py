@@ -13,8 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.model.contract import is_test
 from remit.model.listing import first_few
-from remit.model.test_files import is_test
 
 _MIN_FILES: Final = 6  # with fewer test files all run at once
 _MAX_BYTES: Final = 1_000_000  # bytes of a file read for its imports
@@ -102,7 +102,7 @@ class _Graph:
         return found
 
     def _fill(self) -> None:
-        texts = {name: self._text(name) for name in self._names if _has_imports(name)}
+        texts = {name: self._read(name)[:_MAX_BYTES] for name in self._names if _has_imports(name)}
         inits = {name for name in texts if name.endswith("/__init__.py")}
         for name in inits:
             self._exports[name] = dict(self._exported(name, texts[name]))
@@ -111,9 +111,6 @@ class _Graph:
                 if used != name:
                     self._users[used].add(name)
         self._beside(texts)
-
-    def _text(self, name: str) -> str:
-        return self._read(name)[:_MAX_BYTES]
 
     def _beside(self, texts: Mapping[str, str]) -> None:
         """Add uses without an import: conftest.py by all below it, Go files by folder."""

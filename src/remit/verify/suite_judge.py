@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.contract import Result
+from remit.model.listing import first_few
 from remit.verify import repository
 from remit.verify.guarded import Contents
 from remit.verify.reports import CaseResult, Cases, headline
@@ -75,20 +76,18 @@ def missing(base: SuiteRun, run: SuiteRun, free: Collection[str]) -> tuple[str, 
 
 
 def missing_sentence(names: Sequence[str], run: SuiteRun, base: SuiteRun) -> str:
-    more = len(names) - MAX_NAMED
-    listed = ", ".join(names[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
     return (
         f"{len(names):,} test{'s' * (len(names) != 1)} that ran before the work did not run: "
-        f"{listed}. {run.count:,} tests ran, and {base.count:,} before the work"
+        f"{first_few(names, MAX_NAMED)}. {run.count:,} tests ran, and {base.count:,} before "
+        "the work"
     )
 
 
 def _listed(cases: Cases, what: str) -> str:
     if not cases:
         return ""
-    names = ", ".join(headline(_bare(case, case.line)) for case in cases[:MAX_NAMED])
-    more = len(cases) - MAX_NAMED
-    return f" {len(cases):,} {what}: {names}{f' and {more:,} more' if more > 0 else ''}."
+    names = [headline(_bare(case, case.line)) for case in cases]
+    return f" {len(cases):,} {what}: {first_few(names, MAX_NAMED)}."
 
 
 def _bare(case: CaseResult, line: int = 0) -> CaseResult:
@@ -112,19 +111,19 @@ def useful(why: str, output: str) -> str:
     """A sentence and the end of what was said, no longer than may be told."""
     room = MAX_CHARACTERS - len(why) - 2
     lines = [line.rstrip() for line in _clean(output).splitlines()]
-    kept: list[str] = []
+    shown: list[str] = []
     for line in reversed([line for line in lines if line][-_LINES:]):
         short = line if len(line) <= _LONG else f"{line[:_LONG]}…"
         if len(short) + 1 > room:
             break
         room -= len(short) + 1
-        kept.append(short)
-    return ":\n".join(filter(None, (why, "\n".join(reversed(kept)))))
+        shown.append(short)
+    return ":\n".join(filter(None, (why, "\n".join(reversed(shown)))))
 
 
 def _clean(output: str) -> str:
-    seen = _UNSEEN.sub(" ", output.replace("\r", "\n"))
-    text = "".join(char for char in seen if char.isprintable() or char == "\n")
+    visible = _UNSEEN.sub(" ", output.replace("\r", "\n"))
+    text = "".join(char for char in visible if char.isprintable() or char == "\n")
     for passing, shown in _PASSING:
         text = passing.sub(shown, text)
     return text
@@ -138,13 +137,13 @@ class SuiteJudge:
         self,
         runner: SuiteRunner,
         terms: SuiteTerms,
-        kept: CachedRuns,
+        cache: CachedRuns,
         work: ComparedWork,
         way: CheckCommand,
     ) -> None:
         self._runner = runner
         self._terms = terms
-        self._kept = kept
+        self._cache = cache
         self._work = work
         self._way = way
         self._runs: list[tuple[Contents, CaseSelection, SuiteRun | SandboxRefusal]] = []  # so far
@@ -192,7 +191,7 @@ class SuiteJudge:
             judged = await self._as_left(judged, base)
         else:
             self._remember(run)
-        if judged.result is Result.PASS and guard.told:
+        if judged.result is Result.PASS and guard.notes:
             return replace(judged, note=f"{judged.note} {guard.sentence}")
         return judged
 
@@ -240,14 +239,14 @@ class SuiteJudge:
         """Return the whole suite at the base, cached if it ran before."""
         work, argv = self._work, words(self._way)
         key = await asyncio.to_thread(run_key, work.tree, argv, self._runner.ways)
-        kept = await asyncio.to_thread(self._kept.load, key)
-        if kept is not None:
-            if kept.code == 0:  # of failed runs no messages are stored
-                self._runs.append((work.original, ALL, kept))
-            return kept
+        cached = await asyncio.to_thread(self._cache.load, key)
+        if cached is not None:
+            if cached.code == 0:  # of failed runs no messages are stored
+                self._runs.append((work.original, ALL, cached))
+            return cached
         run = await self._run_once(work.original, ALL)
         if isinstance(run, SuiteRun):
-            await asyncio.to_thread(self._kept.save, key, run)
+            await asyncio.to_thread(self._cache.save, key, run)
         return run
 
     def _remember(self, run: SuiteRun | SandboxRefusal) -> None:
@@ -259,7 +258,7 @@ class SuiteJudge:
         tree = {name: held for name, held in work.tree.items() if name not in work.original}
         there = (name for name in work.original if (work.folder / name).is_file())
         tree |= {name: repository.name_of(work.folder / name, like) for name in there}
-        self._kept.save(run_key(tree, words(self._way), self._runner.ways), run)
+        self._cache.save(run_key(tree, words(self._way), self._runner.ways), run)
 
     # Judging --------------------------------------------------------------------------------------
 

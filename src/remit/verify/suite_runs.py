@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import json
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -11,14 +10,16 @@ from pathlib import Path
 from posixpath import dirname
 from typing import Final
 
+import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.system.files import write_atomic
 from remit.verify import ground
 from remit.verify.guarded import Contents
 from remit.verify.project import ProjectCommands
-from remit.verify.reports import CaseOutcome, CaseResult, Cases, read_cases, read_count
+from remit.verify.reports import CaseOutcome, Cases, read_cases, read_count
 from remit.verify.runners import FILES, Argv, CheckCommand
 from remit.verify.sandbox import REPORT, Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
 
@@ -85,7 +86,7 @@ class SuiteRunner:
             return ended
         cases = read_cases(way.reader, ended.report, ended.output, str(self.ways.place))
         if cases is not None:
-            cases = tuple(map(self._hidden, cases))
+            cases = tuple(replace(case, message=self._redact(case.message)) for case in cases)
             count: int | None = sum(case.outcome is not CaseOutcome.SKIPPED for case in cases)
         else:
             count = read_count(ended.output)
@@ -97,19 +98,11 @@ class SuiteRunner:
         """Run any command on such a copy."""
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
-            await asyncio.to_thread(self._pack, workspace, files, instead)
+            room = self._sandbox.limits.room
+            await asyncio.to_thread(ground.pack, workspace, files, instead=instead, room=room)
             ways = self.ways
             laid = SandboxFiles(files, ways.place, ways.shown, ways.programs, ground.ENVIRON)
             return await self._sandbox.run(argv, laid)
-
-    def _pack(self, workspace: Path, into: Path, instead: Contents) -> None:
-        with into.open("wb") as archive:
-            ground.pack(workspace, archive, instead=instead, room=self._sandbox.limits.room)
-
-    def _hidden(self, case: CaseResult) -> CaseResult:
-        if not case.message:
-            return case
-        return CaseResult(case.name, case.outcome, case.file, case.line, self._redact(case.message))
 
 
 def words(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
@@ -168,42 +161,22 @@ class CachedRuns:
         if self._folder is None:
             return None
         try:
-            said = json.loads((self._folder / f"{key}.json").read_text("utf-8"))
-            cases = said["cases"]
-            read = None if cases is None else tuple(map(_case, cases))
-            return SuiteRun(said["code"], read, said["count"], said["output"])
-        except (OSError, ValueError, KeyError, TypeError):
+            return msgspec.json.decode((self._folder / f"{key}.json").read_bytes(), type=SuiteRun)
+        except (OSError, ValueError):
             return None
 
     def save(self, key: str, run: SuiteRun) -> None:
         if self._folder is None:
             return
-        cases = None if run.cases is None else [_row(case) for case in run.cases]
-        kept = {
-            "code": run.code,
-            "count": run.count,
-            "cases": cases,
-            "output": run.output[-20_000:],
-        }
+        cases = None if run.cases is None else tuple(replace(c, message="") for c in run.cases)
+        stored = replace(run, cases=cases, output=run.output[-20_000:])
         with suppress(OSError):
             self._folder.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(kept, separators=(",", ":"))
+            text = msgspec.json.encode(stored)
             write_atomic(self._folder / f"{key}.json", text, durable=False)
-            for old in sorted(self._folder.glob("*.json"), key=_age)[:-_MAX_KEPT]:
+            runs = sorted(self._folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+            for old in runs[:-_MAX_KEPT]:
                 old.unlink()
-
-
-def _row(case: CaseResult) -> list[str | int]:
-    return [case.name, case.outcome.value, case.file, case.line]
-
-
-def _case(row: Sequence[str]) -> CaseResult:
-    name, outcome, file, line = row
-    return CaseResult(name, CaseOutcome(outcome), file, int(line))
-
-
-def _age(path: Path) -> float:
-    return path.stat().st_mtime
 
 
 def run_key(tree: Mapping[str, str], argv: Iterable[str], ways: ProjectCommands) -> str:

@@ -22,14 +22,6 @@ from remit.model.task import Task
 from remit.ports import Check
 
 
-def _never() -> None:
-    """Return None: without a clock there is no time."""
-
-
-def _lacks_nothing(activity: str) -> None:
-    del activity
-
-
 class Verifier:
     """Checks contracts. `lacks` says why an activity cannot be checked at all.
 
@@ -40,10 +32,10 @@ class Verifier:
         self,
         checks: Mapping[str, Check],
         now: Callable[[], datetime] | None = None,
-        lacks: Callable[[str], str | None] = _lacks_nothing,
+        lacks: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         self._checks = checks
-        self._now: Callable[[], datetime | None] = now or _never
+        self._now: Callable[[], datetime | None] = now or (lambda: None)
         self._lacks = lacks
 
     def applies(self, plan: Plan) -> bool:
@@ -107,11 +99,11 @@ def summary(verdict: Verdict) -> str:
     """Return the result in one sentence that claims no more than was seen."""
     counts = {each: sum(f.result is each for f in verdict.findings) for each in Result}
     late = sum(f.result is Result.SKIPPED and f.error == DEFERRED for f in verdict.findings)
-    said = [f"{counts[Result.PASS]} of {len(verdict.findings)} passed"]
+    parts = [f"{counts[Result.PASS]} of {len(verdict.findings)} passed"]
     if counts[Result.FAIL]:
-        said.append(f"{counts[Result.FAIL]} failed")
+        parts.append(f"{counts[Result.FAIL]} failed")
     if late:
-        said.append(f"{late} left for later")
+        parts.append(f"{late} left for later")
     if counts[Result.SKIPPED] - late:
-        said.append(f"{counts[Result.SKIPPED] - late} not checked")
-    return ", ".join(said) + "."
+        parts.append(f"{counts[Result.SKIPPED] - late} not checked")
+    return ", ".join(parts) + "."

@@ -6,9 +6,10 @@ are here too.
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from functools import reduce
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
@@ -16,20 +17,26 @@ from msgspec import Struct
 from remit.brain.budget import Budget
 from remit.brain.choose import ModelRole, Secret
 from remit.brain.models import ModelBrain
+from remit.channels.buttons import ChatButtons
 from remit.channels.registry import ChannelSecrets
 from remit.contacts.book import Contacts
 from remit.intake.admit import Intake
+from remit.journal.follow import Journal
 from remit.model.conversation import Turn
 from remit.model.ids import Ids, ReviewId
 from remit.model.review import Decision
 from remit.model.task import Cue, Task
 from remit.ports import Brain, Channel, Clock
 from remit.settings import Settings
+from remit.settings.parts import SearchProvider
 from remit.store.database import Database
-from remit.store.environment_secrets import SHORTEST, lines_of, secret_values
 from remit.store.inbound import InboundMessage
+from remit.store.postgres import database_time
+from remit.store.redact import SHORTEST, lines_of, secret_values
 from remit.store.secrets import Secrets, machine_ring
 from remit.system.background import Background
+
+CLOCK_CHECK_SECONDS: Final = 60.0
 
 
 class WallClock:
@@ -40,6 +47,27 @@ class WallClock:
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
+
+
+class StoreClock(WallClock):
+    """The machine's clock, corrected by that of the database, which decides what is due."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+        self._ahead = timedelta()  # of the database
+
+    def now(self) -> datetime:
+        return super().now() + self._ahead
+
+    async def correct(self) -> None:
+        before = super().now()
+        theirs = await self._db.read(database_time)
+        self._ahead = theirs - (before + (super().now() - before) / 2)
+
+    async def keep_correct(self) -> None:
+        while True:
+            await self.sleep(CLOCK_CHECK_SECONDS)
+            await self.correct()
 
 
 class AppContext(Struct, frozen=True):
@@ -68,8 +96,8 @@ class AppContext(Struct, frozen=True):
 
 def keys_of(settings: Settings) -> ChannelSecrets:
     """Return the channels' secrets; all current ones are known from the start."""
-    used = settings.channels or settings.hooks
-    ring = machine_ring() if used else None  # loads slowly
+    used = settings.channels or settings.hooks or settings.web.search is not SearchProvider.NONE
+    ring = machine_ring(settings.home) if used else None  # loads slowly
     keys = ChannelSecrets(Secrets(settings.home, ring), os.environ, settings.channels)
     keys.learn((*secret_values(os.environ), *_named_in(settings, os.environ)))
     keys.learn_all()
@@ -86,7 +114,9 @@ def redacting(keys: ChannelSecrets) -> Callable[[str], str]:
 
 def _named_in(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     """Yield the values of the variables that the settings name as a key or token."""
-    names = (settings.brain.key_env, *(each.token_env for each in settings.mcp.values()))
+    brain = settings.brain
+    tokens = (each.token_env for each in settings.mcp.values())
+    names = (brain.key_env, brain.fallback.key_env, *tokens)
     for name in filter(None, names):
         yield from lines_of(environ.get(name, "").strip())
 
@@ -98,7 +128,7 @@ class IntakeParts(Struct, frozen=True):
     ids: Ids
     admit: Callable[[Cue], Awaitable[Task]]
     contacts: Contacts
-    learn: Callable[[Iterable[str]], None]  # registers new secrets
+    keys: ChannelSecrets  # registers new secrets
 
 
 class InboundPorts(Struct, frozen=True):
@@ -110,3 +140,5 @@ class InboundPorts(Struct, frozen=True):
     contacts: Contacts
     talk: Callable[[InboundMessage], Awaitable[Turn | None]]
     decide: Callable[[ReviewId, Decision], Awaitable[Task]]
+    buttons: ChatButtons
+    journal: Journal

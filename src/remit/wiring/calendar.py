@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import secrets as chance
+from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -12,12 +13,15 @@ from remit.calendar.expand import CalendarReader
 from remit.calendar.own_server import OwnServer, RadicaleProcess
 from remit.calendar.todo import TodoSync
 from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
+from remit.channels.oauth.providers import CALENDAR, client_of
+from remit.channels.oauth.tokens import KnownSecrets, TokenSource, watch_sign_ins
 from remit.contacts.book import Contacts
-from remit.errors import BadInput, NotFound, RemitError
+from remit.errors import BadInput, RemitError
 from remit.intake.calendar_intake import CalendarIntake
+from remit.ports import Clock
 from remit.settings import Settings
 from remit.settings.doors import OWN, CalendarServer
-from remit.store.secrets import Secrets, machine_ring
+from remit.store.secrets import Secrets, secrets_of
 from remit.wiring.app_context import IntakeParts
 
 LOOP: Final = "own calendar"
@@ -39,12 +43,13 @@ class CalendarWatches:
         self._mine: OwnServer | None = None
         self._watch: CalendarWatch | None = None
         self._mirror: TodoSync | None = None
+        self._sign_ins: tuple[str, ...] = ()  # the loops that renew tokens
 
     def start(self) -> None:
         self._background.start(LOOP, self._run)
 
     async def close(self) -> None:
-        await self._background.stop(LOOP)
+        await self._background.stop(LOOP, *self._sign_ins)
         for each in (self._watch, self._mirror):
             if each is not None:
                 await each.close()
@@ -54,7 +59,8 @@ class CalendarWatches:
 
     async def look(self) -> dict[str, str | None]:
         """Ask every account now; return the error of each."""
-        watch = self._watch or self._made(await asyncio.to_thread(kept_in, self._settings), None)
+        kept = await asyncio.to_thread(secrets_of, self._settings.home)
+        watch = self._watch or self._made(kept, None)
         try:
             return await watch.look()
         finally:
@@ -63,11 +69,12 @@ class CalendarWatches:
 
     async def _run(self) -> None:
         if self._watch is None:
-            kept = await asyncio.to_thread(kept_in, self._settings)
-            self._joined.learn(await asyncio.to_thread(self._passwords, kept))
+            kept = await asyncio.to_thread(secrets_of, self._settings.home)
+            self._joined.keys.learn(await asyncio.to_thread(self._passwords, kept))
             self._mine = await self._own(kept)
             self._watch = self._made(kept, self._mine)
             self._watch.start()
+            self._sign_ins = self._watch_sign_ins(kept)
         if self._mine is None:
             return
         if self._mirror is None:
@@ -80,7 +87,11 @@ class CalendarWatches:
 
     def _passwords(self, kept: Secrets) -> list[str]:
         accounts = self._settings.calendars.items()
-        return [place_of(name, each, kept).password() for name, each in accounts]
+        named = ((name, each) for name, each in accounts if each.oauth is None)
+        return [self._place(name, each, kept).password() for name, each in named]
+
+    def _place(self, name: str, server: CalendarServer, kept: Secrets) -> CalendarLocation:
+        return place_of(name, server, kept, self._joined.keys, self._joined.ground.clock)
 
     async def _own(self, kept: Secrets) -> OwnServer | None:
         """Start the own calendar server; None if that fails, which is logged."""
@@ -91,7 +102,7 @@ class CalendarWatches:
         except RemitError as error:
             _LOG.warning("The own calendar did not start: %s", error)
             return None
-        self._joined.learn((mine.password(),))
+        self._joined.keys.learn((mine.password(),))
         if self._child is not None:
             await self._child.stop()  # from an interrupted start
         self._child = RadicaleProcess(mine)
@@ -107,6 +118,13 @@ class CalendarWatches:
             if self._child is not None and not self._child.alive:
                 self._child = RadicaleProcess(mine)
                 await self._child.start()
+
+    def _watch_sign_ins(self, kept: Secrets) -> tuple[str, ...]:
+        places = [self._place(name, each, kept) for name, each in self._settings.calendars.items()]
+        sources = [
+            (each.name, each.password) for each in places if isinstance(each.password, TokenSource)
+        ]
+        return watch_sign_ins(sources, self._joined.ground.clock, self._background)
 
     def _made(self, kept: Secrets, mine: OwnServer | None) -> CalendarWatch:
         ground, turn = self._joined.ground, self._settings.calendar
@@ -137,7 +155,7 @@ class CalendarWatches:
         return CalendarWatch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
 
     def _account(self, name: str, server: CalendarServer, kept: Secrets) -> CalendarAccount:
-        place = place_of(name, server, kept)
+        place = self._place(name, server, kept)
         marked = partial(self._is_marked, name, server.calendars)
         return CalendarAccount(place, marked, server.trusted, server.poll)
 
@@ -158,21 +176,23 @@ def noted(joined: IntakeParts) -> CalendarIntake:
     )
 
 
-def kept_in(settings: Settings) -> Secrets:
-    """Open the secrets of a home; call it in a thread, because a keyring loads slowly."""
-    return Secrets(settings.home, machine_ring())
-
-
-def place_of(name: str, server: CalendarServer, kept: Secrets) -> CalendarLocation:
-    """Return a server of the settings; its password is looked up at each use."""
-
-    def password() -> str:
-        try:
-            return kept.get(server.password) if server.password else ""
-        except NotFound:
-            return ""
-
-    return CalendarLocation(name, server.url, server.user, password)
+def place_of(
+    name: str, server: CalendarServer, kept: Secrets, keys: KnownSecrets, clock: Clock
+) -> CalendarLocation:
+    """Return a server of the settings; its password or token is looked up at each use."""
+    if server.oauth is None:
+        return CalendarLocation(name, server.url, server.user, partial(kept.find, server.password))
+    todo = f"remit calendar connect {name}"
+    source = TokenSource(
+        client_of(server.oauth, CALENDAR, kept.find),
+        kept,
+        server.oauth.token,
+        now=clock.now,
+        keys=keys,
+        todo=todo,
+    )
+    place = CalendarLocation(name, server.url, server.user, source, source.renew)
+    return replace(place, todo=f"Run `{todo}`.")
 
 
 def own_of(settings: Settings, kept: Secrets) -> OwnServer:
@@ -183,11 +203,8 @@ def own_of(settings: Settings, kept: Secrets) -> OwnServer:
 
 def ensured(kept: Secrets, name: str, *, anew: bool = False) -> str:
     """Return the secret under a name; create it if missing or if `anew`."""
-    if not anew:
-        try:
-            return kept.get(name)
-        except NotFound:
-            pass
+    if not anew and (found := kept.find(name)):
+        return found
     value = chance.token_urlsafe(32)
     kept.put(name, value)
     return value

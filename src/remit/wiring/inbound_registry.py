@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from remit.brain.budget import midnight
 from remit.channels import people
+from remit.channels.kind import ChannelContext
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
 from remit.channels.mail.receiving import MailHead
@@ -18,14 +19,15 @@ from remit.channels.people import OwnerMail, Person
 from remit.channels.registry import InboundCleanup
 from remit.channels.webhook import receiving
 from remit.channels.webhook.receiving import HookCall
-from remit.converse import phrases
+from remit.converse import meaning
 from remit.errors import BadInput, Conflict, NotFound
+from remit.files.kept_files import KeptFiles
 from remit.intake.plain_reader import OwnerMessage
 from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.permit import Reach, is_same_address
-from remit.model.task import Cue, Source, SourceKind
+from remit.model.task import Cue, Source, SourceKind, Taint
 from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
 from remit.store import conversations, cues, notices, reviews
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
@@ -35,6 +37,7 @@ from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
 from remit.triggers.files import FolderWatch
 from remit.wiring.app_context import InboundPorts
+from remit.wiring.chats import ChatWiring
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"
@@ -57,6 +60,7 @@ class InboundRegistry:
         self._plugs = plugs
         self._settings = ground.settings
         self._begin_by_door = dict(self._begins())
+        self.chats = ChatWiring(plugs)
         self.keeper = CueAdmission(
             ground.db, ground.clock, self._begin_by_door, midnight(ground.zone)
         )
@@ -76,6 +80,7 @@ class InboundRegistry:
             if isinstance(self._settings.channels[name], EmailSettings)
         ]
         found += [self.folder(name) for name in self._settings.folders]
+        found += self.chats.watches(self.wrote)
         if not self._settings.channels:  # otherwise the channels do it
             keep = self._settings.deliver.keep_inbound
             found.append(InboundCleanup(keep, ground.db, ground.clock, ground.background))
@@ -124,7 +129,8 @@ class InboundRegistry:
             )
 
         ground = self._plugs.ground
-        return FolderWatch(name, folder, take, ground.clock, ground.background)
+        kept = KeptFiles(self._settings.files)
+        return FolderWatch(name, folder, take, ground.clock, ground.background, kept)
 
     async def _begin_file(self, folder: FolderSettings, kept: StoredCue) -> StartedCue:
         return await self._start(files.cue(kept, folder), kept.said_at)
@@ -138,11 +144,12 @@ class InboundRegistry:
         ground = self._plugs.ground
         plugs = MailWatchPorts(
             sort=partial(self._sorted, name, door),
-            told=people.with_mail_text,
+            told=partial(people.with_mail_text, KeptFiles(self._settings.files)),
             take=partial(self._take_mail, name),
         )
         try:
-            box = MailboxAccount(imap_account(post, self._plugs.keys), door.folder)
+            context = ChannelContext(name, self._plugs.keys, ground.clock)
+            box = MailboxAccount(imap_account(post, context), door.folder)
         except BadInput as bad:
             raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
         return MailWatch(
@@ -207,7 +214,7 @@ class InboundRegistry:
             return None
         try:
             review = await db.read(reviews.get, question)
-            decision = phrases.read_decision(review, text, _BY_MAIL)
+            decision = meaning.read_decision(review, text, _BY_MAIL)
             if decision is None:
                 return None
             if review.decision is None:
@@ -227,10 +234,11 @@ class InboundRegistry:
 
     async def wrote(self, came: InboundMessage) -> StoredCue | None:
         """Handle a contact's message on a channel that authenticates its senders."""
-        door, text = self._settings.doors[came.channel], people.words_of(came.body)
+        door, text = self._settings.doors.get(came.channel), people.words_of(came.body)
         who = self._who(came.channel, came.sender) if came.sender else None
-        if door.contacts != START or who is None or who.owner or not text:
+        if door is None or door.contacts != START or who is None or who.owner or not text:
             return None
+        came = await self.chats.with_file(came, Taint.CONTACT)
         arrival = people.wrote(came.channel, came.ref, came.sender, came.body, who)
         return await self._take(_caps(door), arrival)
 

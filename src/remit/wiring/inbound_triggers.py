@@ -1,17 +1,33 @@
 """Inbound triggers and the calendar registry; their code is loaded only when it is used."""
 
 import asyncio
+import secrets
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from remit.channels.buttons import ChatButtons
+from remit.channels.registry import ChannelSecrets
+from remit.converse.talk import ConversationLoop
 from remit.errors import NotFound
+from remit.journal.follow import Journal
+from remit.model.caller import OWNER
+from remit.model.ids import ReviewId
+from remit.model.review import ReviewAnswer
+from remit.operations.arguments import NewDecision
+from remit.operations.callers import CallerRegistry
+from remit.operations.operation import OperationPorts, OperationRequest
+from remit.operations.table import perform
+from remit.ports import Clock
+from remit.review.ask import Inbox
 from remit.settings import Settings
 from remit.store.cues import StoredCue
+from remit.store.database import Database
 from remit.store.inbound import InboundMessage
 from remit.store.secrets import machine_ring
 from remit.triggers.cue_admission import PollingWatch
 from remit.wiring.app_context import InboundPorts, IntakeParts
+from remit.wiring.talk import ConversationIntake
 
 if TYPE_CHECKING:
     from remit.channels.webhook.receiving import HookCall
@@ -38,7 +54,8 @@ class InboundTriggers:
     async def start(self) -> None:
         """Start interrupted cues, and watch from now on."""
         settings = self.settings
-        if settings.hooks or settings.doors or settings.folders:
+        polled = any(getattr(each, "watched_by", "") for each in settings.channels.values())
+        if settings.hooks or settings.doors or settings.folders or polled:
             await self.entrance.keeper.take_up()
             self._watched = self.entrance.watches()
             for each in self._watched:
@@ -58,7 +75,7 @@ class InboundTriggers:
         """Switch to new hooks; mailboxes and folders stay as they are."""
         keys = self._plugs.keys
         if settings.hooks:
-            keys.kept.use_ring(await asyncio.to_thread(machine_ring))
+            keys.kept.use_ring(await asyncio.to_thread(machine_ring, settings.home))
             keys.learn_all()
         ground = replace(self._plugs.ground, settings=settings)
         self._plugs = replace(self._plugs, ground=ground)
@@ -79,9 +96,66 @@ class InboundTriggers:
             return None
         return await self.entrance.wrote(came)
 
+    async def pressed(self, came: InboundMessage) -> bool:
+        """Handle a button, or the text that one asked for; False if the message is neither."""
+        return await self.entrance.chats.pressed(came)
+
+    async def heard_file(self, came: InboundMessage, *, again: bool) -> bool:
+        """Handle a file that the owner sent; False if the message has none, or is another's."""
+        return await self.entrance.chats.heard_file(came, again=again)
+
+    async def chosen(self, channel: str, data: str) -> str | None:
+        """What a signed link in a mail chooses; None if it fits nothing any more."""
+        return await self.entrance.chats.chosen(channel, data)
+
     async def begin(self, name: str) -> StoredCue:
         """Start a stored cue that started nothing, because the owner says so."""
         return await self.entrance.keeper.start(name)
+
+
+class OwnerDecisions:
+    """Runs the operation that decides a question, as the owner, for a button in a chat."""
+
+    house: OperationPorts  # set once the app is built
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self.buttons = ChatButtons(db, clock, self.decide)
+
+    def doors(
+        self,
+        ears: ConversationIntake,
+        keys: ChannelSecrets,
+        spoken: ConversationLoop,
+        inbox: Inbox,
+        journal: Journal,
+    ) -> InboundTriggers:
+        return InboundTriggers(
+            InboundPorts(
+                ground=ears.ground,
+                keys=keys,
+                intake=ears.intake,
+                contacts=ears.contacts,
+                talk=spoken.came,
+                decide=inbox.decide,
+                buttons=self.buttons,
+                journal=journal,
+            )
+        )
+
+    async def decide(
+        self, review_id: ReviewId, answer: ReviewAnswer, text: str | None, channel: str
+    ) -> None:
+        house = self.house
+        # A token that nobody knows: nobody comes in by this registry.
+        nobody = secrets.token_urlsafe(32)
+        request = OperationRequest(
+            house=house,
+            ref=f"{channel} {review_id}",
+            callers=CallerRegistry(house.db, house.clock, house.ids, nobody),
+            caller=replace(OWNER, name=f"owner: by {channel}"),
+            channel=channel,
+        )
+        await perform(request, NewDecision(review_id, answer, text))
 
 
 class CalendarRegistry:

@@ -2,29 +2,27 @@
 
 import os
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
 
-from remit.brain import choose, prompt, scripted
+from remit.brain import prompt
 from remit.brain.budget import MeteredBrain
 from remit.brain.choose import ModelRole
-from remit.brain.command import CommandTool
+from remit.brain.command import PREFIX, CommandTool
 from remit.brain.guidelines import FILE, GuidelinesFile
 from remit.brain.mcp.shelf import McpToolSource
-from remit.brain.models import ModelBrain, ModelFormFiller, PaidBrain, Summariser
+from remit.brain.models import ModelBrain, PaidBrain, Summariser
 from remit.brain.score import ModelScorer
-from remit.brain.scripted import ScriptedBrain
 from remit.brain.think import NoBrain, ThinkContext
+from remit.brain.tool.web import WebTools
+from remit.channels.registry import ChannelSecrets
 from remit.contacts.book import Contacts
 from remit.errors import BadInput
-from remit.intake.command_words import CommandReader
-from remit.intake.exam.qualify import ExamFile, QualifiedReader
-from remit.intake.hear import RequestReader
-from remit.intake.plain_reader import PlainReader
 from remit.model.ids import TaskId
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.task import Task
@@ -37,39 +35,12 @@ from remit.specialist.process import CommandSpecialist, SpecialistProgram, Wrap
 from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
 from remit.specialist.specialist_pool import DEFAULT_TIME_LIMIT_SECONDS
 from remit.specialist.worktree import Worktrees
-from remit.store import tasks
+from remit.store import series, tasks
+from remit.triggers.change_watch import ChangeWatcher
 from remit.wiring.app_context import AppContext
 
 _CHECKS: Final = 30  # checks of one piece of work, one after the other
 _SPARE: Final = 60  # extra seconds to end after an own limit
-
-
-def brain_of(settings: Settings) -> Brain:
-    """Return the brain that the settings name."""
-    match settings.brain.kind:
-        case "none":
-            return NoBrain()
-        case "scripted":
-            return scripted.load(settings.home / settings.brain.script)
-        case "auto" | "model":
-            return ModelBrain(choose.choose_models(os.environ, settings.brain))
-        case "local":
-            return _local(settings)
-        case other:
-            sentence = f"[brain] kind is {other!r}; it may be auto, model, local, none or scripted."
-            raise BadInput(sentence, field="kind")
-
-
-def _local(settings: Settings) -> ModelBrain:
-    from remit.brain import local, weights  # noqa: PLC0415 - for the few who have one
-
-    choice = local.choose_local_model(settings.models, settings.brain)
-    key = secrets.token_urlsafe(32)
-    threads = min(settings.brain.threads, os.cpu_count() or 1)
-    line = local.LocalModelConnection(
-        settings.models, weights.QWEN, choice.limits, key=key, threads=threads
-    )
-    return ModelBrain(choice, dial=line.dial)
 
 
 def patient(settings: Settings) -> EngineSettings:
@@ -89,51 +60,6 @@ def patient(settings: Settings) -> EngineSettings:
         checks = [each.time_limit * _CHECKS for each in settings.projects.values()]
         limits.append(max(*works, *checks) + _SPARE)
     return replace(engine, step_limit=max(limits))
-
-
-def model_reader(ground: AppContext) -> QualifiedReader | None:
-    """Return the model that reads messages after it passed the exam, if there is one.
-
-    A scripted brain reads if its script says how, without an exam, because the owner wrote it.
-    """
-    brain, mind = ground.brain, ground.mind(ModelRole.EXTRACT)
-    scripted_reads = isinstance(brain, ScriptedBrain) and brain.reads_messages
-    if mind is None and not scripted_reads:
-        return None
-    from remit.intake.model_reader import ModelReader  # noqa: PLC0415 - loads a library of forms
-
-    results = ExamFile(ground.settings.home)
-    if isinstance(brain, ScriptedBrain):
-        return QualifiedReader(ModelReader(brain.fill), "scripted", results, exempt=True)
-    assert mind is not None  # noqa: S101 - else nobody reads
-    reader = ModelReader(ModelFormFiller(PaidBrain(mind, ground.purse, ground.clock)))
-    return QualifiedReader(reader, mind.label, results)
-
-
-def is_read_by_model(ground: AppContext, model: QualifiedReader | None) -> bool:
-    """Whether a model that passed the exam reads messages.
-
-    A command that runs without the brain leaves the reading to the running Remit.
-    """
-    if model is not None or not isinstance(ground.brain, NoBrain):
-        return model is not None and model.leads
-    settings, results = ground.settings, ExamFile(ground.settings.home)
-    if settings.brain.kind != "scripted" and not results.any_qualifies:
-        return False
-    try:
-        brain = brain_of(settings)
-    except BadInput:
-        return False
-    if isinstance(brain, ScriptedBrain):
-        return brain.reads_messages
-    mind = brain.as_role(ModelRole.EXTRACT) if isinstance(brain, ModelBrain) else None
-    result = results.result(mind.label) if mind is not None and mind.ready else None
-    return result is not None and result.qualifies
-
-
-def reader(ground: AppContext, model: QualifiedReader | None) -> RequestReader:
-    """Return the message reader: a qualified model, else the closed patterns."""
-    return CommandReader(model or PlainReader(), ground.settings.commands)
 
 
 def scorer(ground: AppContext) -> ModelScorer | None:
@@ -193,6 +119,28 @@ def commands(settings: Settings) -> list[CommandTool]:
         )
         for name, command in settings.commands.items()
     ]
+
+
+def web_tools(ground: AppContext, keys: ChannelSecrets) -> WebTools:
+    """Return the tools that read the web, with the key of the search provider."""
+    chosen = ground.settings.web
+    return WebTools(chosen, ground.db, keys.token(chosen.key))
+
+
+def change_watcher(ground: AppContext) -> ChangeWatcher:
+    """Return what looks for changes before a model is woken."""
+    named = {each.tool.name.removeprefix(PREFIX): each.output for each in commands(ground.settings)}
+    return ChangeWatcher(ground.db, ground.settings.web, named)
+
+
+def week_of_silence(ground: AppContext) -> Callable[[Task], Awaitable[bool]] | None:
+    """Return what tells whether a series was silent for a week, if the settings want a note."""
+
+    async def silent(task: Task) -> bool:
+        told = await ground.db.read(series.last_told, task)
+        return ground.clock.now() - told >= timedelta(days=7)
+
+    return silent if ground.settings.schedule.still_watching else None
 
 
 def shelves(settings: Settings, clock: Clock) -> list[McpToolSource]:

@@ -3,8 +3,10 @@
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit import notify
+from remit.channels.buttons import ChatButtons
 from remit.channels.push.sending import PushContext, PushNotifier
 from remit.contacts.book import Contacts
 from remit.converse.notice_follower import NoticeDecisions, OwnerPresence
@@ -16,7 +18,6 @@ from remit.model.delivery import Delivery, SendGuarantee
 from remit.model.ids import Ids
 from remit.model.notice import NoticeContent, PlannedNotice
 from remit.model.permit import Reach, UnclearRecipient
-from remit.model.review import Undo
 from remit.model.run import Event
 from remit.model.task import Task
 from remit.notify import NoticeMoment, NoticeRules
@@ -53,10 +54,13 @@ class NoticeParts(Struct, frozen=True):
     tells: NoticeDecisions  # decides which notices to send
 
 
-def join(ground: AppContext, ids: Ids, courier: Courier, hide: Redactor) -> NoticeParts:
+def join(
+    ground: AppContext, ids: Ids, courier: Courier, hide: Redactor, buttons: ChatButtons
+) -> NoticeParts:
     wishes = NoticePreferences(ground.settings)
     push, rules = _push(ground, hide, wishes), _rules(ground, wishes)
-    made = NoticeSender(_around(ground, ids, courier, rules, push, wishes))
+    around = _around(ground, ids, courier, rules, push, wishes)
+    made = NoticeSender(replace(around, offer=buttons.offer))
     return NoticeParts(wishes, push, made, _tells(rules, made.ring))
 
 
@@ -65,7 +69,7 @@ def _push(ground: AppContext, hide: Redactor, wishes: NoticePreferences) -> Push
 
     def kept() -> Secrets:
         # With the keyring in any case: a file beside it would hide everything in it.
-        return Secrets(home, machine_ring(), hide)
+        return Secrets(home, machine_ring(home), hide)
 
     return PushNotifier(PushContext(ground.db, ground.clock, kept, wishes.now))
 
@@ -138,11 +142,3 @@ def send_limits(ground: AppContext, contacts: Contacts) -> SendLimits:
         daily_cap=deliver.daily_cap,
         undo=deliver.undo,
     )
-
-
-def undo_window(ground: AppContext) -> Undo:
-    """Return how long an approval can be undone; local channels need not wait."""
-    stays = (
-        name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
-    )
-    return Undo(ground.settings.deliver.undo, tuple(stays))

@@ -14,6 +14,7 @@ import remit
 from remit.language.files import read_toml
 from remit.plan import activities, priority
 from remit.recall import static
+from remit.settings import Settings, forms
 from remit.store.database import statements
 from remit.verify import critic
 
@@ -27,30 +28,63 @@ _LEFT_OUT: Final = (
     "remit.brain.llama",
     "remit.brain.talk",
     "remit.brain.vendors",
+    "remit.channels.push.push_client",
     "remit.journal.collector",
     "remit.recall.edge",
     "remit.recall.server",
+    "remit.recall.vectors",
     "remit.specialist.acp",
+)
+# What only these settings use; a changed one takes effect at the next start, or imports it then.
+_FOR_CHANNELS: Final = (
+    "remit.channels.apprise",
+    "remit.channels.mail",
+    "remit.channels.setup",
+    "remit.channels.whatsapp",
+    "remit.wiring.inbound_registry",
+)
+_FOR_POSTGRES: Final = (
+    "remit.engine.dispatcher",
+    "remit.engine.temporal",
+    "remit.store.postgres",
+    "remit.wiring.worker",
+    "remit.wiring.worker",
+)
+_FOR_PROJECTS: Final = (
+    "remit.verify.command",
+    "remit.verify.ground",
+    "remit.verify.project",
+    "remit.verify.re",
+    "remit.verify.runners",
+    "remit.verify.sandbox",
+    "remit.verify.suite",
 )
 
 
-def preload() -> None:
-    """Load every statement and rule of the package, and import its modules."""
+def preload(settings: Settings) -> None:
+    """Load every statement and rule of the package, and import the modules it may need."""
     statements()
     priority.default()
     activities.default()
     critic.packaged()
     static.open_files()
-    _import(remit.__path__, "remit.")
+    forms.form_words()
+    unused = (
+        *_LEFT_OUT,
+        *(() if settings.channels or settings.hooks or settings.folders else _FOR_CHANNELS),
+        *(() if settings.projects else _FOR_PROJECTS),
+        *(() if settings.store.url else _FOR_POSTGRES),
+    )
+    _import(remit.__path__, "remit.", unused)
 
 
-def _import(path: list[str], prefix: str) -> None:
+def _import(path: list[str], prefix: str, unused: tuple[str, ...]) -> None:
     for found in pkgutil.iter_modules(path, prefix):
-        if not found.name.startswith(_LEFT_OUT):
+        if not found.name.startswith(unused):
             with suppress(ImportError):  # its extra is not installed
                 module = importlib.import_module(found.name)
                 if found.ispkg:
-                    _import(list(module.__path__), f"{found.name}.")
+                    _import(list(module.__path__), f"{found.name}.", unused)
                     _read_data(found.name)
 
 

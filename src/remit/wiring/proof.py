@@ -47,7 +47,7 @@ from remit.wiring.debts import DebtRegistry
 if TYPE_CHECKING:
     from remit.verify.project import ProjectCommands
 
-# Tools that read nothing from outside.
+# Tools that read nothing from outside, or (the web) only where sources are asked for.
 _OF_THE_HOUSE: Final = frozenset(ToolSettings.__struct_fields__)
 # A ticked line, or the empty box of an open one.
 _BOXES: Final = re.compile(r"^[ \t]*[-*+][ \t]+\[[xX]\].*$|(?<=[-*+] )\[ \]", re.MULTILINE)
@@ -80,12 +80,20 @@ class ContractDrafter:
             return ()
         clauses = task.request.clauses if task.request else ()
         kinds = [self._kinds.get(each.channel, each.channel) for each in task.delivery]
-        reads = {tool.name for tool in await self._tools.offered(task)} - _OF_THE_HOUSE
         asked = task.request.text if task.request else task.instructions
-        read = partial(written.criteria, clauses=clauses, channels=kinds, can_read=bool(reads))
+        can_read = await self._can_read(task, asked)
+        read = partial(written.criteria, clauses=clauses, channels=kinds, can_read=can_read)
         if len(asked) < _LONG_CHARS:
             return read(_still_open(asked))
         return await asyncio.to_thread(lambda: read(_still_open(asked)))
+
+    async def _can_read(self, task: Task, asked: str) -> bool:
+        """Whether the work can read sources: with added tools, or the web if sources are wanted."""
+        tools = {tool.name for tool in await self._tools.offered(task)}
+        brain = self._ground.brain
+        calls_tools = not isinstance(brain, ModelBrain) or brain.has_tools
+        web = "fetch" in tools and calls_tools and written.asks_for_sources(asked)
+        return web or bool(tools - _OF_THE_HOUSE)
 
     def _of_code(self, task: Task) -> ContractRequest:
         from remit.verify import project  # noqa: PLC0415 - for the few who have one

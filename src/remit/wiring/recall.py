@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from remit.errors import BadInput, RemitError
+from remit.errors import BadInput, NotPossibleNow, RemitError
+from remit.journal.follow import Journal
 from remit.model import ids
 from remit.model.codec import JsonMap
 from remit.model.likeness import SimilarTask
@@ -18,7 +19,6 @@ from remit.recall.duplicates import Duplicates
 from remit.recall.finder import Reminders, TaskFinder
 from remit.recall.library import LibraryParts, RecallLibrary
 from remit.recall.static import StaticEmbedder
-from remit.recall.vectors import VectorIndex
 from remit.settings import RecallSettings, Settings
 from remit.store import recall, tasks
 from remit.wiring.app_context import AppContext
@@ -35,8 +35,9 @@ _SETTINGS: Final = "Set it under [recall] in settings.toml."
 class SimilarTasks:
     """Everything about similar tasks. Off or broken, it searches words only and blocks nothing."""
 
-    def __init__(self, ground: AppContext) -> None:
+    def __init__(self, ground: AppContext, journal: Journal) -> None:
         self._ground = ground
+        self._journal = journal
         self._library = self._chosen_library()
         self.finder = TaskFinder(ground.db, self._library, ground.redact)
         self.reminders = Reminders(self.finder, ground.zone)
@@ -151,7 +152,7 @@ class SimilarTasks:
 
     def _there(self) -> RecallLibrary:
         if self._library is None:
-            raise BadInput(f"Recall is off. {_SETTINGS}", field="store")
+            raise NotPossibleNow(f"Recall is off. {_SETTINGS}", field="store")
         return self._library
 
     def _indexer(self, library: RecallLibrary) -> "Indexer":
@@ -159,7 +160,9 @@ class SimilarTasks:
             from remit.recall.indexer import Indexer  # noqa: PLC0415 - for who keeps an index
 
             ground = self._ground
-            self._made = Indexer(ground.db, ground.clock, library, ground.redact, self._arrived)
+            self._made = Indexer(
+                ground.db, ground.clock, self._journal, library, ground.redact, self._arrived
+            )
         return self._made
 
     async def _arrived(self, task: Task, vector: Sequence[float]) -> None:
@@ -175,6 +178,8 @@ def means(settings: Settings) -> LibraryParts:
         if chosen.store == "embedded":
             # An earlier version kept the words of the tasks there, with Qdrant's engine.
             shutil.rmtree(settings.home / FOLDER, ignore_errors=True)
+            from remit.recall.vectors import VectorIndex  # noqa: PLC0415 - numpy, of 16 MB
+
             return VectorIndex(size)
         if chosen.store == "qdrant":
             from remit.recall.edge import EdgeStore  # noqa: PLC0415 - an extra, of 35 MB

@@ -100,11 +100,12 @@ class ReflectionLoop:
         await self._ground.background.stop(LOOP)
 
     async def _keep(self, journal: Journal) -> None:
-        since = await journal.last()
-        await self._once()
-        async for page in journal.pages(since, gather_seconds=GATHER_SECONDS):
-            if any(e.kind is EventKind.TASK_MOVED and e.data["to"] in TERMINAL for e in page):
-                await self._once()
+        while True:
+            since = await journal.last()  # what lies before is read from the database
+            await self._once()
+            async for page in journal.pages(since, gather_seconds=GATHER_SECONDS):
+                if any(e.kind is EventKind.TASK_MOVED and e.data["to"] in TERMINAL for e in page):
+                    break
 
     async def _once(self) -> None:
         working = asyncio.create_task(self._caught_up())

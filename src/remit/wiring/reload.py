@@ -1,12 +1,15 @@
-"""Applies changes of settings.toml while Remit runs: calendars, hooks and recall.
+"""Applies changes of settings.toml while Remit runs.
 
-All other settings count from the next start. A file with an error changes nothing: the earlier
-settings stay in use until it is fixed.
+Calendars, hooks, recall and notices are changed in place. For any other change, and for a new key
+of the model, `restart` is called with the new settings. A file with an error changes nothing: the
+earlier settings stay in use until it is fixed.
 """
 
 import asyncio
 import logging
 import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -14,24 +17,40 @@ from msgspec.structs import replace
 from remit import settings as house_settings
 from remit.errors import BadInput
 from remit.settings import Settings
+from remit.store.secrets import FILE as SECRETS_FILE
 from remit.wiring.app import App
+from remit.wiring.readers import model_keys_digest
 
 LOOP: Final = "settings file"
-LOOK_SECONDS: Final = 1.0
+LOOK_SECONDS: Final = 0.5
 _LOG: Final = logging.getLogger("remit.settings")
 
+_LIVE: Final = ("calendar", "calendars", "hooks", "recall", "notices")
+
 _FileState: TypeAlias = tuple[int, int, int]  # inode, size, time of the last change
+FileStates: TypeAlias = tuple[_FileState | None, ...]
 
 
 class SettingsReload:
-    """Checks the file every second from `start` on. `settings` is what was read last."""
+    """Checks the files every second from `start` on. `settings` is what was read last."""
 
-    def __init__(self, house: App, settings: Settings) -> None:
+    def __init__(
+        self,
+        house: App,
+        settings: Settings,
+        restart: Callable[[Settings], None],
+        refused: FileStates | None = None,
+        live: Sequence[str] = _LIVE,
+    ) -> None:
+        """`live` are the sections that are changed in place."""
         self._house = house
         self._settings = settings
-        self._path = settings.home / "settings.toml"
-        self._seen: _FileState | None = None
-        self._done: _FileState | None = None  # the file state that was applied or refused
+        self._restart = restart
+        self._live = live
+        self._paths = settings.home / "settings.toml", settings.home / SECRETS_FILE
+        self._keys = model_keys_digest(settings)
+        self.seen: FileStates | None = None
+        self._done = refused  # what was applied or refused
 
     def start(self) -> None:
         self._house.background.start(LOOP, self._run)
@@ -42,16 +61,15 @@ class SettingsReload:
             await self._house.clock.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
-        try:
-            found = self._path.stat()
-        except OSError:
-            self._seen = None  # an editor may be replacing it; a deleted file changes nothing
+        # An editor may be replacing the file; a deleted one changes nothing.
+        states = [await asyncio.to_thread(_state, path) for path in self._paths]
+        before, self.seen = self.seen, tuple(states) if states[0] else None
+        if self.seen is None:
             return
-        before, self._seen = self._seen, (found.st_ino, found.st_size, found.st_mtime_ns)
         # A file still being written is ignored until two checks agree.
-        if self._seen == before and self._seen != self._done:
+        if self.seen == before and self.seen != self._done:
             await self._reload()
-            self._done = self._seen
+            self._done = self.seen
 
     async def _reload(self) -> None:
         environ = {**os.environ, "REMIT_HOME": str(self._settings.home)}
@@ -60,15 +78,12 @@ class SettingsReload:
         except (BadInput, OSError) as error:
             _LOG.warning("The settings from before stay in use. %s", error)
             return
-        await self._apply(
-            replace(
-                self._settings,
-                calendar=read.calendar,
-                calendars=read.calendars,
-                hooks=read.hooks,
-                recall=read.recall,
-            )
-        )
+        keys = await asyncio.to_thread(model_keys_digest, read)
+        live = {name: getattr(read, name) for name in self._live}
+        if replace(self._settings, **live) != read or keys != self._keys:
+            self._restart(read)
+            return
+        await self._apply(read)
 
     async def _apply(self, new: Settings) -> None:
         old, house = self._settings, self._house
@@ -79,4 +94,13 @@ class SettingsReload:
         # `remit recall off` and the API switch it off before the file says so.
         if new.recall != old.recall or house.recollection.is_off != new.recall.is_off:
             await house.recollection.apply(new)
+        house.wishes.notices = new.notices
         self._settings = new
+
+
+def _state(path: Path) -> _FileState | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -28,8 +28,7 @@ from remit.intake.plain_reader import OwnerMessage, read_plainly
 from remit.journal.follow import Journal
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
-from remit.language.time.resolve import Moment
-from remit.language.time.which_day import TimeDoubt
+from remit.language.time.resolve import Moment, TimeDoubt
 from remit.model import rrule
 from remit.model.conversation import TalkContext
 from remit.model.ids import Ids, ReviewId, SeriesId, SessionId, TaskId
@@ -68,7 +67,8 @@ class ConversationIntake(Struct, frozen=True):
         self, text: str, ref: str, said_at: datetime, context: TalkContext
     ) -> UnderstoodMessage:
         source = Source(SourceKind.CONVERSATION, ref)
-        message = OwnerMessage(text=text, source=source, said_at=said_at, talk=context)
+        home = context.channel if self._answers_on(context.channel) else None
+        message = OwnerMessage(text=text, source=source, said_at=said_at, talk=context, home=home)
         found = await self.intake.hear(message)
         return UnderstoodMessage(
             tasks=found.tasks,
@@ -81,6 +81,14 @@ class ConversationIntake(Struct, frozen=True):
             order=found.order,
             card=tuple(card_lines(found.card, asks=False)) if found.card else (),
         )
+
+    def _answers_on(self, channel: str) -> bool:
+        """Whether results go back to the chat that the owner wrote in."""
+        section = self.ground.settings.channels.get(channel)
+        if section is None or not section.answers_here:
+            return False
+        reach = self.contacts.find(None, channel)
+        return isinstance(reach, Reach) and reach.address is not None
 
     def is_talk(self, text: str) -> bool:
         found = self._plain(text)
@@ -186,12 +194,10 @@ class OwnerOperations(Struct, frozen=True):
         if task.series_id is not None:
             await self.owner.skip_slot(task.series_id, slot)
 
-    async def unskip(self, task_id: TaskId, slot: datetime, ref: str) -> None:
-        task, now = await self._get(task_id), self.ground.clock.now()
+    async def unskip(self, task_id: TaskId, slot: datetime) -> None:
+        task = await self._get(task_id)
         assert task.series_id is not None  # noqa: S101 - it had a run to leave out
-        left = await self.ground.db.write(series_orders.unskip, task.series_id, slot, now)
-        if left is not None:
-            await self.intake.admit(await self.owner.retry(left.id, ref))
+        await self.owner.unskip_slot(task.series_id, slot)
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:
         task, now = await self._get(task_id), self.ground.clock.now()

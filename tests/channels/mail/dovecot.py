@@ -27,6 +27,7 @@ protocols = imap
 listen = 127.0.0.1
 {private}
 disable_plaintext_auth = no
+{oauth}
 passdb {{
   driver = static
   args = password={password}
@@ -41,8 +42,12 @@ namespace inbox {{
   inbox = yes
   separator = /
 }}
+auth_failure_delay = 0
 service anvil {{
   chroot =
+  unix_listener anvil-auth-penalty {{
+    mode = 0
+  }}
 }}
 service stats {{
   chroot =
@@ -57,14 +62,42 @@ service imap-login {{
   }}
 }}
 """
+_OAUTH: Final = """\
+auth_mechanisms = plain xoauth2
+passdb {{
+  driver = oauth2
+  mechanisms = xoauth2
+  args = {folder}/oauth2.conf
+}}
+service auth {{
+  unix_listener {folder}/sasl {{
+    mode = 0666
+  }}
+}}
+"""
+_INTROSPECTION: Final = """\
+introspection_url = {url}
+introspection_mode = post
+username_attribute = email
+active_attribute = active
+active_value = true
+"""
 
 
 @contextmanager
 def started(
-    port: int, password: str, pair: tuple[Path, Path] | None
+    port: int,
+    password: str,
+    pair: tuple[Path, Path] | None,
+    introspection: str = "",
+    place: Path | None = None,
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run it until the end. With a certificate and its key it requires STARTTLS."""
-    folder = Path(tempfile.mkdtemp(prefix="mail-"))
+    """Run it until the end. With a certificate and its key it requires STARTTLS.
+
+    With the address of an introspection it takes access tokens, too, and judges those that an SMTP
+    server brings to the socket `sasl` in its folder, as it does for Postfix.
+    """
+    folder = place or Path(tempfile.mkdtemp(prefix="mail-"))
     name = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
     user = pwd.getpwnam(name)
     told = _SETTINGS.format(
@@ -73,6 +106,7 @@ def started(
         group=grp.getgrgid(user.pw_gid).gr_name,
         password=password,
         port=port,
+        oauth=_OAUTH.format(folder=folder) if introspection else "",
         private="ssl = no"
         if pair is None
         else f"ssl = required\nssl_cert = <{pair[0]}\nssl_key = <{pair[1]}",
@@ -82,6 +116,7 @@ def started(
         (folder / each).mkdir()
         os.chown(folder / each, user.pw_uid, user.pw_gid)
     (folder / "dovecot.conf").write_text(told)
+    (folder / "oauth2.conf").write_text(_INTROSPECTION.format(url=introspection))
     process = subprocess.Popen(
         [PROGRAM, "-F", "-c", folder / "dovecot.conf"],
         stdin=subprocess.DEVNULL,

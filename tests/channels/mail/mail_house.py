@@ -5,6 +5,7 @@ from typing import Final
 
 from remit.channels import people
 from remit.channels.mail import receiving
+from remit.files.kept_files import KeptFiles
 from remit.model.task import Task
 from remit.ports import Brain
 from remit.settings import load
@@ -75,7 +76,9 @@ class MailHouse:
         arrival = entrance._sorted("post", door, receiving.head(raw, US))
         if arrival is None:
             return None
-        told = people.with_mail_text(arrival, receiving.letter(raw, US))
+        told = people.with_mail_text(
+            KeptFiles(self.home / "tasks" / "files"), arrival, receiving.letter(raw, US)
+        )
         return await entrance._take_mail("post", told)
 
     async def tasks(self) -> list[Task]:

@@ -1,5 +1,6 @@
 """Mails as a server hands them over, with its own authentication results."""
 
+from email.message import EmailMessage
 from typing import Final
 
 US: Final = "mx.example.org"
@@ -31,3 +32,15 @@ def mail_from(address: str, text: str, *, result: str = "pass", **more: str) -> 
     """Return a mail that our server checked."""
     vouch = {"Authentication-Results": vouched(address, result)}
     return written(text, **{**vouch, "From": f"Somebody <{address}>", **more})
+
+
+def with_files(sender: str, *files: tuple[str, bytes], text: str = "Read the offer.") -> bytes:
+    """Return a mail that our server checked, with attachments; its id is the sender's."""
+    made = EmailMessage()
+    made.set_content(text)
+    for name, content in files:
+        made.add_attachment(content, maintype="application", subtype="pdf", filename=name)
+    whole = made.as_bytes()  # gives it its boundary
+    more = {"Content-Type": str(made["Content-Type"]), "Message-ID": f"<files.{sender}>"}
+    body = whole.partition(b"\n\n")[2].replace(b"\n", b"\r\n")
+    return mail_from(sender, "", **more).partition(b"\r\n\r\n")[0] + b"\r\n\r\n" + body

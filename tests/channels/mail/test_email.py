@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from aiosmtplib import SMTP
 
-from remit.channels.mail import letter, letter_text, sending
+from remit.channels.mail import letter, letter_text, smtp_exchange
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress, address
@@ -198,7 +198,7 @@ async def test_no_words_of_a_letter_can_become_a_command_or_a_line_of_its_head()
 
 
 def test_no_line_of_a_letter_can_stand_for_its_end() -> None:
-    assert sending._stuffed(b".\r\n..\r\nx.\r\n.x\r\n") == b"..\r\n...\r\nx.\r\n..x\r\n"
+    assert smtp_exchange._dot_stuffed(b".\r\n..\r\nx.\r\n.x\r\n") == b"..\r\n...\r\nx.\r\n..x\r\n"
 
 
 async def test_a_letter_larger_than_the_server_takes_is_not_begun() -> None:

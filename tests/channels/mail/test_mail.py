@@ -12,7 +12,7 @@ from remit.channels.mail.quoted_text import SplitMail
 from tests.channels.mail.mails import US, written
 
 
-def test_a_mail_is_read_with_its_thread_and_what_hangs_on_it_is_only_named() -> None:
+def test_a_mail_is_read_with_its_thread_and_what_hangs_on_it_is_kept_apart() -> None:
     made = EmailMessage()
     made["From"] = "Anna Weber <anna@home.example>"
     made["Subject"] = "Re: Grüße"
@@ -28,7 +28,7 @@ def test_a_mail_is_read_with_its_thread_and_what_hangs_on_it_is_only_named() -> 
     assert found.head.threads == ("<a@x.example>", "<b@x.example>", "<c@home.example>")
     assert found.text == "Hello there."
     assert [each["type"] for each in found.attachments] == ["application/pdf"]
-    assert "PDF" not in str(found)
+    assert [each and each.content for each in found.files] == [b"%PDF"]
 
 
 def test_a_mail_in_html_alone_is_read_as_words() -> None:

@@ -1,6 +1,7 @@
 """Mail in by real servers: pushed, numbered anew, cut off and found again; each mail once."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -10,6 +11,7 @@ from typing import Final
 import pytest
 
 from remit.channels.mail.mailbox_watch import MailWatch
+from remit.files.kept_files import KeptFiles
 from remit.model.task import Taint
 from remit.ports import Brain, Channel
 from remit.settings import load
@@ -18,10 +20,12 @@ from remit.store.secrets import Secrets
 from remit.testing import Outbox, World, script
 from remit.wiring.app_context import WallClock
 from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Box, PostOffice, box
-from tests.channels.mail.mails import ANNA, OWNER, STRANGER, US, mail_from
+from tests.channels.mail.mails import ANNA, OWNER, STRANGER, US, mail_from, with_files
 from tests.engine.rig import everything, until
+from tests.files.documents import pdf
 from tests.restoring import asked, restore, save
 
+OFFER: Final = pdf("The offer is 40 euros")
 WAIT: Final = timedelta(minutes=1)
 SETTINGS: Final = f"""
 zone = "UTC"
@@ -100,6 +104,31 @@ async def test_what_was_there_before_is_left_alone_and_what_comes_is_read_once(
         found = await world.house.db.read(cues.latest)
     assert {each.fate for each in found} == {cues.CueFate.STARTED, cues.CueFate.IGNORED}
     assert all("Any time?" in str(each.body["text"]) for each in found)
+
+
+async def test_the_files_of_a_mail_are_fetched_once_and_only_for_whom_the_owner_knows(
+    tmp_path: Path, server: Box
+) -> None:
+    large = os.urandom(1_500_000)  # more than is fetched of a mail that starts nothing
+    letters = {
+        sender: with_files(sender, ("../Offer.pdf", OFFER), ("Größe.bin", large))
+        for sender in (OWNER, ANNA, STRANGER)
+    }
+    async with house(tmp_path, server) as world:
+        await watch(world).look()
+        for each in letters.values():
+            await asyncio.to_thread(server.put, "INBOX", each)
+        assert [await watch(world).look(), await watch(world).look()] == [3, 0]
+        tasks = await everything(world)
+        kept = KeptFiles(world.house.settings.files)
+
+    listed = [(file.name, file.taint, kept.read(file.sha256)) for t in tasks for file in t.files]
+    assert sorted(listed) == sorted(
+        (name, taint, content)
+        for name, content in (("Offer.pdf", OFFER), ("Größe.bin", large))
+        for taint in ("owner", "contact")
+    )
+    assert kept.room()[0] == 2
 
 
 async def test_after_a_restore_a_mail_that_may_have_been_answered_waits_for_a_word(

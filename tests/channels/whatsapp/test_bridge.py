@@ -13,8 +13,6 @@ from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
-    Answer,
-    Locked,
     Parcel,
     Refused,
     SendGuarantee,
@@ -27,14 +25,12 @@ from tests.channels.whatsapp.whatsapp import TOKEN, BridgeProvider, Cut, Order
 
 HIDDEN: Final = "41433650172129@lid"
 PARCEL: Final = Parcel("dlv-01JZ", HIDDEN, "Lumphini Park, mornings.")
-SHORT: Final = 2.0
 
 
 @dataclass
 class Desk:
     token: str = TOKEN
     owner: str | None = None
-    patience: float = 100.0
     clock: FrozenClock = field(default_factory=FrozenClock)
 
 
@@ -44,53 +40,11 @@ async def bridged(
 ) -> AsyncIterator[BridgeChannel]:
     desk = desk or Desk()
     link = BridgeAddress(provider.root, lambda: desk.token, desk.owner, provider.knows_ids)
-    made = BridgeChannel(link, desk.clock, patience=desk.patience)
+    made = BridgeChannel(link, desk.clock)
     try:
         yield made
     finally:
         await made.close()
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    order: Order
-    answer: type[Answer]
-    accepted: int
-    patience: float = 100.0
-
-
-TABLE: Final = {
-    "good": Row(Order(), Accepted, 1),
-    "refused": Row(Order(status=400, details="no such chat"), Refused, 0),
-    "token": Row(Order(status=401, details="who are you"), Locked, 0),
-    "429": Row(Order(status=429, headers={"retry-after": "9"}), SendRetry, 0),
-    "409 of one that knows no ids": Row(Order(status=409, body=b'{"id": "3EB0"}'), Refused, 0),
-    "500": Row(Order(status=500), Unknown, 0),
-    "500 after it sent": Row(Order(status=500, accept=True), Unknown, 1),
-    "redirect": Row(Order(status=308, headers={"location": "/messages"}), Unknown, 0),
-    "no name": Row(Order(body=b"{}"), Unknown, 1),
-    "reset in the request": Row(Order(cut=Cut.IN_REQUEST), Unknown, 0),
-    "reset after it sent": Row(Order(cut=Cut.BEFORE_ANSWER, accept=True), Unknown, 1),
-    "half read": Row(Order(cut=Cut.IN_ANSWER, accept=True), Unknown, 1),
-    "black hole": Row(Order(silent=True, accept=True), Unknown, 1, SHORT),
-    "slow drip": Row(Order(pace=0.3), Unknown, 1, SHORT),
-}
-
-
-@pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
-async def test_the_answer_says_what_the_bridge_did(row: Row) -> None:
-    desk = Desk(patience=row.patience)
-    async with BridgeProvider() as provider, bridged(provider, desk) as bridge:
-        provider.orders = [row.order]
-
-        answer = await bridge.send(PARCEL)
-
-        assert len(provider.heard) == (row.order.cut is not Cut.IN_REQUEST)
-        assert len(provider.accepted) == row.accepted
-    assert type(answer) is row.answer
-    if isinstance(answer, Refused | SendRetry | Unknown):
-        assert answer.why.endswith(".")
-        assert TOKEN not in repr(answer)
 
 
 async def test_a_bridge_that_knows_ids_makes_one_message_of_two_tries() -> None:
@@ -120,32 +74,17 @@ async def test_a_bridge_is_told_to_whom_what_and_under_which_id() -> None:
         assert provider.heard[0].fields == {"to": HIDDEN, "text": PARCEL.body, "id": "dlv-01JZ"}
 
 
-@pytest.mark.parametrize(
-    "parcel",
-    [
-        replace(PARCEL, recipient="120363012345678901@g.us"),
-        replace(PARCEL, recipient="41433650172129@lid\r\n"),
-        replace(PARCEL, recipient="status@broadcast"),
-        replace(PARCEL, recipient=None),
-        replace(PARCEL, body=""),
-        replace(PARCEL, body="x" * 5000),
-        replace(PARCEL, key="a b"),
-    ],
-)
-async def test_what_cannot_be_sent_is_refused_before_a_byte_leaves(parcel: Parcel) -> None:
+async def test_who_is_no_person_is_refused_before_a_byte_leaves() -> None:
+    nobody = ("120363012345678901@g.us", "41433650172129@lid\r\n", "status@broadcast", None)
     async with BridgeProvider() as provider, bridged(provider) as bridge:
-        answer = await bridge.send(parcel)
-
+        for address in nobody:
+            answer = await bridge.send(replace(PARCEL, recipient=address))
+            assert isinstance(answer, Refused), address
         assert provider.heard == []
-    assert isinstance(answer, Refused)
 
 
-async def test_a_token_that_is_none_is_not_sent_and_none_is_fine() -> None:
-    desk = Desk(token="a\r\nX-Evil: 1")
-    async with BridgeProvider() as provider, bridged(provider, desk) as bridge:
-        assert isinstance(await bridge.send(PARCEL), Locked)
-        desk.token = ""
-
+async def test_a_bridge_on_this_machine_needs_no_token() -> None:
+    async with BridgeProvider() as provider, bridged(provider, Desk(token="")) as bridge:
         assert isinstance(await bridge.send(PARCEL), Accepted)
         assert "authorization" not in provider.heard[0].headers
 

@@ -22,6 +22,7 @@ from typing import Final
 
 import httpx2
 
+from tests.channels.telegram.bot_server import multipart
 from tests.live.loopback import Listener, head_of, read_head, reset
 
 TOKEN: Final = "EAAcanary7f3a91c4e2b85d60Zq9xW"
@@ -87,6 +88,7 @@ class Message:
     text: str
     key: str | None
     kind: str
+    buttons: Mapping[str, str] = field(default_factory=dict)  # data by label
 
 
 class Loopback(Listener):
@@ -154,6 +156,7 @@ class Provider(Loopback):
         self.accepted: list[Message] = []
         self.took = asyncio.Event()  # set once something was accepted
         self.token = TOKEN
+        self.media: dict[str, bytes] = {}
         self.wrote: set[str] = {PERSON, USER_ID}  # who wrote within the last 24 hours
         self._numbers = count(1)
 
@@ -162,6 +165,8 @@ class Provider(Loopback):
         return f"{self.root}/v25.0"
 
     def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
+        if (stored := self._media(heard)) is not None:
+            return stored
         refused = self._refused(heard, order)
         if refused is not None:
             return refused
@@ -171,6 +176,24 @@ class Provider(Loopback):
         if order.body is not None or order.status != 200:
             return order.status, order.body if order.body is not None else b"{}"
         return 200, _taken(self.accepted[-1] if order.accepts else self._message(heard.fields))
+
+    def _media(self, heard: Heard) -> tuple[int, bytes] | None:
+        """Take a file, or give one back: first its address, then its bytes."""
+        if heard.headers.get("authorization") != f"Bearer {self.token}":
+            return None
+        if heard.path == f"/v25.0/{NUMBER_ID}/media":
+            *_, file = multipart(heard.headers["content-type"], heard.body)
+            content = file.get_payload(decode=True)
+            assert isinstance(content, bytes)
+            ident = f"media-{len(self.media) + 1}"
+            self.media[ident] = content
+            return 200, json.dumps({"id": ident}).encode()
+        place, _, ident = heard.path.rpartition("/")
+        if heard.method != "GET" or ident not in self.media:
+            return None
+        if place.endswith("/blob"):
+            return 200, self.media[ident]
+        return 200, json.dumps({"url": f"{self.url}/blob/{ident}"}).encode()
 
     def _refused(self, heard: Heard, order: Order) -> tuple[int, bytes] | None:
         if heard.method != "POST" or heard.path != f"/v25.0/{NUMBER_ID}/messages":
@@ -188,7 +211,8 @@ class Provider(Loopback):
         to = str(fields.get("to") or fields.get("recipient"))
         key = fields.get("biz_opaque_callback_data")
         kind = str(fields["type"])
-        return Message(ref, to, _text(fields), str(key) if key is not None else None, kind)
+        named = str(key) if key is not None else None
+        return Message(ref, to, _text(fields), named, kind, _buttons(fields))
 
     # What it tells by the hook ------------------------------------------------------------------
 
@@ -294,8 +318,24 @@ def _text(fields: Json) -> str:
             "template": {"components": [{"parameters": [{"text": str(body)}]}]},
         }:
             return body
+        case {"type": "interactive", "interactive": {"body": {"text": str(body)}}}:
+            return body
+        case {"type": "document", "document": {"id": str(), "filename": str(name)}}:
+            return name
         case _:
             return ""
+
+
+def _buttons(fields: Json) -> dict[str, str]:
+    match fields:
+        case {"interactive": {"action": {"buttons": list(keys)}}}:
+            replies = [each["reply"] for each in keys]
+        case {"interactive": {"action": {"sections": [{"rows": list(rows)}]}}}:
+            replies = rows
+        case _:
+            return {}
+    assert all(len(each["title"]) <= 20 and len(each["id"]) <= 200 for each in replies)
+    return {each["title"]: each["id"] for each in replies}
 
 
 class BridgeProvider(Loopback):

@@ -1,9 +1,8 @@
 """Everything that was asked is answered; where nobody can be sure, it is not verified."""
 
-import pytest
-
 from remit.model.contract import Criterion, Evidence, Result
 from remit.verify.written import CHECKS
+from tests.tables import for_each
 from tests.verify.written.cases import task_for
 from tests.verify.written.desk import look
 
@@ -23,7 +22,7 @@ async def test_who_answers_all_passes() -> None:
     assert found.result is Result.PASS
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "missing"),
     [
         (f"{OPEN} {PRICE}", "the address of the museum"),

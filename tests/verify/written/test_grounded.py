@@ -10,6 +10,7 @@ from remit.model.contract import Result
 from remit.verify.written.figures import AmountFigure, DateFigure, figures
 from remit.verify.written.source_figures import SourceFigures
 from tests.soak import one_in
+from tests.tables import for_each
 from tests.verify.written.desk import look, page
 
 SAME = [
@@ -61,14 +62,14 @@ MADE_UP = [
 ]
 
 
-@pytest.mark.parametrize(("told", "read"), SAME)
+@for_each(("told", "read"), SAME)
 async def test_a_figure_is_the_same_in_another_spelling(told: str, read: str) -> None:
     found = await look("grounded", told, page(read))
 
     assert found.result is Result.PASS, found.error
 
 
-@pytest.mark.parametrize(("told", "read"), MADE_UP)
+@for_each(("told", "read"), MADE_UP)
 async def test_a_figure_that_stands_nowhere_is_named(told: str, read: str) -> None:
     found = await look("grounded", told, page(read, "notes.txt"))
 
@@ -150,7 +151,7 @@ async def test_a_total_is_added_up_again() -> None:
     assert "991,40" in (wrong.error or "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("right", "wrong"),
     [
         ("Rent rose from 11.50 to 14.49, up 26 %.", "Rent rose from 11.50 to 14.49, up 36 %."),

@@ -13,6 +13,7 @@ from remit.testing import World, script
 from tests.live.place import Place, brain
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer
+from tests.tables import for_each
 from tests.verify.written.cases import Claim, claims, findings, task_for
 from tests.verify.written.desk import look, page
 
@@ -25,7 +26,7 @@ async def _failed(claim: Claim) -> str:
     return "; ".join(failed)
 
 
-@pytest.mark.parametrize("half", HALVES)
+@for_each("half", HALVES)
 async def test_texts_that_keep_to_the_request_pass_and_others_are_caught(half: str) -> None:
     told = [(each, await _failed(each)) for each in claims(half)]
 
@@ -48,7 +49,7 @@ COMPARED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "found"), COMPARED)
+@for_each(("text", "found"), COMPARED)
 async def test_a_message_is_compared_with_what_its_owner_dictated(
     text: str, found: str | None
 ) -> None:
@@ -72,14 +73,14 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize(("pattern", "text", "result"), COUNTED)
+@for_each(("pattern", "text", "result"), COUNTED)
 async def test_things_are_counted_by_the_structure_of_the_text(
     pattern: str, text: str, result: Result
 ) -> None:
     assert (await look("length", text, pattern=pattern)).result is result
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("told", "stands"),
     [("4 times as much", True), ("in a ratio of 2:8", True), ("in a ratio of 2:7", False)],
 )

@@ -20,6 +20,7 @@ from remit.verify.written import CHECKS
 from remit.verify.written.figures import AmountFigure, DateFigure, TimeFigure, figures
 from remit.verify.written.grounded import invented
 from tests.soak import one_in
+from tests.tables import for_each
 from tests.verify.written.cases import (
     Case,
     contract_for,
@@ -74,7 +75,7 @@ async def test_dishonest_work_is_caught_by_the_check_that_is_meant_for_it(
     assert len(missed) <= 0.05 * len(cases), missed
 
 
-@pytest.mark.parametrize("name", LATER)
+@for_each("name", LATER)
 async def test_work_that_came_later_fares_no_worse_than_it_did(name: str) -> None:
     cases = unseen(name)
 
@@ -108,7 +109,7 @@ def _honest_with_figures() -> list[Case]:
 def _changed(case: Case, chance: Random) -> Iterator[bool]:
     """Change two digits of a figure of the answer, and say whether that was seen."""
     for figure in figures(case.answer)[::2]:
-        said = figure.said
+        said = figure.text
         digits = [at for at, sign in enumerate(said) if sign.isdigit()]
         if isinstance(figure, AmountFigure | DateFigure | TimeFigure) and len(digits) > 1:
             new = list(said)

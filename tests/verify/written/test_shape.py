@@ -1,10 +1,9 @@
 """Language, length, form, holes, padding: what can be seen without having read anything else."""
 
-import pytest
-
 from remit.language.detect import language_names
 from remit.model.contract import Result
 from remit.verify.written.language import language_of
+from tests.tables import for_each
 from tests.verify.written.desk import look
 
 SAMPLES = {
@@ -31,7 +30,7 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("code", SAMPLES)
+@for_each("code", SAMPLES)
 async def test_a_language_is_known_by_its_letters_or_its_small_words(code: str) -> None:
     other, names = "de" if code != "de" else "en", language_names()
 
@@ -55,7 +54,7 @@ async def test_of_a_short_text_nobody_can_be_sure() -> None:
 LIST = "Here:\n\n- one\n- two\n  - deeper\n- three\n\nBye, all of you."
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "pattern", "error"),
     [
         ("Sanur.", "2-20", None),
@@ -81,7 +80,7 @@ async def test_length_is_counted(text: str, pattern: str, error: str | None) -> 
 TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "pattern", "passes"),
     [
         (TABLE, "table", True),
@@ -116,23 +115,11 @@ async def test_form_is_what_was_agreed(text: str, pattern: str, *, passes: bool)
 
 
 HOLES = [
-    "Dear [Name],",
-    "Dear [tenant name],",
-    "Yours, [Ihr Name]",
-    "Estimada {{nombre}}:",
-    "Hi <name>!",
-    "at XX:XX",
-    "It costs €XX",
-    "XXX",
-    "am ____",
-    "TODO: ask Ben",
-    "Lorem ipsum dolor",
-    "insert your address here",
-    "hier Betrag einfügen",
-    "As an AI language model, I cannot",
-    "Als KI-Sprachmodell kann ich",
-    "Como modelo de lenguaje no puedo",
-    "${amount}",
+    *("Dear [Name],", "Dear [tenant name],", "Yours, [Ihr Name]", "Estimada {{nombre}}:"),
+    *("Hi <name>!", "at XX:XX", "It costs €XX", "XXX", "am ____", "TODO: ask Ben"),
+    *("Lorem ipsum dolor", "insert your address here", "hier Betrag einfügen"),
+    *("As an AI language model, I cannot", "Als KI-Sprachmodell kann ich"),
+    *("Como modelo de lenguaje no puedo", "${amount}"),
 ]
 WHOLE = [
     "See [the plan](https://town.example) and [1].",
@@ -146,7 +133,7 @@ WHOLE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOLES)
+@for_each("text", HOLES)
 async def test_what_was_never_filled_in_is_seen(text: str) -> None:
     found = await look("no-placeholder", text)
 
@@ -154,7 +141,7 @@ async def test_what_was_never_filled_in_is_seen(text: str) -> None:
     assert "was left in" in (found.error or "")
 
 
-@pytest.mark.parametrize("text", WHOLE)
+@for_each("text", WHOLE)
 async def test_brackets_and_capitals_are_no_holes(text: str) -> None:
     found = await look("no-placeholder", text)
 
@@ -189,7 +176,7 @@ async def test_filler_is_padding_even_if_it_is_never_the_same() -> None:
     assert "are filler" in (found.error or "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "The ferry to Rock costs 4 pounds a trip. The ferry to Fowey costs 6 pounds a trip.",

@@ -2,10 +2,9 @@
 
 from datetime import timedelta
 
-import pytest
-
 from remit.model.contract import ReadSource, Result
 from remit.verify.written import places
+from tests.tables import for_each
 from tests.verify.written.cases import NOW
 from tests.verify.written.desk import look, page
 
@@ -15,7 +14,7 @@ FILE = ReadSource("reports/q4-review.pdf", "Revenue rose.", NOW)
 CALL = ReadSource("calendar.search(from=2026-03-02)", "Dentist", NOW)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wanted"),
     [
         ("Calm (bali.example), green (https://travel.lonelyroad.co.uk/ubud).", "2"),
@@ -47,7 +46,7 @@ async def test_two_pages_of_one_site_are_one_source() -> None:
     assert found.error == "1 of the sources that were read are named, not 2"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Calm (bali.example), green (baliweekly.example).",
@@ -72,7 +71,7 @@ def test_a_site_belongs_to_who_registered_its_name() -> None:
     assert places.site("http://www.town.example:8080/a") == "town.example"
 
 
-@pytest.mark.parametrize("activity", ["sources", "fresh"])
+@for_each("activity", ["sources", "fresh"])
 async def test_a_pattern_that_is_no_number_is_refused(activity: str) -> None:
     found = await look(activity, "x", ONE, pattern="many")
 
@@ -80,7 +79,7 @@ async def test_a_pattern_that_is_no_number_is_refused(activity: str) -> None:
     assert "must be a number" in (found.error or "")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "stamp",
     [
         "Published 14 November 2025.",
@@ -122,7 +121,4 @@ async def test_who_read_nothing_has_nothing_fresh() -> None:
 async def test_what_nobody_dated_passes_with_a_note() -> None:
     found = await look("fresh", "Calm.", ReadSource("notes.txt", "calm", None), pattern="2")
 
-    assert (found.result, found.error) == (
-        Result.PASS,
-        "nothing that was read says how old it is",
-    )
+    assert (found.result, found.error) == (Result.PASS, "nothing that was read says how old it is")

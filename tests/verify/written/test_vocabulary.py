@@ -4,8 +4,6 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 from remit.language.files import LANGUAGES
 from remit.verify.written import vocabulary
 from tests.tables import for_each
@@ -15,7 +13,7 @@ FILES = {code: tomllib.loads((FOLDER / f"words_{code}.toml").read_text()) for co
 LISTS = [f"{table}.{key}" for table, keys in FILES["en"].items() for key in keys]
 
 
-@pytest.mark.parametrize("code", LANGUAGES)
+@for_each("code", LANGUAGES)
 def test_every_language_has_every_list(code: str) -> None:
     assert [f"{table}.{key}" for table, keys in FILES[code].items() for key in keys] == LISTS
 
@@ -31,7 +29,7 @@ def test_every_list_is_used_and_finds_its_own_words(name: str) -> None:
     assert all(each == each.lower() and each.strip() == each for each in plain), key
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("entry", "found", "not_found"),
     [
         ("total*", ["totals", "In total."], ["subtotal"]),

@@ -6,18 +6,17 @@ This module loads the HTTP library; `server` imports it with the first address.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from itertools import count
 from typing import Final
 
 import httpx2
 
 from remit.brain.choose import Secret
 from remit.brain.mcp import server
-from remit.brain.mcp.server import McpLimits, McpRefusal, McpTrouble
+from remit.brain.mcp.server import McpLimits, McpRefusal, McpTransport, McpTrouble
 from remit.model.codec import JsonMap
 from remit.system.http_client import trusted_authorities
+from remit.system.process import GRACE_SECONDS
 
-_GRACE_SECONDS: Final = 2.0  # seconds for what nobody waits for
 _GONE: Final = 404
 _REFUSED: Final = 400
 _FAILED: Final = 500
@@ -25,16 +24,12 @@ _UNKNOWN: Final = (401, 403)
 _SESSION: Final = "Mcp-Session-Id"
 
 
-class McpHttpTransport:
+class McpHttpTransport(McpTransport):
     def __init__(self, url: str, limits: McpLimits, token: Secret | None = None) -> None:
-        self.version = ""
-        self.changed = False
-        self.alive = True
+        super().__init__(limits)
         self._url = url
-        self._limits = limits
         self._token = token
         self._session = ""
-        self._numbers = count(1)
         local = url.startswith("http://")  # only this machine is contacted without TLS
         self._web = httpx2.AsyncClient(
             timeout=limits.seconds,
@@ -43,34 +38,22 @@ class McpHttpTransport:
             verify=trusted_authorities(trust_env=not local),
         )
 
-    async def ask(self, method: str, params: JsonMap) -> JsonMap:
-        number = next(self._numbers)
+    async def _exchange(self, number: int, method: str, params: JsonMap) -> JsonMap:
         name = self._limits.name
         try:
-            async with asyncio.timeout(self._limits.seconds):
-                return server.answer(await self._post_question(number, method, params), name)
+            return await self._post_question(number, method, params)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             why = f"The server {name} cannot be reached: {type(error).__name__}."
             raise McpTrouble(why, sent=False) from None
-        except TimeoutError:
-            await self._forget(number)
-            why = f"The server {name} did not answer in {self._limits.seconds:g} s."
-            raise McpTrouble(why, sent=True) from None
-        except asyncio.CancelledError:
-            await self._forget(number)
-            raise
         except httpx2.HTTPError as error:
             why = f"The line to the server {name} broke: {type(error).__name__}."
             raise McpTrouble(why, sent=True) from None
 
-    async def tell(self, method: str, params: JsonMap) -> None:
-        await self._post(server.news(method, params))
-
     async def close(self) -> None:
-        self.alive = False
+        self._broken = "it is closed"
         try:
             if self._session:
-                async with asyncio.timeout(_GRACE_SECONDS):
+                async with asyncio.timeout(GRACE_SECONDS):
                     await self._web.delete(self._url, headers=self._headers("", {}))
         except (TimeoutError, httpx2.HTTPError):
             pass  # the server will notice by itself
@@ -78,12 +61,8 @@ class McpHttpTransport:
             await self._web.aclose()
 
     async def _forget(self, number: int) -> None:
-        """Cancel a request nobody waits for; only older servers need the message."""
-        gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
-        if self.version != server.MODERN:
-            with suppress(McpTrouble, TimeoutError):
-                async with asyncio.timeout(_GRACE_SECONDS):
-                    await self.tell("notifications/cancelled", gone)
+        if self.version != server.MODERN:  # only older servers need the message
+            await super()._forget(number)
 
     async def _post_question(self, number: int, method: str, params: JsonMap) -> JsonMap:
         body = server.packed(server.question(number, method, params))
@@ -105,7 +84,7 @@ class McpHttpTransport:
         """Raise what a status means, before reading; a 400 may still contain an answer."""
         name = self._limits.name
         if status == _GONE and self._session:
-            self.alive = False
+            self._broken = "it has forgotten this session"
             raise McpTrouble(f"The server {name} has forgotten this session.", sent=False)
         if status in _UNKNOWN:
             why = f"The server {name} wants to be shown a token; [mcp.{name}] token_env names it."
@@ -121,9 +100,9 @@ class McpHttpTransport:
         reply = server.polite(message)
         if reply is not None:
             with suppress(McpTrouble):  # a bad side message does not spoil the answer
-                await self._post(reply)
+                await self._send(reply)
 
-    async def _post(self, message: JsonMap) -> None:
+    async def _send(self, message: JsonMap) -> None:
         headers = self._headers(str(message.get("method") or ""), {})
         try:
             async with asyncio.timeout(self._limits.seconds):

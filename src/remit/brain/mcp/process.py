@@ -8,37 +8,25 @@ import asyncio
 import os
 import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from itertools import count
 from pathlib import Path
 from typing import Final
 
 from remit.brain.mcp import server
-from remit.brain.mcp.server import McpLimits, McpTrouble
+from remit.brain.mcp.server import McpLimits, McpTransport, McpTrouble
 from remit.model.codec import JsonMap
-from remit.system.process import (
-    GRACE_SECONDS,
-    end_group,
-    exit_code_within,
-    read_first,
-    signal_group,
-)
+from remit.system import process as programs
 
 MAX_STDERR_BYTES: Final = 1_000_000
 _MAX_UNASKED_MESSAGES: Final = 10_000  # messages that answer nothing, one after the other
 
 
-class McpProcess:
+class McpProcess(McpTransport):
     """A started program; `start` makes one."""
 
     def __init__(self, running: asyncio.subprocess.Process, limits: McpLimits, log: Path) -> None:
-        self.version = ""
-        self.changed = False
+        super().__init__(limits)
         self._running = running
-        self._limits = limits
-        self._numbers = count(1)
         self._waiting: dict[int, asyncio.Future[JsonMap]] = {}
-        self._broken = ""  # why it is broken
         self._unasked = 0
         self._reading = asyncio.create_task(self._read())
         self._logging = asyncio.create_task(_log_stderr(running, log))
@@ -47,25 +35,14 @@ class McpProcess:
     def alive(self) -> bool:
         return not self._broken and self._running.returncode is None
 
-    async def ask(self, method: str, params: JsonMap) -> JsonMap:
-        number = next(self._numbers)
-        answer = self._waiting[number] = asyncio.get_running_loop().create_future()
+    async def _exchange(self, number: int, method: str, params: JsonMap) -> JsonMap:
+        answer: asyncio.Future[JsonMap] = asyncio.get_running_loop().create_future()
+        self._waiting[number] = answer
         try:
-            async with asyncio.timeout(self._limits.seconds):
-                await self._write(server.question(number, method, params))
-                return server.answer(await answer, self._limits.name)
-        except TimeoutError:
-            await self._forget(number)
-            why = f"The server {self._limits.name} did not answer in {self._limits.seconds:g} s."
-            raise McpTrouble(why, sent=True) from None
-        except asyncio.CancelledError:
-            await self._forget(number)
-            raise
+            await self._send(server.question(number, method, params))
+            return await answer
         finally:
             self._waiting.pop(number, None)
-
-    async def tell(self, method: str, params: JsonMap) -> None:
-        await self._write(server.news(method, params))
 
     async def close(self) -> None:
         """Ask it to end, then kill the whole process group."""
@@ -73,21 +50,14 @@ class McpProcess:
         if stdin is not None:
             stdin.close()
         try:
-            await exit_code_within(self._running, GRACE_SECONDS)
+            await programs.exit_code_within(self._running, programs.GRACE_SECONDS)
         finally:
-            await end_group(self._running)
+            await programs.end_group(self._running)
             self._reading.cancel()
             self._logging.cancel()
         await asyncio.gather(self._reading, self._logging, return_exceptions=True)
 
-    async def _forget(self, number: int) -> None:
-        """Cancel a request nobody waits for, without waiting for that either."""
-        gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
-        with suppress(McpTrouble, TimeoutError):
-            async with asyncio.timeout(GRACE_SECONDS):
-                await self.tell("notifications/cancelled", gone)
-
-    async def _write(self, message: JsonMap) -> None:
+    async def _send(self, message: JsonMap) -> None:
         stdin = self._running.stdin
         assert stdin is not None  # noqa: S101 - it is a pipe
         try:
@@ -125,7 +95,7 @@ class McpProcess:
         self._unasked += 1
         reply = server.polite(message)
         if reply is not None:
-            await self._write(reply)
+            await self._send(reply)
 
     def _break(self, why: str) -> None:
         self._broken = why
@@ -133,7 +103,7 @@ class McpProcess:
             if not waiting.done():
                 waiting.set_exception(McpTrouble(why, sent=True))
         if self._running.returncode is None:
-            signal_group(self._running, signal.SIGKILL)
+            programs.signal_group(self._running, signal.SIGKILL)
 
 
 async def start(
@@ -163,4 +133,4 @@ async def _log_stderr(running: asyncio.subprocess.Process, log: Path) -> None:
     assert running.stderr is not None  # noqa: S101 - it is a pipe
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(log, flags, 0o600), "wb", buffering=0) as file:
-        await read_first(running.stderr, file.write, MAX_STDERR_BYTES)
+        await programs.read_first(running.stderr, file.write, MAX_STDERR_BYTES)

@@ -4,11 +4,14 @@ It connects at first use and again if the server ended. Everything a server says
 A tool whose description is too long, too deep or oddly named is not offered.
 """
 
+import asyncio
 import json
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final, Protocol, TypeAlias
+from itertools import count
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 
@@ -16,6 +19,7 @@ from remit.brain import outside, tools
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Tool
+from remit.system.process import GRACE_SECONDS
 
 MAX_MESSAGE_BYTES: Final = 4_000_000  # of one message
 MODERN: Final = "2026-07-28"  # each request says all about itself
@@ -36,35 +40,61 @@ class McpRefusal(RemitError):
 
 
 class McpLimits(Struct, frozen=True):
-    """The limits of one server."""
-
     name: str
     seconds: float
 
 
-class McpTransport(Protocol):
+class McpTransport(ABC):
     """A connection to one server."""
 
-    version: str  # the agreed revision; empty before that
-    changed: bool  # whether it announced that its tools changed
+    def __init__(self, limits: McpLimits) -> None:
+        self.version = ""  # the agreed revision; empty before that
+        self.changed = False  # whether it announced that its tools changed
+        self._limits = limits
+        self._numbers = count(1)
+        self._broken = ""  # why it is broken
 
     @property
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        return not self._broken
 
     async def ask(self, method: str, params: JsonMap) -> JsonMap:
         """Return the answer, within the limit. Raises `McpRefusal` or `McpTrouble`."""
+        number, limits = next(self._numbers), self._limits
+        try:
+            async with asyncio.timeout(limits.seconds):
+                return answer(await self._exchange(number, method, params), limits.name)
+        except TimeoutError:
+            await self._forget(number)
+            why = f"The server {limits.name} did not answer in {limits.seconds:g} s."
+            raise McpTrouble(why, sent=True) from None
+        except asyncio.CancelledError:
+            await self._forget(number)
+            raise
 
-    async def tell(self, method: str, params: JsonMap) -> None: ...
+    async def tell(self, method: str, params: JsonMap) -> None:
+        await self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
+    async def _forget(self, number: int) -> None:
+        """Cancel a request nobody waits for, without waiting for that either."""
+        gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
+        with suppress(McpTrouble, TimeoutError):
+            async with asyncio.timeout(GRACE_SECONDS):
+                await self.tell("notifications/cancelled", gone)
+
+    @abstractmethod
+    async def _exchange(self, number: int, method: str, params: JsonMap) -> JsonMap:
+        """Send a request, and return the message that answers it."""
+
+    @abstractmethod
+    async def _send(self, message: JsonMap) -> None: ...
+
+    @abstractmethod
     async def close(self) -> None: ...
 
 
 def question(number: int, method: str, params: JsonMap) -> JsonMap:
     return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-
-
-def news(method: str, params: JsonMap) -> JsonMap:
-    return {"jsonrpc": "2.0", "method": method, "params": params}
 
 
 def packed(message: JsonMap) -> bytes:
@@ -180,11 +210,7 @@ class McpServer:
 
     async def _agree(self, line: McpTransport) -> None:
         """Find the revision both support: by a handshake, or by asking for capabilities."""
-        hello: JsonMap = {
-            "protocolVersion": LEGACY[0],
-            "capabilities": {},
-            "clientInfo": _WHO,
-        }
+        hello: JsonMap = {"protocolVersion": LEGACY[0], "capabilities": {}, "clientInfo": _WHO}
         try:
             answer = await line.ask("initialize", hello)
         except McpRefusal:
@@ -247,16 +273,16 @@ def own_name(offered: str) -> str:
     return offered.partition("__")[2]
 
 
-def _tool(server: str, told: Json) -> Tool | None:
+def _tool(server: str, described: Json) -> Tool | None:
     """Return a tool as it may be offered, or None."""
-    if not isinstance(told, dict):
+    if not isinstance(described, dict):
         return None
-    name, takes = told.get("name"), told.get("inputSchema")
+    name, takes = described.get("name"), described.get("inputSchema")
     offered = f"{server}__{name}"
     named = isinstance(name, str) and _NAME.fullmatch(name) and len(offered) <= _MAX_NAME_CHARACTERS
     if not named or not isinstance(takes, dict) or not _is_sound(takes):
         return None
-    says = outside.neutral(str(told.get("description") or ""))[:_MAX_DESCRIPTION_CHARACTERS]
+    says = outside.neutral(str(described.get("description") or ""))[:_MAX_DESCRIPTION_CHARACTERS]
     return Tool(offered, f"Of the server {server}, in its own words: {says}", _quiet(takes))
 
 
@@ -290,10 +316,10 @@ def _result_text(result: JsonMap) -> str:
     """What a result says in words; a picture or a sound is noted, not passed on."""
     content = result.get("content")
     parts: Sequence[Json] = content if isinstance(content, list) else []
-    said = [_part(each) for each in parts if isinstance(each, dict)]
-    if not said and isinstance(result.get("structuredContent"), dict):
+    texts = [_part(each) for each in parts if isinstance(each, dict)]
+    if not texts and isinstance(result.get("structuredContent"), dict):
         return json.dumps(result["structuredContent"], ensure_ascii=False)
-    return "\n".join(said) or "It answered with nothing."
+    return "\n".join(texts) or "It answered with nothing."
 
 
 def _part(part: JsonMap) -> str:

@@ -85,8 +85,8 @@ class McpTool(Struct, frozen=True):
     def warning(self) -> str:
         if not self.pins.is_changed(self.tool):
             return ""
-        said = self.tool.says[:_MAX_QUOTED_CHARACTERS]
-        return f"This tool has changed since you last allowed it. Now: “{said}” "
+        description = self.tool.says[:_MAX_QUOTED_CHARACTERS]
+        return f"This tool has changed since you last allowed it. Now: “{description}” "
 
     def policy(self, task: Task) -> Policy:
         tainted = task.taint is not Taint.OWNER and not self.may_repeat
@@ -99,12 +99,12 @@ class McpTool(Struct, frozen=True):
         del task
         await asyncio.to_thread(self.pins.pin, self.tool)
         try:
-            said, failed = await self.server.call(own_name(self.tool.name), call.args)
+            description, failed = await self.server.call(own_name(self.tool.name), call.args)
         except McpTrouble as trouble:
             doubt = trouble.sent and not self.may_repeat
             taint = Taint.OWNER  # these are our words
             return ToolResult(call.id, str(trouble), failed=True, taint=taint, doubt=doubt)
-        return ToolResult(call.id, said, failed=failed, taint=Taint.PUBLIC)
+        return ToolResult(call.id, description, failed=failed, taint=Taint.PUBLIC)
 
 
 class McpToolSource:

@@ -11,7 +11,9 @@ from typing import Final, TypeAlias
 
 from remit.brain.tool import log, workspace
 from remit.brain.tool.own import OwnTool, number, takes, text
+from remit.brain.tool.web import WebTools
 from remit.errors import BadInput
+from remit.files.kept_files import KeptFiles
 from remit.model.codec import moment, stamp
 from remit.model.delivery import Delivery
 from remit.model.plan import WorkItem
@@ -138,12 +140,16 @@ async def _tick(task: Task, call: ToolCall) -> ToolResult:
     return ToolResult(call.id, why, failed=True)
 
 
-def own(
+def own(  # noqa: PLR0913 - each tool needs something else
     tools: ToolSettings,
     db: Database,
     admit: Admit,
     work: Path,
+    *,
+    kept: KeptFiles,
     find: log.Find | None = None,
+    web: WebTools | None = None,
+    sees: Callable[[], bool] = lambda: False,
 ) -> list[OwnTool]:
     """Return every tool that is not denied; `find` searches earlier tasks by similarity."""
     every = [
@@ -153,7 +159,8 @@ def own(
         ask_owner(tools.ask_owner),
         tick_item(tools.tick_item),
         workspace.list_files(tools.list_files, work),
-        workspace.read_file(tools.read_file, work),
+        workspace.read_file(tools.read_file, work, kept, sees),
         workspace.write_file(tools.write_file, work),
+        *(web.tools(tools.fetch, tools.search) if web else ()),
     ]
     return [each for each in every if each.set_to is not Policy.DENY]

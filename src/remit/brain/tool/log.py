@@ -1,6 +1,7 @@
 """The tools that read a task's log, newest lines first, and that search earlier tasks."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import reduce
 from typing import Final, TypeAlias
 
 from remit.brain.tool.own import OwnTool, number, takes, text
@@ -38,10 +39,9 @@ def read_task_log(policy: Policy, db: Database) -> OwnTool:
         last, before = number(call, "last", 40), number(call, "before", 0)
         wanted = task_id(named) if named else None
         read, found = await db.read(_read_events, task, wanted, last, before)
-        taint = Taint.OWNER
-        for each in read:
-            taint = taint.joined(each.taint)
-        return ToolResult(call.id, _newest_lines(found, last), taint=taint)
+        return ToolResult(
+            call.id, _newest_lines(found, last), taint=_worst(each.taint for each in read)
+        )
 
     return OwnTool(_LOG, policy, read)
 
@@ -120,11 +120,8 @@ def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> OwnT
     return OwnTool(_SEARCH, policy, look)
 
 
-def _worst(taints: list[Taint]) -> Taint:
-    worst = Taint.OWNER
-    for each in taints:
-        worst = worst.joined(each)
-    return worst
+def _worst(taints: Iterable[Taint]) -> Taint:
+    return reduce(Taint.joined, taints, Taint.OWNER)
 
 
 def _line(task: Task) -> str:

@@ -11,6 +11,7 @@ from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 
 Work: TypeAlias = Callable[[Task, ToolCall], Awaitable[ToolResult]]
+CallPolicy: TypeAlias = Callable[[Task, ToolCall], Awaitable[Policy]]
 
 
 class OwnTool(Struct, frozen=True):
@@ -22,10 +23,17 @@ class OwnTool(Struct, frozen=True):
     asks_if_tainted: bool = False  # allowed only while the task's taint is the owner's
     may_repeat: bool = True
     warning: str = ""
+    for_call: CallPolicy | None = None  # may be stricter for some calls
 
     def policy(self, task: Task) -> Policy:
         strict = self.asks_if_tainted and task.taint is not Taint.OWNER
         return Policy.ASK if strict and self.set_to is Policy.ALLOW else self.set_to
+
+    async def policy_for(self, task: Task, call: ToolCall) -> Policy:
+        policy = self.policy(task)
+        if self.for_call is None or policy is not Policy.ALLOW:
+            return policy
+        return await self.for_call(task, call)
 
     async def use(self, task: Task, call: ToolCall) -> ToolResult:
         return await self.work(task, call)

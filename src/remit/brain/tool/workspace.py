@@ -1,28 +1,35 @@
 """A folder for each task that no path can leave, and the tools to list, read and write its files.
 
 Each part of a path is opened relative to its parent, and links are not followed, so changes by
-others cannot redirect an access. Only plain text is read and written.
+others cannot redirect an access. Only plain text is written.
 """
 
 import asyncio
+import base64
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
-from remit.brain.tool.own import OwnTool, takes, text
+from remit.brain import outside
+from remit.brain.tool.own import OwnTool, number, takes, text
 from remit.errors import BadInput, Conflict
+from remit.files import checks, reader
+from remit.files.kept_files import KeptFiles
 from remit.model.ids import TaskId, task_id
-from remit.model.reply import Policy, Tool, ToolCall, ToolResult
-from remit.model.task import Task
+from remit.model.reply import Picture, Policy, Tool, ToolCall, ToolResult
+from remit.model.task import Taint, Task
+from remit.model.task_file import TaskFile
 from remit.system.files import READ, explained, open_below, replace_in, walk_below
 
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_TOTAL_BYTES: Final = 20_000_000
 MAX_FILES: Final = 200
 MAX_DEPTH: Final = 8
+_MAX_READ_CHARACTERS: Final = 40_000  # at once
+_MAX_PICTURE_BYTES: Final = 3_000_000
 _MAX_NAME_BYTES: Final = 120
 _MAX_PATH_CHARACTERS: Final = 500
 
@@ -37,13 +44,13 @@ class Workspace:
     def files(self) -> list[tuple[str, int]]:
         """Every file with its size, sorted by path."""
         with self._folder([]) as folder:
-            return sorted(walk_below(folder, _is_hidden, MAX_DEPTH))
+            return sorted(walk_below(folder, lambda name: name.startswith("."), MAX_DEPTH))
 
-    def read(self, path: str) -> str:
+    def read_bytes(self, path: str, most: int = MAX_FILE_BYTES) -> bytes:
         with self._folder([]), _explained(path):
             way = (self._task, *parts(path))
             with open_below(self._root, way, READ) as opened:
-                return _text(opened, path)
+                return _bytes(opened, path, most)
 
     def write(self, path: str, text: str) -> int:
         """Write a whole file atomically; return its size in bytes."""
@@ -104,32 +111,21 @@ def _check_name(name: str) -> None:
         raise BadInput(f"{name!r:.60} is longer than {_MAX_NAME_BYTES} bytes.", field="path")
 
 
-def _is_hidden(name: str) -> bool:
-    return name.startswith(".")
-
-
 def _explained(path: str) -> AbstractContextManager[None]:
     missing = f"There is no file {path!r:.60}; list_files says which are."
     return explained(path, BadInput(missing))
 
 
-def _text(opened: int, path: str) -> str:
+def _bytes(opened: int, path: str, most: int) -> bytes:
     found = os.fstat(opened)
     # A hard link of a file may be anywhere.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         raise BadInput(f"{path!r:.60} is no file of this task.")
     with os.fdopen(opened, "rb", closefd=False) as file:
-        if found.st_size > MAX_FILE_BYTES:
-            sentence = f"{path!r:.60} has {found.st_size} bytes; at most {MAX_FILE_BYTES} are read."
+        if found.st_size > most:
+            sentence = f"{path!r:.60} has {found.st_size} bytes; at most {most} are read."
             raise BadInput(sentence)
-        content = file.read(MAX_FILE_BYTES)
-    try:
-        text = content.decode()
-    except UnicodeDecodeError:
-        text = "\0"
-    if "\0" in text:
-        raise BadInput(f"{path!r:.60} is not text in UTF-8; only such is read.")
-    return text
+        return file.read(most)
 
 
 def _content(text: str, path: str) -> bytes:
@@ -160,37 +156,82 @@ _PATH: Final = "In the task's own folder, such as notes/offers.md."
 _LIST: Final = Tool("list_files", "List the files of this task, with their sizes.", takes())
 _READ: Final = Tool(
     "read_file",
-    "Read a text file of this task.",
-    takes("path", path={"type": "string", "description": _PATH}),
+    "Read a file of this task, or one that came in with it: text, CSV, PDF, Word, Excel, pictures.",
+    takes(
+        "path",
+        path={"type": "string", "description": _PATH},
+        start={"type": "integer", "description": "At which character to begin; 0 if not said."},
+    ),
 )
 _WRITE: Final = Tool(
     "write_file",
     "Write a whole text file of this task; what it held before is gone.",
-    takes(
-        "path",
-        "text",
-        path={"type": "string", "description": _PATH},
-        text={"type": "string"},
-    ),
+    takes("path", "text", path={"type": "string", "description": _PATH}, text={"type": "string"}),
 )
 
 
 def list_files(policy: Policy, root: Path) -> OwnTool:
     async def look(task: Task, call: ToolCall) -> ToolResult:
         found = await asyncio.to_thread(Workspace(root, task.id).files)
-        told = "\n".join(f"{path} ({size} bytes)" for path, size in found)
-        return ToolResult(call.id, told or "There are no files yet.", taint=task.taint)
+        received = [each for each in task.files if not each.made]
+        lines = [f"{path} ({size} bytes)" for path, size in found]
+        lines += [f"{each.name} ({each.type}, {each.size} bytes, came in)" for each in received]
+        return ToolResult(call.id, "\n".join(lines) or "There are no files yet.", taint=task.taint)
 
     return OwnTool(_LIST, policy, look)
 
 
-def read_file(policy: Policy, root: Path) -> OwnTool:
+def read_file(
+    policy: Policy, root: Path, kept: KeptFiles, sees: Callable[[], bool] = lambda: False
+) -> OwnTool:
+    """`sees`: whether the model takes pictures."""
+
     async def read(task: Task, call: ToolCall) -> ToolResult:
-        found = await asyncio.to_thread(Workspace(root, task.id).read, text(call, "path"))
-        # Its writer had read no more than the task has by now.
-        return ToolResult(call.id, found, taint=task.taint)
+        path, start = text(call, "path"), max(number(call, "start", 0), 0)
+        received, content = await asyncio.to_thread(
+            _find, Workspace(root, task.id), kept, task, path
+        )
+        kind = checks.detect(path, content)
+        # Its writer had read no more than the task has by now; of what came in nothing is believed.
+        taint = Taint(received.taint).joined(task.taint) if received else task.taint
+        if kind in checks.IMAGES:
+            return _picture(call, path, kind, content, taint, sees=sees())
+        whole = await reader.text_of(path, kind, content)
+        said = whole[start : start + _MAX_READ_CHARACTERS]
+        if len(whole) > start + _MAX_READ_CHARACTERS:
+            said += f"\n(It has {len(whole)} characters; go on with start {start + len(said)}.)"
+        if received and taint is Taint.OWNER:  # what is less trusted is marked for every tool
+            said = outside.mark(said, f"the file {path}")
+        return ToolResult(call.id, said, taint=taint)
 
     return OwnTool(_READ, policy, read)
+
+
+def _find(
+    workspace: Workspace, kept: KeptFiles, task: Task, path: str
+) -> tuple[TaskFile | None, bytes]:
+    """Return a file of the workspace, or one that came in with the task."""
+    try:
+        return None, workspace.read_bytes(path, checks.MAX_BYTES)
+    except BadInput:
+        received = next((each for each in task.files if each.name == path), None)
+        content = kept.read(received.sha256) if received else None
+        if content is None:
+            raise
+        return received, content
+
+
+def _picture(
+    call: ToolCall, path: str, kind: str, content: bytes, taint: Taint, *, sees: bool
+) -> ToolResult:
+    if not sees:
+        raise BadInput(f"{path!r:.60} is a picture, and your model is shown none.")
+    if len(content) > _MAX_PICTURE_BYTES:
+        sentence = f"{path!r:.60} has {len(content)} bytes; you are shown {_MAX_PICTURE_BYTES}."
+        raise BadInput(sentence)
+    picture = Picture(kind, base64.b64encode(content).decode())
+    said = f"{path} is shown to you. {outside.SAYS}"
+    return ToolResult(call.id, said, taint=taint, picture=picture)
 
 
 def write_file(policy: Policy, root: Path) -> OwnTool:

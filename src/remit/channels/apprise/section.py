@@ -1,5 +1,6 @@
 """Services that Apprise writes to, in the settings."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from remit.channels.kind import ChannelKind
@@ -16,6 +17,11 @@ class AppriseTargets(ChannelKind, frozen=True, kw_only=True):
     service: ClassVar[str] = "Apprise"
     built_by: ClassVar[str] = "remit.channels.apprise.sending"
     promise: ClassVar[str] = "Never twice unasked. After a cut you are asked."
+
+    asks: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "targets": ("Targets", "One a line: a name = the name of a secret (`remit secrets set`)."),
+        "owner": ("Which one is you", "A name from above."),
+    }
 
     targets: dict[str, Json]
     owner: str = ""

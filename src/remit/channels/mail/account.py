@@ -7,6 +7,7 @@ import asyncio
 import ipaddress
 import re
 import ssl
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,7 +37,10 @@ class Security(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SmtpAccount:
-    """An SMTP account. `password` is called at each use, so a renewed one needs no restart."""
+    """An SMTP account. `password` is called at each use, so a renewed one needs no restart.
+
+    With `renew` the password is an access token of OAuth; both may block, so call them in a thread.
+    """
 
     host: str
     port: int
@@ -44,6 +48,8 @@ class SmtpAccount:
     user: str | None = None
     password: Token | None = field(default=None, repr=False)
     ca_file: Path | None = None  # replaces the machine's authorities
+    renew: Callable[[str], str] | None = field(default=None, repr=False)  # after a refused one
+    todo: str = "Renew the user or the password."
 
     def __post_init__(self) -> None:
         if not (_is_ip(self.host) or _HOST.fullmatch(self.host)):
@@ -68,6 +74,10 @@ class SmtpAccount:
         if self.user is not None and not _FIT.fullmatch(self.user):
             raise BadInput("The user of the mail server has characters no name has.", field="user")
 
+    @property
+    def lets_in(self) -> str:
+        return "the user or the password" if self.renew is None else f"the sign-in of {self.user}"
+
 
 def trust(account: SmtpAccount) -> ssl.SSLContext:
     """Return the TLS context: the server needs a valid certificate for its name."""
@@ -80,9 +90,14 @@ def trust(account: SmtpAccount) -> ssl.SSLContext:
         ) from error
 
 
-def is_password(text: str) -> bool:
-    """Whether a text can be a password at all."""
-    return _FIT.fullmatch(text) is not None
+def is_password(account: SmtpAccount, text: str) -> bool:
+    """Whether a text can be the account's password at all; an access token was checked before."""
+    return account.renew is not None or _FIT.fullmatch(text) is not None
+
+
+def xoauth2(user: str, token: str) -> bytes:
+    """The response of the SASL mechanism XOAUTH2."""
+    return f"user={user}\x01auth=Bearer {token}\x01\x01".encode()
 
 
 def distrust(error: BaseException | None) -> str | None:

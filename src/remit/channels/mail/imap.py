@@ -17,7 +17,7 @@ import imapclient  # type: ignore[import-untyped]
 from msgspec import Struct
 
 from remit.channels.mail import receiving
-from remit.channels.mail.account import Security, SmtpAccount, is_password, trust
+from remit.channels.mail.account import Security, SmtpAccount, is_password, trust, xoauth2
 from remit.errors import BadInput
 
 _CONNECT: Final = 10.0
@@ -72,11 +72,24 @@ class ImapConnection:
         self._imap: ImapClient | None = None
 
     def open(self) -> None:
-        """Connect and log in."""
-        account, trusted = self._box.account, self._box.trusted
+        """Connect and log in; a refused access token is renewed, once."""
+        account = self._box.account
         password = account.password() if account.password else ""
-        if not is_password(password):
+        if not is_password(account, password):
             raise BadInput("the password of the mailbox is missing; `remit secrets set` keeps one")
+        imap = self._connect()
+        if account.renew is None:
+            imap.login(account.user or "", password)
+            return
+        try:
+            _sign_in(imap, account.user or "", password)
+        except imapclient.exceptions.LoginError:
+            self.close()
+            other = account.renew(password)
+            _sign_in(self._connect(), account.user or "", other)
+
+    def _connect(self) -> "ImapClient":
+        account, trusted = self._box.account, self._box.trusted
         imap: ImapClient = imapclient.IMAPClient(
             account.host,
             port=account.port,
@@ -87,7 +100,7 @@ class ImapConnection:
         self._imap = imap
         if account.security is Security.STARTTLS:
             imap.starttls(trusted)
-        imap.login(account.user or "", password)
+        return imap
 
     @property
     def client(self) -> "ImapClient":
@@ -128,9 +141,9 @@ class ImapConnection:
         found = self.client.fetch(uids, [asked])
         return {uid: bytes_of(found[uid], b"BODY[HEADER]") for uid in uids if uid in found}
 
-    def whole(self, uid: int) -> bytes:
+    def whole(self, uid: int, most: int = receiving.MOST) -> bytes:
         """A mail, as far as it is read at all; nothing if it is gone."""
-        found = self.client.fetch([uid], [f"BODY.PEEK[]<0.{receiving.MOST}>"])
+        found = self.client.fetch([uid], [f"BODY.PEEK[]<0.{most}>"])
         return bytes_of(found.get(uid, {}), b"BODY[]")
 
     def idles(self) -> bool:
@@ -171,6 +184,8 @@ class ImapClient(Protocol):
 
     def login(self, username: str, password: str) -> object: ...
 
+    def sasl_login(self, mech_name: str, mech_callable: object) -> object: ...
+
     def logout(self) -> object: ...
 
     def shutdown(self) -> None: ...
@@ -192,6 +207,12 @@ class ImapClient(Protocol):
     def fetch(
         self, messages: Sequence[int], data: Sequence[str]
     ) -> Mapping[int, Mapping[bytes, object]]: ...
+
+
+def _sign_in(imap: ImapClient, user: str, token: str) -> None:
+    """Log in by XOAUTH2. A refusal is a challenge with its reason: the answer to it is empty."""
+    said = iter((xoauth2(user, token),))
+    imap.sasl_login("XOAUTH2", lambda _: next(said, b""))
 
 
 def bytes_of(parts: Mapping[bytes, object], begins: bytes) -> bytes:

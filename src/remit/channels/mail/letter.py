@@ -7,17 +7,23 @@ passed the gate but a title, a layout, and the same text as plain text.
 import base64
 import hashlib
 import re
+from collections.abc import Sequence
 from datetime import datetime
 from email.utils import format_datetime
 from typing import Final
+from urllib.parse import quote
 
 from msgspec import Struct
 
 from remit.channels.mail import letter_head, letter_html, letter_text
 from remit.channels.mail.letter_head import MailAddress
+from remit.model.task_file import FileContent
 
 _LINE: Final = 76
 _PLAIN: Final = frozenset(range(0x21, 0x7F)) - {ord("=")}
+_MEDIA: Final = re.compile(r"[a-z0-9]+/[a-z0-9.+-]+")
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._ -]{1,60}")
+_NAME_PIECE: Final = re.compile(r"(?:%[0-9A-F]{2}|[^%]){1,20}")  # never within a character's code
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 # A dot ends a letter, and From starts one in a mailbox file.
 _AT_START: Final = {b".": b"=2E", b"F": b"=46"}
@@ -58,6 +64,7 @@ class MailContent(Struct, frozen=True):
     to: MailAddress
     body: str  # markdown
     thread: MailThread = MailThread()
+    files: tuple[FileContent, ...] = ()
 
 
 def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMail:
@@ -68,8 +75,10 @@ def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMai
     title = _subject(note, words)
     plain = _part("text/plain", words)
     rich = _part("text/html", letter_html.page(note.body, title))
-    # Quoted-printable never contains "=_", so no text can end its own part.
-    border = "=_" + hashlib.sha256(plain + rich).hexdigest()[:32]
+    kind, parts = _joined("alternative", (plain, rich))
+    if note.files:
+        text = letter_head.head((("Content-Type", kind),)) + parts.rstrip()
+        kind, parts = _joined("mixed", (text, *map(_file_part, note.files)))
     fields = [
         ("Date", format_datetime(now)),
         ("From", letter_head.mailbox(sender.address)),
@@ -80,13 +89,36 @@ def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMai
         *_earlier(note.thread),
         ("Auto-Submitted", "auto-generated"),
         ("MIME-Version", "1.0"),
-        ("Content-Type", f'multipart/alternative;\r\n boundary="{border}"'),
+        ("Content-Type", kind),
     ]
-    line = f"--{border}".encode("ascii")
-    parts = b"\r\n".join((line, plain, line, rich, line + b"--", b""))
     return OutgoingMail(
         made, sender.address, note.to, letter_head.head(fields, utf8=utf8) + parts, utf8
     )
+
+
+def _joined(kind: str, parts: Sequence[bytes]) -> tuple[str, bytes]:
+    """Return the type and the bytes of several parts as one."""
+    # Neither quoted-printable nor base64 contains "=_", so no part can end itself.
+    border = "=_" + hashlib.sha256(b"".join(parts)).hexdigest()[:32]
+    line = f"--{border}".encode("ascii")
+    lines = (piece for part in parts for piece in (line, part))
+    body = b"\r\n".join((*lines, line + b"--", b""))
+    return f'multipart/{kind};\r\n boundary="{border}"', body
+
+
+def _file_part(file: FileContent) -> bytes:
+    """Return a file as a part; a name that is not plain is written as RFC 2231 has it."""
+    named = [f'filename="{file.name}"']
+    if not _PLAIN_NAME.fullmatch(file.name):
+        pieces = _NAME_PIECE.findall("UTF-8''" + quote(file.name, safe=""))
+        named = [f"filename*{n}*={piece}" for n, piece in enumerate(pieces)]
+    fields = (
+        ("Content-Type", file.type if _MEDIA.fullmatch(file.type) else "application/octet-stream"),
+        ("Content-Transfer-Encoding", "base64"),
+        ("Content-Disposition", ";\r\n ".join(("attachment", *named))),
+    )
+    packed = base64.encodebytes(file.content).replace(b"\n", b"\r\n").rstrip()
+    return letter_head.head(fields) + packed
 
 
 def subject_of(body: str, words: str | None = None) -> str:

@@ -7,7 +7,7 @@ recognised.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
@@ -17,15 +17,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.channels.mail import receiving
+from remit.channels.mail.bounce import BouncedMail
 from remit.channels.mail.imap import FolderMark, ImapConnection, MailboxAccount
+from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderMark
 from remit.channels.mail.receiving import IncomingMail, MailHead
-from remit.errors import BadInput, StoreTrouble
+from remit.errors import RemitError, StoreTrouble
 from remit.model.codec import JsonMap, from_json, moment, to_json
+from remit.model.delivery import DeliveryReport, ProviderReport
 from remit.ports import Clock
 from remit.settings.doors import InboundRule
-from remit.store import cues
+from remit.store import cues, inbound
 from remit.store.cues import Arrival
 from remit.store.database import Database
+from remit.store.inbound import InboundMessage
 from remit.system.background import Background
 
 P = ParamSpec("P")
@@ -127,9 +131,15 @@ class MailWatch:
             if arrival is None:
                 continue
             if await self._is_read(arrival):
-                raw = await hand.do(hand.line.whole, uid)
-                arrival = self._plugs.told(arrival, receiving.letter(raw, self._authserv_id))
+                # The attachments of a mail that starts nothing are not fetched.
+                starts = arrival.fate is cues.CueFate.WAITING
+                most = receiving.MOST_WITH_FILES if starts else receiving.MOST
+                raw = await hand.do(hand.line.whole, uid, most)
+                arrival = await asyncio.to_thread(self._read_letter, arrival, raw)
             await self._take_one(replace(arrival, said_at=said_at or arrival.said_at))
+
+    def _read_letter(self, arrival: Arrival, raw: bytes) -> Arrival:
+        return self._plugs.told(arrival, receiving.letter(raw, self._authserv_id))
 
     async def _is_read(self, arrival: Arrival) -> bool:
         """Whether its text is fetched: not in a flood."""
@@ -152,8 +162,8 @@ class MailWatch:
 
     async def _complain(self, error: Exception) -> None:
         """Log what is wrong once, and store it for display."""
-        said = str(error) if isinstance(error, BadInput) else type(error).__name__
-        why = f"The mailbox on {self._box.account.host} cannot be read: {said}."
+        said = str(error) if isinstance(error, RemitError) else f"{type(error).__name__}."
+        why = f"The mailbox on {self._box.account.host} cannot be read: {said.rstrip('.')}."
         with suppress(StoreTrouble):
             before = await self._db.read(cues.mark, self._door)
             if before.get("why") != why:
@@ -194,3 +204,61 @@ class _Hand:
         self.line.hang_up()
         self._thread.submit(self.line.close)  # after whatever is still being read
         self._thread.shutdown(wait=False)
+
+
+LOOP: Final = "returned mail"
+PAUSE: Final = 600.0  # seconds between two looks
+
+
+class BounceWatch:
+    """Reads the inboxes of some mail channels, by name."""
+
+    def __init__(
+        self,
+        boxes: Mapping[str, Mailbox],
+        db: Database,
+        clock: Clock,
+        background: Background,
+    ) -> None:
+        self._boxes = boxes
+        self._db = db
+        self._clock = clock
+        self._marks: dict[
+            str, SentFolderMark
+        ] = {}  # how far each was read; a restart reads everything again
+        self._background = background
+
+    def start(self) -> None:
+        if self._boxes:
+            self._background.start(LOOP, self._look_on)
+
+    async def close(self) -> None:
+        await self._background.stop(LOOP)
+
+    async def look(self) -> int:
+        """Store the bounces since the last look; return how many were new."""
+        found = 0
+        for name, box in self._boxes.items():
+            returned = await box.bounces(self._marks.get(name))
+            if not isinstance(returned, ReturnedMail):
+                continue  # an unreachable one is asked next time
+            came = [_came(name, each) for each in returned.bounces if each.for_good]
+            await self._db.write(inbound.take, came, self._clock.now())
+            self._marks[name] = returned.mark
+            found += len(came)
+        return found
+
+    async def _look_on(self) -> None:
+        while True:
+            await self.look()
+            await self._clock.sleep(PAUSE)
+
+
+def _came(channel: str, bounced: BouncedMail) -> InboundMessage:
+    said = ProviderReport(str(bounced.delivery_id), arrived=False, why=bounced.answer.why)
+    return InboundMessage(
+        ref=f"{channel} report {bounced.delivery_id} failed",
+        channel=channel,
+        body={"key": str(bounced.delivery_id), "progress": "failed", "why": bounced.answer.why},
+        report=DeliveryReport(said, channel, str(bounced.delivery_id)),
+    )

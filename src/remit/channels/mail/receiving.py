@@ -1,7 +1,7 @@
 """Parses a mail: who wrote it, what it says, what it replies to. It never raises.
 
 Only what was fetched is read, and only a few parts of it, so that a mail built to be slow is not
-read at all. Attachments are listed and never opened.
+read at all. Attachments are handed on as they are, and never opened.
 """
 
 import email
@@ -20,9 +20,13 @@ from remit.channels.mail.quoted_text import SplitMail
 from remit.channels.mail.sender_authentication import VerifiedSender
 from remit.language import outside_text
 from remit.model.codec import Json, JsonMap
+from remit.model.task_file import FileContent
 
 MOST_HEAD: Final = 65_536  # bytes of a header that are fetched
-MOST: Final = 524_288  # bytes of a mail that are fetched
+MOST: Final = 524_288  # bytes of a mail that are fetched if its attachments are not wanted
+MOST_WITH_FILES: Final = 25_000_000
+_MOST_FILES: Final = 10
+_MOST_BORDERS: Final = 8  # in a mail with large attachments: each costs time for each line
 _MOST_PARTS: Final = 30
 _MOST_THREADS: Final = 20
 _ID: Final = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,250}>")
@@ -58,6 +62,7 @@ class IncomingMail(Struct, frozen=True):
     text: str = ""
     words: SplitMail = field(default_factory=SplitMail)
     attachments: tuple[JsonMap, ...] = ()
+    files: tuple[FileContent | None, ...] = ()  # of each attachment; None if it is not whole
 
 
 def head(raw: bytes, authserv_id: str) -> MailHead:
@@ -73,14 +78,18 @@ def head(raw: bytes, authserv_id: str) -> MailHead:
 def letter(raw: bytes, authserv_id: str) -> IncomingMail:
     """Parse the whole mail, as far as it was fetched."""
     top = head(raw, authserv_id)
-    if raw[:MOST].lower().count(b"boundary") > _MOST_PARTS:
+    borders = raw.lower().count(b"boundary")
+    if borders > (_MOST_PARTS if len(raw) <= MOST else _MOST_BORDERS):
         return IncomingMail(top, _TOO_MANY, SplitMail(quoted=_TOO_MANY, certain=False))
     try:
-        found = email.message_from_bytes(raw[:MOST])
+        found = email.message_from_bytes(raw[:MOST_WITH_FILES])
         parts = list(_parts(found))
         read = [each for each in parts if _is_read(each)]
         text, split = _words(read, is_answer=top.is_answer)
-        return IncomingMail(top, text, split, tuple(_attachments(parts)))
+        attached = [each for each in parts if not _is_read(each)]
+        cut = len(raw) >= MOST_WITH_FILES
+        files = (None if cut else _file(part) for part in attached[:_MOST_FILES])
+        return IncomingMail(top, text, split, tuple(_attachments(attached)), tuple(files))
     except Exception:  # noqa: BLE001 - as above
         return IncomingMail(top, _UNREADABLE, SplitMail(quoted=_UNREADABLE, certain=False))
 
@@ -181,7 +190,7 @@ def _is_read(part: _Mail) -> bool:
 
 def _unpacked(part: _Mail) -> str:
     raw = part.get_payload(decode=True)
-    raw = raw if isinstance(raw, bytes) else b""
+    raw = raw[:MOST] if isinstance(raw, bytes) else b""
     try:
         return raw.decode(part.get_content_charset("utf-8"), "replace")
     except LookupError:
@@ -190,9 +199,16 @@ def _unpacked(part: _Mail) -> str:
 
 def _attachments(parts: list[_Mail]) -> Iterator[JsonMap]:
     for part in parts:
-        if _is_attached(part) or part.get_content_type() not in _WORDS:
-            name: Json = outside_text.one_line(str(part.get_filename() or "")) or None
-            yield {"name": name, "type": outside_text.one_line(part.get_content_type(), 100)}
+        name: Json = outside_text.one_line(_decoded(str(part.get_filename() or ""))) or None
+        yield {"name": name, "type": outside_text.one_line(part.get_content_type(), 100)}
+
+
+def _file(part: _Mail) -> FileContent | None:
+    content = part.get_payload(decode=True)
+    name = _decoded(str(part.get_filename() or ""))
+    return (
+        FileContent(name, part.get_content_type(), content) if isinstance(content, bytes) else None
+    )
 
 
 def _is_attached(part: _Mail) -> bool:

@@ -27,13 +27,13 @@ from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.settings.doors import HookSettings
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
+from remit.system.http_client import is_signed
 
 TOLERANCE: Final = timedelta(minutes=5)
 PREFIX: Final = "whsec_"
 _MOST_SIGNATURES: Final = 10
 _ID: Final = re.compile(r"[\x21-\x2d\x2f-\x7e]{1,200}")  # no dot: it separates id and time
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
-_HUB: Final = "sha256="
 _BEARER: Final = re.compile(r"(?i)bearer +(\S+) *")
 _REQUIRED: Final = ("id", "source", "type")
 _MAKERS: Final = ("webhook", "svix")  # prefixes of the header names
@@ -84,7 +84,8 @@ def shown(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof | 
     if call.is_standard:
         return HookProof.STANDARD if _is_standard(call, good, now) else None
     if "x-hub-signature-256" in call.headers:
-        return HookProof.GITHUB if _is_hub(call, good) else None
+        signature = call.headers["x-hub-signature-256"]
+        return HookProof.GITHUB if is_signed(call.body, signature, good) else None
     return HookProof.BEARER if _is_bearer(call, good) else None
 
 
@@ -134,15 +135,6 @@ def _is_standard(call: HookCall, secrets: Sequence[str], now: datetime) -> bool:
         wanted = b"v1," + base64.b64encode(digest)
         for each in given:
             known |= hmac.compare_digest(each.encode(errors="replace"), wanted)
-    return known
-
-
-def _is_hub(call: HookCall, secrets: Sequence[str]) -> bool:
-    given = call.headers["x-hub-signature-256"].encode(errors="replace")
-    known = False
-    for secret in secrets:
-        wanted = _HUB + hmac.new(secret.encode(), call.body, hashlib.sha256).hexdigest()
-        known |= hmac.compare_digest(given, wanted.encode())
     return known
 
 

@@ -1,5 +1,6 @@
 """A program that is told by a signed event, in the settings."""
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from remit.channels.kind import ChannelKind
@@ -15,6 +16,16 @@ class WebhookSettings(ChannelKind, frozen=True, kw_only=True):
         "At least once, under an id that never changes, so that the receiver can tell."
     )
 
+    secret_fields: ClassVar[tuple[str, ...]] = ("secret",)
+    asks: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "url": ("Address", "Where the program takes events, such as https://example.org/in."),
+        "secret": (
+            "Signing secret",
+            "It signs every event: whsec_ and base64.",
+        ),
+        "private": ("It is in your own network", "Or on this machine."),
+    }
+
     url: str
     secret: str
     private: bool = False  # it may lie on this machine or in your own network
@@ -22,7 +33,3 @@ class WebhookSettings(ChannelKind, frozen=True, kw_only=True):
 
     def __repr__(self) -> str:
         return f"HookOut(secret={self.secret!r})"  # many a url is a secret itself
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.secret,)

@@ -22,9 +22,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from http import HTTPStatus
-from typing import Final, Protocol
-
-from msgspec import Struct
+from typing import Final
 
 from remit.channels.kind import ChannelContext
 from remit.channels.webhook.section import WebhookSettings
@@ -39,6 +37,7 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
+from remit.model.task_file import FileLimits
 from remit.ports import Clock
 from remit.store import permissions
 from remit.store.database import Database
@@ -73,42 +72,6 @@ class HookGone(Locked, frozen=True):
     """Definitely not sent, and the receiver wants no more: the hook is off."""
 
 
-class HookSwitch(Protocol):
-    """Whether a hook may be used, stored across restarts."""
-
-    async def why_off(self) -> str | None:
-        """Return why it is off; None if it is on."""
-
-    async def turn_off(self, why: str) -> None: ...
-
-
-class StoredSwitch(Struct, frozen=True):
-    """A switch in the database."""
-
-    channel: str
-    db: Database
-    clock: Clock
-
-    async def why_off(self) -> str | None:
-        return await self.db.read(permissions.why_off, self.channel)
-
-    async def turn_off(self, why: str) -> None:
-        await self.db.write(permissions.turn_off, self.channel, why, self.clock.now())
-
-
-class MemorySwitch:
-    """A switch in memory only."""
-
-    def __init__(self) -> None:
-        self._why: str | None = None
-
-    async def why_off(self) -> str | None:
-        return self._why
-
-    async def turn_off(self, why: str) -> None:
-        self._why = why
-
-
 @dataclass(frozen=True, slots=True)
 class WebhookTarget:
     """Where the events go. While a secret is replaced, it may be several, separated by spaces."""
@@ -130,12 +93,12 @@ def build(section: WebhookSettings, context: ChannelContext) -> "WebhookChannel"
     """The channel that a section of the settings describes."""
     secret = context.keys.token(section.secret)
     hook = WebhookTarget(section.url, secret, section.private, section.source)
-    switch = StoredSwitch(context.name, context.db, context.clock) if context.db else None
-    return WebhookChannel(hook, context.clock, name=context.name, switch=switch)
+    return WebhookChannel(hook, context.clock, name=context.name, db=context.db)
 
 
 class WebhookChannel:
     most: Final = MOST
+    files: Final = FileLimits(1_000_000, 1_000_000)  # in the event, as base64
     keeps: Final = SendGuarantee.KEY
     grace: Final = 60.0  # seconds after which a receiver is sent it again
     guidance: Final = "A program reads this text. Write plain Markdown, without greeting or sign."
@@ -146,12 +109,13 @@ class WebhookChannel:
         clock: Clock,
         *,
         name: str = "webhook",
-        switch: HookSwitch | None = None,
+        db: Database | None = None,  # keeps over restarts that it is switched off
         patience: float = PATIENCE,
         resolve: Resolve = safe_http.system,
     ) -> None:
         self.name: Final = name
-        self._switch = switch or MemorySwitch()
+        self._db = db
+        self._off: str | None = None  # why, without a database
         self._failed: dict[str, int] = {}  # by key: number of attempts, none of them unknown
         self._hook = hook
         self._clock = clock
@@ -182,7 +146,7 @@ class WebhookChannel:
         if wrong is not None:
             return Refused(wrong)
         try:
-            off = await self._switch.why_off()
+            off = await self._db.read(permissions.why_off, self.name) if self._db else self._off
             keys = signing_keys(self._hook.secret())
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             why = f"The secret of the hook cannot be read ({type(error).__name__})."
@@ -213,21 +177,34 @@ class WebhookChannel:
             said = await http_client.post_bytes(client, hook.url, headers, body, self._patience)
         answer = _answer(said, parcel, now)
         if isinstance(answer, HookGone):
+            self._off = answer.why
             with suppress(Exception):  # if it cannot be stored, the next 410 does it
-                await self._switch.turn_off(answer.why)
+                if self._db:
+                    await self._db.write(permissions.turn_off, self.name, answer.why, now)
             return HookGone(f"{answer.why}; `remit channels on {self.name}` switches it on again.")
         return answer
 
 
 def event(parcel: Parcel, source: str) -> bytes:
     """Return the parcel as a CloudEvent without a time, so that every attempt is the same."""
+    data: dict[str, object] = {"recipient": parcel.recipient, "text": parcel.body}
+    if parcel.files:
+        data["files"] = [
+            {
+                "name": each.name,
+                "type": each.type,
+                "sha256": hashlib.sha256(each.content).hexdigest(),
+                "content": base64.b64encode(each.content).decode(),
+            }
+            for each in parcel.files
+        ]
     fields = {
         "specversion": "1.0",
         "id": parcel.key,
         "source": source,
         "type": "remit.delivery.v1",
         "datacontenttype": "application/json",
-        "data": {"recipient": parcel.recipient, "text": parcel.body},
+        "data": data,
     }
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 

@@ -28,9 +28,9 @@ from remit.model.delivery import (
     Refused,
     SendGuarantee,
     SendRetry,
-    Unknown,
 )
 from remit.ports import Clock
+from remit.store.rates import Rates
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
@@ -65,7 +65,7 @@ def build(section: BridgeLink, context: ChannelContext) -> "BridgeChannel":
     """The channel that a section of the settings describes."""
     token = context.keys.token(section.token)
     link = BridgeAddress(section.url, token, section.owner or None, section.knows_ids)
-    return BridgeChannel(link, context.clock, name=context.name)
+    return BridgeChannel(link, context.clock, name=context.name, rates=Rates(context.db))
 
 
 class BridgeChannel(WhatsAppMessages):
@@ -76,6 +76,7 @@ class BridgeChannel(WhatsAppMessages):
         *,
         name: str = "whatsapp",
         patience: float = PATIENCE,
+        rates: Rates | None = None,
     ) -> None:
         super().__init__(name, link.url, link.owner, clock)
         self.keeps: Final = SendGuarantee.KEY if link.knows_ids else SendGuarantee.NOTHING
@@ -83,7 +84,7 @@ class BridgeChannel(WhatsAppMessages):
         self._link = link
         self._patience = patience
         # A linked device that writes faster is taken for a machine.
-        self._pace = SendRate(overall=1)
+        self._pace = SendRate(overall=1, name=name, rates=rates)
 
     def takes(self, address: str) -> bool:
         """Whether it could send to this address."""
@@ -105,7 +106,7 @@ class BridgeChannel(WhatsAppMessages):
         if token and not http_client.usable(token):
             return Locked("The token of the bridge is no token at all. Set it anew.")
         now = self._clock.now()
-        wait = self._pace.take(to, now)
+        wait = await self._pace.take(to, parcel.key, now)
         if wait > 0 and paced:
             return SendRetry(
                 "It is too soon for the next message by the bridge.", wait, spends=False
@@ -142,20 +143,10 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
 
 
 def _answer(said: HttpReply | HttpFailure, token: str, now: datetime, *, knows_ids: bool) -> Answer:
-    doubt = http_client.neither(said, "The bridge")
-    if doubt is not None or isinstance(said, HttpFailure):
-        return doubt or Unknown("The bridge did not answer.")
-    fields = http_client.fields_of(said.body)
-    again = knows_ids and said.status == HTTPStatus.CONFLICT
-    if said.status >= HTTPStatus.BAD_REQUEST and not again:
-        answer = http_client.refusal(said, "The bridge", http_client.wait_of(said, now))
-        told = http_client.clean(fields.get("error"), token)
-        return (
-            Refused(f"The bridge refused: {told}.")
-            if told and isinstance(answer, Refused)
-            else answer
-        )
-    ref = fields.get("id")
-    if isinstance(ref, str) and ref.strip():
-        return Accepted(ref)
-    return Unknown(f"The bridge answered {said.status} and named no message.")
+    fields = http_client.fields_of(said.body if isinstance(said, HttpReply) else None)
+    if knows_ids and isinstance(said, HttpReply) and said.status == HTTPStatus.CONFLICT:
+        said = HttpReply(HTTPStatus.OK, "", said.body)  # it was sent before, under this id
+    answer = http_client.named(said, "The bridge", now, fields.get("id"))
+    told = http_client.clean(fields.get("error"), token)
+    refused = isinstance(answer, Refused) and told
+    return Refused(f"The bridge refused: {told}.") if refused else answer

@@ -4,7 +4,6 @@ One call may carry many of both, out of order and repeated. Every part becomes a
 unknown shape is kept with its text.
 """
 
-import hashlib
 import hmac
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,6 @@ from remit.system.http_client import clean
 
 MOST: Final = 4 * 1024 * 1024  # bytes of a call; the provider's own limit is lower
 _MOST_NOTED: Final = 2000
-_PREFIX: Final = "sha256="
 
 Fields: TypeAlias = Mapping[str, object]
 
@@ -77,6 +75,7 @@ class WhatsAppMessage(Struct, frozen=True):
     at: datetime | None = None
     media: WhatsAppMedia | None = None
     reply_to: str | None = None
+    button: str | None = None  # the data of a button that was pressed
 
     @property
     def sender(self) -> str | None:
@@ -107,17 +106,6 @@ def challenge(query: Mapping[str, str], verify_token: str) -> str | None:
     return asked if asked.isascii() and asked.isalnum() else None
 
 
-def is_signed(body: bytes, signature: str | None, secrets: Sequence[str]) -> bool:
-    """Whether these exact bytes were signed with one of the app's secrets, old or new."""
-    given = (signature or "").encode(errors="replace")
-    signed = False
-    for secret in secrets:
-        made = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
-        same = hmac.compare_digest(given, f"{_PREFIX}{made}".encode())
-        signed = signed or (bool(secret) and same)
-    return signed
-
-
 def read(body: bytes) -> WhatsAppBatch | None:
     """Return everything in a call, in order; None if it is no WhatsApp call."""
     if len(body) > MOST:
@@ -143,20 +131,6 @@ def settles(report: WhatsAppReport) -> Accepted | SendRetry | Refused | Locked:
     if report.code is None:
         return Refused(f"WhatsApp took the message and failed to deliver it: {report.why or '?'}.")
     return means(report.code, report.why or "")
-
-
-def furthest(known: MessageProgress | None, told: MessageProgress) -> MessageProgress:
-    """Return the progress after a report that may be late: it never goes back."""
-    if known is None or known is told:
-        return told
-    # A delivered message cannot have failed; a failed one was only sent.
-    order = (
-        MessageProgress.SENT,
-        MessageProgress.FAILED,
-        MessageProgress.DELIVERED,
-        MessageProgress.READ,
-    )
-    return max(known, told, key=order.index)
 
 
 def _entry(entry: object) -> Iterator[WhatsAppReport | WhatsAppMessage | UnknownWhatsAppEvent]:
@@ -226,6 +200,9 @@ def _inbound(message: Fields, line: str | None, people: Sequence[Fields]) -> Wha
         at=_time(message.get("timestamp")),
         media=_media(kind, content),
         reply_to=_word(_fields(message.get("context")).get("id") or content.get("message_id")),
+        button=_word(_fields(content.get(str(content.get("type")))).get("id"))
+        if kind == "interactive"
+        else None,
     )
 
 

@@ -89,6 +89,8 @@ def _said(message: WhatsAppMessage, hook: InboundHook) -> InboundMessage:
         "reply_to": message.reply_to,
         "line": message.line,
     }
+    if message.button is not None:
+        body["button"] = message.button
     sender = message.number or message.user_id or ""
     return InboundMessage(f"{channel} message {message.ref}", channel, body, sender, message.at)
 

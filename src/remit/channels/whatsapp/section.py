@@ -21,6 +21,16 @@ class WhatsAppLine(ChannelKind, frozen=True, kw_only=True):
         "you are asked."
     )
 
+    secret_fields: ClassVar[tuple[str, ...]] = ("token", "app_secret", "verify_token")
+    asks: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "number_id": ("Phone number id", "From the API set-up page of your Meta app; digits."),
+        "owner": ("Your own number", "In digits alone, with the country code."),
+        "token": ("Access token", "A permanent one, of a system user."),
+        "app_secret": ("App secret", "Without it nothing that comes in is believed."),
+        "verify_token": ("Verify token", "A word of your own; Meta asks for it once."),
+        "template": ("Template", "For who has not written within a day; may be empty."),
+    }
+
     number_id: str
     token: str
     app_secret: str = ""  # without it nothing that comes in is believed
@@ -31,10 +41,6 @@ class WhatsAppLine(ChannelKind, frozen=True, kw_only=True):
     template_parameters: tuple[str, ...] = ("{text}",)  # one for each variable of its body
     template_limit: int = 1024  # characters of the text that it takes
     url: str = "https://graph.facebook.com/v25.0"
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.token, self.app_secret, self.verify_token)
 
     def ready(self, name: str) -> str:
         return f"has what it needs; its hook is /hooks/whatsapp/{name}"
@@ -79,11 +85,15 @@ class BridgeLink(ChannelKind, frozen=True, kw_only=True):
         "by its id."
     )
 
+    secret_fields: ClassVar[tuple[str, ...]] = ("token",)
+    asks: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "url": ("Address of the bridge", "Such as http://127.0.0.1:8080."),
+        "token": ("Token", "Only if you gave it one."),
+        "owner": ("Your own number", "In digits alone, with the country code."),
+        "knows_ids": ("It knows a message again by its id", ""),
+    }
+
     url: str
     token: str = ""
     owner: str = ""
     knows_ids: bool = False
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.token,)

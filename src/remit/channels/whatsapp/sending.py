@@ -9,7 +9,6 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from http import HTTPStatus
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -19,6 +18,7 @@ from remit.channels.kind import ChannelContext
 from remit.channels.parts import SendRate
 from remit.channels.whatsapp import message_text
 from remit.channels.whatsapp.error_codes import is_known, means
+from remit.channels.whatsapp.message_text import MediaLine, free_message
 from remit.channels.whatsapp.section import WhatsAppLine
 from remit.errors import BadInput
 from remit.model.delivery import (
@@ -31,8 +31,10 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
+from remit.model.task_file import FileLimits
 from remit.ports import Clock
 from remit.store import inbound
+from remit.store.rates import Rates
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
@@ -48,6 +50,7 @@ _USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
 _URL: Final = re.compile(r"https://[a-z0-9.-]+(?::[0-9]{1,5})?/v[0-9]{1,3}\.[0-9]")
 _NEAR_URL: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/v[0-9]{1,3}\.[0-9]")
 _BREAKS: Final = re.compile(r"[ \t]*[\n\r\t]\s*| {5,}")  # what no template accepts
+_MAX_BUTTON_TEXT: Final = 1024  # characters over buttons
 TEXT: Final = "{text}"  # placeholder for the text in a template's parameters
 
 Request: TypeAlias = Mapping[str, object]
@@ -126,12 +129,14 @@ def build(section: WhatsAppLine, context: ChannelContext) -> "WhatsAppChannel":
         else None,
         section.url,
     )
-    return WhatsAppChannel(number, context.clock, last_at, name=context.name)
+    rates = Rates(context.db)
+    return WhatsAppChannel(number, context.clock, last_at, name=context.name, rates=rates)
 
 
 class WhatsAppMessages:
     """What every way to WhatsApp shares: the form of a message, the owner, the client."""
 
+    claims_late: Final = True
     most: Final = MOST
     guidance: Final = (
         "Your deliverable will be sent by WhatsApp. Plain text only, *bold* sparingly. Keep it "
@@ -165,6 +170,7 @@ class WhatsAppMessages:
 
 
 class WhatsAppChannel(WhatsAppMessages):
+    files: Final = FileLimits(16_000_000, 100_000_000, apart=True)
     keeps: Final = SendGuarantee.NOTHING
     grace: Final = 900.0  # seconds in which a report settles what is in doubt
 
@@ -176,16 +182,24 @@ class WhatsAppChannel(WhatsAppMessages):
         *,
         name: str = "whatsapp",
         patience: float = PATIENCE,
+        rates: Rates | None = None,
     ) -> None:
         super().__init__(name, line.url, line.owner, clock)
         self._line = line
         self._last_inbound_at = last_inbound_at
         self._patience = patience
-        self._pace = SendRate()
+        self._pace = SendRate(name=name, rates=rates)
 
     def takes(self, address: str) -> bool:
         """Whether this is an address that it could send to."""
         return is_address(address)
+
+    async def takes_buttons(self, address: str | None, text: str) -> bool:
+        """Whether WhatsApp takes buttons now: within the window, under a short text."""
+        to = address or self._owner
+        if to is None or len(text) > _MAX_BUTTON_TEXT:
+            return False
+        return await self._free_text(digits(to), self._clock.now())
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send the body as it is, once the request is complete and the rate allows it.
@@ -196,12 +210,40 @@ class WhatsAppChannel(WhatsAppMessages):
         ready = await self._ready(parcel, now)
         if not isinstance(ready, _Ready):
             return ready
-        wait = self._pace.take(ready.to, now)
+        wait = await self._pace.take(ready.to, parcel.key, now)
         if wait > 0:
             return SendRetry("It is too soon for the next message by WhatsApp.", wait, spends=False)
         url = f"{self._line.url}/{self._line.number_id}/messages"
         said = await http_client.post(self._client, url, ready.token, ready.request, self._patience)
         return _answer(said, ready.token, now)
+
+    async def upload(self, parcel: Parcel) -> tuple[str, ...] | Answer:
+        """Give the file to WhatsApp, which names it; the message that carries it is sent later."""
+        token, now = self._line.token(), self._clock.now()
+        if not http_client.usable(token):
+            return Locked(_UNSET)
+        if len(parcel.files) != 1 or parcel.body:
+            return Refused("A file goes by WhatsApp as a message of its own, without other words.")
+        said = await self.media(token).upload(parcel.files[0])
+        if isinstance(said, str):
+            return (said,)
+        answer = _answer(said, token, now)
+        # Nobody got anything, so what is unclear may be repeated.
+        unclear = isinstance(answer, Unknown | Accepted)
+        return SendRetry("WhatsApp did not take the file.") if unclear else answer
+
+    def media(self, token: str) -> MediaLine:
+        return MediaLine(self._client, self._line.url, self._line.number_id, token, self._patience)
+
+    async def fetch_file(self, ident: str, most: int) -> bytes | None:
+        """Return the content of a file that somebody sent; None if it cannot be had."""
+        return await self.media(self._line.token()).fetch(ident, most)
+
+    async def refuses_files(self, address: str | None) -> str | None:
+        """Return why this person can be sent no file now."""
+        to = address or self._owner
+        free = to is not None and await self._free_text(digits(to), self._clock.now())
+        return None if free else _NO_FILE
 
     async def find(self, parcel: Parcel) -> None:  # noqa: ARG002 - as every channel has it
         """Return None: only a report says what became of a message."""
@@ -219,7 +261,9 @@ class WhatsAppChannel(WhatsAppMessages):
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
             return SendRetry(f"WhatsApp cannot be used at the moment ({type(error).__name__}).")
         if not http_client.usable(token):
-            return Locked("The access token of WhatsApp is missing or no token at all. Set it.")
+            return Locked(_UNSET)
+        if parcel.uploads and not free_text:
+            return Refused(_NO_FILE)
         request = _request(parcel, to, free_text, self._line.template)
         return request if isinstance(request, Refused) else _Ready(to, request, token)
 
@@ -238,6 +282,11 @@ class _Ready:
     token: str = field(repr=False)
 
 
+_UNSET: Final = "The access token of WhatsApp is missing or no token at all. Set it."
+_NO_FILE: Final = (
+    "This person has not written to us in the last 24 hours, so WhatsApp takes no file. Ask them "
+    "to write first, or take out the lines that name a file."
+)
 _NO_OWNER: Final = "The owner has no WhatsApp address. Name one in the settings of the channel."
 
 
@@ -264,7 +313,7 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
         return _no_address(to)
     if not _KEY.fullmatch(parcel.key):
         return "The key of a delivery must have 1 to 512 plain characters."
-    return http_client.unfit(parcel.body, MOST)
+    return None if parcel.uploads else http_client.unfit(parcel.body, MOST)
 
 
 def _request(
@@ -277,8 +326,7 @@ def _request(
         "biz_opaque_callback_data": parcel.key,
     }
     if free_text:
-        text = {"body": parcel.body, "preview_url": False}
-        return {**frame, "type": "text", "text": text}
+        return {**frame, **free_message(parcel)}
     if template is None:
         return Refused(
             "This person has not written to us in the last 24 hours, so WhatsApp takes a template "
@@ -308,21 +356,11 @@ def _answer(said: HttpReply | HttpFailure, token: str, now: datetime) -> Answer:
     told = _told(said, token, now) if isinstance(said, HttpReply) else None
     if told is not None:
         return told
-    doubt = http_client.neither(said, "WhatsApp")
-    if doubt is not None or isinstance(said, HttpFailure):
-        return doubt or Unknown("WhatsApp did not answer.")
-    if said.status < HTTPStatus.BAD_REQUEST:
-        return _taken(said)
-    return http_client.refusal(said, "WhatsApp", http_client.wait_of(said, now))
-
-
-def _taken(said: HttpReply) -> Answer:
-    messages = http_client.fields_of(said.body).get("messages")
+    body = said.body if isinstance(said, HttpReply) else None
+    messages = http_client.fields_of(body).get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
     ref = first.get("id") if isinstance(first, dict) else None
-    if isinstance(ref, str) and ref.strip():
-        return Accepted(ref)
-    return Unknown(f"WhatsApp answered {said.status} and named no message.")
+    return http_client.named(said, "WhatsApp", now, ref)
 
 
 def _told(said: HttpReply, token: str, now: datetime) -> Answer | None:

@@ -25,7 +25,7 @@ from remit.model.conversation import TalkContext, TurnOrder
 from remit.system.files import write_atomic
 
 FILE: Final = "reader-exam.json"
-VERSION: Final = 1  # raised when the exam or the form changes
+VERSION: Final = 2  # raised when the exam or the form changes
 MESSAGES: Final = 40
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from enum import StrEnum
 from functools import cache
-from importlib.resources import files
+from pkgutil import get_data
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
@@ -70,7 +70,7 @@ class LabelledMessage(Struct, frozen=True):
 
 @cache
 def public_messages() -> tuple[LabelledMessage, ...]:
-    text = files("remit.intake.exam").joinpath("public.jsonl").read_text(encoding="utf-8")
+    text = (get_data("remit.intake.exam", "public.jsonl") or b"").decode()
     return tuple(parse_messages(text.splitlines()))
 
 

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.unit import MessageUnit, UnitKind
+from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
 from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind, is_sign
 from remit.model.plan import Clause, ClauseOutcome

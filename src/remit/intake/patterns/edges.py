@@ -1,14 +1,16 @@
 """Finds where the units of a message begin and end."""
 
+from functools import cache
 from typing import Final
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.orders import read_order, skip_to
 from remit.intake.patterns.spoken_order import SpokenOrder
-from remit.language.files import phrases_in_all
+from remit.language.files import LANGUAGES, phrases_in_all
 from remit.language.order_words import TextLead, is_laughter, order_words
+from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind
-from remit.model.veto import ConditionKind
+from remit.model.veto import LED_KINDS
 
 _LEADING_MARKS: Final = frozenset(",;:.!?¿¡-–—…)*•·")
 _LONGEST_SUFFIX: Final = 24  # tokens
@@ -21,7 +23,14 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
     also = False
     while at < stop:
         token = words.tokens[at]
-        step = next((f[1] for t in (known.links, known.polite) if (f := t.at(keys, at))), None)
+        if (
+            token.kind is TokenKind.WORD
+            and keys[at] not in _leading_words()
+            and not is_laughter(token.key)
+        ):
+            break
+        lead = known.links.at(keys, at) or known.polite.at(keys, at)
+        step = lead[1] if lead else None
         if (heading := _heading_end(words, at, stop)) is not None:
             at = heading
         elif (thanks := _thanks_end(words, at, stop)) is not None:
@@ -38,6 +47,15 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
     return min(at, stop), also
 
 
+@cache
+def _leading_words() -> frozenset[str]:
+    """Return the words that may precede the content of a unit; most words do not."""
+    known = order_words()
+    numbers = (time_words(code).starts for code in LANGUAGES)
+    tables = (known.links, known.polite, known.talk)
+    return frozenset[str]().union(*numbers, *(table.firsts for table in tables))
+
+
 def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
     """Return the place after "thanks,", if something else follows."""
     found = order_words().talk.at(words.keys, at)
@@ -48,9 +66,11 @@ def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
 
 def _heading_end(words: MessageWords, at: int, stop: int) -> int | None:
     """Return the place after "three things:"."""
-    number = words.tokens[at].kind is TokenKind.NUMBER or words.time_at(at) is not None
     found = order_words().headings.at(words.keys, at + 1)
-    if found is None or not (number or words.is_number(at)):
+    if found is None:
+        return None
+    number = words.tokens[at].kind is TokenKind.NUMBER or words.time_at(at) is not None
+    if not (number or words.is_number(at)):
         return None
     end = found[1]
     while end < stop and (polite := order_words().polite.at(words.keys, end)):
@@ -103,15 +123,24 @@ def corrects_from(words: MessageWords, at: int, stop: int) -> SpokenOrder | None
             break
         found = found or step is not None
         at = step[1] if step else small[1] if small else at + 1
+    if not found:
+        return None
     order = read_order(words, at, stop)
-    if not found or order.verb or order.end < without_marks(words, at, stop):
+    if order.verb or order.end < without_marks(words, at, stop):
         return None
     return order if order.times or order.people or order.channels else None
 
 
 def begins_limit(words: MessageWords, at: int) -> bool:
-    tables = (phrases_in_all("conditions", kind.value) for kind in ConditionKind)
-    return any(table.at(words.keys, at) for table in tables)
+    return words.keys[at] in _limit_starts() and any(
+        phrases_in_all("conditions", kind.value).at(words.keys, at) for kind in LED_KINDS
+    )
+
+
+@cache
+def _limit_starts() -> frozenset[str]:
+    tables = (phrases_in_all("conditions", kind.value) for kind in LED_KINDS)
+    return frozenset[str]().union(*(table.firsts for table in tables))
 
 
 def without_suffix(

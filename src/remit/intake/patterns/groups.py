@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ChannelName, Contact
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.unit import MessageUnit, UnitKind
+from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
 from remit.intake.recipients import Question, QuestionTopic, channel_for, way_to
 from remit.language.order_words import SmallTalk
 from remit.language.time.phrase import TimePhrase, combine, corrected
@@ -314,7 +314,7 @@ def _one_of(people: Sequence[Contact], said: str) -> Contact | Question:
 def _unknown(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Question:
     said = words.slice(*span)
     if unit.stranger:
-        sentence = f"Who is {said!r}? Nobody of that name is in the book."
+        sentence = f"Who is {said!r}? Nobody in your contacts is called that."
         return Question(QuestionTopic.RECIPIENT, sentence)
     return Question(QuestionTopic.RECIPIENT, f"Who is meant by {said!r}?")
 

@@ -84,7 +84,7 @@ def _behind_bullet(words: MessageWords, start: int, end: int) -> tuple[int, bool
 def sentence_end(words: MessageWords, at: int, end: int) -> int:
     """Return where the sentence that begins at a token ends, after its marks."""
     for n in range(at, end):
-        if n > at and _is_numbered(words, n):
+        if n > at and words.tokens[n].kind is TokenKind.NUMBER and _is_numbered(words, n):
             return n
         if (
             words.tokens[n].text not in SENTENCE_ENDS
@@ -110,7 +110,7 @@ def _corrects(words: MessageWords, at: int) -> bool:
 def _is_numbered(words: MessageWords, at: int) -> bool:
     """Whether another list item begins inside a line: "1) … 2) …"."""
     token = words.tokens[at]
-    number = token.kind is TokenKind.NUMBER and len(token.text) <= _MOST_DIGITS and not token.tight
+    number = len(token.text) <= _MOST_DIGITS and not token.tight
     return number and words.keys[at + 1 : at + 2] == (")",) and words.keys[at - 1] != "("
 
 

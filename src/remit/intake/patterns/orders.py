@@ -6,7 +6,7 @@ with an unknown word is refused.
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Final, TypeAlias, cast
+from typing import Final, TypeAlias
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import SpokenOrder
@@ -27,9 +27,11 @@ _Part: TypeAlias = Callable[[MessageWords, SpokenOrder, int], int | None]
 
 def read_order(words: MessageWords, at: int, stop: int) -> SpokenOrder:
     """Read from a token as far as everything is part of an order."""
-    if (at, stop) not in words.orders:
-        words.orders[at, stop] = _read(words, at, stop)
-    return cast("SpokenOrder", words.orders[at, stop])
+    found = words.orders.get((at, stop))
+    if isinstance(found, SpokenOrder):
+        return found
+    words.orders[at, stop] = made = _read(words, at, stop)
+    return made
 
 
 def _read(words: MessageWords, at: int, stop: int) -> SpokenOrder:
@@ -67,11 +69,10 @@ def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | 
         return None
     if order.reminds and _begins_content(words, at):
         return None
+    parts = _MARK_PARTS if token.kind is TokenKind.MARK else _PARTS
     if token.kind is TokenKind.WORD:
         key = words.keys[at]
         parts = _parts_from(key, named=at in words.named, way=key in words.book.ways.firsts)
-    else:
-        parts = _PARTS
     for take in parts:
         if (after := take(words, order, at)) is not None and after <= stop:
             return after
@@ -333,6 +334,9 @@ def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     return at + 1 if early or lists else None
 
 
+_MARK_PARTS: Final[tuple[_Part, ...]] = (
+    *(_excluded, _corrected, _person, _channel, _unnamed, _me, _small),
+)
 _PARTS: Final[tuple[_Part, ...]] = (
     *(_excluded, _corrected, _time, _led_time, _person, _message),
     *(_channel, _verb, _unnamed, _me, _it, _small),

@@ -12,8 +12,13 @@ from remit.intake.patterns.edges import (
     without_suffix,
 )
 from remit.intake.patterns.orders import read_order, skip_to
-from remit.intake.patterns.spoken_order import SpokenOrder, merged
-from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
+from remit.intake.patterns.spoken_order import (
+    MessageUnit,
+    SpokenOrder,
+    UnitKind,
+    UnitSearch,
+    merged,
+)
 from remit.language.order_words import TextLead, VerbKind, order_words
 from remit.language.time.phrase import combine
 from remit.language.tokens import TokenKind

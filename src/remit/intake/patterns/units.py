@@ -27,8 +27,13 @@ from remit.intake.patterns.sending import (
     read_send,
     read_timed_note,
 )
-from remit.intake.patterns.spoken_order import SpokenOrder, merged
-from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
+from remit.intake.patterns.spoken_order import (
+    MessageUnit,
+    SpokenOrder,
+    UnitKind,
+    UnitSearch,
+    merged,
+)
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
 from remit.language.tokens import TokenKind
 

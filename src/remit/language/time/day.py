@@ -1,6 +1,5 @@
 """Parses days: tomorrow, next Friday, 1.3., March 1st, el 1 de marzo, 2026-03-01."""
 
-from collections.abc import Callable
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -54,34 +53,22 @@ def read_day(line: TimeText, at: int) -> Found | None:
         return DayOffset(offset, part), end
     if ends := words.month_ends.at(line.keys, at):
         return MonthEnd(), ends[1]
-    readers: tuple[Callable[[TimeText, int], Found | None], ...] = (
-        _weekday,
-        _iso,
-        _dotted,
-        _slashed,
-        _month_first,
-        _day_first,
-        _day_alone,
-    )
-    for read in readers:
-        if found := read(line, at):
-            return found
-    return None
+    led = words.on.at(line.keys, at)
+    start = led[1] if led else at
+    found = _weekday(line, at, start)
+    if found is None and line.number(start, 4) is not None:
+        found = _iso(line, start) or _dotted(line, at, start) or _slashed(line, at, start)
+    return found or _month_first(line, start) or _day_first(line, at, start) or _day_alone(line, at)
 
 
-def _after_on(line: TimeText, at: int) -> int:
-    led = line.words.on.at(line.keys, at)
-    return led[1] if led else at
-
-
-def _weekday(line: TimeText, at: int) -> Found | None:
+def _weekday(line: TimeText, at: int, start: int) -> Found | None:
     words = line.words
     if week := words.next_week.at(line.keys, at):
-        day = words.weekdays.at(line.keys, _after_on(line, week[1]))
+        led = words.on.at(line.keys, week[1])
+        day = words.weekdays.at(line.keys, led[1] if led else week[1])
         return (NamedWeekday(day[0], WhichWeek.NEXT_WEEK), day[1]) if day else None
     which = words.which.at(line.keys, at)
-    start = which[1] if which else _after_on(line, at)
-    day = words.weekdays.at(line.keys, start)
+    day = words.weekdays.at(line.keys, which[1] if which else start)
     if day is None:
         return None
     meant = which[0] if which else WhichWeek.COMING
@@ -92,8 +79,7 @@ def _weekday(line: TimeText, at: int) -> Found | None:
     return NamedWeekday(day[0], meant), day[1]
 
 
-def _iso(line: TimeText, at: int) -> Found | None:
-    start = _after_on(line, at)
+def _iso(line: TimeText, start: int) -> Found | None:
     year, month, day = line.number(start, 4), line.number(start + 2, 2), line.number(start + 4, 2)
     if year is None or month is None or day is None:
         return None
@@ -102,9 +88,8 @@ def _iso(line: TimeText, at: int) -> Found | None:
     return _checked(CalendarDate(day, month, year), start + 5)
 
 
-def _dotted(line: TimeText, at: int) -> Found | None:
+def _dotted(line: TimeText, at: int, start: int) -> Found | None:
     """Read 1.3. and 1.3.2026; without a last dot or a year only after "am"."""
-    start = _after_on(line, at)
     day, month = line.number(start, 2), line.number(start + 2, 2)
     if day is None or month is None or not line.is_tight(start + 1, "."):
         return None
@@ -118,9 +103,8 @@ def _dotted(line: TimeText, at: int) -> Found | None:
     return _checked(CalendarDate(day, month), end + dot) if dot or start > at else None
 
 
-def _slashed(line: TimeText, at: int) -> Found | None:
+def _slashed(line: TimeText, at: int, start: int) -> Found | None:
     """Read 25/3 and 1/3/2026, after "on" or with a year; else it may be a fraction."""
-    start = _after_on(line, at)
     one, two = line.number(start, 2), line.number(start + 2, 2)
     if one is None or two is None or not line.is_tight(start + 1, "/"):
         return None
@@ -134,9 +118,9 @@ def _slashed(line: TimeText, at: int) -> Found | None:
     return _checked(CalendarDate(day, month, year, swapped), end + 2 if year else end)
 
 
-def _month_first(line: TimeText, at: int) -> Found | None:
+def _month_first(line: TimeText, start: int) -> Found | None:
     """Read March 1, March 1st 2026."""
-    month = line.words.months.at(line.keys, _after_on(line, at))
+    month = line.words.months.at(line.keys, start)
     if month is None:
         return None
     day = line.number(month[1], 2)
@@ -150,11 +134,11 @@ def _month_first(line: TimeText, at: int) -> Found | None:
     return _checked(CalendarDate(day, month[0], year[0] if year else None), end)
 
 
-def _day_first(line: TimeText, at: int) -> Found | None:
+def _day_first(line: TimeText, at: int, start: int) -> Found | None:
     """Read 1 March, 1st of March, 1. März, 1 de marzo de 2026."""
     words = line.words
     led = words.the_day.at(line.keys, at)
-    start = led[1] if led else _after_on(line, at)
+    start = led[1] if led else start
     number = words.ordinals.at(line.keys, start) or read_number(line, start)
     if number is None:
         return None

@@ -1,7 +1,7 @@
 """A parsed time, not yet resolved: frequency, day, time of day, start and end."""
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final, cast
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -64,7 +64,8 @@ def read_time(line: TimeText, at: int) -> TimePhrase | None:
     place = ~at if line.recurs else at  # what comes back may end, so that it reads otherwise
     if place not in line.read:
         line.read[place] = _read(line, at)
-    return cast("TimePhrase | None", line.read[place])
+    found = line.read[place]
+    return found if isinstance(found, TimePhrase) else None
 
 
 def _read(line: TimeText, at: int) -> TimePhrase | None:

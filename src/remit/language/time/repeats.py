@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,24 +35,20 @@ Found = tuple[RepeatFrequency, int]
 
 
 def read_every(line: TimeText, at: int) -> Found | None:
-    """Read how often something is to happen."""
-    readers: tuple[Callable[[TimeText, int], Found | None], ...] = (
-        _of_each_month,
-        _after_every,
-        _by_themselves,
-        _from_to,
-        _adverb,
-    )
-    for read in readers:
-        if found := read(line, at):
-            return found
-    return None
+    """Read how often something is to happen; each place is read once."""
+    if at not in line.often:
+        readers: tuple[Callable[[TimeText, int], Found | None], ...] = (
+            *(_of_each_month, _after_every, _by_themselves, _from_to, _adverb),
+        )
+        line.often[at] = next((found for read in readers if (found := read(line, at))), None)
+    return cast("Found | None", line.often[at])
 
 
 def comes_back(line: TimeText) -> bool:
     """Whether anything in a sentence repeats."""
     starts = line.words.often_starts
-    return any(key in starts and read_every(line, at) for at, key in enumerate(line.keys))
+    places = [at for at, key in enumerate(line.keys) if key in starts]
+    return any(read_every(line, at) for at in places)
 
 
 def joined_every(one: RepeatFrequency, other: RepeatFrequency) -> RepeatFrequency | None:

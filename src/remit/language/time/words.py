@@ -223,7 +223,8 @@ class TimeText(Struct, frozen=True, eq=False):
     keys: tuple[str, ...]
     words: TimeWords
     recurs: bool = False
-    read: dict[int, object] = field(default_factory=dict)
+    read: dict[int, object] = field(default_factory=dict)  # times by their places
+    often: dict[int, object] = field(default_factory=dict)  # how often something comes back
 
     def is_word(self, at: int) -> bool:
         return at < len(self.tokens) and self.tokens[at].kind is TokenKind.WORD

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from remit import gate
 from remit.gate import HoldReason, Objection, eye, pair
-from remit.intake.card import RequestCard, make_card
+from remit.intake.card import OpenLine, RequestCard, make_card
+from remit.intake.recipients import QuestionTopic
 from remit.journal import tries
 from remit.journal.tries import TryHistory
 from remit.language.sentences import sentences
@@ -21,11 +22,12 @@ from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
-from remit.model.review import SEND, Review, Undo
+from remit.model.review import SEND, Review
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
-from remit.server.web import letter, patch, review_kinds, shell, trail
+from remit.server.page_language import say
+from remit.server.web import letter, patch, review_kinds, shell, task_sections, trail
 from remit.server.web.letter import ChannelLabel, LetterPreview
 from remit.server.web.patch import PatchView
 from remit.server.web.review_kinds import ReviewButton, ReviewKind
@@ -35,20 +37,21 @@ from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 
 _NO_TEXT: Final = (HoldReason.DECLINE, HoldReason.EMPTY)  # holds without a usable draft
+_MOST_NAMES: Final = 8  # contacts to click
 _EVENTS: Final = 200  # the last ones; the task's page has all
 
 
 _TITLES: Final = {
-    ReviewKind.HELD: "This was held. What shall be sent?",
-    ReviewKind.UNPROVEN: "This is not proven. Accept it as it is?",
+    ReviewKind.HELD: "This text was held. What should be sent?",
+    ReviewKind.UNPROVEN: "Some checks failed. Send anyway?",
 }
 # For these the facts come first.
 _LED: Final = {
     ReviewKind.MERGE: "Merge this into your folder?",
     ReviewKind.INTENDED: "Is this change of tests intended?",
-    ReviewKind.WORK: "Nobody could prove this. What now?",
-    ReviewKind.MEND: "What was merged does not hold. Fix it?",
-    ReviewKind.LESSON: "Shall this be learned?",
+    ReviewKind.WORK: "All attempts failed. What now?",
+    ReviewKind.MEND: "The merged work failed a check. Fix it?",
+    ReviewKind.LESSON: "Learn this?",
     ReviewKind.RESTORED: "A backup was restored. Run this once now?",
 }
 
@@ -74,6 +77,7 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
     id: str
     kind: ReviewKind
     task: Task
+    review: Review | None = None  # None: an ended task
     asked_at: datetime
     title: str
     lead: str = ""
@@ -82,11 +86,16 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
     acts: tuple[ReviewButton, ...] = ()
     draft: str = ""  # the editor's initial text
     text: str = ""  # its current text
+    edited: bool = False  # the owner changed it after it was checked
     shown: str = ""  # its subject, if that is no letter
     to: RecipientLabel | None = None
+    goes_to: tuple[str, str] | None = None  # recipient and channel, if they can be changed
+    called: Mapping[str, str] = {}  # every channel that a text can go to
+    people: tuple[str, ...] = ()
     look: LetterPreview | None = None
     always: RecipientLabel | None = None  # whom "always" would apply to
     options: tuple[tuple[str, str], ...] = ()  # each, and its text as an answer
+    new_contact: tuple[str, ...] = ()  # on which channels the answer may be a new contact
     card: RequestCard | None = None  # what was understood of a message, and what is open
     delivery: Delivery | None = None  # the unknown one
     sent: tuple[SentText, ...] = ()
@@ -113,6 +122,10 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
         return [(each.description or found.activity, found) for each, found in pairs]
 
     @property
+    def skipped(self) -> int:
+        return sum(each.result is Result.SKIPPED for each in self.findings)
+
+    @property
     def passed(self) -> int:
         return sum(each.result is Result.PASS for each in self.findings)
 
@@ -121,15 +134,23 @@ async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
     waiting, past, known, on_card = await call.house.db.read(_review, review_id)
     asked = replace(_asked(call, waiting, past), tried=trail.rows(known.attempts, call.house.zone))
     shown = [call.house.permits.addressed(task) for task in on_card]
-    return _with_card(asked, make_card(shown, call.house.zone)) if shown else asked
+    if shown:
+        return _with_card(call, asked, make_card(shown, call.house.zone))
+    if asked.kind is not ReviewKind.WHOM:
+        return asked
+    channel = channel_of(waiting.review, waiting.task)
+    names = call.house.permits.names(channel)[:_MOST_NAMES]
+    options = tuple((name, name) for name in names)
+    return replace(asked, options=options, new_contact=(channel,))
 
 
 async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
     """Return an ended task, or its open question; None if there is nothing to show."""
-    task, open_, past = await call.house.db.read(_task, task_id)
-    if open_ is not None:
+    task, asked, past = await call.house.db.read(_task, task_id)
+    open_ = next((each.id for each in asked if each.decision is None), None)
+    if open_ is not None or not task.ended:
         return open_
-    return _ended(call, task, past) if task.ended else None
+    return replace(_ended(call, task, past), edited=review_kinds.was_edited(asked))
 
 
 def draft_of(review: Review) -> str:
@@ -153,26 +174,46 @@ def channel_of(review: Review, task: Task) -> str:
     return to.channel if to else first.channel if first else "dashboard"
 
 
+def goes_to(review: Review, task: Task) -> tuple[str, str]:
+    """Return who gets a text, and on which channel; the owner is an empty name."""
+    to, channel = permission(review), channel_of(review, task)
+    named = next((each.recipient for each in task.delivery if each.channel == channel), None)
+    return (to.contact if to else named or ""), channel
+
+
 def digest_of(review: Review) -> str:
     """Return the digest; a question without one is bound by its own words."""
     whole = f"{review.question}\x1f{review.evidence}"
     return review.digest or hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _with_card(asked: ReviewPage, card: RequestCard) -> ReviewPage:
+def _with_card(call: Call, asked: ReviewPage, card: RequestCard) -> ReviewPage:
     """Add the card of a message; with several open lines an answer starts with a number."""
-    many = len(card.open) > 1
+    lines = tuple(replace(line, options=_offered(call, line, card.language)) for line in card.open)
+    card, many = replace(card, open=lines), len(lines) > 1
     options = tuple(
         (option, f"{line.number}: {option}" if many else option)
-        for line in card.open
+        for line in lines
         for option in line.options
         if asked.kind is ReviewKind.REQUEST
     )
+    if not many and lines and lines[0].about == QuestionTopic.RECIPIENT:
+        asked = replace(asked, new_contact=tuple(call.house.settings.channels))
     if not many or asked.kind is not ReviewKind.REQUEST:
         return replace(asked, card=card, options=options)
     title = sentences(card.language)["several"].format(len(card.open))
     problem, _, _ = asked.lead.partition(title)  # why the last answer was not accepted
     return replace(asked, card=card, options=options, title=title.rstrip("."), lead=problem.strip())
+
+
+def _offered(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
+    """Return answers to click: those of the question, or else usual ones."""
+    if line.options:
+        return line.options
+    if line.about == QuestionTopic.RECIPIENT:
+        return tuple(call.house.permits.names()[:_MOST_NAMES])
+    say = sentences(language)
+    return (say["soon"], say["tomorrow"]) if line.about == QuestionTopic.TIME else ()
 
 
 def _review(tx: Tx, review_id: ReviewId) -> tuple[WaitingReview, TaskTrail, TryHistory, list[Task]]:
@@ -187,10 +228,9 @@ def _review(tx: Tx, review_id: ReviewId) -> tuple[WaitingReview, TaskTrail, TryH
     return waiting, past, known, [task for task in on_card if not task.ended]
 
 
-def _task(tx: Tx, task_id: TaskId) -> tuple[Task, ReviewId | None, TaskTrail]:
-    task = tasks.get(tx, task_id)
-    asked = (each.id for each in reviews.of_task(tx, task_id) if each.decision is None)
-    return task, next(asked, None), _past(tx, task, spending.of_task(tx, task_id).cents)
+def _task(tx: Tx, task_id: TaskId) -> tuple[Task, list[Review], TaskTrail]:
+    task, asked = tasks.get(tx, task_id), list(reviews.of_task(tx, task_id))
+    return task, asked, _past(tx, task, spending.of_task(tx, task_id).cents)
 
 
 def _past(tx: Tx, task: Task, cents: int) -> TaskTrail:
@@ -215,8 +255,9 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         id=str(review.id),
         kind=kind,
         task=task,
+        review=review,
         asked_at=task.created_at.astimezone(zone),
-        title=(_TITLES | _LED).get(kind, title),
+        title=say((_TITLES | _LED)[kind]) if kind in _TITLES | _LED else title,
         lead=_lead(review, kind, rest),
         why=review_kinds.why(kind, rule),
         digest=digest_of(review),
@@ -224,7 +265,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         draft=draft,
         text=review.draft or draft,
         shown=review.evidence,
-        stand=trail.of_review(review, task, undo_of(call), shell.local(call)),
+        stand=trail.of_review(review, task, call.house.inbox.undo_window, shell.local(call)),
         trail=_local(past, call),
     )
     if kind is ReviewKind.LESSON:
@@ -266,7 +307,18 @@ def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         if allowed
         else _first_to(made.task, way)
     )
-    title = f"Send this to {to.name} {way.by}?" if made.kind is ReviewKind.SEND else made.title
+    title = (
+        say("Send this to {0} {1}?", _you(to.name), way.by)
+        if made.kind is ReviewKind.SEND
+        else made.title
+    )
+    if made.kind is ReviewKind.SEND and to.name == "you" and channel == "dashboard":
+        title = say("Keep this on your dashboard?")
+    if len(made.task.delivery) == 1 and not made.stand.over:
+        # A channel that is gone stays chosen, so that an approval does not change it.
+        called = {channel: channel} | task_sections.called(call.house.settings.channels)
+        made = replace(made, goes_to=goes_to(review, made.task), called=called)
+        made = replace(made, people=tuple(call.house.permits.names()))
     return replace(
         made,
         title=title,
@@ -274,6 +326,10 @@ def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         look=letter.look(call, channel, made.text),
         always=to if allowed else None,
     )
+
+
+def _you(name: str) -> str:
+    return say("you") if name == "you" else name
 
 
 def _first_to(task: Task, way: ChannelLabel) -> RecipientLabel:
@@ -291,7 +347,7 @@ def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     local = doubted.astimezone(call.house.zone) if doubted else None
     return replace(
         made,
-        title=f"Did this reach {to.name} {way.by}?",
+        title=say("Did this reach {0} {1}?", _you(to.name), way.by),
         to=to,
         look=letter.look(call, delivery.channel, delivery.body or review.evidence),
         lead="",
@@ -308,7 +364,7 @@ def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
         task=task,
         asked_at=task.created_at.astimezone(call.house.zone),
         title=task.title,
-        why=(past.end or "It ended without a word.") if failed else "",
+        why=(past.end or say("It ended without a message.")) if failed else "",
         digest="",
         shown=task.tool_output or task.result_summary or "",
         sent=tuple(_sent(call, each) for each in task.delivery if each.body and not each.part),
@@ -323,10 +379,6 @@ def _sent(call: Call, delivery: Delivery) -> SentText:
     )
     look = letter.look(call, delivery.channel, delivery.body or "")
     return SentText(to, look, delivery.status, delivery.reason or "")
-
-
-def undo_of(call: Call) -> Undo:
-    return Undo(call.house.settings.deliver.undo, ("dashboard",))
 
 
 def permission(review: Review) -> Permission | None:

@@ -15,6 +15,7 @@ from remit.model.run import Event, EventKind, Run
 from remit.model.status import ACTIVE
 from remit.model.task import Task
 from remit.server.call import Call, CallResult, QueryParameter, numbers, page
+from remit.server.page_language import say
 from remit.server.web import markup, shell, story, timeline
 from remit.server.web.markup import TextChanges
 from remit.server.web.story import LogKind, LogLine, ToolUse
@@ -111,7 +112,7 @@ class AttemptSide(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        return f"Attempt {self.attempt.n}"
+        return say("Attempt {0}", self.attempt.n)
 
 
 class StepPair(Struct, frozen=True):

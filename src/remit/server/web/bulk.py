@@ -14,6 +14,7 @@ from remit.operations.bulk import BULK
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody, as_list
 from remit.server.call import Call, CallResult, form
+from remit.server.page_language import say
 from remit.server.web import line, saved, shell, words
 from remit.store import tasks
 from remit.store.database import Tx
@@ -98,7 +99,7 @@ async def _preview(call: Call, body: BulkForm, told: JsonMap) -> CallResult:
     values: dict[str, object] = {
         "body": body,
         "verb": verb,
-        "ask": verb.ask.format(_tasks(fit)),
+        "ask": say(verb.ask).format(_tasks(fit)),
         "fit": fit,
         "more": told["more"],
         "first": told["first"],
@@ -126,7 +127,7 @@ def _with(back: str, done: str) -> str:
 
 
 def _tasks(n: int) -> str:
-    return "1 task" if n == 1 else f"{words.count(n)} tasks"
+    return say("1 task") if n == 1 else say("{0} tasks", words.count(n))
 
 
 def _number(found: Json) -> int:

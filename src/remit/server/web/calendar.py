@@ -11,6 +11,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import BadInput
+from remit.server.page_language import say
+from remit.server.web.words import dated
 
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = 7
@@ -82,13 +84,14 @@ class CalendarSheet(Struct, frozen=True):
     @property
     def title(self) -> str:
         if self.span is CalendarSpan.MONTH:
-            return f"{self.on:%B %Y}"
+            return dated(self.on, "%B %Y")
         last = self.until - _DAY
+        until = dated(last, f"{last.day} %b %Y")
         if self.first.month == last.month:
-            return f"{self.first.day} to {last.day} {last:%B %Y}"
+            return say("{0} to {1}", self.first.day, dated(last, f"{last.day} %B %Y"))
         if self.first.year == last.year:
-            return f"{self.first.day} {self.first:%b} to {last.day} {last:%b %Y}"
-        return f"{self.first.day} {self.first:%b %Y} to {last.day} {last:%b %Y}"
+            return say("{0} to {1}", dated(self.first, f"{self.first.day} %b"), until)
+        return say("{0} to {1}", dated(self.first, f"{self.first.day} %b %Y"), until)
 
     @property
     def before(self) -> date:
@@ -104,12 +107,11 @@ class CalendarSheet(Struct, frozen=True):
 
 
 def sheet(span: CalendarSpan, on: date) -> CalendarSheet:
-    """Return the week, or the month in whole weeks, of a day; weeks begin on Monday."""
+    """Return seven days from a day on, or its month in whole weeks; those begin on Monday."""
     if not 1971 <= on.year < _LATEST:  # noqa: PLR2004 - before that nothing was planned here
         raise BadInput("Choose a day between 1971 and 2199.", field="on")
     if span is CalendarSpan.WEEK:
-        first = on - on.weekday() * _DAY
-        return CalendarSheet(span, first, first + 7 * _DAY, on)
+        return CalendarSheet(span, on, on + 7 * _DAY, on)
     begins = on.replace(day=1)
     ends = (begins + 32 * _DAY).replace(day=1)
     first = begins - begins.weekday() * _DAY

@@ -150,7 +150,7 @@ async def begin(call: Call) -> CallResult:
     """Start a conversation with its first turn."""
     said = call.read(TurnForm)
     if not said.text.strip():
-        return await _list(call, wrong="Say something first.", status=422)
+        return await _list(call, wrong="Write something first.", status=422)
     talk = await perform(call, NewConversation())
     return await _spoken(call, str(talk.content["id"]), said)
 

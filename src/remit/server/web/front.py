@@ -3,27 +3,29 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from starlette.responses import Response
 
 from remit.errors import BadInput
 from remit.intake.plain_reader import MessageResult, message_result_to_json
+from remit.language.order_words import SmallTalk
 from remit.model.codec import Json
 from remit.model.task import Task
-from remit.operations.arguments import NewMessage, NewTask
+from remit.operations.arguments import NewConversation, NewMessage, NewTask, NewTurn
 from remit.operations.messages import HEAR
 from remit.operations.table import perform
-from remit.server.bodies import RequestBody
+from remit.server import task_files
+from remit.server.bodies import RequestBody, as_list
 from remit.server.call import Call, CallResult, QueryParameter, form, page
 from remit.server.problem import KINDS, Problem
 from remit.server.web import (
     bulk,
     conversations,
     inbox,
-    notices_acts,
     refused,
     saved,
     schedule,
+    section_forms,
     settings,
     settings_acts,
     shell,
@@ -44,10 +46,23 @@ class OrderForm(RequestBody):
 
     text: Annotated[str, Field(max_length=_TEXT)] = ""
     project: Annotated[str, Field(max_length=100)] = ""
+    # Each is the hash of a kept file, and its name.
+    file: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=20)] = ()
+
+    @property
+    def attachments(self) -> dict[str, str]:
+        found: dict[str, str] = {}
+        for each in self.file:
+            digest, _, name = each.partition(" ")
+            while found.get(name, digest) != digest:
+                name = f"copy of {name}"
+            found[name] = digest
+        return found
 
 
-async def front(_: Call) -> CallResult:
-    return shell.elsewhere("/inbox")
+async def front(call: Call) -> CallResult:
+    first = not call.house.thinks and section_forms.is_first_run(call.house.settings)
+    return shell.elsewhere("/welcome" if first else "/inbox")
 
 
 async def fresh(call: Call) -> CallResult:
@@ -62,13 +77,28 @@ async def entrust(call: Call) -> CallResult:
         heard = await _heard(call, said)
     except BadInput as wrong:
         values = {"text": said.text, "wrong": str(wrong), "heard": None, "project": said.project}
+        if call.part:
+            return shell.part("parts/handed.html", values, 422)
         return await _new(call, values, 422)
+    if not heard.tasks and (heard.order is not None or heard.answer is SmallTalk.QUESTION):
+        return await _talked(call, said.text)
+    if call.part:
+        return shell.part("parts/handed.html", {"wrong": None, **_receipt(heard)})
     return await _new(call, {"text": "", "wrong": None, **_receipt(heard)})
+
+
+async def _talked(call: Call, text: str) -> CallResult:
+    """Open a conversation with words that are no new task: a question, or about a task."""
+    talk = str((await perform(call, NewConversation())).content["id"])
+    await perform(call, NewTurn(talk, text, patience=0.0))
+    return shell.elsewhere(f"/conversations/{talk}#end")
 
 
 async def received(call: Call) -> CallResult:
     """Return the receipt of a stored message again: it may have been read meanwhile."""
     heard = await call.house.intake.became(call.task_id)
+    if call.flag("toast"):
+        return shell.part("parts/handed.html", {"wrong": None, **_receipt(heard)})
     return shell.part("parts/receipt.html", await _around(call) | _receipt(heard))
 
 
@@ -79,9 +109,11 @@ async def _around(call: Call) -> dict[str, object]:
 
 async def _heard(call: Call, said: OrderForm) -> MessageResult:
     """What became of the words; work on a project is one task, and is not read as more."""
+    files = said.attachments
     if not said.project:
-        return cast("MessageResult", (await perform(call, NewMessage(said.text))).value)
-    made = await perform(call, NewTask(said.text, project=said.project))
+        heard = await perform(call, NewMessage(said.text, attachments=files))
+        return cast("MessageResult", heard.value)
+    made = await perform(call, NewTask(said.text, project=said.project, attachments=files))
     return MessageResult((cast("Task", made.value),))
 
 
@@ -124,7 +156,12 @@ ROUTES: Final = (
     page("/", front, "The front door"),
     page("/new", fresh, "A new task"),
     form("/new", entrust, "Hand over a task", OrderForm, HEAR),
-    page("/new/{id}", received, "What a message became"),
+    page(
+        "/new/{id}",
+        received,
+        "What a message became",
+        QueryParameter("toast", "In one line.", {"enum": ["true", "false"]}),
+    ),
     page("/agent", agent, "Who works"),
     page(
         "/palette",
@@ -146,10 +183,13 @@ PAGES_ROUTES: Final = (
     *refused.ROUTES,
     *task.ROUTES,
     *task_acts.ROUTES,
+    *task_files.PAGES,
     *task_acts.TASK_EDIT_ROUTES,
+    *settings_acts.SIGN_INS_ROUTES,
     *settings.ROUTES,
+    *section_forms.WELCOME_ROUTES,
     *settings_acts.ROUTES,
-    *notices_acts.ROUTES,
+    *settings_acts.NOTICES_ACTS_ROUTES,
 )
 
 

@@ -1,83 +1,55 @@
 """The inbox page: what waits for the owner, one thing opened, and the answers to it."""
 
 import json
-import re
 from datetime import datetime, timedelta
-from typing import Annotated, Final, Literal
+from typing import Final, cast
 
 from msgspec.structs import replace
-from pydantic import Field, model_validator
 
 from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.caller import Scope
 from remit.model.codec import stamp
 from remit.model.ids import ReviewId
 from remit.model.review import Review, ReviewAnswer
+from remit.model.task import Task
 from remit.operations import reviews, tasks
 from remit.operations.arguments import (
+    CancelTask,
     NewDecision,
+    NewDelivery,
+    NewTask,
     Postponement,
     ResumeTask,
     RetryTask,
+    SeeResults,
     SeeTask,
-    UndoTask,
+    UndoDecision,
 )
+from remit.operations.settings_arguments import NewContact
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.bodies import EmptyBody
 from remit.server.call import Call, CallResult, QueryParameter, form, page
 from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail
 from remit.server.web.ask import ReviewPage
+from remit.server.web.inbox_listing import (
+    ContactAnswer,
+    NewAnswer,
+    NewLater,
+    NewText,
+    NewTry,
+    SeenForm,
+)
 from remit.server.web.review_kinds import ReviewKind
 from remit.store import inbox as store
+from remit.store import reviews as stored_reviews
 from remit.store.inbox import WaitingReview
 
-_MOST: Final = 100_000
-_MOST_LINES: Final = 100
-_LINE: Final = re.compile(r"line-[0-9]{1,3}")
+_MOST_NAME: Final = 100
 _EVENING, _MORNING = 18, 8  # o'clock
 _DONE: Final = QueryParameter("done", "What was just decided.", {"type": "string"})
+_ANSWER: Final = QueryParameter("answer", "What a link in a mail chose.", {"type": "string"})
+_BY: Final = QueryParameter("by", "The channel of that mail.", {"type": "string"})
 _AT: Final = QueryParameter("at", "What is open beside the list.", {"type": "string"})
-
-
-class NewAnswer(RequestBody):
-    """A form of the inbox. Approving a text that differs from the draft is an edit."""
-
-    answer: Annotated[ReviewAnswer, Field(strict=False)] = ReviewAnswer.APPROVE
-    text: Annotated[str, Field(max_length=_MOST)] = ""
-    choice: Annotated[str, Field(max_length=_MOST)] = ""
-    always: bool = False
-    digest: Annotated[str, Field(max_length=64)] = ""
-    lines: dict[int, str] = Field(default_factory=dict, max_length=_MOST_LINES)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _with_lines(cls, form: dict[str, object]) -> dict[str, object]:
-        """The form with its fields `line-1`, `line-2`, … as one."""
-        lines = {name[5:]: words for name, words in form.items() if _LINE.fullmatch(name)}
-        rest = {name: words for name, words in form.items() if not _LINE.fullmatch(name)}
-        return {**rest, "lines": lines} if lines else rest
-
-    @property
-    def words(self) -> str:
-        """What is answered: a choice, the lines of the card that were filled in, or the text."""
-        filled = {n: " ".join(words.split()) for n, words in self.lines.items()}
-        lines = "\n".join(f"{n}: {words}" for n, words in sorted(filled.items()) if words)
-        if lines and self.text.strip():
-            raise BadInput("Answer line by line, or all in one text, not both.", field="text")
-        return self.choice or lines or self.text
-
-
-class NewText(RequestBody):
-    text: Annotated[str, Field(max_length=_MOST)] = ""
-
-
-class NewLater(RequestBody):
-    until: Literal["hour", "evening", "morning"] | None = None
-    at: Annotated[str, Field(max_length=40)] = ""
-
-
-class NewTry(RequestBody):
-    instructions: Annotated[str, Field(max_length=_MOST)] = ""
 
 
 # Looking ------------------------------------------------------------------------------------------
@@ -107,7 +79,9 @@ async def rows(call: Call) -> CallResult:
 async def stand(call: Call) -> CallResult:
     """Return the current state of a question, in one sentence."""
     opened = await _open(call, call.path["id"])
-    return shell.part("parts/stand.html", {"ask": opened})
+    return shell.part(
+        "parts/stand.html", {"ask": opened, "listed": await inbox_listing.listed(call)}
+    )
 
 
 async def preview(call: Call) -> CallResult:
@@ -130,9 +104,62 @@ async def decide(call: Call) -> CallResult:
     try:
         decision = _decision(found.review, said)
         _check_seen(found.review, said)
+        if elsewhere := _elsewhere(found, said):
+            return await _send_elsewhere(call, found, elsewhere)
         await perform(call, decision)
     except (AlreadyDecided, BadInput, Conflict) as wrong:
         return await _not_done(call, said, wrong)
+    return await _asked_again(call, found, said.answer) or _onward(listed, str(call.review_id))
+
+
+def _elsewhere(found: WaitingReview, said: NewAnswer) -> NewDelivery | None:
+    """Return where an approved text goes instead, if recipient or channel were changed."""
+    if said.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT) or said.to is None:
+        return None
+    name, channel = ask.goes_to(found.review, found.task)
+    to, over = said.to.strip(), said.channel or channel
+    if (to, over) == (name, channel):
+        return None
+    if not said.text.strip():
+        raise BadInput("Write the message first.", field="text")
+    return NewDelivery(over, to or None, said.text.replace("\r\n", "\n"))
+
+
+async def _send_elsewhere(call: Call, found: WaitingReview, to: NewDelivery) -> CallResult:
+    """Make a task of the text with its new recipient; the question about the old one ends.
+
+    A new recipient is a new approval, so the new task asks as any other does.
+    """
+    made = cast("Task", (await perform(call, NewTask(title=found.task.title, delivery=[to]))).value)
+    try:
+        await perform(call, NewDecision(str(found.review.id), ReviewAnswer.DECLINE))
+    except (AlreadyDecided, BadInput, Conflict):
+        await perform(call, CancelTask(str(made.id)))
+        raise
+    asked = await call.house.db.read(stored_reviews.of_task, made.id)
+    left = next((each.id for each in asked if each.decision is None), None)
+    return shell.elsewhere(f"/inbox/{left}" if left else f"/tasks/{made.id}")
+
+
+async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -> CallResult | None:
+    """Stay with a request whose answer could not be read: its next question says why."""
+    if answer is not ReviewAnswer.ANSWER:
+        return None
+    asked = await call.house.db.read(stored_reviews.of_task, found.task.id)
+    left = next((each.id for each in asked if each.decision is None), None)
+    return shell.elsewhere(f"/inbox/{left}") if left else None
+
+
+async def answer_with_contact(call: Call) -> CallResult:
+    """Put someone into the contacts, and answer a question with them."""
+    said, found = call.read(ContactAnswer), await _waiting(call)
+    listed = await inbox_listing.listed(call)
+    name, channels = said.name.strip(), {said.channel: said.address.strip()}
+    try:
+        await perform(call, NewContact(name=name, channels=channels))
+        await perform(call, NewDecision(str(found.review.id), ReviewAnswer.ANSWER, name))
+    except (AlreadyDecided, BadInput, Conflict) as wrong:
+        return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
     return _onward(listed, str(call.review_id))
 
 
@@ -148,11 +175,12 @@ async def later(call: Call) -> CallResult:
 
 
 async def undo(call: Call) -> CallResult:
-    """Undo an approval, while nothing was sent."""
+    """Undo a decision, while nothing was sent."""
     call.read(EmptyBody)
-    found = await _waiting(call)
-    await perform(call, UndoTask(found.task.id))
-    return shell.elsewhere(f"/inbox/{call.review_id}")
+    found, answer = await _waiting(call), await perform(call, UndoDecision(str(call.review_id)))
+    task = str(answer.content["id"])
+    again = task != str(found.task.id)  # it had ended, and starts again as a new task
+    return shell.elsewhere(f"/tasks/{task}" if again else f"/inbox/{call.review_id}")
 
 
 async def resume(call: Call) -> CallResult:
@@ -169,6 +197,13 @@ async def mark_seen(call: Call) -> CallResult:
     listed = await inbox_listing.listed(call)
     await perform(call, SeeTask(call.task_id))
     return _onward(listed, str(call.task_id))
+
+
+async def mark_all_seen(call: Call) -> CallResult:
+    """Record that the owner has looked at some results, or at all."""
+    said = call.read(SeenForm)
+    await perform(call, SeeResults(list(said.ids) or None))
+    return shell.elsewhere("/inbox")
 
 
 async def retry(call: Call) -> CallResult:
@@ -207,12 +242,32 @@ async def _page(
         "at": opened.id if opened else "",
         "chosen": chosen,
         "wrong": wrong,
+        "chose": await _chosen(call) if chosen else None,
         "done": await _just_done(call),
-        "undo": call.house.settings.deliver.undo,
+        "undo": _undo_seconds(call, opened),
         "later": _laters(shell.local(call)),
         "sorts": review_kinds.SORTS,
     }
     return await shell.page(call, "pages/inbox.html", values, status)
+
+
+def _undo_seconds(call: Call, opened: ReviewPage | None) -> int:
+    """Return how long the first answer of a question can be undone; 0: not at all."""
+    undo = call.house.inbox.undo_window
+    review = opened.review if opened else None
+    if opened is None or review is None or not opened.acts:
+        return 0
+    first = ReviewAnswer(opened.acts[0].answer)
+    return undo.seconds if undo.covers(opened.task, review, first) else 0
+
+
+async def _chosen(call: Call) -> dict[str, str] | None:
+    """Return what a link in a mail chose. Opening it decides nothing; the form below does."""
+    data, by = call.text("answer"), call.text("by") or ""
+    if data is None or not data.startswith(f"{call.path['id']}:"):
+        return None
+    answer = await call.house.doors.chosen(by[:_MOST_NAME], data[:_MOST_NAME])
+    return {"answer": answer or ""}
 
 
 async def _just_done(call: Call) -> dict[str, object] | None:
@@ -222,9 +277,12 @@ async def _just_done(call: Call) -> dict[str, object] | None:
         return None
     found = await _waiting(replace(call, path={"id": ident}))
     now = shell.local(call)
-    stand = trail.of_review(found.review, found.task, ask.undo_of(call), now)
+    stand = trail.of_review(found.review, found.task, call.house.inbox.undo_window, now)
     opened = await ask.of_review(call, ReviewId(ident))
-    return {"id": ident, "stand": stand, "ask": opened} if stand.words else None
+    decided = found.review.decision
+    declined = decided is not None and decided.answer is ReviewAnswer.DECLINE
+    shown = {"id": ident, "stand": stand, "ask": opened, "declined": declined}
+    return shown if stand.words else None
 
 
 async def _waiting(call: Call) -> WaitingReview:
@@ -235,7 +293,7 @@ async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult
     """Return the same page with what was typed, and why it failed."""
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
-    words = "Somebody was first. Nothing of yours was done, and nothing is sent twice."
+    words = "This was decided in another window meanwhile. Your answer was not used."
     typed = said.text or said.words or opened.text
     kept = (
         opened
@@ -257,7 +315,7 @@ def _decision(review: Review, said: NewAnswer) -> NewDecision:
         answer = ReviewAnswer.EDIT if edited else ReviewAnswer.APPROVE
         text = _arguments(review, text) if edited else ""
         return NewDecision(str(review.id), answer, text or None, said.always)
-    return NewDecision(str(review.id), said.answer, text or None, said.always)
+    return NewDecision(str(review.id), said.answer, text or None, said.always, grace=True)
 
 
 def _arguments(review: Review, text: str) -> str:
@@ -314,12 +372,20 @@ def _until(said: NewLater, now: datetime) -> datetime:
 ROUTES: Final = (
     page("/inbox", front, "What waits for the owner", _DONE),
     page("/inbox/list", rows, "The list alone", _AT),
-    page("/inbox/{id}", review_page, "One thing that waits", _DONE),
+    page("/inbox/{id}", review_page, "One thing that waits", _DONE, _ANSWER, _BY),
     page("/inbox/{id}/stand", stand, "How it stands by now"),
+    form("/inbox/seen", mark_all_seen, "They were seen", SeenForm, reviews.SEE_ALL),
     form("/inbox/{id}/preview", preview, "How a text would arrive", NewText, scope=Scope.READ),
     form("/inbox/{id}", decide, "Decide it", NewAnswer, reviews.DECIDE),
+    form(
+        "/inbox/{id}/contact",
+        answer_with_contact,
+        "Answer with a new contact",
+        ContactAnswer,
+        reviews.DECIDE,
+    ),
     form("/inbox/{id}/later", later, "Put it off", NewLater, reviews.LATER),
-    form("/inbox/{id}/undo", undo, "Call it back", EmptyBody, tasks.UNDO),
+    form("/inbox/{id}/undo", undo, "Call it back", EmptyBody, reviews.UNDO),
     # What was held back goes out: that takes what deciding takes.
     form(
         "/inbox/{id}/resume",

@@ -1,24 +1,27 @@
-"""The list of the inbox: to decide, to look at, to fix, and postponed."""
+"""The list of the inbox: to decide, to fix, to look at, and postponed."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Annotated, Final, Literal
 
 from msgspec import Struct
+from pydantic import BeforeValidator, Field, model_validator
 
-from remit.model.contract import ContractType, Result
+from remit.errors import BadInput
 from remit.model.ids import TaskId
-from remit.model.proof import NOT_VERIFIED, is_unverified
-from remit.model.review import InboxGroup, Review
+from remit.model.review import InboxGroup, Review, ReviewAnswer
 from remit.model.task import Task
 from remit.server import listing
+from remit.server.bodies import RequestBody, as_list
 from remit.server.call import Call
 from remit.server.listing import CalendarRefusalRow
+from remit.server.page_language import say
 from remit.server.web import ask, letter, refused, review_kinds, shell, trail, words
 from remit.server.web.letter import ChannelLabel
 from remit.server.web.review_kinds import SORTS, ReviewKind
-from remit.store import events, inbox, search
+from remit.store import events, inbox, reviews, search
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts, WaitingReview
 
@@ -51,6 +54,7 @@ class InboxSection(Struct, frozen=True):
     word: str
     count: int
     rows: tuple[InboxRow, ...]
+    seen: bool = False  # whether its rows can be marked as seen
 
 
 class InboxListing(Struct, frozen=True):
@@ -79,27 +83,15 @@ async def listed(call: Call) -> InboxListing:
     now = shell.local(call)
     asked = [_asked(call, each, now) for each in found.decide]
     broken = [_asked(call, each, now) for each in found.locked]
-    ended = [_ended(call, each, ReviewKind.LOOK, now) for each in found.look]
+    ended = [_ended(call, each, ReviewKind.LOOK, now, edited=edited) for each, edited in found.look]
     failed = [_ended(call, each, ReviewKind.FIX, now, why) for each, why in found.fix]
     heaps = (
         InboxSection("Decide", found.needs.decide, tuple(asked)),
-        InboxSection("Look at", found.needs.look, tuple(ended)),
         InboxSection("Fix", found.needs.fix, (*broken, *failed, *map(_refused, found.refused))),
+        InboxSection("Look at", found.needs.look, tuple(ended), seen=True),
     )
     later = tuple(_asked(call, each, now) for each in found.later)
     return InboxListing(tuple(heap for heap in heaps if heap.rows), later, found.needs, found.fresh)
-
-
-def verified(task: Task) -> str:
-    """Return what was checked, in a few words."""
-    if task.verdict is not None:
-        done = [each for each in task.verdict.findings if each.result is not Result.SKIPPED]
-        good = sum(each.result is Result.PASS for each in done)
-        if is_unverified(task):
-            return f"{NOT_VERIFIED}: {good} of {len(done)}"
-        return f"Verified {good} of {len(done)}" if done else "Nothing to verify"
-    advisory = task.contract is not None and task.contract.type is ContractType.ADVISORY
-    return NOT_VERIFIED if advisory else ""
 
 
 class _Found(Struct, frozen=True):
@@ -107,7 +99,7 @@ class _Found(Struct, frozen=True):
     decide: Sequence[WaitingReview]
     locked: Sequence[WaitingReview]
     later: Sequence[WaitingReview]
-    look: Sequence[Task]
+    look: Sequence[tuple[Task, bool]]  # and whether the owner changed its text
     fix: Sequence[tuple[Task, str]]
     refused: Sequence[CalendarRefusalRow]
     fresh: bool
@@ -121,11 +113,15 @@ def _read(tx: Tx, now: datetime) -> _Found:
         inbox.questions(tx, now, InboxGroup.DECIDE, limit=MOST),
         inbox.questions(tx, now, InboxGroup.FIX, limit=MOST),
         inbox.questions(tx, now, later=True, limit=MOST),
-        inbox.look(tx, now, MOST),
+        [(each, _edited(tx, each)) for each in inbox.look(tx, now, MOST)],
         [(each, _why(tx, each)) for each in inbox.fix(tx, now, MOST)],
         [each for each in listing.look(tx) if not each.seen][:MOST],
         quiet and not search.page(tx, search.TaskFilter(limit=1)).tasks,
     )
+
+
+def _edited(tx: Tx, task: Task) -> bool:
+    return task.verdict is not None and review_kinds.was_edited(reviews.of_task(tx, task.id))
 
 
 def _why(tx: Tx, task: Task) -> str:
@@ -145,7 +141,7 @@ def _asked(call: Call, waiting: WaitingReview, now: datetime) -> InboxRow:
         title=task.title,
         says=_says(review, kind),
         ways=_ways(call, task),
-        meta=verified(task),
+        meta=words.verified(task, edited=review.draft not in (None, review.evidence)),
         at=opened.astimezone(now.tzinfo),
         back=later.astimezone(now.tzinfo) if later and later > now else None,
     )
@@ -155,13 +151,21 @@ def _says(review: Review, kind: ReviewKind) -> str:
     if kind is ReviewKind.SEND:
         to = ask.permission(review)
         text = words.first_line(review.evidence, 100).strip("*#_ ")
-        return f"Send to {to.contact if to else 'you'}: “{text}”"
+        return say("Send to {0}: “{1}”", to.contact if to else say("you"), text)
     return review_kinds.question_text(review.question)
 
 
-def _ended(call: Call, task: Task, kind: ReviewKind, now: datetime, why: str = "") -> InboxRow:
-    tries = f"{task.attempts} failed tries" if task.attempts > 1 else ""
-    said = why or task.result_summary or "It ended without a word."
+def _ended(
+    call: Call,
+    task: Task,
+    kind: ReviewKind,
+    now: datetime,
+    why: str = "",
+    *,
+    edited: bool = False,
+) -> InboxRow:
+    tries = say("{0} failed tries", task.attempts) if task.attempts > 1 else ""
+    said = why or task.result_summary or say("It ended without a message.")
     return InboxRow(
         id=str(task.id),
         task_id=task.id,
@@ -170,7 +174,7 @@ def _ended(call: Call, task: Task, kind: ReviewKind, now: datetime, why: str = "
         title=task.title,
         says=words.first_line(said),
         ways=_ways(call, task),
-        meta=tries if kind is ReviewKind.FIX else verified(task),
+        meta=tries if kind is ReviewKind.FIX else words.verified(task, edited=edited),
         at=(task.completed_at or task.last_updated).astimezone(now.tzinfo),
     )
 
@@ -199,3 +203,67 @@ def _ways(call: Call, task: Task) -> tuple[ChannelLabel, ...]:
 def _each_once(call: Call, task: Task) -> Iterator[ChannelLabel]:
     for name in dict.fromkeys(each.channel for each in task.delivery):
         yield letter.way(call, name)
+
+
+_MOST: Final = 100_000
+_MOST_LINES: Final = 100
+_MOST_NAME: Final = 100
+_MOST_SEEN: Final = 1_000  # results marked at once
+_LINE: Final = re.compile(r"line-[0-9]{1,3}")
+
+
+class NewAnswer(RequestBody):
+    """A form of the inbox. Approving a text that differs from the draft is an edit."""
+
+    answer: Annotated[ReviewAnswer, Field(strict=False)] = ReviewAnswer.APPROVE
+    text: Annotated[str, Field(max_length=_MOST)] = ""
+    choice: Annotated[str, Field(max_length=_MOST)] = ""
+    always: bool = False
+    digest: Annotated[str, Field(max_length=64)] = ""
+    to: Annotated[str, Field(max_length=500)] | None = None  # who gets the text; empty: the owner
+    channel: Annotated[str, Field(max_length=_MOST_NAME)] | None = None
+    lines: dict[int, str] = Field(default_factory=dict, max_length=_MOST_LINES)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_lines(cls, form: dict[str, object]) -> dict[str, object]:
+        """The form with its fields `line-1`, `line-2`, … as one."""
+        lines = {name[5:]: words for name, words in form.items() if _LINE.fullmatch(name)}
+        rest = {name: words for name, words in form.items() if not _LINE.fullmatch(name)}
+        return {**rest, "lines": lines} if lines else rest
+
+    @property
+    def words(self) -> str:
+        """What is answered: a choice, the lines of the card that were filled in, or the text."""
+        filled = {n: " ".join(words.split()) for n, words in self.lines.items()}
+        lines = "\n".join(f"{n}: {words}" for n, words in sorted(filled.items()) if words)
+        if lines and self.text.strip():
+            raise BadInput("Answer line by line, or all in one text, not both.", field="text")
+        return self.choice or lines or self.text
+
+
+class NewText(RequestBody):
+    text: Annotated[str, Field(max_length=_MOST)] = ""
+
+
+class ContactAnswer(RequestBody):
+    """Someone new, as the answer to the question whom a message is for."""
+
+    name: Annotated[str, Field(max_length=_MOST_NAME)] = ""
+    channel: Annotated[str, Field(max_length=_MOST_NAME)] = ""
+    address: Annotated[str, Field(max_length=500)] = ""
+
+
+class NewLater(RequestBody):
+    until: Literal["hour", "evening", "morning"] | None = None
+    at: Annotated[str, Field(max_length=40)] = ""
+
+
+class SeenForm(RequestBody):
+    """The results that were looked at; without ids, all."""
+
+    ids: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=_MOST_SEEN)] = ()
+
+
+class NewTry(RequestBody):
+    instructions: Annotated[str, Field(max_length=_MOST)] = ""

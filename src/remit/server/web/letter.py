@@ -20,11 +20,13 @@ from remit.gate import Author, Objection
 from remit.model.delivery import Parcel
 from remit.ports import Channel, ShapingChannel, implements
 from remit.server.call import Call
+from remit.server.page_language import retell, say
 from remit.server.web import markup
 from remit.wiring import CHANNELS
 
 _KINDS: Final = {
     "whatsapp": ("wa", "WhatsApp", "on WhatsApp"),
+    "telegram": ("send", "Telegram", "on Telegram"),
     "email": ("mail", "Email", "by email"),
     "dashboard": ("screen", "Dashboard", "on the dashboard"),
     "webhook": ("link", "Webhook", "by webhook"),
@@ -66,7 +68,10 @@ def way(call: Call, channel: str) -> ChannelLabel:
     """Return a channel's label; one that is gone keeps its name."""
     kinds: Mapping[str, str] = {each.name: each.kind for each in call.house.outfit.ways}
     kind = kinds.get(channel, channel if channel in _KINDS else "")
-    return ChannelLabel(channel, kind, *_KINDS.get(kind, ("send", channel, f"on {channel}")))
+    if kind not in _KINDS:
+        return ChannelLabel(channel, kind, "send", channel, say("on {0}", channel))
+    icon, word, by = _KINDS[kind]
+    return ChannelLabel(channel, kind, icon, say(word), say(by))
 
 
 def look(call: Call, channel: str, text: str, draft: str | None = None) -> LetterPreview:
@@ -83,7 +88,9 @@ def look(call: Call, channel: str, text: str, draft: str | None = None) -> Lette
     parts = _parts(known, sent)
     remarks = [*_form(drawn, shaped, _shaped(known, shaped)), _length(known, sent, len(parts))]
     if isinstance(judged, Objection):
-        remarks.append(LetterRemark("bad", "alert", f"Would be held: {judged.reason}"))
+        remarks.append(
+            LetterRemark("bad", "alert", say("Would be held: {0}", retell(judged.reason)))
+        )
     elif call.house.hide(sent) != sent:
         remarks.append(
             LetterRemark("bad", "alert", "Would be held: it looks as if it held a secret.")
@@ -132,9 +139,11 @@ def _form(drawn: ChannelLabel, text: str, shaped: str) -> list[LetterRemark]:
 def _length(channel: Channel | None, sent: str, parts: int) -> LetterRemark:
     most = channel.most if channel else _MOST
     if parts > 1:
-        return LetterRemark("plan", "copy", f"{len(sent):,} characters, sent as {parts} messages")
+        return LetterRemark(
+            "plan", "copy", say("{0} characters, sent as {1} messages", f"{len(sent):,}", parts)
+        )
     kind, icon = ("ok", "done") if len(sent) <= most else ("bad", "alert")
-    return LetterRemark(kind, icon, f"{len(sent):,} of {most:,} characters")
+    return LetterRemark(kind, icon, say("{0} of {1} characters", f"{len(sent):,}", f"{most:,}"))
 
 
 def _subject(text: str) -> str:

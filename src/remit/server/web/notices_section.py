@@ -19,7 +19,10 @@ _KINDS: Final[Mapping[NoticeKind, tuple[str, str]]] = {
     NoticeKind.FAILED: ("A task failed", "and why"),
     NoticeKind.LOST: ("A message did not arrive", "though it was sent"),
     NoticeKind.MISSED: ("A run was missed", "or left out by a rule"),
-    NoticeKind.REFUSED: ("An event starts nothing", "it stands in a calendar and cannot be read"),
+    NoticeKind.REFUSED: (
+        "A calendar event could not be read",
+        "its task does not start",
+    ),
 }
 _OWN: Final = {CONVERSATION: "Conversation", PUSH: "Browser", DIGEST: "Digest"}
 _STATES: Final[Mapping[NoticeState, tuple[str, str, str]]] = {

@@ -1,12 +1,14 @@
 """The kind of a question, its headline, and the possible answers."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
+from remit.language.sentences import TRANSLATED, in_language
 from remit.model.review import (
     CARD,
     CONDITION,
@@ -22,6 +24,7 @@ from remit.model.review import (
     ReviewAnswer,
 )
 from remit.model.status import Reason
+from remit.review import ask
 
 
 class ReviewKind(StrEnum):
@@ -87,9 +90,9 @@ _OTHER_WAY: Final = ReviewButton(
 )
 _MYSELF: Final = ReviewButton(_A.ARRIVED, "I did it myself", "check", "m")
 _UNCHECKED: Final = ReviewButton(
-    _A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True
+    _A.DROP, "Accept without proof", "back", "o", "Why, for the record", needs=True
 )
-_NOT_SO: Final = ReviewButton(_A.DROP, "It does not hold", "back", "o")
+_NOT_SO: Final = ReviewButton(_A.DROP, "Not true", "back", "o")
 _APART: Final = ReviewButton(_A.DROP, "Leave on branch", "back", "o")
 _NOT_MEANT: Final = ReviewButton(_A.DROP, "Not intended, fix it", "back", "o")
 _UNLEARNED: Final = ReviewButton(_A.DROP, "Leave it out", "back", "o")
@@ -111,7 +114,7 @@ SORTS: Final[Mapping[ReviewKind, ReviewStyle]] = {
         "ask", (ReviewButton(_A.APPROVE, "Yes, as shown", "check"), _CHANGE, _DECLINE)
     ),
     ReviewKind.CONDITION: ReviewStyle(
-        "ask", (ReviewButton(_A.APPROVE, "It holds, go on", "check"), _NOT_SO, _DECLINE)
+        "ask", (ReviewButton(_A.APPROVE, "True, continue", "check"), _NOT_SO, _DECLINE)
     ),
     ReviewKind.RULE: ReviewStyle(
         "shield", (ReviewButton(_A.APPROVE, "Make it a rule", "check"), _LEAVE)
@@ -126,7 +129,7 @@ SORTS: Final[Mapping[ReviewKind, ReviewStyle]] = {
         "alert", (ReviewButton(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)
     ),
     ReviewKind.UNPROVEN: ReviewStyle(
-        "shield", (ReviewButton(_A.APPROVE, "Accept as it is", "check"), _BACK, _DECLINE)
+        "shield", (ReviewButton(_A.APPROVE, "Accept anyway", "check"), _BACK, _DECLINE)
     ),
     ReviewKind.WORK: ReviewStyle("shield", (_OTHER_WAY, _MYSELF, _UNCHECKED, _DECLINE)),
     ReviewKind.MERGE: ReviewStyle(
@@ -136,7 +139,7 @@ SORTS: Final[Mapping[ReviewKind, ReviewStyle]] = {
         "shield", (ReviewButton(_A.APPROVE, "It is intended", "check"), _NOT_MEANT, _DECLINE)
     ),
     ReviewKind.LESSON: ReviewStyle(
-        "history", (ReviewButton(_A.APPROVE, "Put it in", "check"), _UNLEARNED, _DECLINE)
+        "history", (ReviewButton(_A.APPROVE, "Apply it", "check"), _UNLEARNED, _DECLINE)
     ),
     ReviewKind.MEND: ReviewStyle(
         "shield", (ReviewButton(_A.APPROVE, "Fix it", "check"), _LEAVE), "bad"
@@ -145,10 +148,10 @@ SORTS: Final[Mapping[ReviewKind, ReviewStyle]] = {
         "history", (ReviewButton(_A.APPROVE, "Run it once", "check"), _LEAVE)
     ),
     ReviewKind.LOCKED: ReviewStyle(
-        "alert", (ReviewButton(_A.APPROVE, "It is put right", "check"), _DECLINE), "bad"
+        "alert", (ReviewButton(_A.APPROVE, "Fixed, continue", "check"), _DECLINE), "bad"
     ),
     ReviewKind.BUDGET: ReviewStyle(
-        "coin", (ReviewButton(_A.APPROVE, "Let it go on", "check"), _DECLINE)
+        "coin", (ReviewButton(_A.APPROVE, "Continue", "check"), _DECLINE)
     ),
     ReviewKind.POISON: ReviewStyle(
         "alert", (ReviewButton(_A.APPROVE, "Try once more", "repeat"), _DECLINE), "bad"
@@ -178,40 +181,54 @@ _OF_ABOUT: Final = {
     CONTACT_RULE: ReviewKind.RULE,
 }
 _WHY: Final = {
-    ReviewKind.SEND: "A message to a person needs your yes.",
-    ReviewKind.QUESTION: "The work cannot go on without a word from you.",
-    ReviewKind.WHOM: "A message goes to nobody before it is plain whom it is for.",
-    ReviewKind.REQUEST: "A request starts once every part of it is understood.",
-    ReviewKind.CONFIRM: "Your words hold this back, so it goes to nobody else without your yes.",
+    ReviewKind.SEND: "A message to somebody else needs your approval.",
+    ReviewKind.QUESTION: "The work needs your answer to continue.",
+    ReviewKind.WHOM: "It is not clear who should get this message.",
+    ReviewKind.REQUEST: "The task starts when every part of your request is clear.",
+    ReviewKind.CONFIRM: "You asked to be asked first: nobody else gets it without your approval.",
     ReviewKind.CONDITION: "It goes out only if this holds, and no model is set that could look it "
     "up.",
-    ReviewKind.RULE: "Your contact book changes only with your yes.",
-    ReviewKind.CALL: "This tool is used only when you say so.",
-    ReviewKind.BEGUN: "What may have been done is never done again unasked.",
-    ReviewKind.DOUBT: "What may have arrived is never sent again unasked.",
-    ReviewKind.UNPROVEN: "The work does not meet its contract, and its fixes are used up.",
-    ReviewKind.WORK: "Everybody who can do this has tried, and it is not proven.",
-    ReviewKind.MERGE: "What others wrote comes into your folder only with your yes.",
-    ReviewKind.INTENDED: "Tests that judge the work change only with your yes.",
-    ReviewKind.LESSON: "Your rules and guidelines change only with your yes.",
-    ReviewKind.MEND: "What was merged failed as a whole; it is fixed only with your yes.",
-    ReviewKind.RESTORED: "What may have run before a restore runs again only with your yes.",
-    ReviewKind.LOCKED: "Only you can put an account right.",
-    ReviewKind.BUDGET: "It would cost more than you let it.",
-    ReviewKind.POISON: "What stops the house again and again is not tried for ever.",
+    ReviewKind.RULE: "Your contacts change only with your approval.",
+    ReviewKind.CALL: "This tool needs your approval.",
+    ReviewKind.BEGUN: "It may have been done already; it is not repeated without your approval.",
+    ReviewKind.DOUBT: "It may have arrived already; it is not sent again without your approval.",
+    ReviewKind.UNPROVEN: "Some checks still fail after all attempts to fix them.",
+    ReviewKind.WORK: "Every specialist has tried, and the checks still fail.",
+    ReviewKind.MERGE: "Changes come into your folder only with your approval.",
+    ReviewKind.INTENDED: "Tests that check the work change only with your approval.",
+    ReviewKind.LESSON: "Your rules and guidelines change only with your approval.",
+    ReviewKind.MEND: "The merged work failed a check; it is fixed only with your approval.",
+    ReviewKind.RESTORED: "It may have run before the restore; it runs again only if you approve.",
+    ReviewKind.LOCKED: "Only you can fix this account.",
+    ReviewKind.BUDGET: "It would cost more than your budget allows.",
+    ReviewKind.POISON: "This task stopped Remit several times.",
 }
 _ENDS: Final = re.compile(r"(?<=[.?!])\s+")
-# What the page's buttons say, so that it is not repeated.
-_TOLD: Final = re.compile(
-    r"\s*(?:Write what shall be sent, send it back, or decline\.|Answer with a name of the book or"
-    r" with an address, or decline\.|Remit will not (?:send it|do it) again unless you say so\.|"
-    r"Accept it as it is, send it back, or decline\?|Put it right, then approve\.|"
-    r'Or say "leave it out"\.|Have it tried again in another way, do it yourself in its folder,'
-    r" take it unproven with a reason, or decline\?|Merge \S+ into your folder, send it back, or"
-    r" leave it there\?|Put this into \S+, or leave it out\?|Have it"
-    r" fixed, or leave it\?)$"
-)
 _MOST: Final = 140  # characters of a headline
+
+
+# What the page's buttons say, so that it is not repeated; {} is what differs.
+_ENDINGS: Final = (
+    ask.ASKS_TEXT,
+    ask.ASKS_RECIPIENT,
+    ask.ASKS_REPAIR,
+    ask.ASKS_UNPROVEN,
+    ask.ASKS_WORK,
+    ask.ASKS_FIX,
+    "Remit will not send it again unless you say so.",
+    "Remit will not do it again unless you say so.",
+    'Or say "leave it out".',
+    "Merge {} into your folder, send it back, or leave it there?",
+    "Put this into {}, or leave it out?",
+)
+
+
+@cache
+def _endings() -> re.Pattern[str]:
+    """The endings in every language that questions are asked in."""
+    told = (*_ENDINGS, *(in_language(end, each) for each in TRANSLATED for end in _ENDINGS))
+    patterns = (r"\S+".join(map(re.escape, end.split("{}"))) for end in dict.fromkeys(told))
+    return re.compile(rf"\s*(?:{'|'.join(patterns)})$")
 
 
 def kind_of(review: Review) -> ReviewKind:
@@ -237,7 +254,7 @@ def acts_of(review: Review, kind: ReviewKind) -> tuple[ReviewButton, ...]:
 
 def question_text(question: str) -> str:
     """Return the question without what the buttons below it say."""
-    return _TOLD.sub("", question.strip())
+    return _endings().sub("", question.strip())
 
 
 def headline(question: str) -> tuple[str, str]:
@@ -252,3 +269,8 @@ def headline(question: str) -> tuple[str, str]:
 def why(kind: ReviewKind, rest: str) -> str:
     """Return why the owner is asked: for this case, or else the general rule."""
     return rest or _WHY.get(kind, "")
+
+
+def was_edited(asked: Iterable[Review]) -> bool:
+    """Whether the owner sent a text that differs from the one that was checked."""
+    return any(each.decision and each.decision.answer is ReviewAnswer.EDIT for each in asked)

@@ -19,6 +19,7 @@ from remit.model.run import Event, EventKind, Run
 from remit.model.series import Repeats, Series
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Task
+from remit.server.page_language import say
 from remit.server.web import row_timeline, words
 from remit.store import events, reviews, runs, series, spending, tasks
 from remit.store.database import Tx
@@ -26,6 +27,7 @@ from remit.store.database import Tx
 _SHOWN: Final = 2  # deliveries of a row; the rest is a number
 _NAMES: Final = {
     "whatsapp": "WhatsApp",
+    "telegram": "Telegram",
     "email": "Email",
     "dashboard": "Dashboard",
     "webhook": "Webhook",
@@ -160,7 +162,7 @@ def in_words(repeats: Repeats, zone: tzinfo | None) -> str:
 
 
 def _work(task: Task) -> str:
-    return f"Work {words.done(task.work)} of {len(task.work)}" if task.work else ""
+    return say("Work {0} of {1}", words.done(task.work), len(task.work)) if task.work else ""
 
 
 def _now(task: Task, said: Sequence[Event]) -> str:
@@ -183,7 +185,7 @@ def _asked(found: Sequence[Review]) -> str:
 def _failed(task: Task, legs: Sequence[Run]) -> str:
     note = next((run.note for run in legs if run.note), None) or task.result_summary
     tried = len([run for run in legs if run.outcome in ("retry", "fail", "crashed")])
-    counted = f"Attempt {tried}: " if tried > 1 else ""
+    counted = say("Attempt {0}", tried) + ": " if tried > 1 else ""
     return counted + words.first_line(note or task.instructions)
 
 
@@ -213,14 +215,14 @@ def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:
     if delivery.status is DeliveryStatus.SENT:
         at = delivery.sent_at
         quiet = at is None or delivery.channel == "dashboard"
-        return name if quiet or at is None else f"Sent {words.clock(at.astimezone(zone))}"
+        return name if quiet or at is None else say("Sent {0}", words.clock(at.astimezone(zone)))
     if delivery.status is not DeliveryStatus.PENDING:
         return _DELIVERY[delivery.status]
     if task.ended:
         return "Not sent"
     if task.status is Status.NEEDS_REVIEW:
         return _WAITING.get(task.reason, "Waiting for you") if task.reason else name
-    return f"Then {name}" if task.status in ACTIVE else name
+    return say("Then {0}", name) if task.status in ACTIVE else name
 
 
 # For these reasons the question is shown; for a ready message, the work.
@@ -232,7 +234,7 @@ _DELIVERY: Final[Mapping[DeliveryStatus, str]] = {
     DeliveryStatus.UNKNOWN: "Nobody knows",
 }
 _WAITING: Final[Mapping[Reason, str]] = {
-    Reason.APPROVAL: "Waiting for your yes",
+    Reason.APPROVAL: "Waiting for your approval",
     Reason.DELIVERABLE: "Nothing sent",
     Reason.VERIFICATION: "Nothing sent",
 }

@@ -13,6 +13,7 @@ from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
+from remit.server.page_language import say
 from remit.server.web import words
 
 BACK: Final = timedelta(hours=6)
@@ -100,5 +101,5 @@ _SAYS: Final = {
 
 
 def _says(bars: Sequence[RowBar]) -> str:
-    told = list(dict.fromkeys(_SAYS[bar.kind] for bar in bars))
-    return ", ".join(told).capitalize() if told else "Nothing in these hours"
+    told = list(dict.fromkeys(say(_SAYS[bar.kind]) for bar in bars))
+    return ", ".join(told).capitalize() if told else say("Nothing in these hours")

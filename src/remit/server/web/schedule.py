@@ -3,12 +3,11 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
-from typing import Annotated, Final
+from typing import Final
 
 from msgspec import Struct, convert
-from pydantic import Field
 
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput, Conflict
 from remit.model import codec, rrule
 from remit.model.ids import SeriesId, TaskId, series_id
 from remit.model.series import Series, Slot, SlotFate
@@ -17,11 +16,17 @@ from remit.model.task import SourceKind, Task
 from remit.operations import series as operations
 from remit.operations.operation import Operation
 from remit.server import listing
-from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, Does, QueryParameter, form, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import calendar, line, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
+from remit.server.web.schedule_forms import (
+    MoveSlotForm,
+    RepeatForm,
+    SeriesForm,
+    SlotForm,
+    arguments,
+)
 from remit.store import agenda, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
@@ -31,20 +36,6 @@ _MOST: Final = 3_000  # slots of one series on one sheet
 _SERIES: Final = 100
 _FAR: Final = 1_000  # future runs that can be opened
 _MOMENT: Final = timedelta(microseconds=1)
-
-
-class SeriesForm(RequestBody):
-    """An action on a series, and where to go then."""
-
-    back: Annotated[str, Field(max_length=200)] = "/schedule"
-
-
-class SlotForm(SeriesForm):
-    at: Annotated[str, Field(max_length=40)]
-
-
-class MoveSlotForm(SlotForm):
-    to: Annotated[str, Field(max_length=40)]
 
 
 class PlannedRun(Struct, frozen=True):
@@ -75,7 +66,7 @@ async def show(call: Call) -> CallResult:
     now = shell.local(call)
     span = call.word("span", CalendarSpan) or CalendarSpan.WEEK
     sheet = calendar.sheet(span, _day(call.text("on"), now))
-    marks, rhythms = await call.house.db.read(look, sheet, now)
+    marks, rhythms = await call.house.db.read(look, sheet, now, _spread(call))
     values = {
         "sheet": sheet,
         "marks": marks,
@@ -91,6 +82,7 @@ async def show(call: Call) -> CallResult:
         "href": _href,
         "here": _href(sheet.span, sheet.on),
         "said": _SAID.get(call.text("done") or "", ""),
+        "undo": {"series": call.text("series") or "", "slot": call.text("slot") or ""},
     }
     if call.part:
         return shell.part("parts/sheet.html", values)
@@ -99,22 +91,52 @@ async def show(call: Call) -> CallResult:
 
 async def slot(call: Call) -> CallResult:
     """Show one future run: skip or move it."""
-    now, at = shell.local(call), codec.moment(call.text("at") or "")
+    return await _slot_page(call, call.text("at") or "", call.text("back") or "")
+
+
+async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str = "") -> CallResult:
+    now, at = shell.local(call), codec.moment(text)
     found, one = await call.house.db.read(_slot, _id(call), at, now)
+    planned = (one.planned or one.at).astimezone(now.tzinfo)
     values = {
         "series": found,
         "slot": one,
         "words": row.in_words(found.repeats, now.tzinfo),
-        "at": (one.planned or one.at).astimezone(now.tzinfo),
+        "at": planned,
+        "moved": _moved_from(one, now, _spread(call)),
+        "to": to or f"{planned:%Y-%m-%dT%H:%M}",
+        "least": f"{now:%Y-%m-%dT%H:%M}",
+        "wrong": wrong,
         "utc": codec.stamp(one.at),
         "skipped": one.fate is SlotFate.SKIPPED,
-        "back": _back(call.text("back") or ""),
+        "back": _back(back),
         "zone": call.house.zone,
         "now": now,
     }
-    if call.part:
+    if call.part and not wrong:
         return shell.part("parts/slot.html", values)
-    return await shell.page(call, "pages/slot.html", values)
+    return await shell.page(call, "pages/slot.html", values, 422 if wrong else 200)
+
+
+async def times(call: Call) -> CallResult:
+    """Show when a series repeats, to be changed."""
+    return await _times_page(call, call.text("back") or "")
+
+
+async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -> CallResult:
+    found, now = await call.house.db.read(series.find, _id(call)), shell.local(call)
+    said = row.in_words(found.repeats, now.tzinfo)
+    values = {
+        "series": found,
+        "words": said,
+        "every": every or said,
+        "wrong": wrong,
+        "back": _back(back),
+        "zone": call.house.zone,
+    }
+    if call.part and not wrong:
+        return shell.part("parts/times.html", values)
+    return await shell.page(call, "pages/times.html", values, 422 if wrong else 200)
 
 
 def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
@@ -122,14 +144,18 @@ def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
 
     async def act(call: Call) -> CallResult:
         body = call.read(kind)
-        told: dict[str, str] = {"id": _id(call)}
-        if isinstance(body, SlotForm):
-            told["slot"] = body.at
-        if isinstance(body, MoveSlotForm):
-            told["to"] = codec.stamp(wall(body.to, call.house.zone))
-        await operation.perform(call, convert(told, operation.arguments))
-        back = _back(body.back)
-        return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}")
+        try:
+            told = arguments(call, _id(call), body)
+            await operation.perform(call, convert(told, operation.arguments))
+        except (BadInput, Conflict) as bad:
+            if isinstance(body, MoveSlotForm):
+                return await _slot_page(call, body.at, body.back, str(bad), body.to)
+            if isinstance(body, RepeatForm):
+                return await _times_page(call, body.back, str(bad), body.every)
+            raise
+        back, slot = _back(body.back), told.get("slot", "")
+        undo = f"&series={told['id']}&slot={slot}" if operation is operations.SKIP else ""
+        return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}{undo}")
 
     return act
 
@@ -137,31 +163,43 @@ def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
 # What stands where --------------------------------------------------------------------------------
 
 
-def look(tx: Tx, sheet: CalendarSheet, now: datetime) -> tuple[list[CalendarMark], list[SeriesRow]]:
+def look(
+    tx: Tx, sheet: CalendarSheet, now: datetime, spread: timedelta
+) -> tuple[list[CalendarMark], list[SeriesRow]]:
     """Return the marks of a sheet, and the series."""
     since, until = sheet.bounds(now.tzinfo)
     found = tasks.planned_between(tx, since, until)
     every = series.list_series(tx, limit=_SERIES)
     starts = agenda.between(tx, since, until)
     homes = {each.task_id: each.calendar for each in starts if each.task_id}
-    marks = [_mark(task, since, until, now.tzinfo, homes) for task in found]
+    shown = [task for task in found if not _is_skipped(task, now)]
+    marks = [_mark(task, since, until, now.tzinfo, homes) for task in shown]
     marks += [_start(each, now.tzinfo) for each in starts if not each.task_id and each.at >= now]
     for each in every:
-        ahead = slots_ahead(each, since, until, now)
-        marks += [_to_come(each, at.astimezone(now.tzinfo), sheet) for at in ahead]
-    rhythms = [_rhythm(tx, each, now) for each in every]
+        ahead = slots_ahead(tx, each, since, until, now)
+        marks += [_to_come(each, slot, sheet, now) for slot in ahead if slot.at >= since]
+    rhythms = [_rhythm(tx, each, now, spread) for each in every]
     return marks, sorted(rhythms, key=_soonest)
 
 
 def slots_ahead(
-    found: Series, since: datetime, until: datetime, now: datetime
-) -> Iterator[datetime]:
-    """Yield the slots of a series between two moments that have no task yet."""
+    tx: Tx, found: Series, since: datetime, until: datetime, now: datetime
+) -> Iterator[Slot]:
+    """Yield the slots of a series between two moments that have no task, skipped ones too."""
     if found.paused_at is not None:
-        return iter(())
+        return
+    yield from (each for each in series_orders.skipped_ahead(tx, found, now) if each.at < until)
     after = max(found.last, since - _MOMENT, now)
-    to_come = takewhile(lambda at: at < until, rrule.slots(found.repeats, after))
-    return islice(to_come, _MOST)
+    for at in islice(takewhile(lambda at: at < until, rrule.slots(found.repeats, after)), _MOST):
+        if at not in found.taken:
+            yield Slot(found.id, at, SlotFate.SKIPPED if at in found.skips else None)
+
+
+def _is_skipped(task: Task, now: datetime) -> bool:
+    """Whether it was ended because its slot to come was skipped; the slot is shown instead."""
+    at = task.slot or task.scheduled_for
+    unbegun = task.status is Status.CANCELLED and task.series_id and task.started_at is None
+    return bool(unbegun) and at is not None and at > now
 
 
 def _mark(
@@ -209,8 +247,8 @@ def _start(found: PlannedStart, zone: tzinfo | None) -> CalendarMark:
     )
 
 
-def _to_come(found: Series, at: datetime, sheet: CalendarSheet) -> CalendarMark:
-    skipped = at in found.skips
+def _to_come(found: Series, slot: Slot, sheet: CalendarSheet, now: datetime) -> CalendarMark:
+    at, skipped = slot.at.astimezone(now.tzinfo), slot.fate is SlotFate.SKIPPED
     return CalendarMark(
         at=at,
         title=found.title,
@@ -223,19 +261,30 @@ def _to_come(found: Series, at: datetime, sheet: CalendarSheet) -> CalendarMark:
     )
 
 
-def _rhythm(tx: Tx, found: Series, now: datetime) -> SeriesRow:
+def _rhythm(tx: Tx, found: Series, now: datetime, spread: timedelta) -> SeriesRow:
     there = series_orders.coming(tx, found, now, _NEXT) if found.paused_at is None else []
     told = row.in_words(found.repeats, now.tzinfo)
-    return SeriesRow(found, told, tuple(_run(each, now) for each in there))
+    return SeriesRow(found, told, tuple(_run(each, now, spread) for each in there))
 
 
-def _run(one: Slot, now: datetime) -> PlannedRun:
+def _spread(call: Call) -> timedelta:
+    """Return by how much a run may begin after its slot without having been moved."""
+    return timedelta(seconds=call.house.settings.schedule.jitter)
+
+
+def _moved_from(one: Slot, now: datetime, spread: timedelta) -> datetime | None:
+    """Return the original time of a run that the owner moved."""
+    late = (one.planned or one.at) - one.at
+    return None if timedelta() <= late <= spread else one.at.astimezone(now.tzinfo)
+
+
+def _run(one: Slot, now: datetime, spread: timedelta) -> PlannedRun:
     at = (one.planned or one.at).astimezone(now.tzinfo)
     return PlannedRun(
         at=at,
         href=_slot_href(one.series_id, one.at, ""),
         changes=at.utcoffset() != now.utcoffset(),
-        moved=one.at.astimezone(now.tzinfo) if at != one.at else None,
+        moved=_moved_from(one, now, spread),
         skipped=one.fate is SlotFate.SKIPPED,
     )
 
@@ -246,22 +295,6 @@ def _soonest(rhythm: SeriesRow) -> tuple[bool, float, str]:
 
 
 # What the address and the forms say ---------------------------------------------------------------
-
-
-def wall(text: str, zone: tzinfo) -> datetime:
-    """Parse a wall time of the owner; one that does not exist is refused."""
-    try:
-        said = datetime.fromisoformat(text)
-    except ValueError:
-        sentence = f"{text!r:.40} is no time; one looks like 2026-03-02T08:30."
-        raise BadInput(sentence, field="to") from None
-    if said.tzinfo is not None:
-        return said
-    there = said.replace(tzinfo=zone)
-    if there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != said:
-        sentence = f"{said:%H:%M} is left out on {said:%d %B %Y}: the clocks go forward then."
-        raise BadInput(sentence, field="to")
-    return there
 
 
 def _day(text: str | None, now: datetime) -> date:
@@ -296,9 +329,7 @@ def _id(call: Call) -> SeriesId:
 
 
 def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series, Slot]:
-    found = series.get(tx, wanted)
-    if found is None:
-        raise NotFound("series", wanted)
+    found = series.find(tx, wanted)
     there = series_orders.coming(tx, found, now, _FAR)
     one = next((each for each in there if each.at == at), None)
     if one is None:
@@ -313,6 +344,8 @@ _VERBS: Final = (
     ("resume", operations.RESUME, SeriesForm, "resumed", "Let a series go on"),
     ("end", operations.END, SeriesForm, "ended", "End a series"),
     ("skip", operations.SKIP, SlotForm, "skipped", "Leave one run out"),
+    ("unskip", operations.UNSKIP, SlotForm, "unskipped", "Run one after all"),
+    ("repeat", operations.REPEAT, RepeatForm, "changed", "Let a series run at other times"),
     ("move", operations.MOVE, MoveSlotForm, "moved", "Put one run elsewhere"),
 )
 _SAID: Final = {done: operation.sentence for _, operation, _, done, _ in _VERBS}
@@ -324,6 +357,14 @@ ROUTES: Final = (
         QueryParameter("span", "A week or a month.", {"enum": [*CalendarSpan]}),
         QueryParameter("on", "A day in it.", {"type": "string", "format": "date"}),
         QueryParameter("done", "What was done just now.", {"type": "string"}),
+        QueryParameter("series", "Of which series a run was skipped.", {"type": "string"}),
+        QueryParameter("slot", "Which run was skipped.", {"type": "string"}),
+    ),
+    page(
+        "/schedule/{id}/times",
+        times,
+        "When a series repeats",
+        QueryParameter("back", "Where one came from.", {"type": "string"}),
     ),
     page(
         "/schedule/{id}",

@@ -1,5 +1,6 @@
 """The settings page: what the owner may change here, and what only the file sets."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
@@ -8,21 +9,20 @@ from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.reply import Policy
+from remit.operations.password import is_set
 from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import (
-    notices_section,
-    priority_section,
-    projects_section,
-    settings_sections,
-    shell,
-    task_sections,
-)
+from remit.server.web import notices_section, section_forms, settings_sections, shell, task_sections
+from remit.settings.channels import kinds
+from remit.settings.forms import SectionForm, names_in
 
 Values: TypeAlias = dict[str, object]
 SECTIONS: Final = (
-    ("brain", "bolt", "Brain"),
+    ("you", "user", "You"),
+    ("brain", "bolt", "Model"),
     ("channels", "send", "Channels"),
+    ("inbound", "inbox", "Coming in"),
+    ("calendars", "calendar", "Calendars"),
     ("contacts", "user", "Contacts"),
     ("policies", "shield", "Policies"),
     ("priority", "filter", "Priority"),
@@ -68,8 +68,28 @@ async def trial(call: Call) -> CallResult:
     return shell.part("parts/trial.html", {"trial": found})
 
 
+async def _you(call: Call) -> Values:
+    return {"forms": await section_forms.forms_of(call, "you")}
+
+
 async def _brain(call: Call) -> Values:
-    return {"mind": settings_sections.mind(call)}
+    forms = await section_forms.forms_of(call, "brain", "budget")
+    return {"mind": await asyncio.to_thread(settings_sections.mind, call), "forms": forms}
+
+
+async def _inbound(call: Call) -> Values:
+    return {table: await _many(call, table) for table in ("doors", "hooks", "folders")}
+
+
+async def _calendars(call: Call) -> Values:
+    forms = await section_forms.forms_of(call, "calendar")
+    return {"accounts": await _many(call, "calendars"), "forms": forms}
+
+
+async def _many(call: Call, table: str) -> list[SectionForm]:
+    return await section_forms.forms_of(
+        call, *names_in(table, await section_forms.now_in_file(call))
+    )
 
 
 async def _channels(call: Call) -> Values:
@@ -77,7 +97,15 @@ async def _channels(call: Call) -> Values:
     found = None
     if tested:
         found = await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
-    return {"ways": await settings_sections.ways(call), "trial": found}
+    here, told = call.house.settings.channels, await section_forms.now_in_file(call)
+    return {
+        "ways": await settings_sections.ways(call),
+        "trial": found,
+        "leaves": None,
+        "finishes": None,
+        "coming": [name for name in told.channels if name not in here],
+        "kinds": [(kind, each.service) for kind, each in kinds().items()],
+    }
 
 
 async def _contacts(call: Call) -> Values:
@@ -94,16 +122,17 @@ async def _contacts(call: Call) -> Values:
 
 async def _policies(call: Call) -> Values:
     listed: Mapping[str, object] = {}
+    forms = await section_forms.forms_of(call, "deliver")
     try:
         listed = await call.house.permits.listed()
     except RemitError as error:
-        return {"wrong": str(error), "rules": (), "tools": (), "standing": ()}
+        return {"wrong": str(error), "tools": (), "standing": (), "forms": forms}
     people = settings_sections.cards_of(listed)
     said = [one for each in people if isinstance(each, dict) for one in each["permissions"]]
     others = listed["others"]
     settings = call.house.settings
     return {
-        "rules": settings_sections.rules(settings),
+        "forms": forms,
         "tools": settings_sections.tools(settings),
         "standing": [*said, *(others if isinstance(others, list) else [])],
         "called": task_sections.called(settings.channels),
@@ -113,6 +142,8 @@ async def _policies(call: Call) -> Values:
 
 async def _tokens(call: Call) -> Values:
     return {
+        "forms": await section_forms.forms_of(call, "server"),
+        "has_password": await asyncio.to_thread(is_set, call.house.settings.home),
         "tokens": await call.callers.tokens(),
         "sign_ins": await call.callers.sign_ins(),
         "mine": call.key,
@@ -127,18 +158,22 @@ async def _about(call: Call) -> Values:
 
 
 _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
+    "you": _you,
+    "inbound": _inbound,
+    "calendars": _calendars,
     "brain": _brain,
     "channels": _channels,
     "contacts": _contacts,
     "policies": _policies,
-    "priority": priority_section.priority_section,
-    "projects": projects_section.projects_section,
+    "priority": settings_sections.priority_section,
+    "projects": settings_sections.projects_section,
     "notices": notices_section.notices_section,
     "tokens": _tokens,
     "about": _about,
 }
 ROUTES: Final = (
     page("/settings", front, "The settings", scope=Scope.ADMIN),
+    *section_forms.ROUTES,
     page("/settings/channels/test/{task}", trial, "What came of a test", scope=Scope.ADMIN),
     page(
         "/settings/{section}",

@@ -1,30 +1,40 @@
 """Form handlers of the settings page: contacts, permissions, tokens, channel tests."""
 
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
+from urllib.parse import urlencode
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
+from remit.channels.oauth.providers import CALLBACK
 from remit.contacts.book import FILE
-from remit.errors import BadInput, Conflict
+from remit.errors import BadInput, Conflict, Transient
 from remit.model.caller import Scope
+from remit.model.notice import Notice
 from remit.model.reply import Policy
 from remit.operations import contacts, entry, upkeep
 from remit.operations.operation import Operation
 from remit.operations.settings_arguments import (
+    BeginSignIn,
     ChangedContact,
     ChannelTest,
+    FinishSignIn,
     NewContact,
     NewPermission,
     NewToken,
+    NoticesForm,
     RemoveContact,
+    SetPassword,
+    TriedWay,
 )
+from remit.operations.sign_ins import BEGIN, FINISH
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody, as_list, model_of
-from remit.server.call import Call, CallResult, Does, form
-from remit.server.web import settings, shell
+from remit.server.call import Call, CallResult, Does, QueryParameter, Route, form, page
+from remit.server.web import notices_section, settings, shell
 
 _NAME: Final = 200
+_GONE: Final = "The password is removed; nobody signs in with one."
 
 
 class ContactForm(RequestBody):
@@ -113,6 +123,16 @@ async def make_token(call: Call) -> CallResult:
     return await settings.section(call, "tokens", told, 201)
 
 
+async def set_password(call: Call) -> CallResult:
+    """Set or take back the password; the page says so."""
+    try:
+        told = (await perform(call, call.arguments(SetPassword))).content
+    except BadInput as bad:
+        return await settings.section(call, "tokens", {"wrong": str(bad)}, 422)
+    said = "The password is set. Other browsers must sign in again." if told["set"] else _GONE
+    return await settings.section(call, "tokens", {"said": said})
+
+
 def _then(operation: Operation, place: str) -> Does:
     """Do it, and show that part of the settings again."""
 
@@ -169,6 +189,13 @@ ROUTES: Final = (
     form(
         "/settings/policies/forget", forget, "Take a permission back", _PERMISSION, contacts.PERMIT
     ),
+    form(
+        "/settings/password",
+        set_password,
+        "Set the password",
+        model_of(SetPassword),
+        entry.SET_PASSWORD,
+    ),
     form("/settings/tokens", make_token, "Make a token", TokenForm, entry.MAKE_TOKEN),
     form(
         "/settings/tokens/{id}/revoke",
@@ -183,5 +210,121 @@ ROUTES: Final = (
         "Sign a browser out",
         EmptyBody,
         _SIGN_OUT,
+    ),
+)
+
+
+_PLACE: Final = "/settings/connect"
+_LONGEST: Final = 4096
+_PASSED_ON: Final = ("code", "state", "error", "iss")
+# Providers add these to a redirect; they are not read.
+_IGNORED: Final = (
+    "error_description", "error_uri", "error_subcode", "scope", "authuser", "hd", "prompt",
+    "session_state", "client_info",
+)  # fmt: skip
+
+
+class FinishForm(RequestBody):
+    """What a provider sent back, from the page that showed it."""
+
+    state: Annotated[str, Field(max_length=_LONGEST)] = ""
+    code: Annotated[str, Field(max_length=_LONGEST)] = ""
+    error: Annotated[str, Field(max_length=_LONGEST)] = ""
+    iss: Annotated[str, Field(max_length=_LONGEST)] = ""
+
+
+async def begin(call: Call) -> CallResult:
+    """Show the link to the provider."""
+    try:
+        made = (await perform(call, call.arguments(BeginSignIn))).content
+    except BadInput as bad:
+        return await settings.section(call, "channels", {"wrong": str(bad)}, 422)
+    return await settings.section(call, "channels", {"leaves": made})
+
+
+async def come_back(call: Call) -> CallResult:
+    """Lead a browser to where its sign-in counts; the provider's site is then behind it."""
+    found = {name: word for name in _PASSED_ON if (word := call.text(name))}
+    if not call.at_pages:
+        return CallResult("", 303, f"{call.callers.pages_url}{CALLBACK}?{urlencode(found)}")
+    # After a redirect from another site a browser withholds the cookie until our own page asks.
+    html = shell.render("pages/signed-in.html", {"next": f"{_PLACE}?{urlencode(found)}"})
+    return CallResult(html, media="text/html")
+
+
+async def ask(call: Call) -> CallResult:
+    """Show the button that finishes the sign-in."""
+    found = {name: call.text(name) or "" for name in _PASSED_ON}
+    return await settings.section(call, "channels", {"finishes": found})
+
+
+async def finish(call: Call) -> CallResult:
+    said = call.read(FinishForm)
+    try:
+        done = await perform(call, FinishSignIn(said.state, said.code, said.error, said.iss))
+    except (BadInput, Transient) as bad:
+        return await settings.section(call, "channels", {"wrong": str(bad)}, 422)
+    return shell.elsewhere(f"/settings/channels#way-{done.content['channel']}")
+
+
+def _parameters(*names: str) -> tuple[QueryParameter, ...]:
+    return tuple(
+        QueryParameter(each, "As the provider sent it.", {"type": "string"}) for each in names
+    )
+
+
+SIGN_INS_ROUTES: Final = (
+    Route(
+        method="GET",
+        path=CALLBACK,
+        does=come_back,
+        says="Where a provider sends the browser back to",
+        gives="Page",
+        query=_parameters(*_PASSED_ON, *_IGNORED),
+        public=True,
+        page=True,
+    ),
+    page(
+        _PLACE,
+        ask,
+        "Finish a sign-in",
+        *_parameters(*_PASSED_ON),
+        scope=Scope.ADMIN,
+    ),
+    form("/settings/channels/{name}/connect", begin, "Sign in for a channel", EmptyBody, BEGIN),
+    form(_PLACE, finish, "Finish a sign-in", FinishForm, FINISH),
+)
+
+
+_OUTDONE: Final = "Kept in settings.toml, but a variable of the environment counts instead."
+
+
+async def save(call: Call) -> CallResult:
+    """Write the wishes into settings.toml; they hold from now on."""
+    try:
+        kept = await perform(call, call.arguments(NoticesForm))
+    except BadInput as bad:
+        return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
+    said = upkeep.SAVE_NOTICES.sentence if kept.content["holds"] else _OUTDONE
+    return await settings.section(call, "notices", {"said": said})
+
+
+async def try_out(call: Call) -> CallResult:
+    """Tell over one way that this is a test, and say how that went."""
+    try:
+        sent = await perform(call, call.arguments(TriedWay))
+    except BadInput as bad:
+        return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
+    notice = cast("Notice", sent.value)
+    told = notices_section.test_result_sentence(notice, notices_section.ways(call))
+    return await settings.section(call, "notices", {"said": told})
+
+
+NOTICES_ACTS_ROUTES: Final = (
+    form(
+        "/settings/notices", save, "What is told where", model_of(NoticesForm), upkeep.SAVE_NOTICES
+    ),
+    form(
+        "/settings/notices/test", try_out, "Try a way out", model_of(TriedWay), upkeep.TEST_NOTICE
     ),
 )

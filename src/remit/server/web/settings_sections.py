@@ -10,8 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit import __version__
-from remit.brain import choose, local
-from remit.brain.choose import ModelChoice, ModelRole
+from remit.brain.choose import NOTHING_THINKS, ModelRole
 from remit.channels.health import ChannelState
 from remit.errors import NotFound, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
@@ -21,12 +20,18 @@ from remit.model.task import Task
 from remit.server.call import Call
 from remit.server.channels import states_of
 from remit.server.web import task_sections
-from remit.settings import BudgetSettings, Settings
+from remit.settings import Settings
 from remit.settings.channels import ChannelSettings
+from remit.settings.parts import PRIORITY
+from remit.specialist import specialist_health
+from remit.specialist.specialist_health import SpecialistHealth
 from remit.store import cues, events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
+from remit.store.postgres import legs
 from remit.system.background import Background
+from remit.wiring.kinds import kinds
+from remit.wiring.readers import model_choice
 
 _DAY: Final = timedelta(days=1)
 
@@ -61,11 +66,9 @@ class SettingRow(Struct, frozen=True):
 class BrainSection(Struct, frozen=True):
     """The brain in a sentence, and the model of each role."""
 
-    kind: str
     ready: bool
     sentence: str
     models: tuple[tuple[str, str], ...]
-    budget: tuple[SettingRow, ...]
 
 
 class ChannelSection(Struct, frozen=True, kw_only=True):
@@ -82,6 +85,7 @@ class ChannelSection(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
     off: bool = False
     own: bool = False  # Remit's own; nothing to test
+    signs_in: bool = False  # the owner signs in for it at its provider
 
 
 class ChannelTestView(Struct, frozen=True):
@@ -97,35 +101,17 @@ class ChannelTestView(Struct, frozen=True):
 
 def mind(call: Call) -> BrainSection:
     settings = call.house.settings
-    kind, found = settings.brain.kind, _choice(settings)
-    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": _NONE}.get(kind)
+    kind, found = settings.brain.kind, model_choice(settings)
+    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": NOTHING_THINKS}.get(
+        kind
+    )
     models = tuple((_ROLES[role], str(model)) for role, model in found.models.items())
+    if settings.brain.fallback.model:
+        models += (("While that is down", settings.brain.fallback.model),)
     ready = call.house.thinks
     if ready and not found.ready and said is None:
         said = "A brain of your own is plugged in."
-    return BrainSection(kind, ready, said or found.sentence, models, _budget(settings.budget))
-
-
-def _choice(settings: Settings) -> ModelChoice:
-    match settings.brain.kind:
-        case "local":
-            return local.choose_local_model(settings.models, settings.brain)
-        case "none" | "scripted":
-            return ModelChoice({}, dict.fromkeys(ModelRole, _NONE))
-        case _:
-            return choose.choose_models(os.environ, settings.brain)
-
-
-def _budget(budget: BudgetSettings) -> tuple[SettingRow, ...]:
-    return tuple(
-        SettingRow(label, _amount(getattr(budget, name), name), "budget") for name, label in _LIMITS
-    )
-
-
-def _amount(number: int, name: str) -> str:
-    if not number:
-        return "No limit"
-    return f"${number / 100:,.2f}" if name.endswith("cents") else f"{number:,}"
+    return BrainSection(ready, said or found.sentence, models)
 
 
 # Channels -----------------------------------------------------------------------------------------
@@ -163,6 +149,7 @@ def _way(
         todo="" if off else state.todo,
         aliases=state.aliases,
         off=off is not None,
+        signs_in=chosen.sign_in is not None,
     )
 
 
@@ -200,22 +187,6 @@ def _waits(delivery: Delivery, asked: Review | None, task: Task) -> tuple[str, s
 
 
 # Rules and the rest -------------------------------------------------------------------------------
-
-
-def rules(settings: Settings) -> tuple[SettingRow, ...]:
-    deliver = settings.deliver
-    undo = f"{deliver.undo} seconds after you approved it" if deliver.undo else "Not possible"
-    cap = f"{deliver.daily_cap} messages, then it asks" if deliver.daily_cap else "No limit"
-    return (
-        SettingRow("To call a message back", undo, "deliver"),
-        SettingRow("Quiet hours", deliver.quiet or "None", "deliver"),
-        SettingRow("To one person in a day", cap, "deliver"),
-        SettingRow(
-            "Urgency judged by a model", "Yes" if settings.priority.score else "No", "priority"
-        ),
-        SettingRow("Tasks at once", str(settings.engine.parallel), "engine"),
-        SettingRow("Tries before it gives up", str(settings.engine.attempts), "engine"),
-    )
 
 
 def tools(settings: Settings) -> tuple[SettingRow, ...]:
@@ -260,6 +231,8 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
             else HealthFinding("Channel", said, way.kind, way.mark, way.todo)
         )
     found += _loops(house.background, house.hide)
+    if house.settings.engine.is_shared:
+        found += await _workers(call)
     found += [HealthFinding("Door", sentence) for sentence in await door_sentences(call)]
     try:
         count = len(cards_of(await house.permits.listed()))
@@ -281,6 +254,23 @@ def _loops(background: Background, hide: Callable[[str], str]) -> list[HealthFin
     return [HealthFinding("Background", f"{len(background.states)} loops at work")]
 
 
+async def _workers(call: Call) -> list[HealthFinding]:
+    """Return each worker with its load, what it runs, and when it was last heard of."""
+    house, now = call.house, call.house.clock.now()
+    found = [
+        HealthFinding(
+            "Worker",
+            f"{each.place} on {each.queues}: {len(each.runs)} at work, {each.slots} at once; "
+            f"heard of {(now - each.beat_at).total_seconds():.0f} s ago"
+            + (f"; runs {', '.join(each.runs)}" if each.runs else ""),
+        )
+        for each in await house.db.read(legs.workers, now - legs.ALIVE)
+    ]
+    shown = HealthFinding("Temporal", f"Its own pages show every leg: {house.settings.engine.ui}")
+    none = HealthFinding("Worker", "None lives.", "bad", "fail", "Start one: `remit worker`.")
+    return [*(found or [none]), shown]
+
+
 def cards_of(listed: Mapping[str, object]) -> list[object]:
     people = listed["contacts"]
     return people if isinstance(people, list) else []
@@ -299,19 +289,47 @@ def find_trial(tx: Tx, task_id: TaskId) -> ChannelTestView:
 
 
 _ON_ITS_WAY: Final = ("run", "On its way", "run", "")
-_NONE: Final = "Nothing thinks: what needs a language model waits for you."
 _ROLES: Final = {role: role.value.capitalize() for role in ModelRole}
-_LIMITS: Final = (
-    ("run_cents", "Money for one task"),
-    ("run_tokens", "Tokens for one task"),
-    ("run_requests", "Requests for one task"),
-    ("day_cents", "Money in a day"),
-    ("day_tokens", "Tokens in a day"),
-    ("series_cents", "Money for a series in 30 days"),
-    ("series_tokens", "Tokens for a series in 30 days"),
-)
 _VERDICTS: Final = {
     "ok": ("ok", "Ready", "done"),
     "warn": ("you", "Lacks something", "alert"),
     "fail": ("bad", "Cannot be used", "fail"),
 }
+
+
+async def priority_section(call: Call) -> dict[str, object]:
+    file, settings = call.house.priority, call.house.settings
+    rules = file()
+    return {
+        "rules": rules,
+        "complaint": file.complaint,
+        "file": PRIORITY,
+        "unasked": rules.asks_score and not settings.priority.score,
+        "ageing": settings.engine.ageing // 60,
+    }
+
+
+MARKS: Final[Mapping[str, tuple[str, str, str]]] = {
+    "ok": ("ok", "Ready", "done"),
+    "warn": ("you", "Lacks something", "alert"),
+    "fail": ("bad", "Cannot be used", "fail"),
+}
+
+
+async def projects_section(call: Call) -> dict[str, object]:
+    settings = call.house.settings
+    projects, people = await asyncio.to_thread(_look, settings, thinks=call.house.thinks)
+    return {
+        "projects": [(each, settings.projects[each.name]) for each in projects],
+        "people": [(each, settings.specialists[each.name]) for each in people],
+        "marks": MARKS,
+    }
+
+
+def _look(
+    settings: Settings, *, thinks: bool
+) -> tuple[list[SpecialistHealth], list[SpecialistHealth]]:
+    people = specialist_health.specialists(settings.specialists, os.environ.get("PATH"))
+    known = settings.projects, settings.specialists, kinds(settings)
+    places = specialist_health.projects(*known, thinks=thinks)
+    return list(places), list(people)

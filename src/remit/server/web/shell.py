@@ -13,10 +13,11 @@ from markupsafe import Markup, escape
 from msgspec import Struct
 
 from remit.brain.budget import midnight
+from remit.journal import event_words
 from remit.model.status import Status
-from remit.server import static
+from remit.server import page_language, static
 from remit.server.call import Call, CallResult
-from remit.server.web import words
+from remit.server.web import markup, words
 from remit.store import events, inbox, rows, spending, stats, task_filter, tasks
 from remit.store.database import Tx
 from remit.store.task_filter import SavedView
@@ -26,12 +27,14 @@ _TEMPLATES: Final = Path(__file__).parent.parent / "templates"
 
 def render(name: str, values: Mapping[str, object]) -> str:
     """Render a page or a part of one, such as `pages/inbox.html`."""
-    return _environment().get_template(name).render(values)
+    return _environment(page_language.current()).get_template(name).render(values)
 
 
 def address(name: str) -> str:
-    """Return the address of a static file; it changes with the content."""
-    return f"/static/{name}?v={static.files()[name].digest}"
+    """Return the address of a static file; it changes with the content, and with the language."""
+    own = f"{page_language.current()}/{name}"
+    found = own if own in static.files() else name
+    return f"/static/{found}?v={static.files()[found].digest}"
 
 
 @cache
@@ -42,27 +45,42 @@ def templates() -> Mapping[str, str]:
 
 
 @cache
-def _environment() -> Environment:
+def _environment(language: str) -> Environment:
+    say = page_language.catalogue(language)
+    sources = {
+        name: page_language.translate_template(each, say) for name, each in templates().items()
+    }
     made = Environment(
-        loader=DictLoader(templates()),
+        loader=DictLoader(sources),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         auto_reload=False,
     )
-    made.globals |= {"static": address, "time_tag": time_tag}
+    made.globals |= {
+        "static": address,
+        "time_tag": time_tag,
+        "_": page_language.say,
+        "lang": language,
+    }
     made.filters |= {
         "state": words.state,
+        "decided": event_words.decision,
+        "verified": words.verified,
+        "markdown": markup.markdown,
         "channel_icon": words.channel_icon,
         "source": words.source,
         "money": words.money,
         "clock": words.clock,
         "day": words.day,
+        "moment": words.moment,
         "ago": words.ago,
         "span": words.span,
         "count": words.count,
         "first": words.first_line,
+        "dated": words.dated,
+        "retell": page_language.retell,
     }
     return made
 
@@ -108,6 +126,7 @@ class PageShell(Struct, frozen=True, kw_only=True):
     next: NextRun | None
     views: tuple[TaskListLink, ...]
     failing: tuple[str, ...] = ()  # loops that keep failing
+    thinks: bool = True  # whether a language model is set up
 
     @property
     def used(self) -> int:
@@ -157,6 +176,7 @@ async def around(call: Call) -> PageShell:
         spent=found.spent,
         next=found.next,
         views=found.views,
+        thinks=call.house.thinks,
         failing=tuple(loop.name for loop in call.house.background.failing),
     )
 
@@ -176,7 +196,7 @@ def _look(tx: Tx, now: datetime) -> _Found:
     working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
     return _Found(
         seq=seq,
-        waiting=inbox.needs(tx, now).total,
+        waiting=inbox.needs(tx, now).decisions,
         working=working,
         spent=spending.of_all(tx, since).cents,
         next=_next(tx, now),

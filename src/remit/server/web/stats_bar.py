@@ -8,7 +8,8 @@ from msgspec import Struct
 
 from remit.brain.budget import midnight
 from remit.server.call import Call
-from remit.server.web import shell
+from remit.server.page_language import say
+from remit.server.web import shell, words
 from remit.store import stats
 from remit.store.stats import HourlyOutcomes, Stats
 
@@ -63,19 +64,19 @@ def hours(found: Stats, now: datetime) -> StatsChart:
 def days(found: Stats) -> StatsChart:
     most = max((day.used.cents for day in found.days), default=0)
     scale = _HIGH / max(most, 1)
-    told = ", ".join(f"{day.at:%a} ${day.used.cents / 100:,.2f}" for day in found.days)
+    each = (f"{words.dated(day.at, '%a')} ${day.used.cents / 100:,.2f}" for day in found.days)
     bars = [_stacked([(day.used.cents, "run")], scale) for day in found.days]
-    return StatsChart(bars, f"Cost per day: {told}")
+    return StatsChart(bars, say("Cost per day: {0}", ", ".join(each)))
 
 
 def _hours_say(found: Sequence[HourlyOutcomes], now: datetime) -> str:
     if not any(_sum(hour) for hour in found):
-        return "No task was finished in the last 24 hours"
+        return say("No task was finished in the last 24 hours")
     peak = max(found, key=_sum)
     failed = [f"{hour.at.astimezone(now.tzinfo):%H:%M}" for hour in found if hour.failed]
-    told = f"Tasks finished per hour, last 24 hours. Peak {_sum(peak)} at"
-    told += f" {peak.at.astimezone(now.tzinfo):%H:%M}."
-    return told + (f" Failures at {', '.join(failed)}." if failed else "")
+    most = f"{peak.at.astimezone(now.tzinfo):%H:%M}"
+    told = say("Tasks finished per hour, last 24 hours. Peak {0} at {1}.", _sum(peak), most)
+    return told + (" " + say("Failures at {0}.", ", ".join(failed)) if failed else "")
 
 
 def _sum(hour: HourlyOutcomes) -> int:

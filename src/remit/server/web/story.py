@@ -97,7 +97,10 @@ def _tool(step: str, steps: Mapping[str, Json]) -> str:
 
 
 def _line(event: Event) -> LogLine:
-    word, text, kind = _TELL[event.kind](event.data, event.actor)
+    if tell := event_words.SENTENCES.get(event.kind):
+        word, text, kind = "note", event_words.with_stop(tell(event.data)), ""
+    else:
+        word, text, kind = _TELL[event.kind](event.data, event.actor)
     if event.actor is Actor.AGENT:
         word, text = "agent", event_text_on_behalf(event, text)
     show = LogKind.THINKING if event.kind is EventKind.RUN_SAID else LogKind.ALL
@@ -121,6 +124,7 @@ def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLin
         whole = _cut(f"{ended}: {text}" if text else f"{ended}.")
         return LogLine(event.n, event.at, str(event.data["agent"]), whole, LogKind.TOOLS, kind)
     if name.startswith("execute_tool"):
+        text = "\n".join(filter(None, (str(event.data.get("fallback_note", "")), text)))
         return _thought(event, text, said)
     plain = name.partition(":")[0]
     sentence = f"{event_words.STEPS.get(plain, f'Did {name}')}."
@@ -226,18 +230,13 @@ def _decided(data: JsonMap, _: Actor) -> Told:
     if data.get("closed"):
         return "note", "The open question was closed: its task ended.", ""
     answer, text = str(data["answer"]), data.get("text")
-    said = event_words.decision(answer)
+    said = event_words.decision(answer, str(data.get("by", "owner")))
     return "you", f"{said}: {text}" if text else f"{said}.", "you"
 
 
 def _split(data: JsonMap, _: Actor) -> Told:
     parts = data.get("parts")
     return "send", f"Goes out in {len(parts) if isinstance(parts, list) else 'some'} parts.", ""
-
-
-def _other(data: JsonMap, _: Actor) -> Told:
-    text = data.get("text") or data.get("note") or data.get("why")
-    return "note", str(text) if text else "Something was written down.", ""
 
 
 _WORDS: Final = {"plan_step": "plan", "retrieve_context": "recall", "verify": "check"}
@@ -258,7 +257,7 @@ _COLOURS: Final = {
     Status.FAILED: "bad",
     Status.NEEDS_REVIEW: "you",
 }
-_KNOWN: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
+_TELL: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
     EventKind.TASK_CREATED: _created,
     EventKind.TASK_MOVED: _moved,
     EventKind.TASK_UPDATED: _updated,
@@ -272,5 +271,3 @@ _KNOWN: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
     EventKind.REVIEW_OPENED: lambda data, _: ("asks", str(data["question"]), "you"),
     EventKind.REVIEW_DECIDED: _decided,
 }
-# A kind without a sentence is shown plainly.
-_TELL: Final = {kind: _KNOWN.get(kind, _other) for kind in EventKind}

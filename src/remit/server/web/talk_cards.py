@@ -15,6 +15,7 @@ from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
+from remit.server.page_language import say
 from remit.server.web import ask, task_sections, words
 from remit.server.web.review_kinds import ReviewButton, acts_of, kind_of, question_text
 from remit.server.web.task_sections import CardContext
@@ -123,9 +124,9 @@ def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: CardContext) -> list[TaskC
 def line(task: Task, now: datetime) -> str:
     """Return a task's state, for the sidebar."""
     if task.status is Status.NEEDS_REVIEW or task.gaps:
-        return "Waits for you"
+        return say("Waits for you")
     at = task.completed_at or (task.scheduled_for if task.status is Status.READY else None)
-    word = words.state(task).word
+    word = say(words.state(task).word)
     return f"{word}, {words.day(at.astimezone(now.tzinfo), now)}" if at else word
 
 
@@ -145,7 +146,7 @@ def _work(task: Task) -> list[CardLine]:
 
 def _way(delivery: Delivery, asked: Review | None, place: CardContext) -> CardLine:
     channel = place.channels.get(delivery.channel, delivery.channel)
-    name = f"{channel} to {delivery.recipient or 'you'}"
+    name = f"{channel} {say('to {0}', delivery.recipient or say('you'))}"
     if delivery.status is DeliveryStatus.PENDING and asked is not None:
         return CardLine("you", "you", name, "waiting for you")
     kind, icon, note = _WAYS[delivery.status]

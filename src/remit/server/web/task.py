@@ -10,6 +10,7 @@ from remit.errors import NotFound
 from remit.journal import tries
 from remit.journal.tries import TryHistory
 from remit.model import ids
+from remit.model.contract import UNPROVEN
 from remit.model.conversation import Conversation
 from remit.model.ids import TaskId
 from remit.model.limits import limit_sentences
@@ -21,10 +22,11 @@ from remit.model.series import Series
 from remit.model.specialist import PROJECT
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
-from remit.model.task_state import standing_of
+from remit.model.view import standing_of
 from remit.server.call import Call, CallResult, QueryParameter, numbers, page
+from remit.server.page_language import say
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import attempts, markup, shell, task_sections, timeline, trail
+from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
 from remit.server.web.attempts import AttemptView
 from remit.server.web.story import ToolUse
 from remit.store import (
@@ -131,7 +133,10 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "asks": waiting[0] if waiting else None,
         "work": task_sections.work(task, found.happened, now),
         "cards": task_sections.cards(task, found.asked, place),
-        "proof": task_sections.proof(tries.with_records(task, found.tries)),
+        "notes": [note for note in task.notes if not note.startswith(UNPROVEN)],
+        "proof": task_sections.proof(
+            tries.with_records(task, found.tries), edited=review_kinds.was_edited(found.asked)
+        ),
         "tried": trail.rows(found.tries.attempts, house.zone),
         "project": _project(task),
         "attempts": known,
@@ -143,7 +148,6 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "why": why(found, now),
         "twin": next(_twins(found.happened), ""),
         "kept": _kept(call),
-        "markdown": markup.markdown,
     }
 
 
@@ -253,15 +257,15 @@ def _undo_left(call: Call, found: TaskRecord) -> int:
 
 def why(found: TaskRecord, now: datetime) -> tuple[str, ...]:
     """Return why it has its status, in sentences."""
-    task = found.task
+    task, priority = found.task, say(found.task.priority.value)
     told = [_stands(found, now)]
     if is_unverified(task):
-        told.append(f"{NOT_VERIFIED}: {task_sections.unverified(task)}")
+        told.append(f"{say(NOT_VERIFIED)}: {say(task_sections.unverified(task))}")
     if task.rule is None:
-        told.append(f"Its priority is {task.priority.value} for now: no rule has looked at it yet.")
+        told.append(say("Its priority is {0} for now: no rule has looked at it yet.", priority))
     else:
-        rule = f"by the rule {task.rule.name}: {task.rule.because}"
-        told.append(f"Its priority is {task.priority.value} {rule}.")
+        rule = say("by the rule {0}: {1}", task.rule.name, task.rule.because)
+        told.append(say("Its priority is {0} {1}.", priority, rule))
     return (*told, *limit_sentences(task))
 
 
@@ -269,7 +273,7 @@ def _stands(found: TaskRecord, now: datetime) -> str:
     task = found.task
     waiting = next((each for each in found.asked if each.decision is None), None)
     if waiting is not None:
-        return f"It waits for you ({waiting.reason.value}): {waiting.question}"
+        return say("It waits for you: {0}", waiting.question)
     planned = task.scheduled_for
     if task.pending_reading is not None and task.status is Status.NEW:
         return "The model reads your words; then you see here what they become."
@@ -277,9 +281,9 @@ def _stands(found: TaskRecord, now: datetime) -> str:
         later = planned is not None and planned > now
         return "It waits for its time." if later else "It starts as soon as a place is free."
     if task.status in ACTIVE and not found.held:
-        tries = f" after {task.attempts} failed tries" if task.attempts else ""
-        return f"It waits for its next turn{tries}."
-    return _SENTENCES.get(task.status, f"It is {task.status.value.replace('_', ' ')}.")
+        tries = " " + say("after {0} failed tries", task.attempts) if task.attempts else ""
+        return say("It waits for its next turn{0}.", tries)
+    return _SENTENCES.get(task.status, say("It is {0}.", task.status.value.replace("_", " ")))
 
 
 def _kept(call: Call) -> str:

@@ -17,7 +17,9 @@ from remit.operations.operation import Operation
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody, as_list
 from remit.server.call import Call, CallResult, Does, form, page
+from remit.server.page_language import say
 from remit.server.web import shell, task_sections
+from remit.server.web.words import dated
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
@@ -39,9 +41,10 @@ def _does(operation: Operation) -> Does:
 
 
 async def remove(call: Call) -> CallResult:
-    """Hide it, and go where the others are."""
+    """Hide it, and go where the others are. What had ended can be shown again."""
+    task = await call.house.db.read(stored.get, call.task_id)
     await perform(call, call.arguments(DeleteTask))
-    return shell.elsewhere("/tasks")
+    return shell.elsewhere(f"/tasks?gone={task.id}" if task.ended else "/tasks")
 
 
 async def confirm(call: Call) -> CallResult:
@@ -105,7 +108,10 @@ class NewEdit(RequestBody):
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
     at: Annotated[str, Field(max_length=40)] = ""  # on the owner's clock
     priority: Priority
+    # One of each for every delivery; an empty recipient is the owner.
+    channel: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
     to: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
+    text: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
     version: Annotated[str, Field(max_length=100)]
 
 
@@ -148,9 +154,13 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
         "at": f"{local:%Y-%m-%dT%H:%M}" if local else "",
         "priority": task.priority,
         "priorities": [(each.value, task_sections.PRIORITIES[each.value]) for each in Priority],
-        "to": [each.recipient or "" for each in _others(task)],
-        "others": _others(task),
+        "parts": [
+            (each.channel, each.recipient or "", each.content or "") for each in task.delivery
+        ],
+        "deliveries": task.delivery,
         "called": task_sections.called(call.house.settings.channels),
+        "people": call.house.permits.names(),
+        "least": f"{shell.local(call):%Y-%m-%dT%H:%M}",
         "zone": call.house.zone,
         "wrong": None,
         "clash": False,
@@ -166,16 +176,11 @@ async def _again(
         "instructions": said.instructions,
         "at": said.at,
         "priority": said.priority,
-        "to": list(said.to) or [each.recipient or "" for each in _others(task)],
+        "parts": list(zip(said.channel, said.to, said.text, strict=False)),
         "wrong": wrong,
         "clash": status == 412,  # noqa: PLR2004
     }
     return await shell.page(call, "pages/task_edit.html", values, status)
-
-
-def _others(task: Task) -> list[Delivery]:
-    """Return deliveries to other people; those to the owner need no name."""
-    return [each for each in task.delivery if each.recipient is not None]
 
 
 def _change(call: Call, task: Task, said: NewEdit) -> EditTask:
@@ -185,6 +190,10 @@ def _change(call: Call, task: Task, said: NewEdit) -> EditTask:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
     at = _moment(call, said.at)
+    if at and not _same(at, task.scheduled_for) and at <= shell.local(call):
+        when = dated(at, f"{at.day} %B %H:%M")
+        sentence = say("{0} is over in {1}; choose a later time.", when, call.house.zone.key)
+        raise BadInput(sentence, field="at")
     return EditTask(
         id=task.id,
         title=title if title != task.title else None,
@@ -210,16 +219,23 @@ def _same(at: datetime, planned: datetime | None) -> bool:
 
 
 def _delivery(task: Task, said: NewEdit) -> list[NewDelivery] | None:
-    names = iter(said.to)
-    changed = [
-        each if each.recipient is None else replace(each, recipient=next(names, "").strip())
-        for each in task.delivery
-    ]
-    if not said.to or changed == [*task.delivery]:
+    """What goes where, if that differs; a text that is still to be written has none."""
+    if not len(task.delivery) == len(said.channel) == len(said.to) == len(said.text):
         return None
-    if any(each.recipient == "" for each in changed):
-        raise BadInput("Say to whom each of them goes.", field="to")
-    return [NewDelivery(each.channel, each.recipient, each.content) for each in changed]
+    rows = zip(task.delivery, said.channel, said.to, said.text, strict=True)
+    changed = [
+        NewDelivery(channel, to.strip() or None, _text(each, text))
+        for each, channel, to, text in rows
+    ]
+    was = [NewDelivery(each.channel, each.recipient, each.content) for each in task.delivery]
+    return changed if changed != was else None
+
+
+def _text(delivery: Delivery, text: str) -> str | None:
+    said = text.replace("\r\n", "\n").strip()
+    if delivery.content is not None and not said:
+        raise BadInput("Write the message first.", field="text")
+    return delivery.content if said == (delivery.content or "").strip() else said
 
 
 TASK_EDIT_ROUTES: Final = (

@@ -26,6 +26,7 @@ from remit.model.review import SEND, Review
 from remit.model.run import Event, EventKind
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Taint, Task
+from remit.server.page_language import say
 from remit.server.web import timeline, words
 from remit.settings.channels import ChannelSettings
 
@@ -50,7 +51,7 @@ def chips(task: Task) -> tuple[TaskChip, ...]:
     if (standing := proof_of(task)) in (ProofState.UNPROVEN, ProofState.REFUTED):
         proof = TaskChip(NOT_VERIFIED, "shield", _sentence(UNVERIFIED[standing]))
     kind = TaskChip("Recurring", "repeat") if task.series_id else _TIMES[task.type.value]
-    rule = f"By the rule {task.rule.name}: {task.rule.because}." if task.rule else ""
+    rule = say("By the rule {0}: {1}.", task.rule.name, task.rule.because) if task.rule else ""
     found = (proof, kind, TaskChip(f"{PRIORITIES[task.priority.value]} priority", "", rule))
     taint = () if task.taint is Taint.OWNER else (_TAINTS[task.taint],)
     return (*found, *taint)
@@ -211,7 +212,7 @@ def _state(
     """Return a colour, a word and an icon."""
     match delivery.status:
         case DeliveryStatus.SENT:
-            word = "Posted" if delivery.channel == DASHBOARD else "Sent"
+            word = say("Posted" if delivery.channel == DASHBOARD else "Sent")
             return "ok", f"{word}{_clock(delivery.sent_at, zone)}", "done"
         case DeliveryStatus.SENDING:
             return "run", "Sending", "run"
@@ -219,7 +220,7 @@ def _state(
             return "bad", "Refused", "fail"
         case DeliveryStatus.UNKNOWN:
             since = _clock(delivery.doubted_at, zone)
-            return "you", f"Unknown since{since}" if since else "Unknown", "ask"
+            return "you", say("Unknown since{0}", since) if since else "Unknown", "ask"
         case DeliveryStatus.PENDING:
             return _pending(delivery, task, review)
 
@@ -243,14 +244,14 @@ def _note(parts: Sequence[Delivery], worst: Delivery) -> str:
     if worst.reported is not None and worst.reported.arrived:
         return "The provider says that it arrived."
     sent = sum(each.status is DeliveryStatus.SENT for each in parts)
-    return f"{sent} of {len(parts)} parts sent." if len(parts) > 1 else ""
+    return say("{0} of {1} parts sent.", sent, len(parts)) if len(parts) > 1 else ""
 
 
 def _nothing(task: Task, agent: str) -> str:
     if task.ended:
         return "No text was written."
     verb = "once the checks pass" if task.contract else "when the work is done"
-    return f"No text yet. {agent} writes it {verb}."
+    return say("No text yet. {0} writes it {1}.", agent, say(verb))
 
 
 def _clock(at: datetime | None, zone: tzinfo) -> str:
@@ -288,8 +289,11 @@ class ProofTable(Struct, frozen=True):
     says: str = ""  # for a result that no check confirms
 
 
-def proof(task: Task) -> ProofTable | None:
-    """Return the contract as a table with the findings; None if there is none."""
+def proof(task: Task, *, edited: bool = False) -> ProofTable | None:
+    """Return the contract as a table with the findings; None if there is none.
+
+    `edited`: the owner changed the text after it was checked.
+    """
     contract = task.contract
     if contract is None:
         return None
@@ -302,6 +306,9 @@ def proof(task: Task) -> ProofTable | None:
             left.remove(found)
         rows.append(_row(each, found, checking=checking))
     since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
+    if edited and task.verdict is not None:
+        told = "You changed the text after it was checked. The findings are about the text before."
+        return ProofTable(tuple(rows), since, "idle", "Not verified", "pend", told)
     return ProofTable(tuple(rows), since, *standing, _sentence(unverified(task)))
 
 
@@ -326,7 +333,7 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Proo
     kind, icon, word = _RESULTS[found.result]
     if (found.error or "").startswith(NOT_DECIDED):
         kind, icon, word = "idle", "eye", NOT_DECIDED.rstrip(": ")
-    tries = f"{found.attempts} tries" if found.attempts > 1 else ""
+    tries = say("{0} tries", found.attempts) if found.attempts > 1 else ""
     ran = found.started_at is not None and found.ended_at is not None
     took = timeline.span(found.ended_at - found.started_at) if ran else ""  # type: ignore[operator]
     facts = ", ".join(each for each in (tries, took) if each)
@@ -339,12 +346,12 @@ def _standing(rows: Sequence[ProofRow], task: Task, contract: Contract) -> tuple
     if proof_of(task) in (ProofState.UNPROVEN, ProofState.REFUTED):
         return "you", "Not verified", "alert"
     passed = sum(row.kind == "ok" for row in rows)
-    if any(row.kind == "bad" for row in rows):
-        return "bad", f"{passed} of {len(rows)} passed", "fail"
-    if rows and passed == len(rows):
-        return "ok", "All passed", "done"
+    failed = sum(row.kind == "bad" for row in rows)
+    if failed or (rows and passed == len(rows)):
+        word = words.verified(task) or say("{0} of {1} checks failed", failed, len(rows))
+        return ("bad", word, "fail") if failed else ("ok", word, "done")
     busy = task.status in ACTIVE
-    word = f"{passed} of {len(rows)} passed" if rows else "Only the cheapest checks"
+    word = say("{0} of {1} checks passed", passed, len(rows)) if rows else "No checks of its own"
     return ("run", word, "run") if busy else ("idle", word, "pend")
 
 

@@ -9,6 +9,7 @@ from remit.model import ids
 from remit.model.task import SourceKind
 from remit.operations import filters
 from remit.server.call import Call, CallResult, QueryParameter, page
+from remit.server.page_language import say
 from remit.server.web import line, listing, row, saved, shell, stats_bar, words
 from remit.server.web.bulk import VERBS
 from remit.server.web.listing import ListAddress, ListGrouping
@@ -107,8 +108,9 @@ def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
         "chosen": len([word for word in line.words(shown.q) if ":" in word]),
         "sorts": tuple(SortOrder),
         "groups": tuple(ListGrouping),
-        "keys": filters.KEYS,
+        "keys": {name: say(each) for name, each in filters.KEYS.items()},
         "done": _said(call.text("done")),
+        "gone": ids.task_id(gone) if (gone := call.text("gone")) else "",
         "icons": words.ICONS,
     }
 
@@ -123,8 +125,9 @@ def _said(done: str | None) -> str:
     if len(parts) != 3 or parts[0] not in VERBS or not all(n.isdecimal() for n in parts[1:]):  # noqa: PLR2004
         return ""
     did, refused = int(parts[1][:6]), int(parts[2][:6])
-    told = f"{words.count(did)} {'task' if did == 1 else 'tasks'} {VERBS[parts[0]].past}."
-    return told + (f" {words.count(refused)} could not be." if refused else "")
+    many = say("1 task") if did == 1 else say("{0} tasks", words.count(did))
+    told = f"{many} {say(VERBS[parts[0]].past)}."
+    return told + (" " + say("{0} could not be.", words.count(refused)) if refused else "")
 
 
 _QUERY: Final = (
@@ -136,7 +139,10 @@ _QUERY: Final = (
 _CHOSEN: Final = tuple(
     QueryParameter(name, "A word for the line.", {"type": "string"}) for name in _MENU
 )
-_DONE: Final = (QueryParameter("done", "What a bulk action came to.", {"type": "string"}),)
+_DONE: Final = (
+    QueryParameter("done", "What a bulk action came to.", {"type": "string"}),
+    QueryParameter("gone", "A task that was just deleted.", {"type": "string"}),
+)
 ROUTES: Final = (
     page("/tasks", show, "The list of tasks", *_QUERY, *_CHOSEN, *_DONE),
     page("/tasks/tabs", tabs, "The states, with their numbers", *_QUERY),

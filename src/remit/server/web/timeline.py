@@ -9,6 +9,7 @@ from msgspec import Struct
 from remit.model.run import Event, EventKind
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
+from remit.server.page_language import say
 from remit.server.web.story import Calls
 
 MOST_BARS: Final = 40
@@ -71,7 +72,9 @@ def chart(bars: Sequence[TimelineBar], name: str) -> TimelineChart | None:
     drawn = tuple(_draw(bar, start, whole) for bar in shown)
     marks = tuple((100 * n / TICKS, span(step * n)) for n in range(TICKS + 1))
     said = ", ".join(f"{bar.label} {bar.took}" for bar in shown)
-    return TimelineChart(drawn, marks, len(bars) - len(shown), f"Timeline of {name}: {said}")
+    return TimelineChart(
+        drawn, marks, len(bars) - len(shown), say("Timeline of {0}: {1}", name, said)
+    )
 
 
 def bars(
@@ -117,7 +120,7 @@ def _named(step: str, calls: Calls) -> tuple[str, str]:
     if name == "may" or ":begin:" in step:
         return "", ""
     if name == "execute_tool":
-        return (f"Think, turn {int(place) + 1}" if place.isdecimal() else "Think"), "ok"
+        return (say("Think, turn {0}", int(place) + 1) if place.isdecimal() else "Think"), "ok"
     if name == "use":
         known = calls.get(step, ())
         return (known[-1].tool, "bad" if known[-1].failed else "run") if known else ("Tool", "run")

@@ -15,6 +15,7 @@ from remit.model.run import Event, EventKind
 from remit.model.specialist import AttemptOutcome, SpecialistAttempt
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.server.page_language import retell, say
 from remit.server.web import words
 
 
@@ -99,10 +100,10 @@ def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
             yield from _step(event, tools)
         case EventKind.REVIEW_OPENED:
             question = words.first_line(str(data["question"]), 120)
-            yield TrailLine("you", "you", f"Stopped and asked you: {question}", event.at)
+            yield TrailLine("you", "you", say("Stopped and asked you: {0}", question), event.at)
         case EventKind.REVIEW_DECIDED if not data.get("closed"):
             text = words.first_line(str(data.get("text") or ""), 100)
-            said = event_words.decision(str(data["answer"]))
+            said = event_words.decision(str(data["answer"]), str(data.get("by", "owner")))
             yield TrailLine("ok", "user", f"{said}: {text}" if text else f"{said}.", event.at)
         case EventKind.DELIVERY_SETTLED:
             kind, icon = _SETTLED.get(str(data["answer"]), ("idle", "send"))
@@ -121,7 +122,7 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
     thought, letter, _ = str(event.data.get("text") or "").partition(OPEN)
     said = words.first_line(thought, 120)
     if name in tools:
-        used = f"Used {tools[name]}: {said}" if said else f"Used {tools[name]}"
+        used = say("Used {0}: {1}", tools[name], said) if said else say("Used {0}", tools[name])
         yield TrailLine("ok", "done", used, event.at)
     elif "agent" in event.data:
         kind, icon, ended = WORDS[AttemptOutcome(str(event.data["outcome"]))]
@@ -161,6 +162,9 @@ def _because(said: str, note: Json) -> str:
     return f"{said}: {words.first_line(str(note), 120)}" if note else f"{said}."
 
 
+_DECLINE_UNDO: Final = timedelta(seconds=30)  # that a declined task can be started again
+
+
 class ReviewState(Struct, frozen=True):
     """`left` is how many seconds it can be undone; `back`: it was undone."""
 
@@ -178,35 +182,43 @@ def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewSt
     if decision is None:
         return _open(review, task, now)
     at = (decision.decided_at or now).astimezone(now.tzinfo)
-    who = event_words.decision(decision.answer)
-    if decision.by != "owner":
-        who = f"Decided by {decision.by.removeprefix('owner: ')}: {decision.answer}"
-    said = f"{who}, {words.day(at, now).replace('Today', 'today at')}."
+    who = event_words.decision(decision.answer, decision.by)
+    said = f"{retell(who)}, {words.moment(at, now)}."
     if task.status is Status.PAUSED and task.resume_to is Status.DELIVERING:
         return ReviewState(
-            True, f"{said} You called it back: nothing was sent.", "you", "back", back=True
+            True, f"{said} {say('You called it back: nothing was sent.')}", "you", "back", back=True
         )
     due = undo.due(task, review, decision, at)
     left = round((due - now).total_seconds()) if task.status is Status.DELIVERING else 0
-    since = "It goes out in a moment." if left > 0 else _since(task, decision.answer)
-    return ReviewState(True, f"{said} {since}", "ok", left=max(0, left))
+    if decision.answer is ReviewAnswer.DECLINE:
+        if task.ended and not task.in_doubt:  # it starts again as a new task
+            left = round((at + _DECLINE_UNDO - now).total_seconds())
+        return ReviewState(
+            True, f"{said} {say('Nothing was sent.')}", "idle", "x", left=max(0, left)
+        )
+    since = "It goes out in a moment." if left > 0 else _since(task)
+    return ReviewState(True, f"{said} {say(since)}", "ok", left=max(0, left))
 
 
 def of_task(task: Task, ended: datetime) -> ReviewState:
     """Return the state of an ended task: it waits to be seen."""
     seen = task.seen_at is not None
-    return ReviewState(seen, f"You have seen this. It ended {ended:%H:%M}." if seen else "")
+    return ReviewState(
+        seen, say("You have seen this. It ended {0}.", f"{ended:%H:%M}") if seen else ""
+    )
 
 
 def _open(review: Review, task: Task, now: datetime) -> ReviewState:
     if task.ended:
-        return ReviewState(True, f"The task is {task.status.value}; nothing is asked any more.")
+        return ReviewState(
+            True, say("The task is {0}; nothing is asked any more.", task.status.value)
+        )
     later = review.later_until
     if later is not None and later > now:
         back = words.day(later.astimezone(now.tzinfo), now)
-        return ReviewState(False, f"You put this off. It comes back: {back}.", "plan", "snooze")
+        return ReviewState(False, say("Postponed. It comes back: {0}.", back), "plan", "snooze")
     if review.draft is not None:
-        return ReviewState(False, "You called it back: nothing was sent.", "you", "back")
+        return ReviewState(False, say("You called it back: nothing was sent."), "you", "back")
     return ReviewState(False)
 
 
@@ -217,10 +229,8 @@ _SINCE: Final = {
 }
 
 
-def _since(task: Task, answer: ReviewAnswer) -> str:
+def _since(task: Task) -> str:
     """Return what came of it since."""
-    if answer is ReviewAnswer.DECLINE:
-        return "The task was stopped; nothing was sent."
     if task.status is Status.COMPLETED:
         sent = any(each.status is DeliveryStatus.SENT for each in task.delivery)
         return "It was sent." if sent else "The task is completed."

@@ -1,13 +1,17 @@
 """Words of the pages: statuses, channels, sources, money and time."""
 
-from datetime import datetime, timedelta
+import re
+from datetime import date, datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
 
+from remit.model.contract import ContractType, Result
 from remit.model.plan import ItemStatus, WorkItem
+from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.status import Reason, Status
 from remit.model.task import SourceKind, Task
+from remit.server.page_language import say
 
 
 class StatusLook(Struct, frozen=True):
@@ -18,6 +22,7 @@ class StatusLook(Struct, frozen=True):
     icon: str
 
 
+_FORM: Final = frozenset({"form", "no-placeholder", "no-padding", "language"})
 _ASKS: Final = StatusLook("you", "Needs you", "you")
 _LOOK: Final = StatusLook("you", "Needs review", "eye")
 _STATES: Final = {
@@ -32,6 +37,7 @@ _STATES: Final = {
     Status.FAILED: StatusLook("bad", "Failed", "fail"),
     Status.CANCELLED: StatusLook("idle", "Cancelled", "x"),
 }
+_STOPPING: Final = StatusLook("idle", "Stopping", "x")
 _READING: Final = StatusLook("run", "Being read", "run")
 _PLANNED: Final = StatusLook("plan", "Scheduled", "clock")
 _ICONS: Final = {"whatsapp": "wa", "email": "mail", "dashboard": "screen", "webhook": "link"}
@@ -56,15 +62,33 @@ ICONS: Final = (
 
 def state(task: Task) -> StatusLook:
     """Return a task's state, in one word."""
-    if task.pending_reading is not None and task.status is Status.NEW:
-        return _READING
-    if task.status is Status.NEW and task.gaps:
-        return _ASKS
-    if task.status is Status.NEEDS_REVIEW and task.reason is Reason.DELIVERABLE:
-        return _LOOK
-    if task.status is Status.READY and task.scheduled_for is not None:
-        return _PLANNED
-    return _STATES[task.status]
+    special = {
+        _STOPPING: task.cancel_requested and not task.ended,
+        _READING: task.pending_reading is not None and task.status is Status.NEW,
+        _ASKS: task.status is Status.NEW and bool(task.gaps),
+        _LOOK: task.status is Status.NEEDS_REVIEW and task.reason is Reason.DELIVERABLE,
+        _PLANNED: task.status is Status.READY and task.scheduled_for is not None,
+    }
+    return next((look for look, holds in special.items() if holds), _STATES[task.status])
+
+
+def verified(task: Task, *, edited: bool = False) -> str:
+    """Return what was verified, in a few words; never more than was checked.
+
+    `edited`: the owner changed the text after it was checked.
+    """
+    if task.verdict is None:
+        advisory = task.contract is not None and task.contract.type is ContractType.ADVISORY
+        return say(NOT_VERIFIED) if advisory else ""
+    found = [each for each in task.verdict.findings if each.result is not Result.SKIPPED]
+    failed = sum(each.result is Result.FAIL for each in found)
+    if failed and not edited:
+        return say("{0} of {1} checks failed", failed, len(found))
+    if not found or edited or is_unverified(task):
+        return say(NOT_VERIFIED)
+    if all(each.activity in _FORM for each in found):
+        return say("Form checked")
+    return say("1 check passed") if len(found) == 1 else say("{0} checks passed", len(found))
 
 
 def channel_icon(channel: str) -> str:
@@ -74,7 +98,8 @@ def channel_icon(channel: str) -> str:
 
 def source(task: Task) -> tuple[str, str]:
     """Return its icon and its word."""
-    return _SOURCES[task.source.kind]
+    icon, word = _SOURCES[task.source.kind]
+    return icon, say(word)
 
 
 def done(work: tuple[WorkItem, ...]) -> int:
@@ -99,14 +124,24 @@ def clock(at: datetime) -> str:
     return f"{at:%H:%M}"
 
 
+def dated(at: date, form: str) -> str:
+    """Return a date in the form of strftime; names of days and months in the reader's language."""
+    return at.strftime(_NAME.sub(lambda found: say(at.strftime(found[0])), form))
+
+
 def day(at: datetime, now: datetime) -> str:
     """Return Today 08:15, Yesterday 08:15, Mon 3 Mar 08:15."""
     apart = (at.date() - now.date()).days
-    near = {0: "Today", -1: "Yesterday", 1: "Tomorrow"}
-    if apart in near:
-        return f"{near[apart]} {at:%H:%M}"
+    if apart in _NEAR:
+        return f"{say(_NEAR[apart])} {at:%H:%M}"
     year = "" if at.year == now.year else f" {at.year}"
-    return f"{at:%a} {at.day} {at:%b}{year} {at:%H:%M}"
+    return dated(at, f"%a {at.day} %b{year} %H:%M")
+
+
+def moment(at: datetime, now: datetime) -> str:
+    """Return the same inside a sentence: today at 08:15."""
+    apart = (at.date() - now.date()).days
+    return say(_NEAR_IN_SENTENCE[apart], clock(at)) if apart in _NEAR else day(at, now)
 
 
 def ago(at: datetime, now: datetime) -> str:
@@ -114,8 +149,8 @@ def ago(at: datetime, now: datetime) -> str:
     seconds = round((now - at).total_seconds())
     near = span(timedelta(seconds=abs(seconds)), rough=True)
     if abs(seconds) < _NOW:
-        return "now"
-    return f"{near} ago" if seconds > 0 else f"in {near}"
+        return say("now")
+    return say("{0} ago", near) if seconds > 0 else say("in {0}", near)
 
 
 def span(length: timedelta, *, rough: bool = False) -> str:
@@ -130,9 +165,12 @@ def span(length: timedelta, *, rough: bool = False) -> str:
     if hours < _DAY:
         return f"{hours} h" if rough or not rest else f"{hours} h {rest} min"
     days = hours // _DAY
-    return "1 day" if days == 1 else f"{days} days"
+    return say("1 day") if days == 1 else say("{0} days", days)
 
 
 _NOW: Final = 20  # seconds
 _MINUTE: Final = 60
 _DAY: Final = 24
+_NEAR: Final = {0: "Today", -1: "Yesterday", 1: "Tomorrow"}
+_NEAR_IN_SENTENCE: Final = {0: "today at {0}", -1: "yesterday at {0}", 1: "tomorrow at {0}"}
+_NAME: Final = re.compile("%[aAbB]")

@@ -13,22 +13,12 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.language.files import NUMBER_WORDS, words_in_all
+from remit.language.files import number_words, words_in_all
 from remit.language.tokens import fold, fold_text
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
-from remit.verify.written.figures import (
-    AmountFigure,
-    DateFigure,
-    DurationFigure,
-    Figure,
-    MailFigure,
-    PageFigure,
-    PhoneFigure,
-    TimeFigure,
-    figures,
-)
+from remit.verify.written import figures as fig
 from remit.verify.written.language import language_of
 from remit.verify.written.vocabulary import any_of, pattern
 from remit.verify.written.wording import STOP, entries, folded_words, plain, says, sentences, stem
@@ -44,20 +34,20 @@ class MeasuredText(Struct, frozen=True):
 
     text: str
     folded: str
-    figures: Sequence[Figure]
+    figures: Sequence[fig.Figure]
 
-    def has(self, *kinds: type[Figure]) -> bool:
+    def has(self, *kinds: type[fig.Figure]) -> bool:
         return any(isinstance(each, kinds) for each in self.figures)
 
     def measures(self, *units: str) -> bool:
-        amounts = (each for each in self.figures if isinstance(each, AmountFigure))
+        amounts = (each for each in self.figures if isinstance(each, fig.AmountFigure))
         return any(each.number.unit.startswith(units) for each in amounts if each.number.unit)
 
     def counts(self) -> bool:
         """Whether it says how many; a year does not."""
-        amounts = (each.said for each in self.figures if isinstance(each, AmountFigure))
+        amounts = (each.text for each in self.figures if isinstance(each, fig.AmountFigure))
         some = any(not re.fullmatch(r"(?:19|20)\d\d", each) for each in amounts)
-        return some or not NUMBER_WORDS.keys().isdisjoint(folded_words(self.text))
+        return some or not number_words().keys().isdisjoint(folded_words(self.text))
 
     def says(self, *lists: str) -> bool:
         return pattern(*(f"tells.{each}" for each in lists)).search(self.folded) is not None
@@ -98,13 +88,13 @@ def _topics() -> tuple[Topic, ...]:
 
 
 def _tells_when(answer: MeasuredText) -> bool:
-    figure = answer.has(TimeFigure, DateFigure) or re.search(r"\b\d{4}\b", answer.text)
+    figure = answer.has(fig.TimeFigure, fig.DateFigure) or re.search(r"\b\d{4}\b", answer.text)
     return bool(figure) or answer.says_weekday() or answer.says("soon")
 
 
 def _tells_length(answer: MeasuredText) -> bool:
     units = pattern("tells.length", before=r"\w[.,-]* ").search(answer.folded)
-    figure = answer.has(DurationFigure, TimeFigure) or answer.measures("h", "min")
+    figure = answer.has(fig.DurationFigure, fig.TimeFigure) or answer.measures("h", "min")
     return figure or units is not None or answer.says("soon")
 
 
@@ -154,24 +144,24 @@ def _titled() -> re.Pattern[str]:
 
 
 _SEEN: Final[Mapping[str, Seen]] = {
-    "price": lambda a: a.has(AmountFigure) or a.says("free"),
-    "hours": lambda a: a.has(TimeFigure) or a.says_weekday() or a.says("hours"),
+    "price": lambda a: a.has(fig.AmountFigure) or a.says("free"),
+    "hours": lambda a: a.has(fig.TimeFigure) or a.says_weekday() or a.says("hours"),
     "when": _tells_when,
     "length": _tells_length,
     "address": _has_address,
     "where": _tells_where,
-    "size": lambda a: a.has(AmountFigure) or a.says("size"),
-    "phone": lambda a: a.has(PhoneFigure) or bool(re.search(r"\d[\d ()/-]{5,}\d", a.text)),
-    "mail": lambda a: a.has(MailFigure),
-    "contact": lambda a: a.has(MailFigure, PhoneFigure, PageFigure),
-    "page": lambda a: a.has(PageFigure),
+    "size": lambda a: a.has(fig.AmountFigure) or a.says("size"),
+    "phone": lambda a: a.has(fig.PhoneFigure) or bool(re.search(r"\d[\d ()/-]{5,}\d", a.text)),
+    "mail": lambda a: a.has(fig.MailFigure),
+    "contact": lambda a: a.has(fig.MailFigure, fig.PhoneFigure, fig.PageFigure),
+    "page": lambda a: a.has(fig.PageFigure),
     "who": _names_someone,
     "many": lambda a: a.counts(),
     "energy": lambda a: a.says("energy"),
     "weather": lambda a: a.measures("°") or a.says("weather"),
     "weight": lambda a: a.measures("kg", "g", "mg") or a.says("weight"),
     "pick": lambda a: a.says("pick"),
-    "join": lambda a: a.says("join") or a.has(MailFigure, PageFigure, PhoneFigure),
+    "join": lambda a: a.says("join") or a.has(fig.MailFigure, fig.PageFigure, fig.PhoneFigure),
 }
 
 
@@ -230,21 +220,22 @@ class AnswersCheck:
 def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
     """Return which items are not answered, and which are uncertain."""
     items = _items(asked)
-    told = MeasuredText(text, fold_text(text), figures(text))
-    said = frozenset(folded_words(text))
-    silent = [each for each in items if not _answered(each, told, said)]
+    measured = MeasuredText(text, fold_text(text), fig.figures(text))
+    spoken_words = frozenset(folded_words(text))
+    silent = [each for each in items if not _answered(each, measured, spoken_words)]
     rest = [each for each in items if each not in silent]
     # Only a text that names the other things can be said to leave one out.
     others = [each for each in rest if not each.open]
-    called = sum(_called(each, told, said) for each in others)
+    called = sum(_called(each, measured, spoken_words) for each in others)
     named = called >= _TWO and 2 * called > len(others)
     listed = len(entries(text))
     short = 1 < listed < len(items)  # its list has too few entries
+    # Whether a sentence is left that could be the answer to another item.
+    room = any(not _belongs(each, rest) for each in _telling(text)) if named else True
     sure = [
         each.text
         for each in silent
-        if each.topics
-        or (named and (each.plain or (short and not each.open)) and not _room(rest, text))
+        if each.topics or (named and (each.plain or (short and not each.open)) and not room)
     ]
     return sure, [each.text for each in silent if each.text not in sure]
 
@@ -285,45 +276,41 @@ def _terms(item: str) -> list[str]:
     return [stem(word) for word in bare if word not in _STOP and len(word) > 2] + numbers  # noqa: PLR2004
 
 
-def _answered(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
+def _answered(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
     if begins_with(fold_text(item.text), "answers.compose") and not item.topics:
         return True
-    spoken = _spoken(item, told, said)
+    spoken = _spoken(item, measured, spoken_words)
     if not item.topics:
         return spoken
     # If it is clear what is missing, other words do not count: they say what it is about, and may
     # be anywhere.
     return all(
-        topic.seen(told) or topic.asked.search(told.folded) or (topic.loose and spoken)
+        topic.seen(measured) or topic.asked.search(measured.folded) or (topic.loose and spoken)
         for topic in item.topics
     )
 
 
-def _called(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
+def _called(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
     """Whether the answer names a thing as the request does."""
-    by_name = any(topic.asked.search(told.folded) for topic in item.topics)
-    return by_name or _spoken(item, told, said)
+    by_name = any(topic.asked.search(measured.folded) for topic in item.topics)
+    return by_name or _spoken(item, measured, spoken_words)
 
 
-def _spoken(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
+def _spoken(item: _Item, measured: MeasuredText, spoken_words: frozenset[str]) -> bool:
     """Whether the answer uses words that only this item uses."""
     return not item.terms or any(
-        says(term, said) or (term[0].isdigit() and term in told.text) for term in item.terms
+        says(term, spoken_words) or (term[0].isdigit() and term in measured.text)
+        for term in item.terms
     )
-
-
-def _room(rest: Sequence[_Item], text: str) -> bool:
-    """Whether a sentence is left that could be this item's answer."""
-    return any(not _belongs(each, rest) for each in _telling(text))
 
 
 def _telling(text: str) -> list[str]:
     """Return the sentences with content: no greeting, heading or closing."""
-    told = [each.text for each in entries(text)] or []
-    whole = [each for each in sentences(text) if not any(each in entry for entry in told)]
+    listed = [each.text for each in entries(text)] or []
+    whole = [each for each in sentences(text) if not any(each in entry for entry in listed)]
     return [
         each
-        for each in (*told, *whole)
+        for each in (*listed, *whole)
         if len(each.split()) >= _MIN_ANSWER_WORDS
         and not pattern("answers.openers").match(fold_text(each))
         and not each.endswith(":")
@@ -331,10 +318,10 @@ def _telling(text: str) -> list[str]:
 
 
 def _belongs(sentence: str, items: Sequence[_Item]) -> bool:
-    said = frozenset(folded_words(sentence))
-    told = MeasuredText(sentence, fold_text(sentence), figures(sentence))
+    spoken_words = frozenset(folded_words(sentence))
+    measured = MeasuredText(sentence, fold_text(sentence), fig.figures(sentence))
     return any(
-        any(says(term, said) for term in item.terms)
-        or any(topic.seen(told) for topic in item.topics)
+        any(says(term, spoken_words) for term in item.terms)
+        or any(topic.seen(measured) for topic in item.topics)
         for item in items
     )

@@ -49,8 +49,8 @@ class FigureRow(NamedTuple):
 
 def is_cued(sentence: str) -> bool:
     """Whether a sentence says that it calculates."""
-    said = fold_text(sentence)
-    return bool(_SIGNS.search(said) or pattern("reckoning.cues").search(said))
+    folded = fold_text(sentence)
+    return bool(_SIGNS.search(folded) or pattern("reckoning.cues").search(folded))
 
 
 def is_asked(words: str) -> bool:
@@ -104,9 +104,9 @@ def number_columns(text: str) -> Iterator[list[FigureRow]]:
     """Yield the lists in a source: the last number of each line, with its words."""
     found: list[FigureRow] = []
     for line in text.splitlines():
-        told = [each for each in figures(line) if isinstance(each, AmountFigure)]
-        if told:
-            found.append(FigureRow(told[-1].number.amounts[-1], frozenset(folded_words(line))))
+        stated = [each for each in figures(line) if isinstance(each, AmountFigure)]
+        if stated:
+            found.append(FigureRow(stated[-1].number.amounts[-1], frozenset(folded_words(line))))
     if 1 < len(found) <= _MAX_ROWS:
         yield found
 
@@ -126,11 +126,7 @@ def _results_in(text: str) -> Iterator[float]:
         amounts = found | spelled(sentence)
         if len(amounts) <= _MAX_PER_SENTENCE:
             pairs = permutations(amounts, 2)
-            yield from (made for a, b in pairs for made in _combine(a, b))
-
-
-def _combine(a: float, b: float) -> tuple[float, ...]:
-    return (a + b, a - b, a * b, a / b if b else a)
+            yield from (made for a, b in pairs for made in (a + b, a - b, a * b, a / b if b else a))
 
 
 def is_total(wanted: AmountFigure, columns: Sequence[Sequence[FigureRow]]) -> bool:
@@ -160,7 +156,7 @@ def follows_from(
 
 def is_fine(wanted: AmountFigure) -> bool:
     """Whether an amount has so many digits that a chance match is unlikely."""
-    return len(re.sub(r"\D", "", wanted.said).strip("0")) > _ROUGH_DIGITS
+    return len(re.sub(r"\D", "", wanted.text).strip("0")) > _ROUGH_DIGITS
 
 
 def _totals(column: Sequence[FigureRow]) -> Iterator[float]:

@@ -5,6 +5,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from itertools import combinations, islice
 from typing import Final
 
@@ -26,7 +27,7 @@ from remit.verify.written.figures import (
     amounts_in,
     figures,
 )
-from remit.verify.written.grounded import invented
+from remit.verify.written.grounded import ground_of, invented
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import MINUTES_PER_HOUR
 from remit.verify.written.vocabulary import pattern
@@ -38,33 +39,51 @@ _BEFORE: Final = 3  # words before a figure that may limit it
 
 
 def compare(
-    asked: str, evidence: Evidence, task: Task, *, composes: bool, ground: SourceFigures
+    asked: str, evidence: Evidence, task: Task, *, composes: bool
 ) -> tuple[list[str], list[str]]:
     """Return figures that replace those of the request; and those that are missing."""
     text = evidence.text
-    told = figures(text)
-    lost = invented(task, evidence, ground)
+    stated = figures(text)
     missing = [
         each
         for each in figures(asked)
-        if _is_fact(each, asked) and not _is_in_text(each, told, text)
+        if (composes or isinstance(each, DateFigure))  # else it may be left out, or changed
+        and _is_fact(each, asked)
+        and not _is_in_text(each, stated, text)
     ]
-    wrong, doubts = [], []
+    sources, wrong, doubts = _Sources(task, evidence), [], []
     for fact in missing:
-        other = next((t for t in told if _replaces(fact, t, asked, text, lost, ground)), None)
-        if other and (composes or isinstance(fact, DateFigure)):
+        other = next((t for t in stated if _replaces(fact, t, asked, text, sources)), None)
+        if other:
             wrong.append(
                 f"the request says “{_figure_text(fact)}”, the text “{_figure_text(other)}”"
             )
-        elif composes and not _is_bare(fact):
+        # A number without a unit often belongs to the form.
+        elif composes and not (isinstance(fact, AmountFigure) and not fact.number.unit):
             doubts.append(f"“{_figure_text(fact)}” of the request does not occur")
     if composes and not wrong and not evidence.read:
-        doubts += [f"“{_figure_text(each)}” stands nowhere in the request" for each in lost]
+        lost = (_figure_text(each) for each in sources.lost)
+        doubts += [f"“{each}” stands nowhere in the request" for each in lost]
     return wrong, doubts
 
 
+class _Sources:
+    """The figures of all sources, and those of the text that lack there; found when needed."""
+
+    def __init__(self, task: Task, evidence: Evidence) -> None:
+        self._task, self._evidence = task, evidence
+
+    @cached_property
+    def ground(self) -> SourceFigures:
+        return ground_of(self._task, self._evidence)
+
+    @cached_property
+    def lost(self) -> list[Figure]:
+        return invented(self._task, self._evidence, self.ground)
+
+
 def _figure_text(figure: Figure) -> str:
-    return figure.said.rstrip(".")  # a full stop is the sentence's
+    return figure.text.rstrip(".")  # a full stop is the sentence's
 
 
 def agree(one: Figure, other: Figure) -> bool:
@@ -85,7 +104,7 @@ def agree(one: Figure, other: Figure) -> bool:
         case PageFigure(), PageFigure():
             same = one.address == other.address
         case _:
-            same = type(one) is type(other) and fold(one.said) == fold(other.said)
+            same = type(one) is type(other) and fold(one.text) == fold(other.text)
     return same
 
 
@@ -102,17 +121,12 @@ def _is_fact(figure: Figure, asked: str) -> bool:
     return tails.isdisjoint(words_in_all("requests", "limits"))
 
 
-def _is_bare(fact: Figure) -> bool:
-    """Whether it is a number without a unit; often it belongs to the form."""
-    return isinstance(fact, AmountFigure) and not fact.number.unit
-
-
-def _is_in_text(fact: Figure, told: Sequence[Figure], text: str) -> bool:
+def _is_in_text(fact: Figure, stated: Sequence[Figure], text: str) -> bool:
     """Whether the text has a figure of the request, in digits or in words."""
-    if any(agree(fact, each) for each in told):
+    if any(agree(fact, each) for each in stated):
         return True
     spelled = places.spelled(text)
-    bare = amounts_in(told)
+    bare = amounts_in(stated)
     match fact:
         case TimeFigure():
             hours = {float(m // MINUTES_PER_HOUR % n) for m in fact.minutes for n in (24, _NOON)}
@@ -131,24 +145,24 @@ def _is_in_text(fact: Figure, told: Sequence[Figure], text: str) -> bool:
     return stands
 
 
-def _replaces(
-    fact: Figure, told: Figure, asked: str, text: str, lost: Sequence[Figure], ground: SourceFigures
-) -> bool:
+def _replaces(fact: Figure, stated: Figure, asked: str, text: str, sources: _Sources) -> bool:
     """Whether a figure of the text replaces one of the request, without a source."""
-    if not same_kind(fact, told):
+    if not same_kind(fact, stated):
         return False
-    match fact, told:
+    match fact, stated:
         case TimeFigure(), TimeFigure():
-            return ground.times.isdisjoint(told.minutes)
+            return sources.ground.times.isdisjoint(stated.minutes)
         case AmountFigure(), AmountFigure() if not fact.number.unit:
-            known = ground.amounts | places.spelled(asked)
-            return known.isdisjoint(told.number.amounts) and _same_thing(fact, told, asked, text)
-    return told in lost
+            if not _same_thing(fact, stated, asked, text):
+                return False
+            known = sources.ground.amounts | places.spelled(asked)
+            return known.isdisjoint(stated.number.amounts)
+    return stated in sources.lost
 
 
-def _same_thing(fact: AmountFigure, told: AmountFigure, asked: str, text: str) -> bool:
+def _same_thing(fact: AmountFigure, stated: AmountFigure, asked: str, text: str) -> bool:
     """Whether two bare numbers count the same thing: 6 guests, 8 guests."""
-    mine, yours = (_next_word(text, figure.end) for text, figure in ((asked, fact), (text, told)))
+    mine, yours = (_next_word(text, figure.end) for text, figure in ((asked, fact), (text, stated)))
     return bool(mine) and mine == yours
 
 
@@ -158,6 +172,7 @@ def _next_word(text: str, end: int) -> str:
 
 
 _LABEL: Final = re.compile(r"[^\W\d_]+")
+_DIGITS: Final = re.compile(r"\d+")
 _MAX_SOURCE_FIGURES: Final = 1_000  # figures of all sources
 _MAX_TEXT_FIGURES: Final = 60  # of a text
 _MAX_PLACES: Final = 4  # of one figure in the sources
@@ -171,22 +186,27 @@ class LabelledFigure(Struct, frozen=True):
 
 def find(sources: Sequence[str], text: str) -> list[str]:
     """Pairs of figures that each stand where the other belongs."""
-    told = list(islice(_placed(text), _MAX_TEXT_FIGURES))
+    if len(_DIGITS.findall(text)) <= 1:
+        return []
+    stated = list(islice(_placed(text), _MAX_TEXT_FIGURES))
+    if len({each.clause for each in stated}) <= 1:
+        return []
     known = list(islice((p for source in sources for p in _placed(source)), _MAX_SOURCE_FIGURES))
-    places = [[p for p in known if _same(p.figure, each.figure)][:_MAX_PLACES] for each in told]
+    places = [
+        [p for p in known if same_kind(p.figure, t.figure) and agree(p.figure, t.figure)]
+        for t in stated
+    ]
     swapped = (
-        (one.figure.said, other.figure.said)
-        for (one, mine), (other, yours) in combinations(zip(told, places, strict=True), 2)
+        (one.figure.text, other.figure.text)
+        for (one, mine), (other, yours) in combinations(
+            zip(stated, (p[:_MAX_PLACES] for p in places), strict=True), 2
+        )
         if one.clause != other.clause
         and same_kind(one.figure, other.figure)
         and not agree(one.figure, other.figure)
         and _are_swapped(one, other, mine, yours)
     )
     return [f"“{one}” and “{other}” have changed places" for one, other in swapped][:1]
-
-
-def _same(one: Figure, other: Figure) -> bool:
-    return same_kind(one, other) and agree(one, other)
 
 
 def _are_swapped(
@@ -214,13 +234,13 @@ def _crossed(
 
 def _placed(text: str) -> Iterator[LabelledFigure]:
     for number, clause in enumerate(_clauses(text)):
-        told = [
+        stated = [
             each
             for each in figures(clause)
             if isinstance(each, AmountFigure | DateFigure | TimeFigure)
         ]
-        labels = _labels(clause) if told else frozenset()
-        yield from (LabelledFigure(each, labels, number) for each in told)
+        labels = _labels(clause) if stated else frozenset()
+        yield from (LabelledFigure(each, labels, number) for each in stated)
 
 
 def _clauses(text: str) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -14,41 +15,45 @@ from remit.verify.written.times import PartialDate
 from remit.verify.written.vocabulary import pattern
 
 
-class _Said(Struct, frozen=True):
-    said: str
+class _FoundText(Struct, frozen=True):
+    text: str
     at: int  # its position in the text
 
 
-class PageFigure(_Said, frozen=True):
+class PageFigure(_FoundText, frozen=True):
     address: str
 
 
-class MailFigure(_Said, frozen=True):
+class MailFigure(_FoundText, frozen=True):
     """A mail address."""
 
 
-class PhoneFigure(_Said, frozen=True):
+class PhoneFigure(_FoundText, frozen=True):
     digits: str
 
 
-class DateFigure(_Said, frozen=True):
+class DateFigure(_FoundText, frozen=True):
     meant: tuple[PartialDate, ...]
 
+    def near(self, today: date) -> list[date]:
+        """Return the full dates it may mean; without a year the ones nearest to `today`."""
+        return [day for each in self.meant if (day := each.whole(today))]
 
-class TimeFigure(_Said, frozen=True):
+
+class TimeFigure(_FoundText, frozen=True):
     minutes: tuple[int, ...]  # of the day
 
 
-class DurationFigure(_Said, frozen=True):
+class DurationFigure(_FoundText, frozen=True):
     minutes: int
 
 
-class AmountFigure(_Said, frozen=True):
+class AmountFigure(_FoundText, frozen=True):
     number: Number
     end: int
 
 
-class CodeFigure(_Said, frozen=True):
+class CodeFigure(_FoundText, frozen=True):
     """A number in three or more parts that counts nothing: 4.2.0."""
 
 
@@ -62,7 +67,7 @@ Figure: TypeAlias = (
     | AmountFigure
     | CodeFigure
 )
-_Found: TypeAlias = tuple[int, Figure]  # with its end
+_FigureWithEnd: TypeAlias = tuple[int, Figure]  # with its end
 
 _MARKER: Final = re.compile(r"^[ \t]*(?:#+[ \t]*)?\d{1,3}[.)](?=[ \t]+\S)", re.MULTILINE)
 _NOTE: Final = re.compile(r"\[\^?\d{1,2}\]")
@@ -75,9 +80,14 @@ _MAX_LABEL_CHARACTERS: Final = 20
 _SURE_DIGITS: Final = 9
 
 
+_MAY_HOLD_ONE: Final = re.compile(r"[\d@]|//|\w\.\w")
+
+
 @lru_cache(maxsize=32)  # a check looks at the same few texts again and again
 def figures(text: str) -> Sequence[Figure]:
     """Every figure of a text, in order. What numbers its lists and steps is none."""
+    if not _MAY_HOLD_ONE.search(text):
+        return ()
     left = _UnclaimedText(text)
     mails = places.MAIL.finditer(text)
     found = left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
@@ -109,15 +119,18 @@ class _UnclaimedText:
         self.text = text
         self.rest = text
 
-    def claim(self, found: Iterable[_Found]) -> list[Figure]:
+    def claim(self, found: Iterable[_FigureWithEnd]) -> list[Figure]:
         """Claim figures, all at once."""
         taken = list(found)
         self.blank((figure.at, end) for end, figure in taken)
         return [figure for _, figure in taken]
 
     def blank(self, spans: Iterable[tuple[int, int]]) -> None:
+        taken = sorted(spans)
+        if not taken:
+            return
         parts, at = [], 0
-        for start, end in sorted(spans):
+        for start, end in taken:
             parts += [self.rest[at:start], "\x00" * (end - max(at, start))]
             at = max(at, end)
         self.rest = "".join((*parts, self.rest[at:]))
@@ -127,7 +140,7 @@ class _UnclaimedText:
         return fold_text(self.text[max(0, at - 40) : at])
 
 
-def _pages(left: _UnclaimedText) -> Iterator[_Found]:
+def _pages(left: _UnclaimedText) -> Iterator[_FigureWithEnd]:
     done = 0
     for start, end, url in sorted(places.urls(left.rest)):
         if start >= done and "\x00" not in url:
@@ -135,13 +148,13 @@ def _pages(left: _UnclaimedText) -> Iterator[_Found]:
             done = end
 
 
-def _phones(left: _UnclaimedText) -> Iterator[_Found]:
+def _phones(left: _UnclaimedText) -> Iterator[_FigureWithEnd]:
     for start, end, digits in places.phones(left.rest):
-        said = left.text[start:end]
-        long = len(digits) >= _SURE_DIGITS or re.search(r"\D", said)
-        sure = said[0] in "+0(" and long and not places.is_amount(said)
+        written = left.text[start:end]
+        long = len(digits) >= _SURE_DIGITS or re.search(r"\D", written)
+        sure = written[0] in "+0(" and long and not places.is_amount(written)
         if sure or pattern("figures.telephone", after=_NUMBER_FOLLOWS).search(left.before(start)):
-            yield end, PhoneFigure(said, start, digits)
+            yield end, PhoneFigure(written, start, digits)
 
 
 def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:

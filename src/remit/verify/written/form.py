@@ -43,7 +43,8 @@ class FormCheck:
         if unknown or not wanted:
             why = f"the pattern must be some of {', '.join(FORMS)}"
             return Finding("form", Result.FAIL, why)
-        wrong = [WRONG[each] for each in wanted if not FORMS[each](evidence.text)]
+        found = (FORMS[each] for each in wanted)
+        wrong = [why for holds, why in found if not holds(evidence.text)]
         if wrong:
             return Finding("form", Result.FAIL, "; ".join(wrong))
         return Finding("form", Result.PASS)
@@ -81,8 +82,8 @@ def _has_points(text: str) -> bool:
     return len(entries(text)) >= _MIN_ITEMS
 
 
-def _no_html(text: str) -> bool:
-    return _TAG.search(_CODE.sub("", text)) is None
+def _lacks(mark: re.Pattern[str]) -> Callable[[str], bool]:
+    return lambda text: mark.search(text) is None
 
 
 def _no_markdown(text: str) -> bool:
@@ -90,29 +91,30 @@ def _no_markdown(text: str) -> bool:
     return not has_table(text) and all(mark.search(text) is None for mark in marks)
 
 
-FORMS: Final[Mapping[str, Callable[[str], bool]]] = {
-    "table": _has_table,
-    "list": lambda text: _has_points(text) or _lines(text) or _in_a_row(text),
-    "points": _has_points,
-    "json": _is_json,
-    "csv": _is_csv,
-    "no-table": lambda text: not has_table(text),
-    "no-html": _no_html,
-    "no-links": lambda text: _LINK.search(text) is None,
-    "no-headings": lambda text: _HEADING.search(text) is None,
-    "no-markdown": _no_markdown,
-}
-WRONG: Final[Mapping[str, str]] = {
-    "table": "there is no table in it",
-    "list": "there is no list in it",
-    "points": "there are no points in it, one below the other, each with its mark",
-    "json": "it is not JSON",
-    "csv": "it is not a table of comma-separated values",
-    "no-table": "there is a table in it, which its reader cannot read",
-    "no-html": "there are HTML tags in it",
-    "no-links": "there are links in it that are written in markdown",
-    "no-headings": "there are headings in it that are written in markdown",
-    "no-markdown": "there is markdown in it, which its reader sees as signs",
+# Each form: how it is seen, and what is wrong without it.
+FORMS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
+    "table": (_has_table, "there is no table in it"),
+    "list": (
+        lambda text: _has_points(text) or _lines(text) or _in_a_row(text),
+        "there is no list in it",
+    ),
+    "points": (
+        _has_points,
+        "there are no points in it, one below the other, each with its mark",
+    ),
+    "json": (_is_json, "it is not JSON"),
+    "csv": (_is_csv, "it is not a table of comma-separated values"),
+    "no-table": (
+        lambda text: not has_table(text),
+        "there is a table in it, which its reader cannot read",
+    ),
+    "no-html": (
+        lambda text: _TAG.search(_CODE.sub("", text)) is None,
+        "there are HTML tags in it",
+    ),
+    "no-links": (_lacks(_LINK), "there are links in it that are written in markdown"),
+    "no-headings": (_lacks(_HEADING), "there are headings in it that are written in markdown"),
+    "no-markdown": (_no_markdown, "there is markdown in it, which its reader sees as signs"),
 }
 
 

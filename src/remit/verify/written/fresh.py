@@ -49,6 +49,8 @@ def origin(source: ReadSource) -> str:
 
 def is_named(source: ReadSource, text: str) -> bool:
     """Whether a text names a source: its address, site, file or title."""
+    if source.is_lead:
+        return False
     if places.is_page(source.place):
         named = {places.site(url) for _, _, url in places.urls(text)}
         return places.site(source.place) in named or _label(source.place) in _joined(text)
@@ -85,11 +87,7 @@ def _cited(text: str) -> Iterable[str]:
         line_ends = text[head.end() : head.end() + 1] in ("", "\n")
         if head.group(0).rstrip().endswith(":") and not line_ends:
             continue
-        yield from _pieces(_until_blank(text[head.end() :]))
-
-
-def _until_blank(text: str) -> str:
-    return re.split(r"\n[ \t]*\n", text.lstrip("\n"))[0]
+        yield from _pieces(re.split(r"\n[ \t]*\n", text[head.end() :].lstrip("\n"))[0])
 
 
 def _pieces(text: str) -> Iterable[str]:
@@ -105,14 +103,14 @@ def _is_known(name: str, evidence: Evidence) -> bool:
     if any(is_named(each, name) for each in evidence.read):
         return True
     empty = STOP | word_set("sources.pages")
-    told = [stem(word) for word in folded_words(name) if word not in empty]
-    return not told or any(_speaks(told, each) for each in evidence.read)
+    stated = [stem(word) for word in folded_words(name) if word not in empty]
+    return not stated or any(_speaks(stated, each) for each in evidence.read if not each.is_lead)
 
 
-def _speaks(told: Sequence[str], source: ReadSource) -> bool:
+def _speaks(stems: Sequence[str], source: ReadSource) -> bool:
     """Whether a page has this name: half of its words are in the address or at the top."""
     opening = fold_text(f"{source.place} {source.text[:_OPENING]}")
-    return 2 * sum(each in opening for each in told) >= len(told)
+    return 2 * sum(each in opening for each in stems) >= len(stems)
 
 
 def _label(url: str) -> str:
@@ -149,7 +147,8 @@ class FreshnessCheck:
         oldest = today - timedelta(days=int(wanted))
         dated = [(each, dated_on(each, today)) for each in evidence.read]
         stale = [(each, day) for each, day in dated if day and day < oldest]
-        used = _used_stale_source([each for each, _ in stale], _fresh(dated, oldest), evidence.text)
+        fresh = [each for each, day in dated if day is None or day >= oldest]
+        used = _used_stale_source([each for each, _ in stale], fresh, evidence.text)
         if used:
             day = next(day for each, day in stale if each is used)
             why = f"{used.place[:_SHOWN]} is of {day}, more than {wanted} days before {today}"
@@ -171,8 +170,8 @@ def dated_on(source: ReadSource, today: date) -> date | None:
 
 def _today(task: Task, evidence: Evidence) -> date:
     reads = [each.read_at for each in evidence.read if each.read_at]
-    begun = task.started_at or task.scheduled_for or task.created_at
-    return max(begun, *reads).date() if reads else begun.date()
+    started = task.started_at or task.scheduled_for or task.created_at
+    return max(started, *reads).date() if reads else started.date()
 
 
 def _day(meant: tuple[PartialDate, ...], today: date) -> date | None:
@@ -193,10 +192,6 @@ def _in_address(place: str, today: date) -> date | None:
     return past[0] if past else None
 
 
-def _fresh(dated: list[tuple[ReadSource, date | None]], oldest: date) -> list[ReadSource]:
-    return [each for each, day in dated if day is None or day >= oldest]
-
-
 def _used_stale_source(
     stale: list[ReadSource], fresh: list[ReadSource], text: str
 ) -> ReadSource | None:
@@ -204,10 +199,10 @@ def _used_stale_source(
     if not stale:
         return None
     known = SourceFigures([each.text for each in fresh])
-    told = [each for each in figures(text) if isinstance(each, AmountFigure | DateFigure)]
+    stated = [each for each in figures(text) if isinstance(each, AmountFigure | DateFigure)]
     for each in stale:
         ground = SourceFigures([each.text])
-        alone = any(ground.has(figure) and not known.has(figure) for figure in told)
+        alone = any(ground.has(figure) and not known.has(figure) for figure in stated)
         if alone or is_named(each, text) or not fresh:
             return each
     return None

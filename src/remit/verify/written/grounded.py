@@ -14,6 +14,7 @@ from typing import Final, TypeVar
 
 from remit.language.tokens import fold_text
 from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
+from remit.model.listing import first_few
 from remit.model.task import Task
 from remit.verify.written import arithmetic, places, times
 from remit.verify.written.figures import (
@@ -53,10 +54,9 @@ class GroundedCheck:
         lost = await beside_others(invented, task, evidence)
         if not lost:
             return Finding("grounded", Result.PASS)
-        shown = ", ".join(f"“{each.said}”" for each in lost[:_SHOWN])
-        more = f" and {len(lost) - _SHOWN} more" if len(lost) > _SHOWN else ""
+        shown = first_few([f"“{each.text}”" for each in lost], _SHOWN)
         stands = "stand" if len(lost) > 1 else "stands"
-        why = f"{shown}{more} {stands} neither in what was read nor in the request"
+        why = f"{shown} {stands} neither in what was read nor in the request"
         return Finding("grounded", Result.FAIL, why)
 
 
@@ -73,12 +73,16 @@ async def beside_others(work: Callable[[Task, Evidence], T], task: Task, evidenc
 
 def invented(task: Task, evidence: Evidence, ground: SourceFigures | None = None) -> list[Figure]:
     """The figures of the text that stand nowhere and follow from nothing."""
-    ground = ground or ground_of(task, evidence)
-    told = figures(evidence.text)
     text = evidence.text
-    stands = [ground.has(each, hedged=_hedged(text, each.at)) for each in told]
-    lost = [each for each, there in zip(told, stands, strict=True) if not there]
-    known = [each for each, there in zip(told, stands, strict=True) if there]
+    stated = figures(text)
+    if not stated:
+        return []
+    ground = ground or ground_of(task, evidence)
+    stands = [ground.has(each, hedged=_hedged(text, each.at)) for each in stated]
+    lost = [each for each, there in zip(stated, stands, strict=True) if not there]
+    if not lost:
+        return []
+    known = [each for each, there in zip(stated, stands, strict=True) if there]
     return _Reckoning(task, evidence, ground).left(lost, known)
 
 
@@ -122,7 +126,8 @@ class _Reckoning:
 
     def __init__(self, task: Task, evidence: Evidence, ground: SourceFigures) -> None:
         self._text = text = evidence.text
-        asked = {n for each in owner_words(task) for n in _numbers(each)}
+        own = owner_words(task)
+        asked = {n for t in own for n in amounts_in(figures(t)) | places.spelled(t)}
         read = [each.text for each in evidence.read]
         self._read_results = arithmetic.results_in_sentences(read)
         self._columns = [column for part in read for column in arithmetic.number_columns(part)]
@@ -146,8 +151,8 @@ class _Reckoning:
             lost = [each for each in lost if each not in found]
 
     def _follows(self, figure: Figure, known: Sequence[Figure]) -> bool:
-        told = [each for each in known if isinstance(each, AmountFigure)]
-        return arithmetic.in_ratio(figure, self._text, told) or self._is_worked_out(figure, known)
+        stated = [each for each in known if isinstance(each, AmountFigure)]
+        return arithmetic.in_ratio(figure, self._text, stated) or self._is_worked_out(figure, known)
 
     def _is_worked_out(self, figure: Figure, known: Sequence[Figure]) -> bool:
         match figure:
@@ -170,12 +175,12 @@ class _Reckoning:
             return True
         sentence = _sentence(self._text, figure.at, figure.end)
         amounts = [each for each in known if isinstance(each, AmountFigure) and not _is_year(each)]
-        if arithmetic.is_share(figure, [each for each in amounts if each.said in sentence]):
+        if arithmetic.is_share(figure, [each for each in amounts if each.text in sentence]):
             return True
         if not (self._reckons or arithmetic.is_fine(figure) or arithmetic.is_cued(sentence)):
             return False
-        told = arithmetic.stated_figures(amounts, self._text)
-        basis = arithmetic.ArithmeticBasis(told, self._counts, self._columns, self._read_results)
+        stated = arithmetic.stated_figures(amounts, self._text)
+        basis = arithmetic.ArithmeticBasis(stated, self._counts, self._columns, self._read_results)
         hedged = _hedged(self._text, figure.at)
         return arithmetic.follows_from(figure, basis, hedged=hedged, hundred="100" in sentence)
 
@@ -191,15 +196,12 @@ class _Reckoning:
         """Whether an amount is the number of days between two stated ones."""
         if not _counts_unit(self._text, figure.end, "day", "figures.nights"):
             return False
-        told = [
+        stated = [
             self._today,
-            *(d for each in known if isinstance(each, DateFigure) for d in self._whole(each)),
+            *(d for each in known if isinstance(each, DateFigure) for d in each.near(self._today)),
         ]
-        gaps = {abs((a - b).days) + more for a in told for b in told for more in (0, 1)}
+        gaps = {abs((a - b).days) + more for a in stated for b in stated for more in (0, 1)}
         return not gaps.isdisjoint(figure.number.amounts)
-
-    def _whole(self, figure: DateFigure) -> list[date]:
-        return [day for each in figure.meant if (day := each.whole(self._today))]
 
     def _day(self, day: PartialDate, known: Sequence[Figure]) -> bool:
         """Whether a day was mentioned as tomorrow or Friday, or as some days later."""
@@ -234,10 +236,6 @@ class _Reckoning:
         return figure.minutes in gaps
 
 
-def _numbers(text: str) -> set[float]:
-    return amounts_in(figures(text)) | places.spelled(text)
-
-
 def _tops(text: str) -> tuple[int, ...]:
     """Return how many entries the lists have on each level."""
     depths = [each.depth for each in entries(text)]
@@ -247,14 +245,14 @@ def _tops(text: str) -> tuple[int, ...]:
 def _is_count(figure: AmountFigure, text: str) -> bool:
     """Whether an amount is a small count: 4 tickets. Days and hours do not count."""
     whole = figure.number.amounts[0]
-    few = not figure.number.unit and whole <= _MAX_SMALL_NUMBER and figure.said.isdecimal()
+    few = not figure.number.unit and whole <= _MAX_SMALL_NUMBER and figure.text.isdecimal()
     after = fold_text(text[figure.end : figure.end + 24])
     measured = pattern("figures.measured", before=" ").match(after)
     return few and re.match(r" [^\W\d_]{3,}", after) is not None and not measured
 
 
 def _is_year(figure: AmountFigure) -> bool:
-    return not figure.number.unit and re.fullmatch(r"(?:1[5-9]|20)\d\d", figure.said) is not None
+    return not figure.number.unit and re.fullmatch(r"(?:1[5-9]|20)\d\d", figure.text) is not None
 
 
 def _sentence(text: str, at: int, end: int) -> str:

@@ -45,10 +45,10 @@ def language_of(text: str) -> str | None:
         own = len(re.findall(f"[{each.letters}]", text)) if each.letters and letters else 0
         if own and own >= each.least_share * letters:
             return code
-    said = [word.casefold() for word in words(text)]
-    if len(said) < _MIN_WORDS:
+    lowered = [word.casefold() for word in words(text)]
+    if len(lowered) < _MIN_WORDS:
         return None
-    (most, code), (second, _) = _ranking(said)
+    (most, code), (second, _) = _ranking(lowered)
     return code if most >= max(_MIN_SMALL_WORDS, _AHEAD * second) else None
 
 
@@ -59,13 +59,15 @@ def likely_language(text: str) -> str | None:
     return code if most > second else None
 
 
-def _ranking(said: list[str]) -> list[tuple[int, str]]:
+def _ranking(lowered: list[str]) -> list[tuple[int, str]]:
     """Return the two languages with the most small words, and their counts."""
-    counts = ((sum(word in small for word in said), code) for code, small in _small_words().items())
+    counts = (
+        (sum(word in small for word in lowered), code) for code, small in _small_words().items()
+    )
     return sorted(counts, reverse=True)[:2]
 
 
 @cache
 def _small_words() -> Mapping[str, frozenset[str]]:
-    told = languages().items()
-    return {code: frozenset(each.small_words.split()) for code, each in told if each.small_words}
+    known = languages().items()
+    return {code: frozenset(each.small_words.split()) for code, each in known if each.small_words}

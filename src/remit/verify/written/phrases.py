@@ -91,30 +91,30 @@ class PaddingCheck:
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task, criterion
-        told = [each for each in sentences(evidence.text) if len(words(each)) >= _MIN_WORDS]
-        again = repeated(told)
+        spoken = [each for each in sentences(evidence.text) if len(words(each)) >= _MIN_WORDS]
+        again = repeated(spoken)
         total = sum(len(words(each)) for each in sentences(evidence.text)) or 1
         share = sum(len(words(each)) for each in again) / total
         if len(again) > 1 and share > _MAX_REPEATED_SHARE:
             why = f"{share:.0%} of it is said again, like “{_short(again[0])}”"
             return Finding("no-padding", Result.FAIL, why)
-        empty = [each for each in told if pattern("padding.filler").search(fold_text(each))]
-        if len(empty) >= _MIN_FILLERS and len(empty) > _MAX_FILLER_SHARE * len(told):
-            why = f"{len(empty)} of {len(told)} sentences are filler, like “{_short(empty[0])}”"
+        empty = [each for each in spoken if pattern("padding.filler").search(fold_text(each))]
+        if len(empty) >= _MIN_FILLERS and len(empty) > _MAX_FILLER_SHARE * len(spoken):
+            why = f"{len(empty)} of {len(spoken)} sentences are filler, like “{_short(empty[0])}”"
             return Finding("no-padding", Result.FAIL, why)
         return Finding("no-padding", Result.PASS)
 
 
-def repeated(told: list[str]) -> list[str]:
+def repeated(texts: list[str]) -> list[str]:
     """Return the sentences that say no more than an earlier one."""
-    kept: list[frozenset[str]] = []
+    known: list[frozenset[str]] = []
     again: list[str] = []
-    for each in told:
-        meant = _content_words(each)
-        if any(_alike(meant, earlier) for earlier in kept):
+    for each in texts:
+        content = _content_words(each)
+        if any(_alike(content, earlier) for earlier in known):
             again.append(each)
         else:
-            kept.append(meant)
+            known.append(content)
     return again
 
 

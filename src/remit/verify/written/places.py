@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
-from remit.language.files import NUMBER_WORDS, read_toml
+from remit.language.files import number_words, read_toml
 from remit.language.tokens import fold
 from remit.verify.written.times import clear_minutes, ordinal_ends
 from remit.verify.written.vocabulary import any_of, values, word_list
@@ -67,8 +67,8 @@ def address(url: str) -> str:
     if parts is None:
         return url.casefold()
     host, path, query = parts
-    kept = [f"{key}={value}" for key, value in parse_qsl(query) if not key.startswith("utm_")]
-    return host + path.rstrip("/") + ("?" + "&".join(sorted(kept)) if kept else "")
+    fields = [f"{key}={value}" for key, value in parse_qsl(query) if not key.startswith("utm_")]
+    return host + path.rstrip("/") + ("?" + "&".join(sorted(fields)) if fields else "")
 
 
 def host(url: str) -> str:
@@ -184,17 +184,18 @@ def read(found: re.Match[str]) -> Number | None:
         return None
     scale = " ".join(fold(found["scale"] or "").rstrip(".").split())
     factors = _scales().get(scale, (1.0,))
-    meant = tuple(
+    values = tuple(
         NumberValue(value.amount * factor, value.grain * factor)
         for value in _values(found["digits"])
         for factor in factors
     )
-    return Number(meant, _unit(found["before"] or found["unit"] or ""))
+    return Number(values, _unit(found["before"] or found["unit"] or ""))
 
 
 def spelled(text: str) -> set[float]:
     """Return the numbers that a text writes as words."""
-    return {float(NUMBER_WORDS[key]) for key in folded_words(text) if key in NUMBER_WORDS}
+    known = number_words()
+    return {float(known[key]) for key in folded_words(text) if key in known}
 
 
 def _unit(sign: str) -> str:
@@ -213,13 +214,13 @@ def _values(digits: str) -> tuple[NumberValue, ...]:
     if not marks or (len(set(marks)) == 1 and len(marks) > 1):
         return (joined,)
     head, tail = re.split(r"[.,](?=\d+$)", bare)
-    told = NumberValue(float(re.sub(r"[.,]", "", head) + "." + tail), 10.0 ** -len(tail))
+    number = NumberValue(float(re.sub(r"[.,]", "", head) + "." + tail), 10.0 ** -len(tail))
     ambiguous = len(marks) == 1 and len(tail) == _GROUP and not head.startswith("0")
-    return (joined, told) if ambiguous else (told,)
+    return (joined, number) if ambiguous else (number,)
 
 
 def _round(digits: str) -> NumberValue:
     """Return a whole number with its precision: 79000 to the thousand, but 100 may be exact."""
-    told = digits.rstrip("0").lstrip("0")
+    significant = digits.rstrip("0").lstrip("0")
     zeros = len(digits) - len(digits.rstrip("0"))
-    return NumberValue(float(digits), 10.0**zeros if len(told) > 1 else 1.0)
+    return NumberValue(float(digits), 10.0**zeros if len(significant) > 1 else 1.0)

@@ -5,19 +5,18 @@ A contradiction fails. What code cannot decide is not verified; a critic may jud
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
-from remit.language.files import NUMBER_WORDS, words_in_all
+from remit.language.files import number_words, words_in_all
 from remit.language.tokens import fold
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written import facts
 from remit.verify.written.figures import figures
-from remit.verify.written.grounded import MAX_CHARACTERS, beside_others, ground_of, owner_words
+from remit.verify.written.grounded import MAX_CHARACTERS, beside_others, owner_words
 from remit.verify.written.language import likely_language
 from remit.verify.written.vocabulary import word_set
 from remit.verify.written.wording import (
@@ -38,6 +37,15 @@ _CAMEL: Final = re.compile(r"[a-z][A-Z]")  # a service's name, used for sending
 _FULL: Final = 2  # words of a full name
 
 
+def _common(*kinds: str) -> frozenset[str]:
+    return STOP.union(ORDER_VERBS, *(words_in_all("requests", kind) for kind in kinds))
+
+
+# Words that are capitalised and name nobody; and those that say nothing of what a text is about.
+_NO_NAMES: Final = _common("titles", "weekdays", "salutations", "measures")
+_EMPTY: Final = _common("asking", "orders", "measures") | number_words().keys()
+
+
 class PersonName(Struct, frozen=True):
     words: tuple[str, ...]  # as written
     before: str  # the word before it, folded
@@ -45,7 +53,7 @@ class PersonName(Struct, frozen=True):
     last_line: bool = False
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         return " ".join(self.words)
 
     @property
@@ -64,29 +72,29 @@ def compare_names(
     missing = [each for each in asked if not any(stem(word) in there for word in each.words)]
     if not missing:
         return [], []
-    told = frozenset(stem(each) for part in known for each in words(part))
+    stems = frozenset(stem(each) for part in known for each in words(part))
     strange = [
         each
         for each in _names(text, capitals=True)
-        if not any(stem(word) in told for word in each.words)
+        if not any(stem(word) in stems for word in each.words)
     ]
     capitals = likely_language(text) in ("en", "es")
     for each in missing:
         other = next((one for one in strange if _replaces(each, one, capitals=capitals)), None)
         if other:
-            return [f"the request names “{each.said}”, the text “{other.said}”"], []
-    return [], [f"“{each.said}” of the request does not occur" for each in missing]
+            return [f"the request names “{each.text}”, the text “{other.text}”"], []
+    return [], [f"“{each.text}” of the request does not occur" for each in missing]
 
 
-def _replaces(asked: PersonName, told: PersonName, *, capitals: bool) -> bool:
+def _replaces(asked: PersonName, other: PersonName, *, capitals: bool) -> bool:
     """Whether a new name is where the request's should be."""
-    greeted = told.before in words_in_all("requests", "salutations") or told.titled
+    greeted = other.before in words_in_all("requests", "salutations") or other.titled
     if greeted and (asked.titled or asked.before not in word_set("small.place")):
         return True
-    if not capitals or told.last_line:  # the signature does not matter here
+    if not capitals or other.last_line:  # the signature does not matter here
         return False
-    full = len(asked.words) >= _FULL and len(told.words) >= _FULL
-    return full or (asked.before in word_set("small.place") and told.before == asked.before)
+    full = len(asked.words) >= _FULL and len(other.words) >= _FULL
+    return full or (asked.before in word_set("small.place") and other.before == asked.before)
 
 
 def _names(text: str, *, capitals: bool) -> Iterator[PersonName]:
@@ -94,15 +102,15 @@ def _names(text: str, *, capitals: bool) -> Iterator[PersonName]:
 
     In a language with capitalised nouns, only those after a title or the ordering verb.
     """
-    told = sentences(text)
-    for number, sentence in enumerate(told):
+    spoken = sentences(text)
+    for number, sentence in enumerate(spoken):
         tokens = [each for each in _TOKEN.findall(sentence) if each.strip(".")]
         at = 0
         while at < len(tokens):
             run = _run(tokens, at)
             if run:
                 before = fold(tokens[at - 1]).strip(".") if at else ""
-                last = number == len(told) - 1 and number > 0
+                last = number == len(spoken) - 1 and number > 0
                 name = PersonName(tuple(run), before, at == 0, last)
                 if _counts(name, capitals=capitals):
                     yield name
@@ -122,10 +130,7 @@ def _run(tokens: Sequence[str], at: int) -> list[str]:
 
 def _is_name(token: str) -> bool:
     bare = fold(token).strip(".")
-    common = STOP | words_in_all("requests", "titles") | words_in_all("requests", "weekdays")
-    greeting = words_in_all("requests", "salutations") | ORDER_VERBS
-    measured = words_in_all("requests", "measures")
-    return len(bare) > 1 and not _CAMEL.search(token) and bare not in common | greeting | measured
+    return len(bare) > 1 and not _CAMEL.search(token) and bare not in _NO_NAMES
 
 
 def _counts(name: PersonName, *, capitals: bool) -> bool:
@@ -155,8 +160,8 @@ class Comparison(Struct, frozen=True):
     @property
     def composes(self) -> bool:
         """Whether the owner dictates a message: its content must stand in the text."""
-        said = f" {' '.join(folded_words(self.request))} "
-        dictates = any(f" {each} " in said for each in words_in_all("requests", "dictating"))
+        asked_words = f" {' '.join(folded_words(self.request))} "
+        dictates = any(f" {each} " in asked_words for each in words_in_all("requests", "dictating"))
         ordered = dictates or any(_dictates(*each) for each in self._openers())
         return ordered and not self.invents
 
@@ -203,9 +208,9 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
     wrong: list[str] = []
     doubts: list[str] = []
     read = [each.text for each in evidence.read]
-    ground, composes = ground_of(task, evidence), pair.composes
+    composes = pair.composes
     for found, unsure in (
-        facts.compare(pair.facts, evidence, task, composes=composes, ground=ground),
+        facts.compare(pair.facts, evidence, task, composes=composes),
         compare_names(pair.request, pair.text, [*owner_words(task), *read], composes=composes),
         (facts.find([pair.facts, *read], pair.text), []),
         _compare_subject(pair, read),
@@ -230,33 +235,26 @@ def _compare_subject(pair: Comparison, read: Sequence[str]) -> tuple[list[str], 
 
     A text that shares nothing fails; a list, an invention or another language is undecided.
     """
-    told = frozenset(folded_words(pair.text))
+    text_words = frozenset(folded_words(pair.text))
     terms = content(pair.facts)
-    if not terms or any(says(each, told) for each in terms) or _shares_figure(pair):
+    if not terms or any(says(each, text_words) for each in terms) or _shares_figure(pair):
         return [], []
-    if any(says(each, told) for part in read for each in content(part)):
+    if any(says(each, text_words) for part in read for each in content(part)):
         return [], []
     languages = likely_language(pair.facts), likely_language(pair.text)
     sure = None not in languages and languages[0] == languages[1]
     free = pair.invents or len(entries(pair.text)) >= _LIST or rows(pair.text) >= _LIST
-    if sure and not free and len(terms) >= _MIN_SHARED_WORDS and len(told) >= _SHORT:
+    if sure and not free and len(terms) >= _MIN_SHARED_WORDS and len(text_words) >= _SHORT:
         return ["it shares no word with the request"], []
     return [], ["no word of the request occurs in it"]
 
 
 def content(text: str) -> list[str]:
     """The stems of the words that carry a text."""
-    empty = _empty_words()
-    return [stem(each) for each in folded_words(text) if len(each) > _LIST and each not in empty]
-
-
-@cache
-def _empty_words() -> frozenset[str]:
-    """The words that say nothing of what a text is about."""
-    lists = (words_in_all("requests", key) for key in ("asking", "orders", "measures"))
-    return frozenset(STOP.union(ORDER_VERBS, NUMBER_WORDS, *lists))
+    known = (each for each in folded_words(text) if each not in _EMPTY)
+    return [stem(each) for each in known if len(each) > _LIST]
 
 
 def _shares_figure(pair: Comparison) -> bool:
-    told = figures(pair.text)
-    return any(facts.agree(mine, yours) for mine in figures(pair.facts) for yours in told)
+    text_figures = figures(pair.text)
+    return any(facts.agree(mine, yours) for mine in figures(pair.facts) for yours in text_figures)

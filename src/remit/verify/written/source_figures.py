@@ -52,17 +52,15 @@ class SourceFigures:
             case PageFigure():
                 return self.has_page(figure.address)
             case MailFigure() | CodeFigure():
-                return fold(figure.said) in self.names
+                return fold(figure.text) in self.names
             case PhoneFigure():
                 return any(places.same_phone(figure.digits, each) for each in self.phones)
             case DateFigure():
-                return any(self.has_day(each) for each in figure.meant) or self._has_short(figure)
+                # An apparent day, `8.1.` or `16/11`, may be one or two numbers.
+                numbers = not _short(figure.text).isdisjoint(self.amounts)
+                return numbers or any(self.has_day(each) for each in figure.meant)
             case _:
                 return self._has_quantity(figure, hedged=hedged)
-
-    def _has_short(self, figure: DateFigure) -> bool:
-        """Whether an apparent day, `8.1.` or `16/11`, is one or two numbers."""
-        return not _short(figure.said).isdisjoint(self.amounts)
 
     def has_page(self, address: str) -> bool:
         return address in self.pages or ("/" not in address and address in self.sites)
@@ -91,38 +89,36 @@ class SourceFigures:
                     hours
                 )
             case DurationFigure():
-                return figure.minutes in self.lengths or self._is_told(figure.minutes)
+                # They may be stated as a bare number, or as hours.
+                bare = {float(figure.minutes), figure.minutes / MINUTES_PER_HOUR}
+                return figure.minutes in self.lengths or not bare.isdisjoint(self.amounts)
             case AmountFigure():
                 values = figure.number.values
-                told = any(self.has_value(each, hedged=hedged) for each in values)
-                return told or not self.times.isdisjoint(_clock(figure))
-
-    def _is_told(self, minutes: int) -> bool:
-        """Whether these minutes were stated as a bare number, or as hours."""
-        return float(minutes) in self.amounts or minutes / MINUTES_PER_HOUR in self.amounts
+                stated = any(self.has_value(each, hedged=hedged) for each in values)
+                return stated or not self.times.isdisjoint(_clock(figure))
 
     def _add(self, text: str) -> None:
         self.amounts |= places.spelled(text)
         self.times |= times.named_times(text)
-        told = figures(text)
-        for figure in told:
+        stated = figures(text)
+        for figure in stated:
             self._learn(figure)
         self.amounts |= _fields(text) | _shares(text)
-        clock = [each for each in told if isinstance(each, TimeFigure)]
+        clock = [each for each in stated if isinstance(each, TimeFigure)]
         for first, second in pairwise(clock):
             self.lengths |= times.lengths_between(first.minutes, second.minutes)
 
     def _learn(self, figure: Figure) -> None:
         match figure:
             case PageFigure():
-                self.learn_page(figure.said)
+                self.learn_page(figure.text)
             case MailFigure() | CodeFigure():
-                self.names.add(fold(figure.said))
+                self.names.add(fold(figure.text))
             case PhoneFigure():
                 self.phones.add(figure.digits)
             case DateFigure():
                 self._learn_days(figure.meant)
-                self.amounts |= _short(figure.said)
+                self.amounts |= _short(figure.text)
             case TimeFigure():
                 self.times |= set(figure.minutes)
                 hours = {m // MINUTES_PER_HOUR for m in figure.minutes if m % MINUTES_PER_HOUR == 0}
@@ -144,12 +140,12 @@ class SourceFigures:
     def _learn_days(self, meant: tuple[PartialDate, ...]) -> None:
         self.days += meant
         self.years |= {each.year for each in meant if each.year}
-        told = [part for each in meant for part in (each.year, each.day) if part]
-        self.amounts |= {float(part) for part in told}
+        stated = [part for each in meant for part in (each.year, each.day) if part]
+        self.amounts |= {float(part) for part in stated}
 
     def _learn_amount(self, figure: AmountFigure) -> None:
         self.amounts |= set(figure.number.amounts)
-        self.phones |= {digits for digits in (_digits(figure.said),) if digits}
+        self.phones |= {digits for digits in (_digits(figure.text),) if digits}
         year = figure.number.amounts[0]
         if year in _YEARS:
             self.years.add(int(year))
@@ -162,14 +158,14 @@ _PARTED: Final = re.compile(r"[,;\t|]")
 
 def _clock(figure: AmountFigure) -> set[int]:
     """Return the time a number may be if only the last one says so: 8.30 to 16.30 Uhr."""
-    found = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", figure.said)
+    found = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", figure.text)
     return {int(found[1]) * MINUTES_PER_HOUR + int(found[2])} if found else set()
 
 
-def _short(said: str) -> set[float]:
-    if re.fullmatch(r"\d+/\d+", said):
-        return {float(part) for part in said.split("/")}
-    return {float(said[:-1])} if re.fullmatch(r"\d+\.\d+\.", said) else set()
+def _short(text: str) -> set[float]:
+    if re.fullmatch(r"\d+/\d+", text):
+        return {float(part) for part in text.split("/")}
+    return {float(text[:-1])} if re.fullmatch(r"\d+\.\d+\.", text) else set()
 
 
 def _fields(text: str) -> set[float]:
@@ -180,16 +176,18 @@ def _fields(text: str) -> set[float]:
 
 def _shares(text: str) -> set[float]:
     """Return halves and quarters in words, as shares of one and of a hundred."""
-    said = fold_text(text)
+    folded = fold_text(text)
     named = (
-        each for each in values("figures.shares") if pattern(f"figures.shares:{each}").search(said)
+        each
+        for each in values("figures.shares")
+        if pattern(f"figures.shares:{each}").search(folded)
     )
-    told = [float(Fraction(each)) for each in named]
-    return {float(each) for share in told for each in (share, share * 100, round(share * 100))}
+    stated = [float(Fraction(each)) for each in named]
+    return {float(each) for share in stated for each in (share, share * 100, round(share * 100))}
 
 
-def _digits(said: str) -> str:
-    bare = "".join(each for each in said if each.isdigit())
+def _digits(text: str) -> str:
+    bare = "".join(each for each in text if each.isdigit())
     return bare if len(bare) >= _PHONE else ""
 
 

@@ -17,6 +17,7 @@ _DAY: Final = 24 * 60
 _LAST_DAY: Final = 31
 _LAST_MONTH: Final = 12
 _MONTH_LISTS: Final = ("time.months", "figures.more_months")
+_PARTED_DIGITS: Final = re.compile(r"\d[-/.]\d")
 _YEAR: Final = r"(?P<year>(?:1[5-9]|20)\d\d)"
 
 
@@ -46,12 +47,15 @@ def day_of(moment: date) -> PartialDate:
 def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
     """Yield every date: its position, and its meanings (3/4 is two days)."""
     taken = bytearray(len(text))
+    parted, named = _PARTED_DIGITS.search(text), pattern(*_MONTH_LISTS, glued=True).search(text)
     for shape in _date_shapes():
+        if not (named if "name" in shape.groupindex else parted):
+            continue  # as in most texts
         for found in shape.finditer(text):
-            meant = _dates_meant(found.groupdict())
-            if meant and not any(taken[found.start() : found.end()]):
+            dates = _dates_meant(found.groupdict())
+            if dates and not any(taken[found.start() : found.end()]):
                 taken[found.start() : found.end()] = b"x" * (found.end() - found.start())
-                yield found.start(), found.end(), meant
+                yield found.start(), found.end(), dates
 
 
 @cache
@@ -89,8 +93,8 @@ def _months() -> Mapping[str, int]:
 def _dates_meant(parts: dict[str, str | None]) -> tuple[PartialDate, ...]:
     name, short = parts.get("name"), parts.get("short")
     year = int(parts.get("year") or 0) or (2000 + int(short) if short else None)
-    said = parts.get("day")
-    day = int(said) if said else None
+    number = parts.get("day")
+    day = int(number) if number else None
     month = _months()[fold(name)] if name else int(parts.get("month") or 0)
     turns = day is not None and parts.get("turns") == "/"
     both = [(month, day), (day, month)] if turns and day else [(month, day)]

@@ -75,7 +75,6 @@ def word_set(name: str) -> frozenset[str]:
 
 @cache
 def values(name: str) -> tuple[str, ...]:
-    """Return the values of a list of values."""
     table, key = name.split(".")
     lines = (line for code in LANGUAGES for line in _words(code)[table][key])
     return tuple(dict.fromkeys(line.partition(": ")[0] for line in lines))

@@ -73,14 +73,14 @@ def _around() -> list[tuple[str, str]]:
     return [(prefix, ending) for prefix, _, ending in pairs]
 
 
-def says(stemmed: str, said: frozenset[str]) -> bool:
+def says(stemmed: str, known: frozenset[str]) -> bool:
     """Whether a word is among folded words in some form, or within a compound."""
-    if stemmed in said:
+    if stemmed in known:
         return True
     if len(stemmed) < _MIN_STEM_LETTERS:
-        return any(stemmed + ending in said for ending in word_set("endings.plural"))
+        return any(stemmed + ending in known for ending in word_set("endings.plural"))
     within = len(stemmed) > _MIN_STEM_LETTERS
-    return any(each.startswith(stemmed) or (within and stemmed in each) for each in said)
+    return any(each.startswith(stemmed) or (within and stemmed in each) for each in known)
 
 
 def plain(text: str) -> str:

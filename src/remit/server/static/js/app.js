@@ -6,6 +6,7 @@ import "./palette.js";
 import "./notices.js";
 import "./times.js";
 import "./toast.js";
+import "./files.js";
 import { dialogs } from "./dialogs.js";
 
 dialogs();

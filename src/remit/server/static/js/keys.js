@@ -7,14 +7,15 @@ addEventListener("keydown", (event) => {
   const mod = event.ctrlKey || event.metaKey;
   if (mod && event.key === "Enter") return approve(event);
   if (mod || event.altKey || event.isComposing) return;
-  if (event.key === "Escape") return escape(event);
+  if (event.key === "Escape") { first = null; return escape(event); }
   if (typing(event.target) || document.querySelector("dialog[open]") || localStorage.getItem("keys") === "off") return;
   const key = event.key === " " ? "space" : event.key.toLowerCase();
   if (key === "?") { event.preventDefault(); document.getElementById("all-keys")?.showModal(); return; }
+  if (first && press(`${first} ${key}`, event)) { first = null; return; }
   if (key === "t") { theme(); return; }
   if ((key === "j" || key === "k") && walk(key === "j" ? 1 : -1)) { event.preventDefault(); return; }
   if (key === "/" && find(event)) return;
-  press(first ? `${first} ${key}` : key, event) || press(key, event);
+  press(key, event);
   first = key === "g" ? "g" : null;
   clearTimeout(timer);
   timer = setTimeout(() => { first = null; }, 1200);

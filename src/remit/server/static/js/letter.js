@@ -46,7 +46,7 @@ function keep(box) {
     button.hidden = places === 0;
     button.querySelector("[data-number]").textContent = places;
     toggle(shown && places > 0);
-    say(places ? `You changed ${places} ${places === 1 ? "place" : "places"}` : "");
+    say(places === 1 ? "You changed 1 place" : places ? `You changed ${places} places` : "");
   }
 
   function say(words) { if (note) { note.textContent = words; note.hidden = !words; } }

@@ -57,9 +57,22 @@ new MutationObserver(() => { at = document.querySelector("#rows .cursor")?.id ??
 // The word about what was done is said once, not after every reload.
 if (document.querySelector("[data-done]")) {
   const here = new URL(location.href);
-  here.searchParams.delete("done");
+  for (const name of ["done", "series", "slot", "gone"]) here.searchParams.delete(name);
   history.replaceState(null, "", here);
 }
+
+// More rows come below those that are there; without a script they are a page of their own.
+document.addEventListener("click", async (event) => {
+  const link = event.target.closest?.("[data-more]");
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  const answer = await fetch(link.href, { headers: { "HX-Request": "true" }, credentials: "same-origin" }).catch(() => null);
+  if (!answer?.ok) { location.href = link.href; return; }
+  const drawn = document.createElement("template");
+  drawn.innerHTML = await answer.text(); // our own template, escaped on the server
+  link.closest("tr").replaceWith(drawn.content);
+  document.dispatchEvent(new CustomEvent("remit:more"));
+});
 
 // A run without a task opens beside the calendar; without a script it has a page of its own.
 const slot = document.getElementById("slot");

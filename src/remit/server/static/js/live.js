@@ -90,7 +90,6 @@ export function swap(place, html) {
   place.replaceWith(next);
   if (waiting.delete(place)) queue(next); // what it waited for is not forgotten with it
   if (focus) document.getElementById(focus)?.focus();
-  window.htmx?.process(next);
   next.dispatchEvent(new CustomEvent("remit:drawn", { bubbles: true }));
   return next;
 }

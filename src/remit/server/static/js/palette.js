@@ -18,7 +18,10 @@ function open() { if (!dialog.open) { dialog.showModal(); input.value = ""; fill
 
 // What can be done here: every button and link that has a key or says that it is a command.
 function commands(text) {
-  const places = [...document.querySelectorAll("[data-key], [data-command]")].filter((each) => !dialog.contains(each) && !each.matches("input, textarea") && (each.checkVisibility?.() ?? true));
+  const places = [...document.querySelectorAll("[data-key], [data-command]")].filter((each) => !each.closest("dialog, [hidden]") && !each.matches("input, textarea") && (each.closest("details.menu") || (each.checkVisibility?.() ?? true)));
+  // What is open comes before where one can go; what a menu hides can be done all the same.
+  const main = document.getElementById("main");
+  places.sort((one, other) => main.contains(other) - main.contains(one));
   return places.map((place) => ({ place, key: place.dataset.key, words: place.dataset.command ?? words(place) }))
     .filter(({ words: said }) => said && said.toLowerCase().includes(text));
 }
@@ -31,7 +34,7 @@ const words = (place) => {
 
 async function fill() {
   const text = input.value.trim().toLowerCase(), mine = ++asked;
-  const options = commands(text).slice(0, 8).map(({ place, key, words: said }) => option(said, key, () => place.click()));
+  const options = commands(text).slice(0, 12).map(({ place, key, words: said }) => option(said, key, () => { place.closest("details.menu")?.setAttribute("open", ""); place.click(); }));
   show(options, []);
   if (text.length < 2) return;
   const answer = await fetch(`/palette?q=${encodeURIComponent(text)}`, { headers: { "HX-Request": "true" } }).catch(() => null);

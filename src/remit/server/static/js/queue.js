@@ -85,7 +85,9 @@ document.addEventListener("remit:drawn", (event) => {
   const over = event.target.hasAttribute("data-over"), detail = document.getElementById("detail");
   if (!over || detail.classList.contains("over")) return;
   detail.classList.add("over");
-  for (const each of detail.querySelectorAll("#acts button, #acts summary, button[form=decide], .always")) { each.hidden = true; each.removeAttribute("data-primary"); }
+  document.getElementById("acts").hidden = true;
+  for (const each of detail.querySelectorAll("#acts [data-primary]")) each.removeAttribute("data-primary");
+  for (const each of detail.querySelectorAll("button[form=decide], .always")) each.hidden = true;
   for (const each of detail.querySelectorAll("textarea")) each.readOnly = true;
 });
 
@@ -94,3 +96,10 @@ for (const menu of document.querySelectorAll(".actbar details.menu")) {
   menu.addEventListener("toggle", () => { if (menu.open) menu.querySelector("textarea, button")?.focus(); });
   menu.addEventListener("keydown", (event) => { if (event.key === "Escape") { menu.open = false; menu.querySelector("summary").focus(); event.stopPropagation(); } });
 }
+
+// Of the results those are marked that were picked; if none was, all.
+document.addEventListener("change", (event) => {
+  if (!event.target.matches?.(".picks .check")) return;
+  const n = document.querySelectorAll(".picks .check:checked").length;
+  document.querySelector("[data-seen] span").textContent = n ? `Mark ${n} seen` : "Mark all seen";
+});

@@ -16,8 +16,7 @@ if (form) {
   form.addEventListener("submit", ask);
   preview.addEventListener("click", (event) => { if (event.target.closest("[data-close]")) event.preventDefault(); }); // what is picked stays picked
   document.addEventListener("remit:drawn", (event) => { const box = event.target.querySelector?.(".check"); if (box && picked.has(box.value)) { box.checked = true; mark(box); } });
-  document.addEventListener("htmx:afterSwap", tell);
-  document.addEventListener("htmx:after:swap", tell);
+  document.addEventListener("remit:more", tell);
   document.addEventListener("keydown", space);
   tell();
 }

@@ -64,5 +64,5 @@ function offline(seconds) {
   const was = state.last.toLocaleTimeString([], { hour12: false });
   const say = () => { words.textContent = `Connection lost. Showing what was true at ${was}. Trying again in ${Math.max(0, seconds--)} s. Your edits are kept.`; };
   // A moment without a line is no news.
-  if (state.tries > 1) { say(); banner.hidden = false; ticking = setInterval(say, 1000); }
+  if (state.tries > 1) { say(); banner.hidden = false; ticking = setInterval(say, 1000); tell({ type: "offline" }); }
 }

@@ -12,8 +12,9 @@ self.addEventListener("push", (event) => event.waitUntil((async () => {
   await self.registration.showNotification(told.title ?? "Remit", {
     body: told.body ?? "Something needs you.",
     tag: told.tag ?? "remit",
-    icon: "/static/icon.svg",
+    icon: "/static/icon-192.png",
     data: told.href ?? "/inbox",
+    actions: (told.href ?? "").startsWith("/inbox/") ? [{ action: "open", title: "Look and approve" }] : [],
   });
 })()));
 

@@ -65,18 +65,20 @@ async function append() {
   const drawn = document.createElement("template");
   drawn.innerHTML = await answer.text(); // our own template, escaped on the server
   const tasks = drawn.content.querySelector(".tcard") !== null;
-  const near = scroll ? scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 160 : true;
+  const near = atEnd;
+  let fresh = null;
   for (const turn of drawn.content.querySelectorAll("[data-turn]")) {
     const n = Number(turn.dataset.turn);
     if (n <= Number(turns.dataset.last)) continue;
     turns.querySelector(".empty")?.remove();
     turns.append(turn);
+    fresh ??= turn;
     turn.querySelectorAll("[data-live]").forEach(queue); // what changed before it stood here
     turns.dataset.last = String(n);
     if (turn.dataset.answers) turns.querySelector(`[data-writing="${turn.dataset.answers}"]`)?.remove();
   }
   if (tasks) margin();
-  if (near) toEnd();
+  if (near) toAnswer(fresh);
 }
 
 async function margin() {
@@ -84,5 +86,15 @@ async function margin() {
   const answer = await fetch(`/conversations/${encodeURIComponent(turns.dataset.talk)}/rail`, { headers: { "HX-Request": "true" }, credentials: "same-origin" }).catch(() => null);
   if (place && answer?.ok) swap(place, await answer.text());
 }
+
+// What was said last stands at the end; a long answer is read from its beginning.
+function toAnswer(turn) {
+  toEnd();
+  if (turn && scroll && turn.offsetTop < scroll.scrollTop) scroll.scrollTop = turn.offsetTop - 16;
+}
+// A card that grows while one is at the end does not push the end out of sight.
+document.addEventListener("remit:drawn", () => { if (atEnd) toEnd(); });
+let atEnd = true;
+scroll?.addEventListener("scroll", () => { atEnd = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < 160; }, { passive: true });
 
 function toEnd() { if (scroll) scroll.scrollTop = scroll.scrollHeight; }

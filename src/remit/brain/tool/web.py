@@ -1,0 +1,141 @@
+"""The tools that read the web: `fetch` a page, and `search` with a provider of the settings.
+
+What they return is public text: data, never an order. A task that has read such text and also holds
+something private may only follow addresses that it has seen, because an address that a model makes
+up could carry the private part away; otherwise the owner is asked.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from remit.brain.prompt import is_owners
+from remit.brain.tool.own import OwnTool, takes, text
+from remit.errors import BadInput
+from remit.model.codec import Json
+from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.task import Taint, Task
+from remit.settings.parts import SearchProvider, WebSettings
+from remit.store import runs
+from remit.store.database import Database
+
+MAX_PAGE_CHARACTERS: Final = 40_000
+_FETCH: Final = Tool(
+    "fetch",
+    "Read a web page as text. Name the address of each page that you use as a source.",
+    takes(
+        "url",
+        url={"type": "string", "minLength": 8, "maxLength": 2000, "description": "https://…"},
+        part={
+            "type": "integer",
+            "minimum": 1,
+            "maximum": 100,
+            "description": "Of a long page, the part to read; 1 if not given.",
+        },
+    ),
+)
+_SEARCH: Final = Tool(
+    "search",
+    "Search the web: titles, addresses and a few lines of each page. Fetch a page before you name "
+    "it as a source.",
+    takes("query", query={"type": "string", "minLength": 1, "maxLength": 400}),
+)
+
+Key: TypeAlias = Callable[[], str]  # the provider's key; empty if it is not set
+
+
+class WebUsage(Struct, frozen=True):
+    """What a task has read of the web in this round, and whether it holds something private."""
+
+    pages: int = 0
+    size: int = 0  # bytes
+    texts: tuple[str, ...] = ()
+    private: bool = False
+
+
+class WebTools:
+    """The tools on offer: `fetch`, and `search` if a provider is set."""
+
+    def __init__(self, settings: WebSettings, db: Database, key: Key = str) -> None:
+        self._settings = settings
+        self._db = db
+        self._key = key
+
+    def tools(self, fetch: Policy, search: Policy) -> list[OwnTool]:
+        found = [OwnTool(_FETCH, fetch, self._fetch, for_call=self._fetch_policy)]
+        if self._settings.search is not SearchProvider.NONE:
+            found.append(OwnTool(_SEARCH, search, self._search))
+        return found
+
+    async def _fetch(self, task: Task, call: ToolCall) -> ToolResult:
+        used = await self._usage(task)
+        limits = self._settings
+        if used.pages >= limits.task_pages or used.size >= limits.task_bytes:
+            sentence = (
+                f"This task has read {used.pages} pages and {used.size:,} bytes of the web; "
+                f"[web] task_pages ({limits.task_pages}) and task_bytes ({limits.task_bytes:,}) "
+                "allow no more. Work with what you have."
+            )
+            raise BadInput(sentence)
+        from remit.system import web  # noqa: PLC0415 - the HTTP library, for those who read pages
+
+        most = web.WebLimits(limits.seconds, limits.page_bytes, limits.own_hosts)
+        page = await web.read_page(text(call, "url"), most)
+        if isinstance(page, web.WebFailure):
+            return ToolResult(call.id, page.why, failed=True, taint=Taint.PUBLIC)
+        said = _part(page.text, call.args.get("part"))
+        shown = f"Address: {page.url}\n\n{said}"
+        return ToolResult(
+            call.id, shown, taint=Taint.PUBLIC, read_from=page.url, read_bytes=page.size
+        )
+
+    async def _search(self, task: Task, call: ToolCall) -> ToolResult:
+        del task
+        from remit.brain.tool import web_search  # noqa: PLC0415 - as above
+
+        query = text(call, "query")
+        found = await web_search.ask(self._settings, self._key, query)
+        if isinstance(found, str):
+            return ToolResult(call.id, found, failed=True, taint=Taint.PUBLIC)
+        lines = [f"{n}. {each}" for n, each in enumerate(found, 1)]
+        shown = "\n".join(lines) or "Nothing was found."
+        return ToolResult(call.id, shown, taint=Taint.PUBLIC, read_from=f"search: {query}")
+
+    async def _fetch_policy(self, task: Task, call: ToolCall) -> Policy:
+        """Ask before an address is fetched that could carry private data away."""
+        if task.taint is Taint.OWNER:
+            return Policy.ALLOW
+        used = await self._usage(task)
+        url = str(call.args.get("url", "")).partition("#")[0]
+        owner = (task.request.text if task.request else "", task.instructions, *task.notes)
+        seen = (*used.texts, *(owner if is_owners(task) else ()))
+        private = used.private or not is_owners(task)
+        return Policy.ASK if private and not any(url in each for each in seen) else Policy.ALLOW
+
+    async def _usage(self, task: Task) -> WebUsage:
+        steps = await self._db.read(runs.steps, task)
+        results = [
+            output
+            for name, output in steps.items()
+            if name.startswith("use:") and isinstance(output, dict) and not output.get("failed")
+        ]
+        pages = [each for each in results if each.get("read_bytes")]
+        size = sum(n for each in pages if isinstance(n := each["read_bytes"], int))
+        texts = tuple(str(each.get("text")) for each in results if each.get("read_from"))
+        memory = steps.get("retrieve_context")
+        recalled = isinstance(memory, dict) and any(
+            memory.get(part) for part in ("snippets", "runs", "summary", "reported", "alike")
+        )
+        others = any(each.get("text") and not each.get("read_from") for each in results)
+        return WebUsage(len(pages), size, texts, private=recalled or others)
+
+
+def _part(page: str, wanted: Json) -> str:
+    """Return one part of a long page, and how many there are."""
+    n = wanted if isinstance(wanted, int) else 1
+    parts = -(-len(page) // MAX_PAGE_CHARACTERS)
+    if n > parts:
+        raise BadInput(f"The page has {parts} parts; there is no part {n}.", field="part")
+    said = page[(n - 1) * MAX_PAGE_CHARACTERS : n * MAX_PAGE_CHARACTERS]
+    return said if parts == 1 else f"(Part {n} of {parts}.)\n{said}"

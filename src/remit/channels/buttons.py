@@ -1,0 +1,266 @@
+"""Buttons in a chat: the owner decides a question where it is shown.
+
+The data of a button is signed for one question, one answer, the exact text that was shown, one
+channel and one chat. Pressing it runs the operation of the same name as a button of the dashboard.
+A press that does not fit does nothing but return a sentence.
+"""
+
+import base64
+import hashlib
+import hmac
+import json
+import re
+import secrets
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from remit.errors import NotFound, RemitError
+from remit.model.codec import JsonMap, moment, stamp, text_of
+from remit.model.delivery import ActionButton
+from remit.model.ids import ReviewId
+from remit.model.review import Review, ReviewAnswer
+from remit.ports import Clock
+from remit.store import inbound, meta, reviews
+from remit.store.database import Database, Tx
+from remit.store.inbound import InboundMessage
+
+Decide: TypeAlias = Callable[[ReviewId, ReviewAnswer, str | None, str], Awaitable[None]]
+
+LABELS: Final[dict[ReviewAnswer, str]] = {
+    ReviewAnswer.APPROVE: "Approve",
+    ReviewAnswer.EDIT: "Edit",
+    ReviewAnswer.BACK: "Send back",
+    ReviewAnswer.ANSWER: "Answer",
+    ReviewAnswer.ARRIVED: "It arrived",
+    ReviewAnswer.RESEND: "Send again",
+    ReviewAnswer.DROP: "Leave out",
+    ReviewAnswer.DECLINE: "Decline",
+}
+_DONE: Final[dict[ReviewAnswer, str]] = {
+    ReviewAnswer.APPROVE: "Approved.",
+    ReviewAnswer.EDIT: "Approved with your text.",
+    ReviewAnswer.BACK: "Sent back.",
+    ReviewAnswer.ANSWER: "Answered.",
+    ReviewAnswer.ARRIVED: "Noted: it arrived.",
+    ReviewAnswer.RESEND: "It is sent again.",
+    ReviewAnswer.DROP: "Left out.",
+    ReviewAnswer.DECLINE: "Declined.",
+}
+_PROMPTS: Final = {
+    ReviewAnswer.EDIT: "Write the text that shall be sent instead. You see it once more before.",
+    ReviewAnswer.BACK: "Write what shall be different.",
+    ReviewAnswer.ANSWER: "Write your answer.",
+    ReviewAnswer.DROP: "Write why this check is left out.",
+}
+_SEND_EDITED, _DISCARD = "send", "discard"
+_DATA: Final = re.compile(r"(?P<review>rev-[0-9A-Z]{26}):(?P<word>[a-z]{4,8}):(?P<mac>[\w-]{16})")
+_KEY: Final = "buttons:key"
+_MAC_BYTES: Final = 12
+_KEY_BYTES: Final = 32
+_TEXT_WAIT: Final = timedelta(hours=1)  # so long the next message is taken as the text
+_UNFIT: Final = (
+    "This button does not fit any more: what it was about has changed, or it was not made here. "
+    "Nothing was done. The question is in the inbox of the dashboard."
+)
+_EMPTY: Final = "That was no text, so nothing was done. Press the button again, and write one."
+
+
+class ButtonPress(Struct, frozen=True):
+    """A button that the owner pressed in the owner's chat; the channel has checked both."""
+
+    channel: str
+    address: str
+    data: str
+
+
+class ButtonReply(Struct, frozen=True):
+    """What to say. `asks_for_text`: the next message is taken as the text."""
+
+    text: str
+    asks_for_text: bool = False
+    buttons: tuple[ActionButton, ...] = ()
+
+
+class ChatButtons:
+    """Offers buttons, and does what a pressed one says. `decide` runs the operation."""
+
+    def __init__(self, db: Database, clock: Clock, decide: Decide) -> None:
+        self._db = db
+        self._clock = clock
+        self._decide = decide
+
+    async def offer(
+        self, review_id: ReviewId, channel: str, address: str, *, whole: bool = True
+    ) -> tuple[ActionButton, ...]:
+        """The buttons of an open question; without `whole`, none that lets an unseen text go."""
+        fresh = secrets.token_urlsafe(_KEY_BYTES)
+        return await self._db.write(_offered, review_id, channel, address, whole, fresh)
+
+    async def fits(self, press: ButtonPress) -> str | None:
+        """Return the answer that a button stands for, without giving it; None: it does not fit."""
+        found = await self._db.read(_pressed, press)
+        return None if isinstance(found, ButtonReply) else LABELS[ReviewAnswer(found[1])]
+
+    async def press(self, press: ButtonPress) -> ButtonReply:
+        found = await self._db.read(_pressed, press)
+        if isinstance(found, ButtonReply):
+            return found
+        review, word, text = found
+        if word == _DISCARD:
+            await self._db.write(meta.delete, _waits(press.channel, press.address))
+            return ButtonReply("Your text is discarded. The question is still open.")
+        answer = ReviewAnswer.EDIT if word == _SEND_EDITED else ReviewAnswer(word)
+        if text is None and review.needs_text(answer):
+            until = stamp(self._clock.now() + _TEXT_WAIT)
+            asked = text_of({"review": review.id, "word": word, "until": until})
+            await self._db.write(meta.put, _waits(press.channel, press.address), asked)
+            return ButtonReply(_PROMPTS[answer], asks_for_text=True)
+        return await self._decided(review, answer, text, press)
+
+    async def take_text(self, came: InboundMessage, text: str) -> ButtonReply | None:
+        """Use a message as the text that a button asked for; None if none did.
+
+        The same message again, after a crash, is recognised and not used twice.
+        """
+        waits = _waits_for(came)
+        if await self._db.read(_is_used, came.ref):
+            return ButtonReply("")
+        told = await self._db.read(meta.get, waits)
+        row = json.loads(told) if told else {}
+        late = row and self._clock.now() >= moment(row["until"])
+        if not row or row.get("ref", came.ref) != came.ref or late:
+            return None
+        review = await self._db.read(_find, ReviewId(row["review"]))
+        if review is None or review.decision is not None or not text.strip():
+            await self._db.write(_use, came, waits, self._clock.now())
+            unfit = _UNFIT if review is None else _EMPTY
+            return ButtonReply(_already(review) if review and review.decision else unfit)
+        return await self._with_text(review, row, came, text)
+
+    async def _with_text(
+        self, review: Review, row: JsonMap, came: InboundMessage, text: str
+    ) -> ButtonReply:
+        """Another text is shown once more; a remark or an answer counts at once."""
+        press, waits = ButtonPress(came.channel, came.sender, came.ref), _waits_for(came)
+        if row["word"] == ReviewAnswer.EDIT:
+            draft = {**row, "ref": came.ref, "text": text}
+            buttons = await self._db.write(_drafted, review, press, draft)
+            shown = f"This will be sent instead:\n\n{text}"
+            return ButtonReply(shown, buttons=buttons)
+        await self._db.write(meta.put, waits, text_of({**row, "ref": came.ref}))
+        said = await self._decided(review, ReviewAnswer(str(row["word"])), text, press)
+        await self._db.write(_use, came, waits, self._clock.now())
+        return said
+
+    async def _decided(
+        self, review: Review, answer: ReviewAnswer, text: str | None, press: ButtonPress
+    ) -> ButtonReply:
+        assert review.id is not None  # noqa: S101 - it was read from the store
+        try:
+            await self._decide(review.id, answer, text, press.channel)
+        except RemitError as error:
+            return ButtonReply(str(error))
+        used = InboundMessage(_used(press.data), press.channel, {"review": review.id})
+        await self._db.write(inbound.take, [used], self._clock.now())
+        return ButtonReply(_DONE[answer])
+
+
+def shown_digest(review: Review) -> str:
+    """The digest of everything that a card of this question shows, and of what a yes lets go."""
+    parts = (review.question, review.evidence, review.digest or "", review.draft or "")
+    return hashlib.sha256("\x1f".join((*parts, *review.options)).encode()).hexdigest()
+
+
+def _offered(
+    tx: Tx, review_id: ReviewId, channel: str, address: str, whole: bool, fresh: str
+) -> tuple[ActionButton, ...]:
+    review = _find(tx, review_id)
+    if review is None or review.decision is not None:
+        return ()
+    words = [each for each in review.options if whole or each is not ReviewAnswer.APPROVE]
+    key = meta.get(tx, _KEY)
+    if key is None:
+        key = fresh
+        meta.put(tx, _KEY, key)
+    return tuple(
+        ActionButton(LABELS[each], _signed(key, review, each.value, channel, address))
+        for each in words
+    )
+
+
+def _drafted(
+    tx: Tx, review: Review, press: ButtonPress, draft: JsonMap
+) -> tuple[ActionButton, ...]:
+    """Store the owner's text; the buttons under it are signed for exactly this text."""
+    meta.put(tx, _waits(press.channel, press.address), text_of(draft))
+    text = str(draft["text"])
+    key = meta.get(tx, _KEY) or ""
+    labels = {_SEND_EDITED: "Approve this text", "edit": "Edit again", _DISCARD: "Discard"}
+    texts = {word: "" if word == "edit" else text for word in labels}
+    where = press.channel, press.address
+    return tuple(
+        ActionButton(label, _signed(key, review, word, *where, texts[word]))
+        for word, label in labels.items()
+    )
+
+
+def _pressed(tx: Tx, press: ButtonPress) -> tuple[Review, str, str | None] | ButtonReply:
+    """The question, the word and the text of a press that fits; else what to say."""
+    found = _DATA.fullmatch(press.data)
+    review = _find(tx, ReviewId(found["review"])) if found else None
+    if found is None or review is None:
+        return ButtonReply(_UNFIT)
+    word = found["word"]
+    told = meta.get(tx, _waits(press.channel, press.address))
+    draft = json.loads(told).get("text") if told else None
+    text = draft if word in (_SEND_EDITED, _DISCARD) else None
+    known = meta.get(tx, _KEY) or ""
+    made = _signed(known, review, word, press.channel, press.address, text or "")
+    if not known or not hmac.compare_digest(made, press.data):
+        return ButtonReply(_UNFIT)
+    if review.decision is not None:
+        return ButtonReply(_already(review))
+    return ButtonReply(_UNFIT) if _is_used(tx, press.data) else (review, word, text)
+
+
+def _signed(key: str, review: Review, word: str, channel: str, address: str, text: str = "") -> str:
+    shown = (shown_digest(review), hashlib.sha256(text.encode()).hexdigest())
+    whole = "\x1f".join((channel, address, str(review.id), word, *shown)).encode()
+    made = hmac.new(key.encode(), whole, hashlib.sha256).digest()[:_MAC_BYTES]
+    return f"{review.id}:{word}:{base64.urlsafe_b64encode(made).decode()}"
+
+
+def _find(tx: Tx, review_id: ReviewId) -> Review | None:
+    try:
+        return reviews.get(tx, review_id)
+    except NotFound:
+        return None
+
+
+def _already(review: Review) -> str:
+    answer = review.decision.answer if review.decision else ReviewAnswer.DECLINE
+    return f"This was decided before: {LABELS[answer].lower()}. Nothing more was done."
+
+
+def _waits(channel: str, address: str) -> str:
+    return f"buttons:text:{channel}:{address}"
+
+
+def _waits_for(came: InboundMessage) -> str:
+    return _waits(came.channel, came.sender)
+
+
+def _used(data: str) -> str:
+    return f"button used {data}"
+
+
+def _is_used(tx: Tx, data: str) -> bool:
+    return inbound.is_known(tx, _used(data))
+
+
+def _use(tx: Tx, came: InboundMessage, waits: str, now: datetime) -> None:
+    meta.delete(tx, waits)
+    inbound.take(tx, [InboundMessage(_used(came.ref), came.channel, {})], now)

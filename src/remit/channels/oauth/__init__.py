@@ -1,0 +1,1 @@
+"""Sign-in by OAuth with the owner's own client id: for mail and calendars."""

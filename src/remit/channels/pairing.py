@@ -1,0 +1,86 @@
+"""Connect a chat to the owner or to a contact, by a code that is shown to the owner.
+
+A channel has one open code at most. It works once, for a quarter of an hour, and not after ten
+wrong ones were sent; only its hash is stored.
+"""
+
+import hashlib
+import hmac
+import json
+import secrets
+from datetime import datetime, timedelta
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.model.codec import moment, stamp, text_of
+from remit.store import meta
+from remit.store.database import Tx
+
+CODE_LIFE: Final = timedelta(minutes=15)
+MAX_WRONG_CODES: Final = 10
+CODE_LENGTH: Final = 10
+_LETTERS: Final = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none is mistaken for another
+
+
+class PairingCode(Struct, frozen=True):
+    """An open code of a channel. `contact` is whose chat it connects; None: the owner's."""
+
+    digest: str
+    until: datetime
+    contact: str | None = None
+    wrong: int = 0
+
+
+def new_code() -> str:
+    return "".join(secrets.choice(_LETTERS) for _ in range(CODE_LENGTH))
+
+
+def open_code(tx: Tx, channel: str, code: str, contact: str | None, now: datetime) -> datetime:
+    """Store a code in place of an earlier one; return until when it can be used."""
+    until = now + CODE_LIFE
+    _put(tx, channel, PairingCode(_digest(code), until, contact))
+    return until
+
+
+def find_code(tx: Tx, channel: str, code: str, now: datetime) -> PairingCode | None:
+    """The open code, if this is it. A wrong one is counted; too many end the open one."""
+    found = _get(tx, channel)
+    if found is None:
+        return None
+    if now >= found.until or now < found.until - CODE_LIFE:
+        close_code(tx, channel)
+        return None
+    if hmac.compare_digest(found.digest, _digest(code.upper())):
+        return found
+    if found.wrong + 1 >= MAX_WRONG_CODES:
+        close_code(tx, channel)
+    else:
+        _put(tx, channel, replace(found, wrong=found.wrong + 1))
+    return None
+
+
+def close_code(tx: Tx, channel: str) -> None:
+    meta.delete(tx, _key(channel))
+
+
+def _get(tx: Tx, channel: str) -> PairingCode | None:
+    told = meta.get(tx, _key(channel))
+    if told is None:
+        return None
+    row = json.loads(told)
+    return PairingCode(row["digest"], moment(row["until"]), row["contact"], row["wrong"])
+
+
+def _put(tx: Tx, channel: str, code: PairingCode) -> None:
+    row = {"digest": code.digest, "until": stamp(code.until)}
+    meta.put(tx, _key(channel), text_of({**row, "contact": code.contact, "wrong": code.wrong}))
+
+
+def _key(channel: str) -> str:
+    return f"pairing:{channel}"
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,1 @@
+"""Telegram: a bot of the owner's, both ways, without a public address."""

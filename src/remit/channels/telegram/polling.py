@@ -1,0 +1,262 @@
+"""Fetches what people write to the bot, by long polling: no address of ours need be public.
+
+An update is stored and acted on before the offset moves on. After a crash in between Telegram
+brings it again, and what was done for it is recognised by the message's id.
+"""
+
+import logging
+from datetime import datetime
+from http import HTTPStatus
+from typing import Final
+
+from remit.channels import pairing
+from remit.channels.buttons import ButtonPress, ButtonReply
+from remit.channels.kind import ChatContext
+from remit.channels.telegram import receiving
+from remit.channels.telegram.answers import AnswerRelay
+from remit.channels.telegram.bot_api import (
+    REVOKED,
+    BotReply,
+    NoToken,
+    address_of,
+)
+from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, units
+from remit.channels.telegram.receiving import ChatMessage, ChatPress
+from remit.channels.telegram.section import TelegramSettings
+from remit.channels.telegram.sending import TelegramChannel
+from remit.errors import RemitError, StoreTrouble
+from remit.failpoint import failpoint
+from remit.store import inbound, meta
+from remit.store.database import Tx
+from remit.store.inbound import InboundMessage
+
+POLL_SECONDS: Final = 25
+_MARGIN_SECONDS: Final = 15.0  # after which an answer is late
+_MAX_UPDATES: Final = 50
+_MAX_BYTES: Final = 8 * 1024 * 1024  # of one answer; an update has 50 KB at most
+_PAUSES: Final = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0, 60.0)  # seconds after unreported failures
+_MAX_CONFLICTS: Final = 3  # after a restart our own last call may still be open
+_MAX_TOAST: Final = 190  # characters that Telegram shows when a button is pressed
+_KINDS: Final = ("message", "edited_message", "callback_query")
+_CONFLICT: Final = (
+    "Another program fetches the messages of this bot, and Telegram lets only one. Stop the other, "
+    "or make a bot of its own for Remit."
+)
+_STRANGER: Final = "This bot works for one person alone. If you have got a code, send it to me."
+_GROUP: Final = (
+    "I take part in no group unless my owner has connected it, and I have read nothing here."
+)
+_EDITED: Final = (
+    "You have edited a message. I go by what you wrote first, so the edit changes nothing. Write a "
+    "new message if something shall be different."
+)
+_FORWARDED: Final = (
+    "You have forwarded this. I do not take another's words as yours, so nothing was done. Reply "
+    "to it, and say what I shall do with it."
+)
+_NOT_YOURS: Final = "This button is not for you. Nothing was done."
+_LOG: Final = logging.getLogger("remit.telegram")
+
+
+class TelegramTrouble(RemitError):
+    """Messages cannot be fetched, and only the owner can put that right."""
+
+
+def watch(section: TelegramSettings, context: ChatContext) -> "TelegramWatch":
+    del section
+    assert isinstance(context.sender, TelegramChannel)  # noqa: S101 - of the same section
+    return TelegramWatch(context, context.sender)
+
+
+class TelegramWatch:
+    def __init__(self, context: ChatContext, channel: TelegramChannel) -> None:
+        self._context = context
+        self._channel = channel
+        self._db, self._clock = context.db, context.clock
+        self.relay = AnswerRelay(context, channel)
+        self._loops = (f"telegram:{context.name}", f"telegram answers:{context.name}")
+        self._offset = f"telegram:{context.name}:offset"
+        self._failures = 0
+
+    def start(self) -> None:
+        self._context.background.start(self._loops[0], self._poll)
+        self._context.background.start(self._loops[1], self.relay.follow)
+
+    async def close(self) -> None:
+        await self._context.background.stop(*self._loops)
+
+    async def _poll(self) -> None:
+        while True:
+            await self.look(POLL_SECONDS)
+
+    async def look(self, seconds: int = 0) -> int:
+        """Fetch what came, waiting this long for something to come; return how many updates."""
+        offset = int(await self._db.read(meta.get, self._offset) or 0)
+        fields = {
+            "offset": offset,
+            "timeout": seconds,
+            "limit": _MAX_UPDATES,
+            "allowed_updates": _KINDS,
+        }
+        limit = seconds + _MARGIN_SECONDS
+        came = await self._channel.api.call("getUpdates", fields, limit, _MAX_BYTES)
+        if not isinstance(came, BotReply) or not came.ok:
+            await self._failed(came)
+            return 0
+        self._failures = 0
+        count = 0
+        for each in receiving.read_updates(came.result):
+            if each.number >= offset:
+                await self._safely(each)
+                failpoint("telegram:handled")
+                offset, count = each.number + 1, count + 1
+                await self._db.write(meta.put, self._offset, str(offset))
+        return count
+
+    async def _failed(self, came: object) -> None:
+        """Pause after a failure; one that lasts is raised, and so reported to the owner once."""
+        code = came.code if isinstance(came, BotReply) else 0
+        if isinstance(came, NoToken) or code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
+            raise TelegramTrouble(REVOKED)
+        if isinstance(came, BotReply) and came.retry_after is not None:
+            await self._clock.sleep(came.retry_after)
+            return
+        if isinstance(came, BotReply) and "webhook" in came.said:
+            await self._channel.api.call("deleteWebhook", {"drop_pending_updates": False})
+        self._failures += 1
+        if code == HTTPStatus.CONFLICT and self._failures > _MAX_CONFLICTS:
+            raise TelegramTrouble(_CONFLICT)
+        if self._failures > len(_PAUSES):
+            raise TelegramTrouble("Telegram cannot be reached. Remit goes on trying.")
+        await self._clock.sleep(_PAUSES[self._failures - 1])
+
+    async def _safely(self, update: receiving.ChatUpdate) -> None:
+        """Act on one update; one that cannot be handled must not block those after it."""
+        try:
+            match update.content:
+                case ChatPress() as press:
+                    await self._pressed(press)
+                case ChatMessage() as message:
+                    await self._message(message)
+                case None:
+                    pass
+        except StoreTrouble:
+            raise
+        except Exception:  # noqa: BLE001 - see above; it is logged
+            _LOG.exception("An update of %s could not be handled.", self._context.name)
+
+    # Messages -----------------------------------------------------------------------------------
+
+    async def _message(self, message: ChatMessage) -> None:
+        paired = await self._channel.paired_chat(message.chat)
+        address = address_of(paired)
+        mine = message.by_one and address == self._context.owner_address()
+        known = mine or self._context.is_contact(address)
+        if message.moved_to is not None and known:
+            await self._channel.move(paired, message.moved_to)
+        elif message.code is not None and not known and not message.edited:
+            await self._pair(message, address)
+        elif mine:
+            await self._owner_wrote(message, paired)
+        elif known and not message.edited:
+            came = message.inbound(self._context.name, paired)
+            await self._store(came)
+            await self._context.contact_wrote(came)
+        elif not message.edited:
+            sentence = _STRANGER if message.private else _GROUP
+            await self._say_once(f"stranger {address}", message.chat, sentence)
+
+    async def _owner_wrote(self, message: ChatMessage, paired: int) -> None:
+        came = message.inbound(self._context.name, paired)
+        about = f"{message.chat}:{message.message}"
+        if message.edited:
+            await self._say_once(f"edited {about} {message.at}", message.chat, _EDITED)
+            return
+        await self._store(came)
+        failpoint("telegram:stored")
+        if message.is_start:
+            await self._say_once(f"start {about}", message.chat, "I am here. Write what to do.")
+        elif message.forwarded:
+            await self._say_once(f"forwarded {about}", message.chat, _FORWARDED, message.message)
+        elif (said := await self._context.buttons.take_text(came, message.text)) is not None:
+            await self._reply(message.chat, said)
+        elif (text := await self._context.owner_wrote(came)) != "":
+            await self._say_once(f"noted {about}", message.chat, text, message.message)
+
+    async def _pair(self, message: ChatMessage, address: str) -> None:
+        code = str(message.code)
+        now, name = self._clock.now(), self._context.name
+        found = await self._db.write(pairing.find_code, name, code, now)
+        if found is None:
+            sentence = "This code is not valid, or not any more. Ask for a new one."
+            await self._say_once(f"stranger {address}", message.chat, sentence)
+            return
+        if found.contact is None and not message.by_one:
+            sentence = "In a group others can write, too. Send me this code in our own chat."
+            await self._say_once(f"stranger {address}", message.chat, sentence)
+            return
+        try:
+            said = await self._context.pair(found.contact, address)
+        except RemitError as error:
+            said = f"This chat could not be connected. {error}"
+        else:
+            await self._db.write(pairing.close_code, name)
+        await self._say(message.chat, MarkedText(said))
+
+    # Buttons ------------------------------------------------------------------------------------
+
+    async def _pressed(self, press: ChatPress) -> None:
+        """A press counts only from the owner, in the owner's own chat."""
+        address = address_of(press.sender)
+        mine = press.chat == press.sender and address == self._context.owner_address()
+        if not mine:
+            await self._toast(press, _NOT_YOURS)
+            return
+        said = await self._context.buttons.press(
+            ButtonPress(self._context.name, address, press.data)
+        )
+        failpoint("telegram:pressed")
+        await self._toast(press, said.text)
+        if said.asks_for_text:
+            await self._reply(press.sender, said)
+
+    async def _toast(self, press: ChatPress, text: str) -> None:
+        shown = {"callback_query_id": press.id, "text": text[:_MAX_TOAST], "show_alert": True}
+        await self._channel.api.call("answerCallbackQuery", shown)
+
+    async def _reply(self, chat: int, said: ButtonReply) -> None:
+        if said.text:
+            whole = said.text if units(said.text) <= MAX_UNITS else _TOO_LONG
+            buttons = said.buttons if whole is said.text else ()
+            await self._channel.post(
+                chat, MarkedText(whole), buttons, asks_for_text=said.asks_for_text
+            )
+
+    # What is said at once -----------------------------------------------------------------------
+
+    async def _store(self, came: InboundMessage) -> None:
+        await self._db.write(inbound.take, [came], self._clock.now())
+
+    async def _say_once(
+        self, about: str, chat: int, text: str, reply_to: int | None = None
+    ) -> None:
+        """Say a sentence, once for each `about`; after a crash it may be missing, never doubled."""
+        mark = InboundMessage(f"{self._context.name} said {about}", self._context.name, {})
+        if await self._db.write(_is_new, mark, self._clock.now()):
+            await self._say(chat, MarkedText(text), reply_to)
+
+    async def _say(self, chat: int, text: MarkedText, reply_to: int | None = None) -> None:
+        await self._channel.post(chat, text, reply_to=reply_to)
+
+
+def _is_new(tx: Tx, mark: InboundMessage, now: datetime) -> bool:
+    if inbound.is_known(tx, mark.ref):
+        return False
+    inbound.take(tx, [mark], now)
+    return True
+
+
+_TOO_LONG: Final = (
+    "Your text is too long to be shown here whole, so it cannot be approved here. Edit the message "
+    "on the dashboard, or write less."
+)

@@ -1,0 +1,37 @@
+"""Telegram in the settings: one bot."""
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from remit.channels.kind import ChannelKind
+
+
+class TelegramSettings(ChannelKind, frozen=True, kw_only=True):
+    """A bot. `token` is the name of a secret; `bot` is the bot's name without the @."""
+
+    kind: ClassVar[str] = "telegram"
+    service: ClassVar[str] = "Telegram"
+    built_by: ClassVar[str] = "remit.channels.telegram.sending"
+    watched_by: ClassVar[str] = "remit.channels.telegram.polling"
+    added_by: ClassVar[str] = "remit.channels.telegram.bot_api"
+    answers_here: ClassVar[bool] = True
+    promise: ClassVar[str] = "Never twice unasked. After a cut you are asked."
+
+    secret_fields: ClassVar[tuple[str, ...]] = ("token",)
+    asks: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "token": ("Token", "From @BotFather in Telegram: /newbot makes a bot and shows it."),
+    }
+
+    token: str
+    bot: str = ""
+    url: str = "https://api.telegram.org"
+
+    def ready(self, name: str) -> str:
+        return f"has what it needs; `remit channels pair {name}` connects your chat, or a contact's"
+
+    def door_problem(self, name: str, authserv_id: str) -> str:
+        del name
+        return "authserv_id is of mail; Telegram itself says who writes" if authserv_id else ""
+
+    def pairing_link(self, code: str) -> str:
+        return f"https://t.me/{self.bot}?start={code}" if self.bot else ""

@@ -1,0 +1,204 @@
+"""Telegram through a bot: one message per call, sent once.
+
+The Bot API has no idempotency key and cannot look a message up. So a send whose answer is lost
+stays unknown, and the owner is asked.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from remit.channels.kind import ChannelContext
+from remit.channels.parts import SendRate
+from remit.channels.telegram import message_text
+from remit.channels.telegram.bot_api import (
+    SEND_SECONDS,
+    BotAddress,
+    BotAnswer,
+    BotApi,
+    BotReply,
+    address_of,
+    answer_of,
+    chat_of,
+)
+from remit.channels.telegram.message_text import MAX_UNITS, MarkedText
+from remit.channels.telegram.section import TelegramSettings
+from remit.model.delivery import (
+    ActionButton,
+    Answer,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+)
+from remit.model.task_file import FileLimits
+from remit.ports import Clock
+from remit.store import meta
+from remit.store.database import Database
+from remit.store.rates import Rates
+from remit.system import http_client
+
+_PAIR_SECONDS: Final = 1.0  # between two messages to one chat
+_OVERALL: Final = 25  # messages per second to everybody
+_IN_A_ROW: Final = 2  # buttons
+_ONE_FILE: Final = "A file goes by Telegram as a message of its own, without other words."
+_NO_OWNER: Final = "No chat is connected with you. Make a code with `remit channels pair {}`."
+
+
+def build(section: TelegramSettings, context: ChannelContext) -> "TelegramChannel":
+    """The channel that a section of the settings describes."""
+    bot = BotAddress(context.keys.token(section.token), section.url)
+    return TelegramChannel(bot, context.clock, context.db, name=context.name)
+
+
+class TelegramChannel:
+    most: Final = MAX_UNITS
+    files: Final = FileLimits(16_000_000, 100_000_000, apart=True)
+    keeps: Final = SendGuarantee.NOTHING
+    knows_owner: Final = False  # the owner's chat is in the contacts, once it is paired
+    claims_late: Final = True
+    guidance: Final = (
+        "Your deliverable will be sent by Telegram. Short paragraphs; **bold**, lists and `code` "
+        "are shown, tables and headings hardly. Keep it under 3000 characters."
+    )
+
+    def __init__(
+        self,
+        bot: BotAddress,
+        clock: Clock,
+        db: Database | None = None,
+        *,
+        name: str = "telegram",
+        patience: float = SEND_SECONDS,
+    ) -> None:
+        self.name: Final = name
+        self.api: Final = BotApi(bot)
+        self._clock = clock
+        self._db = db
+        self._patience = patience
+        self._pace = SendRate(_PAIR_SECONDS, _OVERALL, name=name, rates=Rates(db))
+
+    async def close(self) -> None:
+        await self.api.close()
+
+    def takes(self, address: str) -> bool:
+        """Whether this is an address that it could send to."""
+        return chat_of(address) is not None
+
+    def shape(self, text: str) -> str:
+        """Return the text as it is: its Markdown becomes entities when it is sent."""
+        return text
+
+    def parts(self, shaped: str) -> tuple[str, ...]:
+        """Return the exact messages that a text is sent as."""
+        return message_text.split(shaped)
+
+    async def takes_buttons(self, address: str | None, text: str) -> bool:
+        return address is not None and message_text.units(text) <= MAX_UNITS
+
+    async def send(self, parcel: Parcel) -> Answer:
+        """Send the body once, if the rate allows it. It never waits and never retries."""
+        chat, wrong = chat_of(parcel.recipient or ""), _wrong(parcel, self.name)
+        if wrong is not None or chat is None:
+            return Refused(wrong or "")
+        try:
+            now_at = await self.current_chat(chat)
+        except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
+            return SendRetry(f"Telegram cannot be used at the moment ({type(error).__name__}).")
+        wait = await self._pace.take(str(now_at), parcel.key, self._clock.now())
+        if wait > 0:
+            return SendRetry("It is too soon for the next message by Telegram.", wait, spends=False)
+        if parcel.files:
+            came = await self.api.send_file(
+                "sendDocument", {"chat_id": str(now_at)}, parcel.files[0], self._patience
+            )
+        else:
+            came = await self.post(now_at, message_text.render(parcel.body), parcel.buttons)
+        if isinstance(came, BotReply) and came.moved_to is not None and chat < 0:
+            await self.move(chat, came.moved_to)
+            why = "The group has a new address at Telegram; it goes there."
+            return SendRetry(why, 0.0, spends=False)
+        return answer_of(came, now_at, self._clock.now())
+
+    async def fetch_file(self, ident: str, most: int) -> bytes | None:
+        return await self.api.fetch_file(ident, most)
+
+    async def post(
+        self,
+        chat: int,
+        text: MarkedText,
+        buttons: Sequence[ActionButton] = (),
+        *,
+        reply_to: int | None = None,
+        asks_for_text: bool = False,
+    ) -> BotAnswer:
+        """One call: a message to a chat."""
+        fields: dict[str, object] = {"chat_id": chat, **_text_fields(text)}
+        if reply_to is not None:
+            fields["reply_parameters"] = {
+                "message_id": reply_to,
+                "allow_sending_without_reply": True,
+            }
+        if buttons or asks_for_text:
+            fields["reply_markup"] = _keyboard(buttons) if buttons else {"force_reply": True}
+        return await self.api.call("sendMessage", fields, self._patience)
+
+    async def edit(self, chat: int, message: int, text: MarkedText) -> BotAnswer:
+        """Replace the text of a message of ours, and take its buttons away."""
+        fields = {"chat_id": chat, "message_id": message, **_text_fields(text)}
+        return await self.api.call("editMessageText", fields, self._patience)
+
+    # Groups that became supergroups -------------------------------------------------------------
+
+    async def current_chat(self, chat: int) -> int:
+        """Where a paired chat is now: a group that grew has another id, and is the same place."""
+        told = await self._db.read(meta.get, self._moved(chat)) if self._db else None
+        return int(told) if told else chat
+
+    async def paired_chat(self, chat: int) -> int:
+        """The id under which a chat was paired."""
+        moved = await self._db.read(meta.starting_with, self._moved("")) if self._db else {}
+        return next((int(old) for old, new in moved.items() if new == str(chat)), chat)
+
+    async def move(self, chat: int, to: int) -> None:
+        """Note the new id; the address in the contacts, and so every approval, stays."""
+        if self._db is not None and to != chat:
+            await self._db.write(meta.put, self._moved(await self.paired_chat(chat)), str(to))
+
+    def _moved(self, chat: int | str) -> str:
+        return f"telegram:{self.name}:moved:{chat}"
+
+
+def _text_fields(text: MarkedText) -> Mapping[str, object]:
+    return {
+        "text": text.text,
+        "entities": list(text.entities),
+        "link_preview_options": {"is_disabled": True},
+    }
+
+
+def _keyboard(buttons: Sequence[ActionButton]) -> Mapping[str, object]:
+    keys = [{"text": each.label, "callback_data": each.data} for each in buttons]
+    rows = [keys[n : n + _IN_A_ROW] for n in range(0, len(keys), _IN_A_ROW)]
+    return {"inline_keyboard": rows}
+
+
+def _no_address(text: str) -> str:
+    example = address_of(123456789)
+    return (
+        f"{text!r:.60} is no Telegram address; one looks like {example}. `remit channels pair` "
+        "finds it."
+    )
+
+
+def _wrong(parcel: Parcel, name: str) -> str | None:
+    """Why a parcel cannot be sent at all, in a sentence."""
+    if parcel.recipient is None:
+        return _NO_OWNER.format(name)
+    if chat_of(parcel.recipient) is None:
+        return _no_address(parcel.recipient)
+    if parcel.files:  # each is a message of its own, without words
+        return None if len(parcel.files) == 1 and not parcel.body else _ONE_FILE
+    body, length = parcel.body, message_text.units(parcel.body)
+    if length > MAX_UNITS:
+        return f"The text has {length} characters; a message takes {MAX_UNITS}. Send it in parts."
+    return http_client.unfit(body, MAX_UNITS)

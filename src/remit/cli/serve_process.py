@@ -1,0 +1,17 @@
+"""The process of `remit serve`: the API and the pages, beside workers that do the work."""
+
+from remit.cli.up_process import UpProcess
+from remit.journal.telemetry import Telemetry
+from remit.wiring import App
+from remit.wiring.app_context import StoreClock
+from remit.wiring.reload import SettingsReload
+
+
+class ServeProcess(UpProcess):
+    async def _start(self, house: App, pages: str, since: int, telemetry: Telemetry | None) -> None:
+        del since, telemetry  # the workers write logs
+        if isinstance(house.clock, StoreClock):
+            house.background.start("clock of the database", house.clock.keep_correct)
+        house.wishes.url = pages
+        self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
+        self._reload.start()

@@ -1,0 +1,103 @@
+"""The dispatcher for many machines: ranks and claims due tasks, and has Temporal run their legs.
+
+It is a duty: one process does it at a time. Rows are the only authority. A row that was claimed and
+not started is started again under the same name, which Temporal takes once. A row is released only
+if Temporal says that its leg is over, or does not know it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.engine.local import DISPATCH, LocalEngine
+from remit.engine.temporal import LegStatus, TemporalLink
+from remit.errors import Transient
+from remit.model.specialist import PROJECT
+from remit.model.task import Task
+from remit.store import queue, tasks
+from remit.store.postgres import legs
+from remit.store.postgres.legs import DISPATCHED, HeldLeg
+from remit.store.queue import ClaimFilter
+from remit.system.background import wait_until
+
+SWEEP: Final = "sweep of legs"
+POLL: Final = timedelta(seconds=5)
+SWEEP_SECONDS: Final = 10.0
+CODE: Final = "code"  # the queue of the machines that have the repositories
+_MOST_SWEPT: Final = 500
+_LOG: Final = logging.getLogger("remit.dispatch")
+
+
+class Dispatcher(LocalEngine):
+    link: TemporalLink
+
+    async def start(self) -> int:
+        await self._sweep(self._clock.now())  # what the one before had claimed
+        self._background.start(DISPATCH, self._dispatch)
+        self._background.start(SWEEP, self._sweeping)
+        return 0
+
+    async def stop(self) -> None:
+        self._stopping = True
+        self._wake.set()
+        await self._background.stop(DISPATCH, SWEEP)
+        for weighing in self._weighed.values():
+            weighing.cancel()
+
+    async def _claim(self, now: datetime) -> bool:
+        load = await self._db.read(legs.load, now)
+        left = {name: n - load.sources.get(name, 0) for name, n in self._limits.sources.items()}
+        ageing = timedelta(seconds=self._limits.ageing)
+        wanted = ClaimFilter(load.free, left, load.suspects == 0, ageing)
+        if not await self._db.read(queue.any_due, now, load.free):
+            return False
+        found = await self._db.write(queue.claim, DISPATCHED, wanted, self._ids.run, now)
+        await self._start_all([(each.task, each.lease.number) for each in found])
+        return bool(found)
+
+    async def _start_all(self, found: Sequence[tuple[Task, int]]) -> None:
+        """Start legs; what Temporal does not take now is started by the next sweep."""
+        starts = (
+            self.link.start_leg(
+                task.id, lease, self._queue_of(task), queue.QUEUE[task.priority] + 1
+            )
+            for task, lease in found
+        )
+        for failed in await asyncio.gather(*starts, return_exceptions=True):
+            if isinstance(failed, Exception):
+                _LOG.warning("A leg could not be started: %s", failed)
+
+    def _queue_of(self, task: Task) -> str:
+        """Return the queue of a task; work on code needs a machine that has its repository."""
+        return self.link.queue(CODE if (task.assigned_agent or "").startswith(PROJECT) else "")
+
+    async def _until(self, due: datetime | None) -> None:
+        # A notification may be lost: look now and then.
+        latest = self._clock.now() + POLL
+        await wait_until(self._wake, self._clock, min(due or latest, latest))
+
+    async def _sweeping(self) -> None:
+        while True:
+            await self._clock.sleep(SWEEP_SECONDS)
+            await self._sweep(self._clock.now() - timedelta(seconds=SWEEP_SECONDS))
+
+    async def _sweep(self, before: datetime) -> None:
+        """Release or start again what Temporal does not run."""
+        for leg in await self._db.read(legs.held, before, _MOST_SWEPT):
+            try:
+                await self._settle(leg, await self.link.status(leg.task_id, leg.lease))
+            except Transient as silent:
+                _LOG.warning("%s", silent)
+                return
+
+    async def _settle(self, leg: HeldLeg, status: LegStatus) -> None:
+        if status is LegStatus.RUNNING:
+            return
+        if status is LegStatus.UNKNOWN and not leg.begun:
+            task = await self._db.read(tasks.get, leg.task_id)
+            await self._start_all([(task, leg.lease)])
+            return
+        now, review = self._clock.now(), self._ids.review()
+        await self._db.write(legs.release, leg.task_id, leg.lease, review, now)

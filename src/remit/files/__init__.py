@@ -1,0 +1,1 @@
+"""Files of tasks: what they are by their content, whether they may be sent, what is in them."""

@@ -1,0 +1,132 @@
+"""Operations on the settings: change a section, try it out, remove it. For people alone."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Final
+
+from msgspec.structs import replace
+
+from remit.brain.choose import key_name
+from remit.channels.kind import ChannelKind
+from remit.channels.webhook.receiving import made
+from remit.model.caller import Scope
+from remit.model.codec import JsonMap
+from remit.operations import settings_arguments as args
+from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.settings import BrainSettings, NoticeSettings, edit
+from remit.settings.channels import kinds
+from remit.settings.forms import YOU
+from remit.settings.sections import SectionStore, load_home
+from remit.store.secrets import Secrets, machine_ring
+
+_SECRET_BYTES: Final = 24
+_PEOPLE: Final = "settings are for people"
+SAVED: Final = "Saved. It takes effect within a few seconds."
+
+
+def store_of(request: OperationRequest) -> SectionStore:
+    """Return the settings file and its secrets; call it in a thread, a keyring loads slowly."""
+    home = request.house.settings.home
+    return SectionStore(home, Secrets(home, machine_ring(home)))
+
+
+async def change_section(request: OperationRequest, said: args.ChangeSection) -> Answer:
+    """Write the values; the running Remit takes them up by itself.
+
+    A new hook without a secret gets one, which is in this answer only.
+    """
+    section, values = said.section, dict(said.values)
+    table, _, name = section.partition(".")
+    before = await asyncio.to_thread(load_home, request.house.settings.home)
+    told: JsonMap = {"section": section, "detail": _detail(section, values)}
+    if table == "hooks" and name not in before.hooks and not values.get("secret"):
+        told["secret"] = values["secret"] = made(os.urandom(_SECRET_BYTES))
+    new_channel = table == "channels" and name not in before.channels
+    if new_channel:
+        values |= await _asked_of_provider(values)
+
+    def change() -> None:
+        kept, names = store_of(request), {}
+        if section == "brain" and str(values.get("key") or "").strip():
+            names["key"] = _name_of_key(before.brain, values)
+        kept.change(section, values, names)
+        if new_channel:
+            edit.set_values(kept.path, {"notices": _told_there(before.notices, name)})
+
+    await asyncio.to_thread(change)
+    return Answer(told)
+
+
+async def _asked_of_provider(values: Mapping[str, object]) -> JsonMap:
+    """Return what the provider of a new channel says of its secret, such as a bot's name."""
+    kind = kinds().get(str(values.get("kind")))
+    if not (isinstance(kind, type) and issubclass(kind, ChannelKind) and kind.added_by):
+        return {}
+    secret, url = (str(values.get(each) or "") for each in (*kind.secret_fields, "url"))
+    found: JsonMap = await import_module(kind.added_by).check(secret.strip(), url)
+    return found
+
+
+def _told_there(notices: NoticeSettings, name: str) -> dict[str, object]:
+    """What the owner is asked, and what failed, is told on the new channel, too."""
+    ways = {each: getattr(notices, each) for each in ("question", "failed", "lost")}
+    return {kind: [*dict.fromkeys((*said, name))] for kind, said in ways.items()}
+
+
+def _detail(section: str, values: Mapping[str, object]) -> str:
+    """Return what a person is told: a variable of the environment counts before the file."""
+    prefix = "REMIT_" if section == YOU else f"REMIT_{section.upper()}_"
+    set_there = [each for key in values if (each := f"{prefix}{key.upper()}") in os.environ]
+    if set_there:
+        return f"Saved, but {', '.join(set_there)} in the environment counts instead."
+    return SAVED
+
+
+def _name_of_key(now: BrainSettings, values: Mapping[str, object]) -> str:
+    model = str(values.get("model", now.model) or "").strip()
+    own = bool(str(values.get("base_url", now.base_url) or "").strip())
+    return key_name(model, now.key_env, own_server=own)
+
+
+async def remove_section(request: OperationRequest, said: args.RemoveSection) -> Answer:
+    await asyncio.to_thread(lambda: store_of(request).remove(said.section))
+    return Answer({"section": said.section, "detail": f"{said.section} is removed."})
+
+
+async def try_section(request: OperationRequest, said: args.TestSection) -> Answer:
+    found = await request.house.section_tests.run(said.section)
+    return Answer({"section": said.section, "ok": found.ok, "detail": found.detail})
+
+
+CHANGE: Final = Operation(
+    name="change_settings",
+    arguments=args.ChangeSection,
+    scope=Scope.ADMIN,
+    people=_PEOPLE,
+    effect=change_section,
+    summary="Change a section of settings.toml; secrets go to the secret store",
+    result="SettingsSection",
+    sentence=SAVED,
+)
+TEST: Final = replace(
+    CHANGE,
+    name="test_settings",
+    arguments=args.TestSection,
+    effect=try_section,
+    summary="Try a section out as the file says it: a model, a calendar account, a folder",
+    result="SectionTest",
+    sentence="It was tried out.",
+    bodiless=True,
+)
+REMOVE: Final = replace(
+    CHANGE,
+    name="remove_settings",
+    arguments=args.RemoveSection,
+    effect=remove_section,
+    summary="Remove a section such as channels.post, with its secrets",
+    sentence="It is removed.",
+    bodiless=True,
+)
+OPERATIONS: Final = (CHANGE, TEST, REMOVE)

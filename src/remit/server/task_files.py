@@ -1,0 +1,62 @@
+"""The files of a task: listed, and downloaded. A browser shows none of them, it only saves them."""
+
+import asyncio
+from typing import Final
+from urllib.parse import quote
+
+from remit.errors import NotFound
+from remit.files import checks
+from remit.files.kept_files import KeptFiles
+from remit.model.codec import Json, JsonMap
+from remit.model.task_file import TaskFile
+from remit.server.call import Call, CallResult, page, read
+from remit.store import tasks
+
+# Whatever is in it, a browser runs and loads nothing of it.
+_SANDBOX: Final = "sandbox; default-src 'none'; frame-ancestors 'none'"
+_SHOWN: Final = checks.IMAGES | checks.OFFICE | {checks.PDF, checks.ZIP, checks.TEXT, "text/csv"}
+
+
+async def listed(call: Call) -> CallResult:
+    task = await call.house.db.read(tasks.get, call.task_id)
+    found: list[Json] = [file_to_json(each) for each in task.files]
+    return CallResult({"files": found})
+
+
+async def download(call: Call) -> CallResult:
+    """Return a file of this task; a hash alone opens nothing."""
+    task = await call.house.db.read(tasks.get, call.task_id)
+    file = next((each for each in task.files if each.sha256 == call.path["sha256"]), None)
+    kept = KeptFiles(call.house.settings.files)
+    content = await asyncio.to_thread(kept.read, file.sha256) if file else None
+    if file is None or content is None:
+        raise NotFound("file", f"{call.path['sha256'][:12]!r} of {call.task_id}")
+    name = quote(file.name, safe="")
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+        "Content-Security-Policy": _SANDBOX,
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+    media = file.type if file.type in _SHOWN else checks.UNKNOWN
+    return CallResult(None, media=media, headers=headers, raw=content)
+
+
+def file_to_json(file: TaskFile) -> JsonMap:
+    return {
+        "name": file.name,
+        "type": file.type,
+        "size": file.size,
+        "sha256": file.sha256,
+        "made": file.made,
+        "taint": file.taint,
+    }
+
+
+ROUTES: Final = (
+    read("/api/tasks/{id}/files", listed, "The files of a task, in and out", "TaskFiles"),
+    read(
+        "/api/tasks/{id}/files/{sha256}", download, "One of its files, to be saved", "FileContent"
+    ),
+)
+PAGES: Final = (page("/tasks/{id}/files/{sha256}", download, "One of its files, to be saved"),)

@@ -1,0 +1,66 @@
+"""The forms of the schedule, and what they ask for."""
+
+from datetime import UTC, datetime, tzinfo
+from typing import Annotated
+
+from pydantic import Field
+
+from remit.errors import BadInput
+from remit.model import codec
+from remit.server.bodies import RequestBody
+from remit.server.call import Call
+from remit.server.page_language import say
+from remit.server.web import shell
+from remit.server.web.words import dated
+
+
+class SeriesForm(RequestBody):
+    """An action on a series, and where to go then."""
+
+    back: Annotated[str, Field(max_length=200)] = "/schedule"
+
+
+class RepeatForm(SeriesForm):
+    every: Annotated[str, Field(max_length=500)] = ""
+
+
+class SlotForm(SeriesForm):
+    at: Annotated[str, Field(max_length=40)]
+
+
+class MoveSlotForm(SlotForm):
+    to: Annotated[str, Field(max_length=40)]
+
+
+def arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
+    told: dict[str, str] = {"id": series}
+    if isinstance(body, SlotForm):
+        told["slot"] = body.at
+    if isinstance(body, RepeatForm):
+        told["every"] = body.every
+    if isinstance(body, MoveSlotForm):
+        to, now = wall(body.to, call.house.zone), shell.local(call)
+        if to <= now:
+            zone = call.house.zone.key
+            sentence = say(
+                "{0} is over in {1}; choose a later time.", dated(to, f"{to.day} %B %H:%M"), zone
+            )
+            raise BadInput(sentence, field="to")
+        told["to"] = codec.stamp(to)
+    return told
+
+
+def wall(text: str, zone: tzinfo) -> datetime:
+    """Parse a wall time of the owner; one that does not exist is refused."""
+    try:
+        said = datetime.fromisoformat(text)
+    except ValueError:
+        sentence = f"{text!r:.40} is no time; one looks like 2026-03-02T08:30."
+        raise BadInput(sentence, field="to") from None
+    if said.tzinfo is not None:
+        return said
+    there = said.replace(tzinfo=zone)
+    if there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != said:
+        sentence = f"{said:%H:%M} is left out on {said:%d %B %Y}: the clocks go forward then."
+        raise BadInput(sentence, field="to")
+    return there

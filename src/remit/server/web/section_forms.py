@@ -1,0 +1,232 @@
+"""The form of any section of the settings, and the first run: three steps, each with a test."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+from typing import Annotated, Final
+
+from pydantic import ConfigDict, Field
+
+from remit.errors import BadInput, NotPossibleNow
+from remit.intake.recipients import owners
+from remit.model import ids
+from remit.model.caller import Scope
+from remit.model.codec import JsonMap
+from remit.operations import sections
+from remit.operations.settings_arguments import (
+    ChangeSection,
+    ChannelTest,
+    RemoveSection,
+    TestSection,
+)
+from remit.operations.table import perform
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, form, page
+from remit.server.web import settings_sections, shell
+from remit.settings import Settings
+from remit.settings.channels import kinds
+from remit.settings.forms import CHANNELS, MANY, FieldKind, SectionForm, form_for
+from remit.settings.sections import load_home
+
+_TEXT: Final[JsonMap] = {"type": "string"}
+_BACK: Final = {
+    "channels": "channels",
+    "calendars": "calendars",
+    "calendar": "calendars",
+    "hooks": "inbound",
+    "doors": "inbound",
+    "folders": "inbound",
+    "projects": "projects",
+    "budget": "brain",
+    "deliver": "policies",
+    "server": "tokens",
+}
+_NOT_YET: Final = "Remit is taking up the new settings. Try again in a moment."
+
+
+class SectionFields(RequestBody):
+    """What a form says of a section; its other fields are those of the section."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+
+    section: Annotated[str, Field(max_length=100)]
+    name: Annotated[str, Field(max_length=60)] = ""  # of a new one
+    kind: Annotated[str, Field(max_length=60)] = ""  # of a new channel
+    then: Annotated[str, Field(max_length=100)] = ""  # the next step of the first run
+
+
+class SectionName(RequestBody):
+    section: Annotated[str, Field(max_length=100)]
+
+
+async def now_in_file(call: Call) -> Settings:
+    """Return the settings as the file says them; the running ones may follow in a moment."""
+    return await asyncio.to_thread(load_home, call.house.settings.home)
+
+
+async def forms_of(call: Call, *names: str) -> list[SectionForm]:
+    settings = await now_in_file(call)
+    return [form_for(name, settings) for name in names]
+
+
+async def look(call: Call) -> CallResult:
+    """Return the form of one section, or of a new one."""
+    return await _page(call, call.text("section") or "", call.text("kind") or "", {})
+
+
+async def save(call: Call) -> CallResult:
+    said = call.read(SectionFields)
+    section = f"{said.section}.{said.name.strip()}" if said.name else said.section
+    typed: dict[str, object] = dict(said.model_extra or {})
+    try:
+        values = _with_switches(await now_in_file(call), section, said.kind, typed)
+        answer = await perform(call, ChangeSection(section, values))
+    except BadInput as bad:
+        more = {"wrong": str(bad), "typed": {**typed, "name": said.name}}
+        return await _page(call, said.section, said.kind, more, 422)
+    if secret := answer.content.get("secret"):
+        return await _page(call, section, "", {"secret": secret})
+    if said.then.startswith("/welcome"):
+        return shell.elsewhere(f"/welcome?step={said.then[-1]}&saved=true")
+    return shell.elsewhere(f"/settings/edit?section={section}&saved=true")
+
+
+def _with_switches(
+    settings: Settings, section: str, kind: str, typed: Mapping[str, object]
+) -> dict[str, object]:
+    """Return the values; a browser sends nothing for a switch that is off, or an empty field."""
+    if section in (CHANNELS, *MANY):
+        raise BadInput("Give it a name, such as work.", field="name")
+    found = form_for(section, settings, kind)
+    empty = {
+        field.name: "false" if field.kind is FieldKind.SWITCH else ""
+        for field in found.fields
+        if field.kind is not FieldKind.SECRET
+    }
+    return {**empty, **typed, **({"kind": kind} if kind else {})}
+
+
+async def test(call: Call) -> CallResult:
+    """Try a section out; a channel by a message that is sent the way every message goes."""
+    section = call.read(SectionName).section
+    table, _, name = section.partition(".")
+    if table == CHANNELS:
+        if name not in call.house.outfit.channels:
+            raise NotPossibleNow(_NOT_YET)
+        made = (await perform(call, ChannelTest(name))).content
+        return shell.elsewhere(f"/settings/edit?section={section}&test={made['id']}")
+    found = (await perform(call, TestSection(section))).content
+    return await _page(call, section, "", {"tested": found})
+
+
+async def remove(call: Call) -> CallResult:
+    section = call.read(SectionName).section
+    try:
+        await perform(call, RemoveSection(section))
+    except BadInput as bad:
+        return await _page(call, section, "", {"wrong": str(bad)}, 422)
+    return shell.elsewhere(f"/settings/{_BACK.get(section.partition('.')[0], 'brain')}")
+
+
+async def _page(
+    call: Call, section: str, kind: str, more: Mapping[str, object], status: int = 200
+) -> CallResult:
+    settings, tested = await now_in_file(call), call.text("test")
+    table = section.partition(".")[0]
+    new = section in (CHANNELS, *MANY)
+    trial = None
+    if tested:
+        trial = await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
+    values: dict[str, object] = {
+        "form": form_for(f"{section}.new" if new else section, settings, kind),
+        "new": section if new else "",
+        "offered": _offered(settings, table),
+        "kinds": list(kinds()),
+        "back": _BACK.get(table, section),
+        "saved": call.text("saved") is not None,
+        "typed": {},
+        "tested": None,
+        "secret": None,
+        "trial": trial,
+        **more,
+    }
+    return await shell.page(call, "pages/section.html", {"wrong": None, **values}, status)
+
+
+def _offered(settings: Settings, table: str) -> list[str]:
+    """Return the names a new section may have, if it is about something that has one."""
+    if table != "doors":
+        return []
+    able = (name for name, each in settings.channels.items() if not each.door_problem(name, ""))
+    return [name for name in able if name not in settings.doors]
+
+
+ROUTES: Final = (
+    page(
+        "/settings/edit",
+        look,
+        "The form of one section",
+        QueryParameter("section", "Such as budget, or channels.post.", _TEXT),
+        QueryParameter("kind", "Of a new channel.", _TEXT),
+        QueryParameter("saved", "It was saved just now.", _TEXT),
+        QueryParameter("test", "A test that was begun.", _TEXT),
+        scope=Scope.ADMIN,
+    ),
+    form("/settings/edit", save, "Save a section", SectionFields, sections.CHANGE),
+    form("/settings/edit/test", test, "Try a section out", SectionName, sections.TEST),
+    form("/settings/edit/remove", remove, "Remove a section", SectionName, sections.REMOVE),
+)
+
+
+_STEPS: Final = (("You", "you"), ("Language model", "brain"), ("Where to reach you", ""))
+
+
+def is_first_run(settings: Settings) -> bool:
+    """Whether nobody has said anything yet: no name, no model, no channel."""
+    brain = settings.brain
+    return (
+        settings.owner == Settings.__struct_defaults__[0]
+        and not (brain.model or settings.channels)
+        and brain.kind == "auto"
+    )
+
+
+async def look_welcome(call: Call) -> CallResult:
+    return await _welcome_page(call, call.number("step", 1, least=1, most=len(_STEPS)))
+
+
+async def test_welcome(call: Call) -> CallResult:
+    """Ask the model one question, and say what came."""
+    call.read(EmptyBody)
+    return await _welcome_page(call, 2, (await perform(call, TestSection("brain"))).content)
+
+
+async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) -> CallResult:
+    settings = await now_in_file(call)
+    section = _STEPS[step - 1][1]
+    now = call.house.clock.now().astimezone(owners(settings.zone, os.environ).zone)
+    values = {
+        "step": step,
+        "steps": [title for title, _ in _STEPS],
+        "form": (await forms_of(call, section))[0] if section else None,
+        "mind": settings_sections.mind(call) if section == "brain" else None,
+        "kinds": [(kind, each.service) for kind, each in kinds().items()],
+        "channels": list(settings.channels),
+        "clock": now,
+        "saved": call.text("saved") is not None,
+        "tested": tested,
+    }
+    return await shell.page(call, "pages/welcome.html", values)
+
+
+WELCOME_ROUTES: Final = (
+    page(
+        "/welcome",
+        look_welcome,
+        "The first run, in three steps",
+        QueryParameter("step", "Which step.", {"type": "integer", "minimum": 1, "maximum": 3}),
+        QueryParameter("saved", "It was saved just now.", {"type": "string"}),
+        scope=Scope.ADMIN,
+    ),
+    form("/welcome/test", test_welcome, "Try the model out", EmptyBody, sections.TEST),
+)

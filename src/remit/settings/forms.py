@@ -1,0 +1,279 @@
+"""What each section of the settings asks for: one description for pages, questions and checks.
+
+    form = form_for("channels.post", settings)
+    values = form.parse({"host": "smtp.example.org", "port": "587"})
+
+A section of one kind is a table such as `[budget]`; of the other kind there are many, such as
+`[channels.post]`. The fields come from the classes that read the file, the words from `forms.toml`
+or from the channel's own `section.py`.
+"""
+
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from functools import cache
+from pathlib import Path
+from typing import Final, cast
+
+from msgspec import NODEFAULT, Struct, structs
+
+from remit.errors import BadInput, NotFound
+from remit.settings import Settings, projects
+from remit.settings.channels import ChannelSettings, kinds
+from remit.settings.doors import CalendarServer, FolderSettings, HookSettings, InboundRule
+
+YOU: Final = "you"  # the settings above every table
+MANY: Final[Mapping[str, type[Struct]]] = {
+    "calendars": CalendarServer,
+    "hooks": HookSettings,
+    "doors": InboundRule,
+    "folders": FolderSettings,
+    "projects": projects.ProjectSettings,
+}
+CHANNELS: Final = "channels"
+_LONG: Final = frozenset({"text"})  # what has more than one line
+_YES: Final = frozenset({"true", "on", "yes", "y", "1"})
+_NO: Final = frozenset({"false", "off", "no", "n", "0", ""})
+
+
+class FieldKind(StrEnum):
+    TEXT = "text"
+    LONG = "long"
+    NUMBER = "number"
+    SWITCH = "switch"
+    CHOICE = "choice"
+    LIST = "list"
+    PAIRS = "pairs"
+    SECRET = "secret"  # noqa: S105 - its value goes to the secret store
+
+
+_KINDS: Final[Mapping[type, FieldKind]] = {
+    bool: FieldKind.SWITCH,
+    int: FieldKind.NUMBER,
+    tuple: FieldKind.LIST,
+    dict: FieldKind.PAIRS,
+}
+
+
+class SettingField(Struct, frozen=True, kw_only=True):
+    name: str
+    label: str
+    help: str
+    kind: FieldKind
+    default: object  # None: it must be said
+    choices: Mapping[str, str]
+    stored: bool = True  # it stands in the file; a secret's name does, too
+
+    @property
+    def required(self) -> bool:
+        return self.default is None and self.kind is not FieldKind.SECRET
+
+    @property
+    def required_secret(self) -> bool:
+        return self.default is None and self.kind is FieldKind.SECRET and self.stored
+
+    def parse(self, said: object) -> object:
+        """Return what was typed as the file holds it; None: its default."""
+        if not isinstance(said, str):
+            return said
+        said = said.strip()
+        if self.kind is FieldKind.SWITCH:
+            return self._switch(said)
+        return _PARSERS[self.kind](self.label, said) if said else None
+
+    def _switch(self, said: str) -> bool:
+        if said.lower() not in _YES | _NO:
+            raise BadInput(f"{self.label} must be yes or no, not {said!r:.40}.", field=self.name)
+        return said.lower() in _YES
+
+    def show(self, value: object) -> str:
+        """Return a value as it is typed."""
+        if value is None:
+            return ""
+        if isinstance(value, bool):
+            return "true" if value else "false"
+        if isinstance(value, Mapping):
+            return "\n".join(f"{name} = {each}" for name, each in value.items())
+        if isinstance(value, Sequence) and not isinstance(value, str):
+            return ", ".join(map(str, value))
+        return str(value)
+
+
+def _number(label: str, said: str) -> int:
+    if not said.isdecimal():
+        raise BadInput(f"{label} must be a whole number, not {said!r:.40}.")
+    return int(said)
+
+
+def _list(_: str, said: str) -> list[str]:
+    return [each.strip() for each in said.split(",") if each.strip()]
+
+
+def _pairs(_: str, said: str) -> dict[str, str]:
+    pairs = (line.partition("=") for line in said.splitlines() if line.strip())
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _text(_: str, said: str) -> str:
+    return said
+
+
+_PARSERS: Final[Mapping[FieldKind, Callable[[str, str], object]]] = {
+    **dict.fromkeys(FieldKind, _text),
+    FieldKind.NUMBER: _number,
+    FieldKind.LIST: _list,
+    FieldKind.PAIRS: _pairs,
+}
+
+
+class SectionForm(Struct, frozen=True, kw_only=True):
+    section: str  # `budget`, or `channels.post`
+    title: str
+    about: str
+    fields: tuple[SettingField, ...]
+    fixed: Mapping[str, str] = {}  # what is not asked, such as the kind of a channel
+    now: Mapping[str, object] = {}  # what the settings say
+    exists: bool = True
+
+    @property
+    def table(self) -> str:
+        return "" if self.section == YOU else self.section
+
+    @property
+    def name(self) -> str:
+        return self.section.partition(".")[2]
+
+    @property
+    def removable(self) -> bool:
+        return "." in self.section and self.exists
+
+    def shown(self, field: SettingField) -> str:
+        """Return what a form shows for a field; never the value of a secret."""
+        if field.kind is FieldKind.SECRET:
+            return ""
+        return field.show(self.now.get(field.name, field.default))
+
+    def parse(self, said: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+        """Return the values for the file, and the secrets by their fields."""
+        values: dict[str, object] = {}
+        secrets: dict[str, str] = {}
+        known = {field.name: field for field in self.fields}
+        for name, each in said.items():
+            field = known.get(name)
+            if field is None:
+                values[name] = each  # the file's own check knows it, or refuses it by name
+            elif field.kind is FieldKind.SECRET:
+                if str(each).strip():
+                    secrets[name] = str(each).strip()
+            else:
+                value = field.parse(each)
+                if value is None and field.required:
+                    raise BadInput(f"{field.label} is missing.", field=name)
+                values[name] = field.default if value is None else value
+        return values, secrets
+
+
+def form_for(section: str, settings: Settings, kind: str = "") -> SectionForm:
+    """Return the form of a section; a new channel needs its kind."""
+    table, _, name = section.partition(".")
+    if table == CHANNELS and name:
+        return _channel_form(name, settings.channels.get(name), kind)
+    words = form_words().get(table)
+    if words is None or bool(name) != (table in MANY):
+        raise NotFound("section", f"{section!r:.60}; there are {', '.join(sections())}")
+    title, about = str(words["title"]), str(words["about"])
+    if table in MANY:
+        now = cast("Mapping[str, Struct]", getattr(settings, table)).get(name)
+        fields = tuple(_fields(MANY[table], words))
+        said = structs.asdict(now) if now else {}
+        return SectionForm(
+            section=section, title=title, about=about, fields=fields, now=said, exists=bool(now)
+        )
+    part = settings if table == YOU else cast("Struct", getattr(settings, table))
+    fields = tuple(_fields(type(part), words))
+    return SectionForm(
+        section=section, title=title, about=about, fields=fields, now=structs.asdict(part)
+    )
+
+
+def sections() -> tuple[str, ...]:
+    """Return every section by the name that commands and addresses use."""
+    return (*(f"{each}.NAME" if each in MANY else each for each in form_words()), "channels.NAME")
+
+
+def names_in(table: str, settings: Settings) -> tuple[str, ...]:
+    """Return the sections under a table, such as every hook."""
+    return tuple(f"{table}.{name}" for name in getattr(settings, table))
+
+
+def _channel_form(name: str, now: ChannelSettings | None, kind: str) -> SectionForm:
+    found = type(now) if now else kinds().get(kind)
+    if found is None:
+        sentence = f"kind is {kind!r:.40}; it may be {', '.join(kinds())}."
+        raise BadInput(sentence, field="kind")
+    words: dict[str, object] = {
+        "fields": {**found.asks, "aliases": ("What you also call it", "With commas between them.")},
+        "choices": found.choices,
+        "secrets": found.secret_fields,
+    }
+    return SectionForm(
+        section=f"{CHANNELS}.{name}",
+        title=_title(found),
+        about=found.promise,
+        fields=tuple(_fields(found, words)),
+        fixed={"kind": found.kind},
+        now=structs.asdict(now) if now else {},
+        exists=now is not None,
+    )
+
+
+def _title(found: type[ChannelSettings]) -> str:
+    same = found.kind == found.service.lower()
+    return found.service if same else f"{found.service} ({found.kind})"
+
+
+def _fields(kind: type[Struct], words: Mapping[str, object]) -> Iterator[SettingField]:
+    """Yield the fields that are asked for, in the order of the words."""
+    known = _defaults(kind)
+    asked = cast("Mapping[str, Sequence[str]]", words.get("fields") or {})
+    labelled = asked or {name: (name.replace("_", " ").capitalize(), "") for name in known}
+    choices = cast("Mapping[str, Mapping[str, str]]", words.get("choices") or {})
+    secrets = cast("Sequence[str]", words.get("secrets") or ())
+    for name, (label, said) in labelled.items():
+        default = known.get(name)
+        fixed = (FieldKind.SECRET if name in secrets else None) or (
+            FieldKind.CHOICE if name in choices else None
+        )
+        yield SettingField(
+            name=name,
+            label=label,
+            help=said,
+            kind=fixed or _kind_of(name, default, str(kind.__annotations__.get(name))),
+            default=default,
+            choices=choices.get(name, {}),
+            stored=name in known,
+        )
+
+
+def _kind_of(name: str, default: object, annotation: str) -> FieldKind:
+    if name in _LONG:
+        return FieldKind.LONG
+    if default is None and annotation.startswith("dict"):
+        return FieldKind.PAIRS
+    return _KINDS.get(type(default), FieldKind.TEXT)
+
+
+def _defaults(kind: type[Struct]) -> dict[str, object]:
+    """Return the default of each field; None if it must be said."""
+    names, said = kind.__struct_fields__, kind.__struct_defaults__
+    every = (NODEFAULT,) * (len(names) - len(said)) + said
+    return {
+        name: None if each is NODEFAULT else getattr(each, "factory", lambda each=each: each)()
+        for name, each in zip(names, every, strict=True)
+    }
+
+
+@cache
+def form_words() -> Mapping[str, Mapping[str, object]]:
+    """Return the words of every form; see `wiring.preload`."""
+    return tomllib.loads(Path(__file__).with_name("forms.toml").read_text(encoding="utf-8"))

@@ -1,0 +1,139 @@
+"""Changes a section of settings.toml, with its secrets in the secret store.
+
+The new text is checked as a whole before anything is written; its comments stay.
+"""
+
+import os
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Final, Protocol
+
+from msgspec import Struct
+
+from remit.errors import BadInput, NotFound
+from remit.settings import DEFAULT_FILE, Settings, check_text, edit, load
+from remit.settings.forms import CHANNELS, MANY, SectionForm, SettingField, form_for
+from remit.system.files import locked
+
+FILE: Final = "settings.toml"
+_NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_SHOWN_PATH: Final = Path(FILE)  # a message names no folder of this machine
+_PREFIX: Final = {"hooks": "hook"}
+
+
+class SecretStore(Protocol):
+    def names(self) -> tuple[str, ...]: ...
+
+    def put(self, name: str, value: str) -> None: ...
+
+    def drop(self, name: str) -> None: ...
+
+
+class SectionStore(Struct, frozen=True):
+    """The settings file of a home, and its secrets."""
+
+    home: Path
+    secrets: SecretStore
+
+    @property
+    def path(self) -> Path:
+        return self.home / FILE
+
+    def settings(self) -> Settings:
+        """What the file and the environment say now."""
+        return load_home(self.home)
+
+    def change(
+        self, section: str, said: Mapping[str, object], key_names: Mapping[str, str] | None = None
+    ) -> SectionForm:
+        """Write what was said of a section; what is not said stays as it is.
+
+        `key_names` has the secret's name for a field that is not in the file.
+        """
+        form = form_for(section, self.settings(), str(said.get("kind") or ""))
+        if "." in section and not _NAME.fullmatch(form.name):
+            sentence = f"{form.name!r:.40} is no name: use small letters, digits and _, as in work."
+            raise BadInput(sentence, field="name")
+        values, given = form.parse(said)
+        named = {each.name: self._secret_name(form, each, given) for each in _secrets(form)}
+        stored = {each.name for each in form.fields if each.stored}
+        values |= {name: secret for name, secret in named.items() if secret and name in stored}
+        text, named = self._text(), named | dict(key_names or {})
+        tables = {form.table: _changed(form, text, {**form.fixed, **values})}
+        edit.with_values(text, tables, _SHOWN_PATH)  # before a secret is stored
+        for name, value in given.items():
+            self.secrets.put(named[name], value)
+        edit.set_values(self.path, tables, DEFAULT_FILE)
+        return form
+
+    def remove(self, section: str) -> SectionForm:
+        """Take a section out, with its secrets and with what names it elsewhere."""
+        form = form_for(section, self.settings())
+        if not form.removable:
+            raise NotFound("section", f"{section!r:.60}")
+        mine = {str(form.now.get(each.name) or "") for each in _secrets(form)}
+        edit.rewrite(self.path, lambda text: check_text(_without(text, form), _SHOWN_PATH))
+        gone = mine.intersection(self.secrets.names()).difference(_names_in_use(self.settings()))
+        for name in gone:
+            self.secrets.drop(name)
+        return form
+
+    def _text(self) -> str:
+        with locked(self.home):
+            return self.path.read_text(encoding="utf-8") if self.path.exists() else DEFAULT_FILE
+
+    def _secret_name(self, form: SectionForm, field: SettingField, given: Mapping[str, str]) -> str:
+        """Return the name of a secret; empty if it is neither there nor given."""
+        if now := form.now.get(field.name):
+            return str(now)
+        table = form.section.partition(".")[0]
+        made = f"{_PREFIX[table]}_{form.name}" if table in _PREFIX else f"{form.name}_{field.name}"
+        return made if field.name in given or field.required_secret else ""
+
+
+def _changed(form: SectionForm, text: str, values: Mapping[str, object]) -> dict[str, object]:
+    """Return the values that the file must say: those it says already, and those of no default."""
+    there: object = tomllib.loads(text)
+    for part in filter(None, form.table.split(".")):
+        there = there.get(part) if isinstance(there, Mapping) else None
+    found = there if isinstance(there, Mapping) else {}
+    defaults = {field.name: field.default for field in form.fields}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if name in found or value != defaults.get(name)
+    }
+
+
+def load_home(home: Path) -> Settings:
+    """Read the settings of a home, as the environment changes them."""
+    return load({**os.environ, "REMIT_HOME": str(home)})
+
+
+def _secrets(form: SectionForm) -> tuple[SettingField, ...]:
+    return tuple(field for field in form.fields if field.kind == "secret")
+
+
+def _without(text: str, form: SectionForm) -> str:
+    from remit.formats import toml_edit  # noqa: PLC0415 - only who writes waits for tomlkit
+
+    text = toml_edit.remove_table(text, form.section)
+    if not form.section.startswith(f"{CHANNELS}."):
+        return text
+    text = toml_edit.remove_table(text, f"doors.{form.name}")
+    told = tomllib.loads(text).get("notices", {})
+    named = {
+        kind: [way for way in ways if way != form.name]
+        for kind, ways in told.items()
+        if isinstance(ways, list) and form.name in ways
+    }
+    return toml_edit.set_values(text, {"notices": named}) if named else text
+
+
+def _names_in_use(settings: Settings) -> Iterable[str]:
+    for table in (CHANNELS, *MANY):
+        for name in getattr(settings, table):
+            form = form_for(f"{table}.{name}", settings)
+            yield from (str(form.now.get(field.name) or "") for field in _secrets(form))

@@ -1,0 +1,257 @@
+"""One writer thread with group commit, and reader threads, over connections of one database.
+
+Writes that wait together are committed together, so the fsync is paid once. The event loop hands
+over a batch after every ready coroutine has run, so a burst becomes one commit, and the writer has
+the interpreter to itself.
+"""
+
+import asyncio
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from contextvars import copy_context
+from functools import partial
+from queue import SimpleQueue
+from typing import ClassVar, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast
+
+from msgspec import Struct
+
+from remit.errors import RemitError, StoreTrouble
+from remit.failpoint import failpoint
+from remit.model.run import Event
+from remit.store.database import OnCommit, Tx
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+MOST_IN_A_COMMIT: Final = 512
+READERS: Final = 2
+_TRIES: Final = 5  # of one write, while others are quicker
+
+
+class StoreConnection(Tx, Protocol):
+    """A connection to the database: its transactions, and the meaning of its errors."""
+
+    committed: list[Event]
+
+    @property
+    def changes(self) -> int:
+        """How many rows were changed so far; it rises with each write."""
+
+    def begin(self, verbs: Sequence[str] = ()) -> None:
+        """Begin to write; `verbs` are the names of the functions that will run."""
+
+    def look(self, *, single: bool = False) -> None:
+        """Begin to read: everything after this sees one moment. A single query needs no more."""
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+    def savepoint(self) -> None: ...
+
+    def rollback_to_savepoint(self, events: int) -> bool: ...
+
+    def release_savepoint(self) -> None: ...
+
+    def close(self) -> None: ...
+
+    def explain(self, error: Exception) -> RemitError | None:
+        """Return an error of the database as one with a sentence; None for any other error."""
+
+    def can_go_on_after(self, error: Exception) -> bool:
+        """Whether the transaction is still whole after an error."""
+
+    def should_run_again(self) -> bool:
+        """Whether the last transaction was undone only because another one was quicker."""
+
+
+class WriteJob(Struct):
+    """One waiting write: what to run, and who waits for it."""
+
+    name: str
+    verb: str  # with its module
+    work: Callable[[Tx], object]
+    waiter: "asyncio.Future[object]"
+    result: object = None
+    error: BaseException | None = None
+
+
+class GroupCommit:
+    near: ClassVar = False  # whether a few rows are there sooner than a thread wakes up
+
+    def __init__(self, connect: Callable[[bool], StoreConnection]) -> None:
+        """`connect` opens a connection that may write, or one that only reads."""
+        self._connect = connect
+        self._connection = connect(True)
+        self._looking: list[StoreConnection] = []
+        self._loop = asyncio.get_running_loop()
+        self._waiting: list[WriteJob] = []
+        self._busy = self._flush_planned = self._closed = False
+        self._quiet = asyncio.Event()
+        self._quiet.set()
+        self._tell: list[OnCommit] = []
+        self._batches: SimpleQueue[list[WriteJob] | None] = SimpleQueue()
+        self._local = threading.local()
+        self._readers = ThreadPoolExecutor(READERS, "remit-reader")
+        self._writer = threading.Thread(target=self._write_for_ever, name="remit-writer")
+        self._writer.start()
+
+    async def write(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        if self._closed:
+            raise StoreTrouble("The store is closed; nothing was written.")
+        waiter: asyncio.Future[object] = self._loop.create_future()
+        self._quiet.clear()
+        name, verb = work.__name__, f"{work.__module__}.{work.__name__}"
+        self._waiting.append(WriteJob(name, verb, lambda tx: work(tx, *args, **kwargs), waiter))
+        self._plan_flush()
+        return cast("T", await waiter)
+
+    async def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        single = getattr(work, "single", False)
+        call = partial(self._read, lambda tx: work(tx, *args, **kwargs), single)
+        if self.near and getattr(work, "quick", False):
+            return call()
+        # The caller's context goes along, such as the language of a page.
+        inside = copy_context().run
+        return cast("T", await self._loop.run_in_executor(self._readers, inside, call))
+
+    def on_commit(self, tell: OnCommit) -> None:
+        self._tell.append(tell)
+
+    async def close(self) -> None:
+        """Finish waiting writes, then close the connections."""
+        self._closed = True
+        await self._quiet.wait()
+        await asyncio.to_thread(self._readers.shutdown)
+        for connection in self._looking:
+            connection.close()
+        # The writer closes last: the last connection to an SQLite file folds the log into it.
+        self._batches.put(None)
+        await asyncio.to_thread(self._writer.join)
+
+    # On the loop's thread -----------------------------------------------------------------------
+
+    def _plan_flush(self) -> None:
+        if not self._flush_planned:
+            self._flush_planned = True
+            self._loop.call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flush_planned = False
+        if self._busy:
+            return  # waiting writes go with the next batch
+        if not self._waiting:
+            self._quiet.set()
+            return
+        self._busy = True
+        batch = self._waiting[:MOST_IN_A_COMMIT]
+        del self._waiting[:MOST_IN_A_COMMIT]
+        self._batches.put(batch)
+
+    def _settle(self, batch: list[WriteJob], happened: list[Event]) -> None:
+        self._busy = False
+        for job in batch:
+            if job.waiter.cancelled():
+                continue
+            if job.error is None:
+                job.waiter.set_result(job.result)
+            else:
+                job.waiter.set_exception(job.error)
+        if happened:
+            for tell in self._tell:
+                tell(happened)
+        self._plan_flush()
+
+    # On the writer's thread ---------------------------------------------------------------------
+
+    def _write_for_ever(self) -> None:
+        tx = self._connection
+        while (batch := self._batches.get()) is not None:
+            self._commit(tx, batch)
+            happened, tx.committed = tx.committed, []
+            with suppress(RuntimeError):  # the loop was closed under us: nobody waits any more
+                self._loop.call_soon_threadsafe(self._settle, batch, happened)
+        tx.close()
+
+    def _commit(self, tx: StoreConnection, batch: list[WriteJob]) -> None:
+        """Commit all together. If one spoils that, each runs again behind a savepoint.
+
+        Only if the transaction itself is lost does each commit for itself.
+        """
+        for job in batch:
+            failpoint(f"{job.name}:before")
+        done = self._together(tx, batch) or self._together(tx, batch, savepoints=True)
+        if not done or tx.should_run_again():
+            for job in batch:
+                self._alone(tx, job)
+        for job in batch:
+            if job.error is None:
+                failpoint(f"{job.name}:after")
+
+    def _alone(self, tx: StoreConnection, job: WriteJob) -> None:
+        for _ in range(_TRIES):
+            self._together(tx, [job])
+            if not tx.should_run_again():
+                break
+
+    def _together(
+        self, tx: StoreConnection, batch: list[WriteJob], *, savepoints: bool = False
+    ) -> bool:
+        """Run and commit a batch; False if it was rolled back and each job must run again."""
+        try:
+            tx.begin([job.verb for job in batch])
+            for job in batch:
+                job.result, job.error = None, None
+                if not self._run(tx, job, savepoints) and len(batch) > 1:
+                    tx.rollback()
+                    return False
+            if any(job.error is None for job in batch):
+                tx.commit()
+            else:
+                tx.rollback()
+        except Exception as error:  # noqa: BLE001 - who waits gets it; the writer must not end
+            tx.rollback()
+            meaning = tx.explain(error) or error
+            for job in batch:
+                job.error = meaning
+        return True
+
+    def _run(self, tx: StoreConnection, job: WriteJob, savepoint: bool) -> bool:
+        """Run one job; False if it failed and may have left something half done."""
+        before, events = tx.changes, len(tx.appended)
+        if savepoint:
+            tx.savepoint()
+        try:
+            job.result = job.work(tx)
+        except Exception as error:  # noqa: BLE001 - whoever waits for the job gets it
+            job.error = tx.explain(error) or error
+            if savepoint:
+                return tx.rollback_to_savepoint(events)
+            return tx.changes == before and tx.can_go_on_after(error)
+        if savepoint:
+            tx.release_savepoint()
+        return True
+
+    # On a reader's thread -----------------------------------------------------------------------
+
+    def _read(self, work: Callable[[Tx], T], single: bool) -> T:
+        tx: StoreConnection | None = getattr(self._local, "tx", None)
+        if tx is None:
+            tx = self._local.tx = self._connect(False)
+            self._looking.append(tx)
+        try:
+            tx.look(single=single)
+            return work(tx)
+        except Exception as error:
+            meaning = tx.explain(error)
+            if meaning is None:
+                raise
+            raise meaning from error
+        finally:
+            tx.rollback()

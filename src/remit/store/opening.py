@@ -1,0 +1,89 @@
+"""Opens the store: a file for one process, a Postgres database for one or for several."""
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from remit.store import home
+from remit.store.connection import BUSY_SECONDS, SqliteTx, connect, trouble
+from remit.store.database import Database
+from remit.store.group_commit import GroupCommit
+from remit.store.postgres import refuse_without_driver
+
+
+class Sqlite(GroupCommit):
+    near = True
+
+    def __init__(self, path: Path, *, busy: float = BUSY_SECONDS) -> None:
+        def open_file(writable: bool) -> SqliteTx:
+            try:
+                return SqliteTx(connect(path, writable=writable, busy=busy), path, busy)
+            except sqlite3.Error as error:
+                raise trouble(path, error, busy) from error
+
+        super().__init__(open_file)
+
+
+@asynccontextmanager
+async def opened_store(
+    place: Path | str, home_folder: Path, *, process_clock: bool = False, shared: bool = False
+) -> AsyncIterator[Database]:
+    """Create or migrate the store, then open it; a text is the address of a Postgres database.
+
+    With `process_clock` the time of this process decides what is due there, for tests; with
+    `shared` other processes may work on that database, too.
+    """
+    if isinstance(place, str):
+        opens = _opened_shared if shared else _opened_server
+        async with opens(place, home_folder, process_clock=process_clock) as db:
+            yield db
+        return
+    await asyncio.to_thread(home.prepare, place)
+    file = Sqlite(place)
+    try:
+        yield file
+    finally:
+        await file.close()
+
+
+@asynccontextmanager
+async def _opened_server(
+    url: str, home_folder: Path, *, process_clock: bool
+) -> AsyncIterator[Database]:
+    refuse_without_driver()
+    from remit.store.postgres import lock, schema  # noqa: PLC0415 - an extra
+    from remit.store.postgres.connection import location  # noqa: PLC0415 - as above
+    from remit.store.postgres.database import Postgres  # noqa: PLC0415 - as above
+    from remit.store.postgres.schema import LastEventFile  # noqa: PLC0415 - as above
+
+    with lock.only_process(url):
+        await asyncio.to_thread(schema.prepare, url)
+        seen = LastEventFile(home_folder, location(url))
+        db = Postgres(url, process_clock=process_clock)
+        try:
+            await db.read(seen.refuse_older)
+            db.on_commit(seen.follow)
+            yield db
+            await db.read(seen.write_last)
+        finally:
+            await db.close()
+
+
+@asynccontextmanager
+async def _opened_shared(
+    url: str, home_folder: Path, *, process_clock: bool
+) -> AsyncIterator[Database]:
+    del home_folder  # what one machine saw last says little about the work of several
+    refuse_without_driver()
+    from remit.store.postgres import lock, schema  # noqa: PLC0415 - an extra
+    from remit.store.postgres.database import SharedPostgres  # noqa: PLC0415 - as above
+
+    with lock.shared_process(url):
+        await asyncio.to_thread(schema.prepare, url)
+        db = SharedPostgres(url, process_clock=process_clock)
+        try:
+            yield db
+        finally:
+            await db.close()

@@ -1,0 +1,34 @@
+-- name: list_due
+-- As in the shared statement. The clock of the database decides, and what another process is about
+-- to claim is left to it.
+SELECT * FROM tasks
+ WHERE queue = :queue AND due_at <= remit_now(:now)
+   AND (crashes = 0 OR :suspects)
+   AND (:full = '[]' OR source_kind NOT IN (SELECT value FROM json_each(:full)))
+   AND (status <> 'ready' OR NOT EXISTS (
+     SELECT 1 FROM reviews WHERE task_id = tasks.id AND decided_at IS NULL))
+   AND NOT EXISTS (
+     SELECT 1 FROM tasks AS other
+      WHERE other.session_id = tasks.session_id AND other.worker IS NOT NULL)
+ ORDER BY due_at, no
+ LIMIT :limit
+ FOR UPDATE SKIP LOCKED;
+
+-- name: list_due_doubts
+SELECT * FROM tasks
+ WHERE status = 'delivering' AND due_at <= remit_now(:now)
+   AND EXISTS (
+     SELECT 1 FROM deliveries
+      WHERE task_id = tasks.id AND (deliveries.status = 'sending' OR deliveries.status = 'unknown'))
+   AND NOT EXISTS (
+     SELECT 1 FROM tasks AS other
+      WHERE other.session_id = tasks.session_id AND other.worker IS NOT NULL)
+ ORDER BY no
+ LIMIT :limit
+ FOR UPDATE SKIP LOCKED;
+
+-- name: find_due
+SELECT 1 AS found FROM tasks WHERE queue = :queue AND due_at <= remit_now(:now) LIMIT 1;
+
+-- name: next_due
+SELECT MIN(due_at) AS due_at FROM tasks WHERE queue = :queue AND due_at > remit_now(:now);

@@ -1,0 +1,219 @@
+"""Wires channels in which people chat: who wrote, what a button does, which chat is whose."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Iterator
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from remit.channels import people
+from remit.channels.buttons import ButtonPress, ButtonReply
+from remit.channels.kind import ChannelKind, ChatContext, ChatWatch
+from remit.contacts import edit
+from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
+from remit.errors import BadInput
+from remit.files import checks
+from remit.files.kept_files import KeptFiles
+from remit.intake.plain_reader import OwnerMessage
+from remit.language import outside_text
+from remit.model.codec import JsonMap
+from remit.model.delivery import Parcel, SendRetry
+from remit.model.permit import Reach, is_same_address
+from remit.model.task import Source, SourceKind, Taint
+from remit.model.task_file import ATTACHMENTS
+from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implements
+from remit.store.inbound import InboundMessage
+from remit.wiring.app_context import InboundPorts
+
+_MAX_TRIES: Final = 3
+VOICE_NOTE: Final = "a voice note"  # it says what it is, and is not heard
+_MAX_REF: Final = 400  # characters of an id used as a task's ref
+
+
+class ChatWiring:
+    def __init__(self, ports: InboundPorts) -> None:
+        self._ports = ports
+        self._settings = ports.ground.settings
+
+    def watches(
+        self, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
+    ) -> Iterator[ChatWatch]:
+        """What fetches messages, for each channel that must fetch them."""
+        for name, section in self._settings.channels.items():
+            if isinstance(section, ChannelKind):
+                watch = section.watch(self._context(name, contact_wrote))
+                yield from (watch,) if watch is not None else ()
+
+    async def pressed(self, came: InboundMessage) -> bool:
+        """Do what a button of the owner's says, or take the text that one asked for, and answer.
+
+        For a channel that shows buttons, but whose provider calls us; False if it is neither.
+        """
+        channel: object = self._ports.ground.channels.get(came.channel)
+        owners = is_same_address(self._owner_address(came.channel), came.sender)
+        if not owners or not implements(channel, ButtonChannel):
+            return False
+        address = self._key(came.channel)
+        data, text = came.body.get("button"), came.body.get("text")
+        if isinstance(data, str) and data:
+            said = await self._ports.buttons.press(ButtonPress(came.channel, address, data))
+        else:
+            mine = replace(came, sender=address)
+            found = await self._ports.buttons.take_text(mine, text if isinstance(text, str) else "")
+            if found is None:
+                return False
+            said = found
+        if said.text:
+            self._reply(came, address or None, said)
+        return True
+
+    async def chosen(self, channel: str, data: str) -> str | None:
+        """What a link in a message to the owner chooses; None if it fits nothing any more."""
+        return await self._ports.buttons.fits(ButtonPress(channel, self._key(channel), data))
+
+    def _key(self, channel: str) -> str:
+        """The owner's address as the buttons are signed for it; empty if the channel knows it."""
+        sender: object = self._ports.ground.channels.get(channel)
+        knows = implements(sender, AddressedChannel) and sender.knows_owner
+        return "" if knows else self._owner_address(channel)
+
+    def _reply(self, came: InboundMessage, address: str | None, said: ButtonReply) -> None:
+        """Answer in the background, once; only what surely did not leave is tried again."""
+        ground = self._ports.ground
+        channel = ground.channels[came.channel]
+        key = f"press-{hashlib.sha256(came.ref.encode()).hexdigest()[:32]}"
+        parcel = Parcel(key, address, said.text, buttons=said.buttons)
+
+        async def send() -> None:
+            for _ in range(_MAX_TRIES):
+                answer = await channel.send(parcel)
+                if not isinstance(answer, SendRetry):
+                    return
+                await ground.clock.sleep(answer.after or 1.0)
+
+        ground.background.start(f"reply:{key}", send)
+
+    def _context(
+        self, name: str, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
+    ) -> ChatContext:
+        ground = self._ports.ground
+        return ChatContext(
+            name=name,
+            keys=self._ports.keys,
+            clock=ground.clock,
+            db=ground.db,
+            zone=ground.zone,
+            background=ground.background,
+            journal=self._ports.journal,
+            sender=ground.channels[name],
+            buttons=self._ports.buttons,
+            owner_address=partial(self._owner_address, name),
+            is_contact=partial(self._is_contact, name),
+            owner_wrote=self._owner_wrote,
+            contact_wrote=contact_wrote,
+            pair=partial(self._pair, name),
+        )
+
+    def _owner_address(self, channel: str) -> str:
+        """The owner's address: of the contact book, else of the channel's settings."""
+        reach = self._ports.contacts.find(None, channel)
+        known = reach.address if isinstance(reach, Reach) and reach.owner else None
+        return known or str(getattr(self._settings.channels.get(channel), "owner", ""))
+
+    def _is_contact(self, channel: str, address: str) -> bool:
+        try:
+            entries = self._ports.contacts.entries()
+        except BadInput:
+            return False  # an unreadable contact book knows nobody
+        lines = (each.lines.get(channel) for each in entries if each.role != OWNER)
+        return any(line is not None and line.address == address for line in lines)
+
+    async def with_file(self, came: InboundMessage, taint: Taint) -> InboundMessage:
+        """Return a message with the file that it names at its provider, fetched and kept."""
+        media = came.body.get("media")
+        channel: object = self._ports.ground.channels.get(came.channel)
+        if not isinstance(media, dict) or not implements(channel, FetchingChannel):
+            return came
+        ident = media.get("id")
+        if not isinstance(ident, str) or not ident or media.get("label") == VOICE_NOTE:
+            return came
+        content = await channel.fetch_file(ident, checks.MAX_BYTES)
+        named: JsonMap = {"name": media.get("name"), "type": media.get("type")}
+        named["name"] = named["name"] or _default_name(media)
+        kept = KeptFiles(self._settings.files)
+        listed = await asyncio.to_thread(people.keep_file, kept, named, content, taint)
+        return replace(came, body=came.body | {ATTACHMENTS: [listed]})
+
+    async def heard_file(self, came: InboundMessage, *, again: bool) -> bool:
+        """Take a file of the owner's whose provider calls us; False if it is none of his."""
+        if not is_same_address(self._owner_address(came.channel), came.sender):
+            return False
+        said = await self._file_wrote(came)
+        if said and not again:
+            self._reply(came, self._key(came.channel) or None, ButtonReply(said))
+        return said is not None
+
+    async def _file_wrote(self, came: InboundMessage) -> str | None:
+        """Start what the owner's words ask for with a file; None if the message has none."""
+        came = await self.with_file(came, Taint.OWNER)
+        listed = came.body.get(ATTACHMENTS)
+        if not isinstance(listed, list) or not isinstance(listed[0], dict):
+            return None
+        name, text = listed[0].get("name"), str(came.body.get("text") or "")
+        if "sha256" not in listed[0]:
+            return f"{name} was not kept: {listed[0].get('why')}. Nothing was done."
+        if not text.strip():
+            return f"Send {name} again with words that say what I shall do with it."
+        return await self._request(came, text, {ATTACHMENTS: listed}, Taint.OWNER)
+
+    async def _owner_wrote(self, came: InboundMessage) -> str:
+        """A turn of the conversation; words about another's text are a request of their own."""
+        if (said := await self._file_wrote(came)) is not None:
+            return said
+        material, text = str(came.body.get("outside") or ""), str(came.body.get("text") or "")
+        if not material or not text.strip():
+            await self._ports.talk(came)
+            return ""
+        context: JsonMap = {"outside": outside_text.bounded(material)}
+        return await self._request(came, text, context, Taint.PUBLIC)
+
+    async def _request(
+        self, came: InboundMessage, text: str, context: JsonMap, taint: Taint
+    ) -> str:
+        message = OwnerMessage(
+            text=text,
+            source=Source(SourceKind.MANUAL, came.ref[:_MAX_REF]),
+            context=context,
+            home=came.channel,
+            taint=taint,
+            said_at=came.said_at,
+        )
+        found = await self._ports.intake.hear(message)
+        if not found.tasks:
+            return "I found nothing to do in that. Reply with what I shall do with it."
+        return f"Noted: “{found.tasks[0].title}”."
+
+    async def _pair(self, channel: str, contact: str | None, address: str) -> str:
+        """Write a chat into the contact book; return what to say there."""
+        line = {channel: ContactAddress(address)}
+        agent = self._settings.agent
+        if contact is None:
+            entries = self._ports.contacts.entries()
+            own = next((each.name for each in entries if each.role == OWNER), None)
+            entry = ContactEntry(own or self._settings.owner, (), OWNER, line)
+            said = f"This chat is yours. Write what {agent} shall do; questions come here."
+        else:
+            entry = ContactEntry(contact, (), None, line)
+            said = f"Connected. {agent} may write to you here."
+        await asyncio.to_thread(edit.put, self._settings.home / FILE, entry)
+        return said
+
+
+def _default_name(media: JsonMap) -> str:
+    """A name for a file that has none: its kind, and the usual end of its type."""
+    ends = {"image/jpeg": "jpg", "image/png": "png", "application/pdf": "pdf", "audio/ogg": "ogg"}
+    end = ends.get(str(media.get("type")).partition(";")[0])
+    kind = str(media.get("kind") or "file")
+    return f"{kind}.{end}" if end else kind

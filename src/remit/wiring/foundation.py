@@ -1,0 +1,211 @@
+"""What the app stands on: the store, the secrets, the channels, and the intake of messages.
+
+A short command needs no more than this; `remit.wiring.app` builds the rest on it.
+"""
+
+import os
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
+
+from remit.brain.budget import Budget, midnight
+from remit.brain.models import ModelBrain
+from remit.channels.dashboard import DashboardChannel
+from remit.channels.registry import ChannelRegistry, ChannelSecrets
+from remit.contacts.book import FILE as CONTACTS
+from remit.contacts.book import Contacts
+from remit.contacts.people import ChannelName
+from remit.contacts.permits import Permits
+from remit.intake.admit import Intake
+from remit.intake.exam.qualify import QualifiedReader
+from remit.intake.hear import MessageReader
+from remit.intake.receive import DuplicateAwareReceiver, Receiver
+from remit.intake.recipients import owners
+from remit.journal.follow import Journal
+from remit.model.delivery import SendGuarantee
+from remit.model.ids import Ids
+from remit.model.review import Undo
+from remit.owner import Owner
+from remit.ports import Brain, Channel, Clock
+from remit.review.ask import Inbox
+from remit.settings import Settings
+from remit.store import events, home
+from remit.store.database import Database
+from remit.store.opening import opened_store
+from remit.system.background import Background, LoopState
+from remit.wiring import readers
+from remit.wiring.app_context import AppContext, StoreClock, WallClock, keys_of, redacting
+from remit.wiring.recall import SimilarTasks
+
+if TYPE_CHECKING:
+    from remit.wiring.shared_documents import SharedDocuments
+
+# The channels that always exist.
+CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": DashboardChannel()}
+
+
+class Foundation(Struct, frozen=True):
+    ground: AppContext
+    ids: Ids
+    keys: ChannelSecrets
+    fitted: ChannelRegistry  # the channels of the settings
+    alike: SimilarTasks
+    contacts: Contacts
+    ear: MessageReader
+    receiver: Receiver
+    intake: Intake
+    is_slow: Callable[[], bool]  # whether a model reads messages
+    model: QualifiedReader | None  # which one
+    journal: Journal
+    owner: Owner
+    inbox: Inbox
+    permits: Permits
+
+
+@asynccontextmanager
+async def laid(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    brain: Brain | None = None,
+    channels: Mapping[str, Channel] | None = None,
+) -> AsyncIterator[Foundation]:
+    """Lock the directory, open the store and build the foundation; nothing is started.
+
+    Several processes on one store also share the directory.
+    """
+    async with AsyncExitStack() as stack:
+        shared = settings.engine.is_shared
+        if not shared:
+            stack.enter_context(home.lock(settings.home))
+        clock = clock or WallClock()
+        by_process = not isinstance(clock, WallClock)
+        db = await stack.enter_async_context(
+            opened_store(settings.database, settings.home, process_clock=by_process, shared=shared)
+        )
+        if settings.store.url and not by_process:
+            clock = StoreClock(db)
+            await clock.correct()
+        shared_files = await _shared_files(db, clock, settings.home) if shared else None
+        brain = brain or readers.brain_of(settings)
+        if isinstance(brain, ModelBrain):
+            stack.push_async_callback(brain.close)
+        found = lay(settings, db, clock, brain, channels or {})
+        if shared_files is not None:
+            found.ground.background.start("shared documents", shared_files.keep)
+        stack.push_async_callback(found.ground.background.close)
+        stack.push_async_callback(found.fitted.close)
+        stack.push_async_callback(found.alike.close)
+        yield found
+
+
+async def _shared_files(db: Database, clock: Clock, folder: Path) -> "SharedDocuments":
+    """Take over the files of the other machines; settings are read soon after."""
+    from remit.wiring.shared_documents import SharedDocuments  # noqa: PLC0415 - not for one process
+
+    made = SharedDocuments(db, clock, folder)
+    await made.share()
+    return made
+
+
+def lay(
+    settings: Settings, db: Database, clock: Clock, brain: Brain, more: Mapping[str, Channel]
+) -> Foundation:
+    ids, keys = Ids(clock.now, secrets.randbits), keys_of(settings)
+    if isinstance(brain, ModelBrain):
+        keys.learn(readers.stored_model_keys(settings).values())
+    background = _background(db, clock, redacting(keys))
+    fitted = _fitted(keys, db, clock, background, settings.deliver.keep_inbound)
+    channels = {**CHANNELS, **fitted.channels, **more}
+    ground = _ground(settings, db, clock, brain, channels, keys, background=background)
+    journal = Journal(db)
+    alike, model = SimilarTasks(ground, journal), readers.model_reader(ground)
+    contacts = Contacts(
+        settings.home / CONTACTS, settings.owner, _called(ground, fitted), settings.agent
+    )
+    ear = MessageReader(db, clock, ids, contacts, ground.zone, readers.reader(ground, model))
+    is_slow = partial(readers.is_read_by_model, ground, model)
+    receiver = Receiver(ear, db, clock, ids, is_slow)
+    attentive = DuplicateAwareReceiver(receiver, alike.twin)
+    intake = Intake(db, clock, ids, ground.channels, attentive, contacts.meant)
+    return Foundation(
+        ground,
+        ids,
+        keys,
+        fitted,
+        alike,
+        contacts,
+        ear,
+        receiver,
+        intake,
+        is_slow,
+        model,
+        journal,
+        Owner(db, clock, ids),
+        Inbox(db, clock, ear.settling, _undo_window(ground)),
+        Permits(contacts, db, clock),
+    )
+
+
+def _ground(  # noqa: PLR0913 - each is a part of it
+    settings: Settings,
+    db: Database,
+    clock: Clock,
+    brain: Brain,
+    channels: Mapping[str, Channel],
+    keys: ChannelSecrets,
+    *,
+    background: Background,
+) -> AppContext:
+    zone = owners(settings.zone, os.environ).zone
+    return AppContext(
+        settings=settings,
+        db=db,
+        clock=clock,
+        brain=brain,
+        channels=channels,
+        zone=zone,
+        purse=Budget(db, clock, settings.budget, midnight(zone)),
+        known=keys.seen,
+        redact=redacting(keys),
+        background=background,
+    )
+
+
+def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Background:
+    """Build the supervisor of all loops; a failure is journalled and so reported to the owner."""
+
+    async def report(state: LoopState) -> None:
+        await db.write(events.note_loop_failure, state.name, redact(state.error), clock.now())
+
+    return Background(clock.now, clock.sleep, report)
+
+
+def _fitted(
+    keys: ChannelSecrets, db: Database, clock: Clock, background: Background, keep: int
+) -> ChannelRegistry:
+    """Build the channels of the settings."""
+    if not keys.chosen:
+        return ChannelRegistry()
+    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+
+    return setup.build_channels(keys, db, clock, background, keep=keep)
+
+
+def _called(ground: AppContext, fitted: ChannelRegistry) -> list[ChannelName]:
+    """Every channel as the owner may call it: by its name, its kind, or a word of his own."""
+    known = {way.name: ChannelName(way.name, way.kind, way.aliases) for way in fitted.ways}
+    return [known.get(name, ChannelName(name, name)) for name in ground.channels]
+
+
+def _undo_window(ground: AppContext) -> Undo:
+    """Return how long an approval can be undone; local channels need not wait."""
+    stays = (
+        name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
+    )
+    return Undo(ground.settings.deliver.undo, tuple(stays))

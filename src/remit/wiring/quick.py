@@ -1,0 +1,113 @@
+"""The app as a short command opens it: built no further than its one operation needs."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from remit.brain.think import NoBrain
+from remit.model.delivery import Delivery
+from remit.model.review import Review
+from remit.model.task import Task
+from remit.settings import Settings
+from remit.wiring.foundation import Foundation, laid
+
+if TYPE_CHECKING:
+    from remit.channels.push.sending import PushNotifier
+    from remit.converse.talk import ConversationLoop
+    from remit.delivery.notice_sender import NoticeSender
+    from remit.wiring.app import App
+    from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers
+    from remit.wiring.notices import NoticePreferences
+    from remit.wiring.reflection import ReflectionLoop
+    from remit.wiring.section_tests import SectionTests
+
+
+class QuickApp:
+    """The parts of the app; `whole` is built when something beyond intake and owner is needed."""
+
+    def __init__(self, base: Foundation) -> None:
+        ground = base.ground
+        self._base = base
+        self.settings, self.db, self.clock = ground.settings, ground.db, ground.clock
+        self.zone, self.ids, self.intake = ground.zone, base.ids, base.intake
+        self.outfit, self.recollection, self.journal = base.fitted, base.alike, base.journal
+        self.owner, self.inbox, self.permits = base.owner, base.inbox, base.permits
+        base.ear.approve_by(self._approve)
+
+    @cached_property
+    def whole(self) -> "App":
+        from remit.wiring.app import build  # noqa: PLC0415 - every room
+
+        return build(self._base)
+
+    def _approve(self, task: Task, delivery: Delivery) -> Review | None:
+        _ = self.whole  # it replaces this method
+        return self._base.ear.approve(task, delivery)
+
+    # A short command has no engine that would look for work, unless it waits for a task.
+
+    @property
+    def engine(self) -> "QuickApp":
+        return self
+
+    def nudge(self) -> None:
+        if "whole" in self.__dict__:
+            self.whole.engine.nudge()
+
+    def heed(self, task: Task) -> None:
+        if "whole" in self.__dict__:
+            self.whole.engine.heed(task)
+
+    @property
+    def talk(self) -> "ConversationLoop":
+        return self.whole.talk
+
+    @property
+    def push(self) -> "PushNotifier":
+        return self.whole.push
+
+    @property
+    def herald(self) -> "NoticeSender":
+        return self.whole.herald
+
+    @property
+    def calendars(self) -> "CalendarRegistry":
+        return self.whole.calendars
+
+    @property
+    def doors(self) -> "InboundTriggers":
+        return self.whole.doors
+
+    @property
+    def reflection(self) -> "ReflectionLoop":
+        return self.whole.reflection
+
+    @property
+    def wishes(self) -> "NoticePreferences":
+        return self.whole.wishes
+
+    @property
+    def section_tests(self) -> "SectionTests":
+        return self.whole.section_tests
+
+    async def close(self) -> None:
+        if "whole" in self.__dict__:
+            from remit.wiring.app import closers  # noqa: PLC0415 - it is loaded
+
+            for close in closers(self.whole):
+                await close()
+
+
+@asynccontextmanager
+async def opened_quickly(settings: Settings, *, works: bool) -> AsyncIterator[QuickApp]:
+    """Lock the directory and open the store.
+
+    Only what `works` needs a brain; a broken script must not prevent a pause.
+    """
+    async with laid(settings, brain=None if works else NoBrain()) as base:
+        house = QuickApp(base)
+        try:
+            yield house
+        finally:
+            await house.close()

@@ -1,0 +1,129 @@
+"""Settings, contacts, rules and guidelines of several machines: one version for all of them.
+
+The store holds each file as a document with versions. The first machine's files are imported. What
+is changed on one machine becomes the next version; every other process writes it into its own
+directory, where it is read as ever. If two change one file at once, the version in the store stays
+in use, and the other text is kept beside it.
+"""
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import socket
+from pathlib import Path
+from typing import Final
+
+from remit import settings as house_settings
+from remit.brain.guidelines import FILE as GUIDELINES
+from remit.contacts.book import FILE as CONTACTS
+from remit.errors import BadInput, StoreTrouble
+from remit.plan.activities import FILE as ACTIVITIES
+from remit.plan.priority import FILE as PRIORITY
+from remit.ports import Clock
+from remit.settings.sections import FILE as SETTINGS
+from remit.store.database import Database
+from remit.store.postgres import documents
+from remit.store.postgres.documents import Document
+from remit.system.files import write_atomic
+
+NAMES: Final = (SETTINGS, CONTACTS, PRIORITY, ACTIVITIES, GUIDELINES)
+LOOK_SECONDS: Final = 1.0
+_KNOWN: Final = "shared-documents.json"  # in the home: version and digest of each file, as shared
+_LOG: Final = logging.getLogger("remit.documents")
+
+
+class SharedDocuments:
+    def __init__(self, db: Database, clock: Clock, home: Path) -> None:
+        self._db = db
+        self._clock = clock
+        self._home = home
+        self._place = f"{socket.gethostname()}:{os.getpid()}"
+        self._changed: dict[str, str] = {}  # a file that is still being written is not shared
+
+    async def keep(self) -> None:
+        """Share changes until the process ends."""
+        while True:
+            await self._clock.sleep(LOOK_SECONDS)
+            try:
+                await self.share()
+            except StoreTrouble:
+                continue  # others say that the database is away
+
+    async def share(self) -> None:
+        """Share what was changed here, and write what was changed elsewhere."""
+        stored = await self._db.read(documents.newest)
+        for name in NAMES:
+            text = await asyncio.to_thread(self._read, name)
+            await self._settle(name, text, stored.get(name))
+
+    async def _settle(self, name: str, text: str | None, stored: Document | None) -> None:
+        version, digest = await asyncio.to_thread(self._known, name)
+        if stored is not None and text == stored.content:
+            if (version, digest) != (stored.version, _digest(text)):
+                await asyncio.to_thread(self._remember, stored)
+        elif text is None or (stored is not None and digest == _digest(text)):
+            if stored is not None:  # it is missing, or as it was last shared: the store has news
+                await asyncio.to_thread(self._write, stored)
+        elif stored is None or version == stored.version:
+            await self._put(Document(name, (stored.version if stored else 0) + 1, text))
+        else:
+            await asyncio.to_thread(self._set_aside, name, text)
+            await asyncio.to_thread(self._write, stored)
+
+    async def _put(self, changed: Document) -> None:
+        """Make a change the next version; if another process was quicker, it is looked at again."""
+        before = self._changed.get(changed.name)
+        self._changed[changed.name] = changed.content
+        if changed.version > 1 and before != changed.content:
+            return  # until two looks agree
+        if changed.name == SETTINGS and not await asyncio.to_thread(self._can_be_read):
+            return  # this process says why, and goes on with the settings from before
+        if await self._db.write(documents.put, changed, self._place, self._clock.now()):
+            await asyncio.to_thread(self._remember, changed)
+
+    def _can_be_read(self) -> bool:
+        try:
+            house_settings.load({**os.environ, "REMIT_HOME": str(self._home)})
+        except (BadInput, OSError):
+            return False
+        return True
+
+    def _set_aside(self, name: str, text: str) -> None:
+        aside = self._home / f"{name}.mine"
+        write_atomic(aside, text)
+        _LOG.warning(
+            "%s was changed on another machine, too. That version is in use; the text from here is"
+            " in %s.",
+            name,
+            aside,
+        )
+
+    def _write(self, document: Document) -> None:
+        write_atomic(self._home / document.name, document.content)
+        self._remember(document)
+
+    def _read(self, name: str) -> str | None:
+        try:
+            return (self._home / name).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def _known(self, name: str) -> tuple[int, str]:
+        found = self._all_known().get(name)
+        return (int(found[0]), str(found[1])) if found else (0, "")
+
+    def _all_known(self) -> dict[str, list[int | str]]:
+        try:
+            return dict(json.loads((self._home / _KNOWN).read_text(encoding="utf-8")))
+        except (OSError, ValueError):
+            return {}
+
+    def _remember(self, document: Document) -> None:
+        known = {**self._all_known(), document.name: [document.version, _digest(document.content)]}
+        write_atomic(self._home / _KNOWN, json.dumps(known))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

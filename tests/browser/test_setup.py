@@ -1,0 +1,239 @@
+"""Remit is set up on its pages: a real `remit up`, a real browser, and nothing in the terminal."""
+
+import json
+import re
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from remit.settings import DEFAULT_FILE
+from remit.store.secrets import Secrets
+from tests.browser.conftest import PHONE, WIDE, every_look
+from tests.browser.site import barriers
+from tests.cli.terminal import Terminal
+
+SECRET = "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ=="
+KEY = "sk-of-the-test-0123456789"
+
+
+class _Outside(BaseHTTPRequestHandler):
+    """A model with OpenAI's chat protocol, and a program that takes events."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        message = {"role": "assistant", "content": "ready"}
+        told = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "tiny",
+            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+        fits = self.path == "/in" or self.headers.get("authorization") == f"Bearer {KEY}"
+        body = json.dumps(told if fits else {"error": {"message": "bad key"}}).encode()
+        self.send_response(200 if fits else 401)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def outside() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Outside) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join(100)
+
+
+class Desk(NamedTuple):
+    """A running Remit, a browser that is signed in, and what its process has told."""
+
+    terminal: Terminal
+    page: Page
+    url: str
+    next_event: Callable[[], str]
+
+    @property
+    def file(self) -> str:
+        return (self.terminal.home / "settings.toml").read_text()
+
+    def go(self, path: str) -> Page:
+        self.page.goto(f"{self.url}{path}")
+        return self.page
+
+    def fill(self, **values: str) -> None:
+        for label, value in values.items():
+            form = self.page.locator("form.addform")
+            form.get_by_label(re.compile(rf"^\s*{label}(\s+needed)?\b")).first.fill(value)
+
+    def save(self) -> None:
+        """Press the button, and wait until the running Remit has taken the settings up."""
+        self.page.get_by_role("button", name=re.compile("^Save")).first.click()
+        assert self.next_event() == "restarted"
+
+
+@pytest.fixture
+def desk(tmp_path: Path, browser: Browser) -> Iterator[Desk]:
+    terminal = Terminal(tmp_path, script=None)
+    context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
+    context.set_default_timeout(100_000)
+    with terminal.up() as up:
+        out = up.process.stdout
+        assert out is not None
+        link = str(up.told["signIn"])
+        page = context.new_page()
+        page.goto(link)
+        url = link.partition("/sign-in")[0]
+        yield Desk(terminal, page, url, lambda: str(json.loads(out.readline())["event"]))
+        context.close()
+
+
+def test_the_first_run_takes_three_steps_with_a_test_of_each(desk: Desk, outside: str) -> None:
+    page = desk.page
+    expect(page).to_have_url(f"{desk.url}/welcome")
+    page.get_by_label("Your name").fill("Hanan")
+    page.get_by_label("Your time zone").fill("Europe/Berlin")
+    desk.save()
+    expect(page.get_by_role("heading", name="Which language model?")).to_be_visible()
+    expect(page.get_by_text("None yet")).to_be_visible()
+    desk.fill(Model="openai:tiny", Key=KEY, Address=f"{outside}/v1")
+    desk.save()
+    page.get_by_role("button", name="Test").click()
+    expect(page.get_by_role("status").filter(has_text="answered: ready")).to_be_visible()
+    page.get_by_role("link", name="Next").click()
+    _add_webhook(desk, f"{outside}/in")
+    page.get_by_role("button", name="Test alarm").click()
+    expect(page.locator("#trial")).to_contain_text("Sent")
+
+    told = tomllib.loads(desk.file)
+    assert (told["owner"], told["zone"]) == ("Hanan", "Europe/Berlin")
+    assert told["brain"] == {"model": "openai:tiny", "base_url": f"{outside}/v1"}
+    assert told["channels"]["alarm"]["secret"] == "alarm_secret"
+    assert not any(each in desk.file for each in (KEY, SECRET))
+    assert set(Secrets(desk.terminal.home).names()) >= {"MODEL_API_KEY", "alarm_secret"}
+    remarks = [line for line in DEFAULT_FILE.splitlines() if line.startswith("#   ")]
+    assert all(line in desk.file for line in remarks)
+
+
+def _add_webhook(desk: Desk, url: str) -> None:
+    desk.page.get_by_role("link", name="Webhook").click()
+    desk.page.get_by_label("Name").fill("alarm")
+    desk.page.get_by_label("Address").fill(url)
+    desk.page.get_by_label("Signing secret").fill(SECRET)
+    desk.page.get_by_label("It is in your own network").check()
+    desk.save()
+
+
+def test_no_model_is_said_at_once_with_the_way_out(desk: Desk) -> None:
+    page = desk.go("/inbox")
+    page.get_by_role("link", name="Connect one").click()
+    expect(page.get_by_role("heading", name="Language model", exact=True)).to_be_visible()
+    said = desk.terminal.run("add", "Research the parks of Bangkok", "--as-is")
+    assert "remit setup brain" in said.out + said.err
+
+
+def test_a_channel_is_changed_and_removed_with_its_secret(desk: Desk, outside: str) -> None:
+    page = desk.go("/settings/channels")
+    _add_webhook(desk, "https://example.org/before")
+    page.get_by_label("Address").fill(f"{outside}/in")
+    desk.save()
+    expect(page.get_by_label("Signing secret")).to_have_value("")
+    assert SECRET not in page.content()
+    assert tomllib.loads(desk.file)["channels"]["alarm"]["url"] == f"{outside}/in"
+
+    page.get_by_role("button", name="Remove alarm").click()
+    assert desk.next_event() == "restarted"
+    expect(page.get_by_role("heading", name="Add a channel")).to_be_visible()
+    assert "alarm" not in desk.file
+    assert "alarm_secret" not in Secrets(desk.terminal.home).names()
+
+
+def test_limits_are_set_and_a_wrong_one_gets_a_sentence(desk: Desk) -> None:
+    budget = desk.go("/settings/brain").get_by_role("region", name="Budget")
+    budget.get_by_label("Cents a day").fill("250")
+    budget.get_by_role("button", name="Save").click()
+    assert desk.next_event() == "restarted"
+    page = desk.go("/settings/policies")
+    page.get_by_label("Quiet hours").fill("late")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("alert")).to_contain_text("22:00-07:00")
+    expect(page.get_by_label("Quiet hours")).to_have_value("late")
+    page.get_by_label("Quiet hours").fill("22:00-07:00")
+    desk.save()
+
+    told = tomllib.loads(desk.file)
+    assert told["budget"]["day_cents"] == 250
+    assert told["deliver"]["quiet"] == "22:00-07:00"
+
+
+def test_what_comes_in_is_set_up_and_tried(desk: Desk, tmp_path: Path) -> None:
+    page = desk.go("/settings/edit?section=folders")
+    desk.fill(Name="scans", Folder=str(tmp_path))
+    desk.save()
+    page.get_by_role("button", name="Test scans").click()
+    expect(page.locator("#tested")).to_contain_text("is there")
+    page = desk.go("/settings/edit?section=hooks")
+    page.get_by_label("Name").fill("shop")
+    page.get_by_label("What to do with what it brings").fill("Say what was ordered.")
+    page.get_by_role("button", name="Save").click()
+    secret = page.locator("#secret").inner_text()
+    assert Secrets(desk.terminal.home).get("hook_shop") == secret
+    page = desk.go("/settings/edit?section=calendars")
+    desk.fill(Name="work", Address="http://127.0.0.1:9/")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
+    page.get_by_role("button", name="Test work").click()
+    expect(page.locator("#tested.bad")).to_be_visible()
+
+    told = tomllib.loads(desk.file)
+    assert told["folders"]["scans"]["path"] == str(tmp_path)
+    assert told["calendars"]["work"]["url"] == "http://127.0.0.1:9/"
+
+
+PAGES = (
+    "/welcome",
+    "/welcome?step=2",
+    "/welcome?step=3",
+    "/settings/you",
+    "/settings/inbound",
+    "/settings/calendars",
+    "/settings/tokens",
+    "/settings/edit?section=channels&kind=email",
+    "/settings/edit?section=doors",
+    "/settings/edit?section=hooks",
+    "/settings/edit?section=budget",
+)
+
+
+@every_look
+def test_nothing_in_the_set_up_stops_anybody(
+    desk: Desk, browser: Browser, *, dark: bool, phone: bool
+) -> None:
+    context = browser.new_context(
+        viewport=PHONE if phone else WIDE,
+        color_scheme="dark" if dark else "light",
+        storage_state=desk.page.context.storage_state(),
+        reduced_motion="reduce",
+    )
+    page = context.new_page()
+    for path in PAGES:
+        answer = page.goto(f"{desk.url}{path}")
+        assert answer is not None
+        assert answer.ok, path
+        assert barriers(page) == [], path
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        assert str(desk.terminal.home) not in page.content()
+    context.close()

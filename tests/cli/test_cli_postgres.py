@@ -1,0 +1,171 @@
+"""A store on a Postgres server: the same commands, one process per database, and its refusals."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.cli.terminal import LIMIT, SETTINGS, Terminal
+from tests.store.postgres import Postgres
+
+LOCK_HOLDERS = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
+
+
+@pytest.fixture
+def url(postgres_server: Postgres) -> Iterator[str]:
+    yield postgres_server.store
+    postgres_server.wipe()
+
+
+def seat_on(folder: Path, url: str) -> Terminal:
+    folder.mkdir(exist_ok=True)
+    seat = Terminal(folder)
+    (seat.home / "settings.toml").write_text(f'{SETTINGS}[store]\nurl = "{url}"\n')
+    seat.store = url
+    return seat
+
+
+def test_a_remit_works_on_postgres_as_on_its_file(tmp_path: Path, url: str) -> None:
+    seat = seat_on(tmp_path, url)
+    before = seat.add("Find two parks")
+    with seat.up():
+        seat.until(before, "completed")
+        later = seat.add("two parks again")
+        seat.until(later, "completed")
+        listed = seat.run("ls", "--ids")
+
+    assert set(listed.out.split()) == {before, later}
+    assert "Lumphini Park and Benjakitti Park." in seat.run("show", before).out
+    assert seat.run("audit", "--json").json["whole"] is True
+    assert "answers, Postgres 18" in seat.run("doctor").out
+    saved = seat.run("backup")
+    assert (saved.code, "pg_dump" in saved.err) == (2, True)
+    assert not (seat.home / "agent.db").exists()
+
+
+def test_of_two_processes_on_one_database_the_second_leaves(tmp_path: Path, url: str) -> None:
+    first, second = seat_on(tmp_path / "a", url), seat_on(tmp_path / "b", url)
+    with first.up():
+        said = second.run("up", "--port", "0")
+
+    assert said.code == 75
+    assert "Another Remit works on postgresql://" in said.err
+    assert second.run("add", "Later", "--json").code == 0  # now it is free
+
+
+def test_a_process_that_has_lost_its_lock_ends_at_once(tmp_path: Path, url: str) -> None:
+    seat = seat_on(tmp_path, url)
+    with seat.up() as up:
+        slow = seat.add("something slow")
+        seat.until(slow, "running")
+        with psycopg.connect(url) as admin:
+            admin.execute(LOCK_HOLDERS)
+        _, err = up.process.communicate(timeout=LIMIT)
+
+    assert up.process.returncode == 74
+    assert "has lost its lock" in err
+    with seat.up() as up:
+        assert up.told["pickedUp"] == 1
+
+
+def test_a_database_from_a_dump_is_noticed_and_what_may_be_out_waits(
+    tmp_path: Path, postgres_server: Postgres
+) -> None:
+    """A copy of the database plays the dump."""
+    seat = seat_on(tmp_path, postgres_server.create("lived"))
+    later = seat.add("Find two parks")
+    postgres_server.psql("CREATE DATABASE dumped TEMPLATE lived;")
+    with seat.up():
+        seat.until(later, "completed")
+    postgres_server.psql("DROP DATABASE lived; CREATE DATABASE lived TEMPLATE dumped;")
+
+    refused = seat.run("up", "--port", "0")
+    held = seat.run("restore", "--yes", "--json")
+
+    assert (refused.code, "put back from a dump" in " ".join(refused.err.split())) == (1, True)
+    assert (held.code, held.json["paused"]) == (0, 1)
+    with seat.up():
+        assert seat.status(later) == "paused"
+        assert seat.run("resume", later).code == 0
+        seat.until(later, "completed")
+    assert seat.run("audit", "--json").json["whole"] is True
+
+
+SHIFTED = """
+CREATE OR REPLACE FUNCTION remit_now(process_clock BIGINT) RETURNS BIGINT
+LANGUAGE SQL VOLATILE AS $$
+  SELECT CAST(floor(extract(EPOCH FROM clock_timestamp()) * 1000) AS BIGINT) + {} * 60000
+$$
+"""
+
+
+@pytest.mark.parametrize("minutes", [-90, 90])
+def test_the_clock_of_the_database_decides_what_is_due(
+    tmp_path: Path, postgres_server: Postgres, minutes: int
+) -> None:
+    seat = seat_on(tmp_path, postgres_server.create(f"shifted_{abs(minutes)}_{minutes > 0}"))
+    later = seat.add("two parks later", "--in", "1h")
+    with psycopg.connect(str(seat.store)) as admin:
+        admin.execute(SHIFTED.format(minutes))
+
+    with seat.up():
+        at_once = seat.add("two parks")
+        seat.until(at_once, "completed")
+        if minutes > 0:
+            seat.until(later, "completed")
+        assert (seat.status(later) == "completed") is (minutes > 0)
+        assert "its clock differs from this machine's" in " ".join(seat.run("doctor").out.split())
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("mysql://me:secret@db/remit", "is not the address of a Postgres database"),
+        ("postgresql://me:secret@127.0.0.1:9/remit", "cannot be reached"),
+    ],
+)
+def test_a_database_that_cannot_be_used_is_refused_in_a_sentence(
+    tmp_path: Path, url: str, sentence: str
+) -> None:
+    seat = seat_on(tmp_path, url)
+
+    for words in (["ls"], ["up", "--port", "0"], ["doctor"]):
+        said = seat.run(*words)
+        shown = " ".join(f"{said.out} {said.err}".split())
+        assert (said.code in (1, 2), sentence in shown) == (True, True), shown
+        assert "secret" not in shown
+        assert "Traceback" not in shown
+
+
+UNSUITABLE = {
+    "CREATE TABLE songs (name TEXT)": "is not a Remit database (it has tables of another program)",
+    "CREATE TABLE meta (key TEXT, value TEXT);"
+    "INSERT INTO meta VALUES ('postgres_schema', '999')": "has schema 999",
+}
+
+
+@pytest.mark.parametrize("made", UNSUITABLE)
+def test_a_database_that_is_not_ours_is_left_alone(
+    tmp_path: Path, postgres_server: Postgres, made: str
+) -> None:
+    foreign = postgres_server.create(f"foreign_{len(made)}")
+    with psycopg.connect(foreign) as other:
+        other.execute(made)
+
+    said = seat_on(tmp_path, foreign).run("ls")
+
+    assert (said.code, UNSUITABLE[made] in said.err) == (1, True), said.err
+    with psycopg.connect(foreign) as other:
+        tables = other.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'")
+        assert tables.fetchone() == (1,)
+
+
+def test_a_database_in_another_encoding_is_refused(
+    tmp_path: Path, postgres_server: Postgres
+) -> None:
+    postgres_server.psql("CREATE DATABASE latin TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C';")
+
+    said = seat_on(tmp_path, postgres_server.url("latin")).run("ls")
+
+    assert (said.code, "--locale=C" in said.err) == (1, True), said.err

@@ -1,0 +1,155 @@
+"""`remit setup` asks, writes and tests; the file keeps its comments, secrets go to their store."""
+
+import json
+import threading
+import tomllib
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from remit.settings import DEFAULT_FILE
+from remit.store.secrets import Secrets
+from tests.cli.terminal import Terminal
+
+KEY = "sk-of-the-test-0123456789"
+
+
+class _Model(BaseHTTPRequestHandler):
+    """Speaks OpenAI's chat protocol, and knows one key."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        fits = self.headers.get("authorization") == f"Bearer {KEY}"
+        told = {
+            "id": "1",
+            "object": "chat.completion",
+            "created": 1,
+            "model": "tiny",
+            "choices": [
+                {
+                    "index": 0,
+                    "finish_reason": "stop",
+                    "message": {"role": "assistant", "content": "ready"},
+                }
+            ],
+            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
+        }
+        body = json.dumps(told if fits else {"error": {"message": "bad key"}}).encode()
+        self.send_response(200 if fits else 401)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Nobody reads it."""
+
+
+@pytest.fixture
+def model() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Model) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_address[1]}/v1"
+        server.shutdown()
+        thread.join(100)
+
+
+def _kept(terminal: Terminal) -> str:
+    return (terminal.home / "settings.toml").read_text()
+
+
+def test_the_walk_asks_three_things_and_writes_what_was_said(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, script=None)
+    keys = ["Hanan", "", "Mars/Olympus", "none", "none"]
+    refused = terminal.type(["setup"], keys)
+    assert "Mars/Olympus" in refused.out
+    assert "one looks like Europe/Berlin" in refused.out
+
+    said = terminal.type(["setup"], ["Hanan", "", "Europe/Berlin", "none", "none"])
+
+    assert said.code == 0, said.out
+    assert "Nothing thinks" in said.out
+    assert "remit up" in said.out
+    told = tomllib.loads(_kept(terminal))
+    assert (told["owner"], told["zone"], told["brain"]["kind"]) == (
+        "Hanan",
+        "Europe/Berlin",
+        "none",
+    )
+    before, after = DEFAULT_FILE.splitlines(), _kept(terminal).splitlines()
+    assert len(before) == len(after)
+    assert sum(one != other for one, other in zip(before, after, strict=True)) == 3
+
+
+def test_a_model_is_asked_for_with_its_key_and_tried(tmp_path: Path, model: str) -> None:
+    terminal = Terminal(tmp_path, script=None)
+
+    wrong = terminal.type(["setup", "brain"], ["auto", "openai:tiny", "sk-wrong", model, "20"])
+    assert wrong.code == 1, wrong.out
+    right = terminal.type(["setup", "brain"], ["auto", "", KEY, "", ""])
+
+    assert right.code == 0, right.out
+    assert "answered: ready" in right.out
+    assert KEY not in right.out
+    assert KEY not in _kept(terminal)
+    assert Secrets(terminal.home).get("MODEL_API_KEY") == KEY
+    assert "openai-chat:tiny" in terminal.run("brain").out
+
+
+def test_a_running_remit_takes_a_new_key_up(tmp_path: Path, model: str) -> None:
+    terminal = Terminal(tmp_path, script=None)
+    with terminal.up() as up:
+        said = terminal.type(["setup", "brain"], ["auto", "openai:tiny", KEY, model, ""])
+        assert up.process.stdout is not None
+        assert json.loads(up.process.stdout.readline())["event"] == "restarted"
+    assert said.code == 0, said.out
+
+
+def test_a_channel_is_asked_for_sent_on_and_removed_with_its_secret(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, script=None)
+    secret = "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ=="
+    keys = ["webhook", "alarm", "http://127.0.0.1:9/in", secret, "yes", "", ""]
+
+    said = terminal.type(["setup", "channels"], keys)
+
+    assert "refused" in said.out or "not sent" in said.out  # nobody listens there
+    assert secret not in _kept(terminal)
+    assert "alarm" in terminal.run("channels").out
+    assert tomllib.loads(_kept(terminal))["notices"]["question"][-1] == "alarm"
+    assert terminal.run("setup", "channels.alarm", "--test").code == 0
+    assert terminal.run("setup", "channels.alarm", "--remove").code == 0
+    assert "alarm" not in _kept(terminal)
+    assert Secrets(terminal.home).names() == ()
+
+
+def test_a_hook_gets_a_secret_that_is_shown_once(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, script=None)
+    said = terminal.type(["setup", "hooks"], ["shop", "Say what was ordered.", "", "", "", "5"])
+    value = Secrets(terminal.home).get("hook_shop")
+    assert said.code == 0, said.out
+    assert value in said.out
+    assert tomllib.loads(_kept(terminal))["hooks"]["shop"] == {
+        "text": "Say what was ordered.",
+        "hourly": 5,
+        "secret": "hook_shop",
+    }
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("setup",), "nobody is at this terminal"),
+        (("setup", "nonsense", "--test"), "There is no section 'nonsense'"),
+        (("setup", "channels.none", "--remove"), "kind is ''"),
+        (("setup", "budget", "--remove"), "There is no section 'budget'"),
+    ],
+)
+def test_what_cannot_be_done_gets_a_sentence(
+    tmp_path: Path, words: tuple[str, ...], sentence: str
+) -> None:
+    said = Terminal(tmp_path, script=None).run(*words)
+    assert said.code in (2, 3, 4, 5)
+    assert sentence in said.err

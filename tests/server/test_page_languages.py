@@ -1,0 +1,134 @@
+"""Pages in German and Spanish: every sentence has its translation, and no page shows English."""
+
+import ast
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Final
+
+import httpx2
+import pytest
+
+from remit import server
+from remit.language.sentences import TRANSLATED, page_sentences
+from remit.server import page_language, static
+from remit.server.web import shell
+from tests.browser.furnish import Furnished
+from tests.browser.shots import pages
+from tests.server.served import TOKEN, Loopback
+from tests.tables import for_each
+
+ROOT: Final = Path(server.__file__).parent
+PLACE: Final = re.compile(r"{\d?}")
+SAYS: Final = {"say", "retell"}
+SHOWN: Final = {"aria-label", "title", "placeholder", "data-command"}
+
+
+def _in_python() -> Iterator[str]:
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+                continue
+            first = node.args[0] if node.args and node.func.id in SAYS else None
+            if isinstance(first, ast.Constant) and isinstance(first.value, str):
+                yield first.value
+
+
+def _wanted() -> set[str]:
+    """Return every sentence that the pages and their scripts can show."""
+    found = set(_in_python())
+    for source in shell.templates().values():
+        found |= set(page_language.sentences_of_template(source))
+    for path in (static.FOLDER / "js").glob("*.js"):
+        found |= set(page_language.sentences_of_script(path.read_text("utf-8")))
+    return {each for each in found if re.search(r"[^\W\d_]{2}", PLACE.sub("", each))}
+
+
+@for_each("language", TRANSLATED)
+def test_every_sentence_of_the_pages_is_in_the_catalogue(language: str) -> None:
+    assert sorted(_wanted() - set(page_sentences(language))) == []
+
+
+def test_the_catalogue_has_the_same_sentences_in_every_language() -> None:
+    german, spanish = (page_sentences(each) for each in TRANSLATED)
+
+    assert set(german) == set(spanish)
+
+
+@for_each("language", TRANSLATED)
+def test_a_translation_has_the_places_of_its_sentence(language: str) -> None:
+    for english, other in page_sentences(language).items():
+        assert sorted(PLACE.findall(english)) == sorted(PLACE.findall(other)), english
+        assert not set(other) & set('<>"') - set(english), other  # it is put into markup as it is
+
+
+@pytest.fixture(scope="module")
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
+    with Furnished(tmp_path_factory.mktemp("furnished")) as house:
+        house.furnish()
+        yield house
+
+
+class _Words(HTMLParser):
+    """What a page says, and what its labels say."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.language = ""
+        self.said: set[str] = set()
+        self._tag = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._tag = tag
+        if tag == "html":
+            self.language = dict(attrs)["lang"] or ""
+        self.said |= {" ".join((value or "").split()) for name, value in attrs if name in SHOWN}
+
+    def handle_data(self, data: str) -> None:
+        if self._tag not in ("script", "style", "pre", "textarea"):
+            self.said.add(" ".join(data.split()))
+
+
+@for_each("language", TRANSLATED)
+def test_no_page_shows_a_sentence_of_the_catalogue_in_english(
+    house: Furnished, language: str
+) -> None:
+    known = page_sentences(language)
+    english = {each for each, other in known.items() if other != each} - set(known.values())
+    left: dict[str, set[str]] = {}
+    headers = {"Authorization": f"Bearer {TOKEN}", "Accept-Language": f"{language}, en;q=0.5"}
+    transport = Loopback()
+    with httpx2.Client(
+        base_url=house.url, headers=headers, follow_redirects=True, transport=transport
+    ) as browser:
+        for name, address in pages(house).items():
+            words = _Words()
+            words.feed(browser.get(address).text)
+            assert words.language == language, name
+            if words.said & english:
+                left[name] = words.said & english
+    assert left == {}
+
+
+ACCEPTED: Final = {
+    "": "en",
+    "de-DE,de;q=0.9,en;q=0.8": "de",
+    "es": "es",
+    "fr, es;q=0.7, en;q=0.8": "en",
+    "fr, es;q=0.7": "es",
+    "de;q=0": "en",
+    "nonsense;q=x, de": "de",
+}
+
+
+@for_each("accepted", ACCEPTED)
+def test_the_browser_says_which_language(accepted: str) -> None:
+    assert page_language.preferred(accepted) == ACCEPTED[accepted]
+
+
+def test_a_script_is_translated_and_imports_translated_ones() -> None:
+    script = static.files()["de/js/dialogs.js"].raw.decode()
+
+    assert "Keine Verbindung. Nichts wurde gesendet" in script
+    assert f"./toast.js?v={static.files()['de/js/toast.js'].digest}" in script

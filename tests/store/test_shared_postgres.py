@@ -1,0 +1,156 @@
+"""Several processes on one database: one journal, whose events everybody hears in one order."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from remit.errors import StoreLocked
+from remit.model.run import Event
+from remit.store import events, tasks
+from remit.store.postgres import schema
+from remit.store.postgres.connection import connect
+from remit.store.postgres.database import SharedPostgres, seal
+from remit.store.postgres.lock import only_process, shared_process
+from tests.store.postgres import Postgres as Server
+from tests.store.scene import PostgresScene
+
+TASKS = 60
+
+
+@pytest.fixture
+def maker(postgres_server: Server) -> Iterator[PostgresScene]:
+    made = PostgresScene(postgres_server.store)
+    yield made
+    made.close()
+    postgres_server.wipe()
+
+
+def start(
+    url: str, name: str, count: int = TASKS, schema_known: int | None = None
+) -> "subprocess.Popen[str]":
+    command = [sys.executable, "-m", "tests.store.shared_writer", url, name, str(count)]
+    command += [str(schema_known)] if schema_known is not None else []
+    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+
+def test_processes_share_the_work_and_one_that_is_killed_leaves_the_journal_whole(
+    maker: PostgresScene,
+) -> None:
+    victim, *others = (start(maker.url, f"wrk-{n}") for n in range(3))
+    for each in (victim, *others):
+        assert each.stdout is not None
+        assert each.stdout.readline() == "ready\n"
+    victim.kill()
+    assert [each.wait() for each in others] == [0, 0]
+    victim.wait()
+    # What the victim was about to claim as it died was locked for the others, which may have left.
+    last = start(maker.url, "wrk-3", 0)
+    assert last.wait() == 0
+    for each in (victim, *others, last):
+        each.stdout.close()  # type: ignore[union-attr]
+
+    with connect(maker.url) as connection:
+        seal(connection)  # what the victim committed last
+    held = maker.sql("SELECT 1 FROM tasks WHERE worker IS NOT NULL AND worker <> 'wrk-0'")
+    ended = maker.sql("SELECT COUNT(*) AS n FROM tasks WHERE status = 'completed'")
+    rest = maker.sql("SELECT COUNT(*) AS n FROM tasks WHERE worker = 'wrk-0'")
+    assert (held, ended[0]["n"] + rest[0]["n"]) == ([], 3 * TASKS)  # type: ignore[operator]
+    twice = "SELECT 1 FROM runs GROUP BY task_id HAVING COUNT(*) > 1"
+    assert maker.sql(twice) == []
+    assert maker.complaints() == []
+
+
+def test_processes_of_this_version_and_the_one_before_share_a_database(
+    postgres_server: Server,
+) -> None:
+    """Machines are upgraded one by one: old processes see the schema change, and start on it."""
+    url, before = postgres_server.create("versions"), len(schema.migrations()) - 1
+    first = start(url, "wrk-old", TASKS, before)
+    assert first.stdout is not None
+    assert first.stdout.readline() == "ready\n"
+    second = start(url, "wrk-new")
+    assert second.stdout is not None
+    assert second.stdout.readline() == "ready\n"
+    third = start(url, "wrk-old-again", TASKS, before)
+    assert [each.wait() for each in (first, second, third)] == [0, 0, 0]
+    for each in (first, second, third):
+        each.stdout.close()  # type: ignore[union-attr]
+
+    with connect(url) as connection:
+        seal(connection)
+        query = "SELECT status, COUNT(*) AS n, MAX(lease) AS lease FROM tasks GROUP BY status"
+        assert connection.execute(query).fetchall() == [
+            {"status": "completed", "n": 3 * TASKS, "lease": 1}
+        ]
+        connection.execute("UPDATE meta SET value = '3' WHERE key = 'postgres_oldest_schema'")
+    refused = start(url, "wrk-refused", 0, before)
+    assert refused.wait() != 0
+    refused.stdout.close()  # type: ignore[union-attr]
+
+
+async def test_everybody_hears_everything_once_and_in_one_order(maker: PostgresScene) -> None:
+    heard: tuple[list[Event], list[Event]] = ([], [])
+    dbs = [SharedPostgres(maker.url, process_clock=True) for _ in heard]
+    for db, told in zip(dbs, heard, strict=True):
+        db.on_commit(told.extend)
+    await asyncio.gather(*(dbs[n % 2].write(tasks.admit, maker.task()) for n in range(40)))
+    with psycopg.connect(maker.url) as admin:  # nobody hears the notifications meanwhile
+        admin.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE query LIKE '%unsealed%' AND pid <> pg_backend_pid()"
+        )
+    await asyncio.gather(
+        *(dbs[n % 2].write(tasks.admit, maker.task()) for n in range(20)), return_exceptions=True
+    )
+    count = maker.sql("SELECT COUNT(*) AS n FROM tasks")[0]["n"]
+    while any(len(told) < int(str(count)) for told in heard):  # noqa: ASYNC110 - two threads tell
+        await asyncio.sleep(0.02)
+    for db in dbs:
+        await db.close()
+
+    assert [[each.seq for each in told] for told in heard] == 2 * [
+        list(range(1, len(heard[0]) + 1))
+    ]
+    assert heard[0] == heard[1] == events.after(maker.tx, 0, 1000)
+    assert maker.complaints() == []
+
+
+def test_what_waits_for_its_seal_is_in_the_log_of_its_task_only(maker: PostgresScene) -> None:
+    maker.tx.shared = True  # type: ignore[misc]
+    task = maker.ready()
+
+    assert [each.n for each in events.of_task(maker.tx, task.id)] == [1, 2]
+    assert [each.n for each in events.last_of_task(maker.tx, task.id, 1)] == [2]
+    assert (events.after(maker.tx, 0, 9), events.last(maker.tx)) == ([], 0)
+    assert maker.complaints() == []
+    with connect(maker.url) as connection:
+        assert [each.task_id for each in seal(connection)] == [task.id, task.id]
+    assert [each.n for each in events.after(maker.tx, 0, 9)] == [1, 2]
+    assert maker.complaints() == []
+
+
+def test_a_changed_event_breaks_the_chain_of_several_writers(maker: PostgresScene) -> None:
+    maker.tx.shared = True  # type: ignore[misc]
+    for _ in range(3):
+        maker.ready()
+    with connect(maker.url) as connection:
+        seal(connection)
+        connection.execute("ALTER TABLE events DISABLE TRIGGER USER")
+        connection.execute("UPDATE events SET at = at + 1 WHERE seq = 3")
+        connection.execute("ALTER TABLE events ENABLE TRIGGER USER")
+
+    assert any("Event 3 does not match" in each for each in maker.complaints())
+
+
+def test_either_one_process_has_the_database_alone_or_several_share_it(
+    maker: PostgresScene,
+) -> None:
+    shared = shared_process(maker.url)
+    with shared, shared_process(maker.url), pytest.raises(StoreLocked), only_process(maker.url):
+        pass
+    with only_process(maker.url), pytest.raises(StoreLocked), shared_process(maker.url):
+        pass
