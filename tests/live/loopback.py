@@ -46,9 +46,12 @@ class Listener:
         trace: TracebackType | None,
     ) -> None:
         self._server.close()
-        for task in self._busy:
-            task.cancel()
-        await asyncio.gather(*self._busy, return_exceptions=True)
+        await asyncio.sleep(0)  # a connection that was just accepted gets its task now
+        while busy := list(self._busy):
+            for task in busy:
+                task.cancel()
+            await asyncio.gather(*busy, return_exceptions=True)
+            await asyncio.sleep(0)
         await self._server.wait_closed()
 
     @property

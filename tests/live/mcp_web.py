@@ -5,10 +5,10 @@ import json
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from remit.model.codec import Json, JsonMap
+from tests.live.loopback import Listener
 
 HEAD: Final = {"json": "application/json", "sse": "text/event-stream"}
 
@@ -39,7 +39,7 @@ class Says:
 
 
 @dataclass
-class Web:
+class Web(Listener):
     """`decide` may replace the normal answer."""
 
     kind: str = "json"
@@ -48,27 +48,15 @@ class Web:
     notes: list[Json] = field(default_factory=list)
     left: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._server.close()
-
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}/mcp"
+        return f"{self.root}/mcp"
 
     @property
     def methods(self) -> list[str]:
         return [each.method for each in self.heard]
 
-    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with suppress(ConnectionError, asyncio.IncompleteReadError):
             while heard := await _read(reader):
                 self.heard.append(heard)
@@ -82,7 +70,6 @@ class Web:
                         self.left.set()
                 if says.hangs or says.breaks:
                     break
-        writer.close()
 
     def _good(self, heard: Heard) -> Says:
         number = heard.body.get("id")
