@@ -45,7 +45,7 @@ async def test_an_event_that_is_refused_is_told_once_as_it_is(tmp_path: Path) ->
         await reads(world, refused(world), refused(world))
         bodies = await told(world)
         assert bodies == [
-            f"“Water a” in your calendar starts nothing: {WHY} http://127.0.0.1:7316/schedule#refused"
+            f"“Water a” in your calendar starts nothing: {WHY}"
         ]
         assert await planned(world) == [
             f"“Water a” in your calendar work starts nothing. {WHY}",
@@ -99,7 +99,7 @@ async def test_many_refused_events_are_one_turn_and_one_line(tmp_path: Path) -> 
         await reads(world, *(refused(world, uid=f"u{n}") for n in range(9)))
         bodies = await told(world)
 
-        assert bodies == ["9 events of calendars start nothing. http://127.0.0.1:7316/inbox"]
+        assert bodies == ["9 events of calendars start nothing."]
         (turn,) = await planned(world)
         assert turn.splitlines()[0] == "9 events of your calendars start nothing:"
         assert turn.splitlines()[-1] == "- and 4 more"

@@ -34,7 +34,7 @@ from remit.store.inbound import InboundMessage
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, planned, states, told, town
 
-LINK = "http://127.0.0.1:7316"
+LINK, ELSEWHERE = "https://remit.example.test", "https://elsewhere.example.test"
 
 
 async def asked(world: World, text: str = "Renew my passport") -> None:
@@ -45,14 +45,16 @@ async def asked(world: World, text: str = "Renew my passport") -> None:
 # What is told -------------------------------------------------------------------------------------
 
 
-async def test_a_question_is_one_line_with_a_link_to_where_it_is_decided(tmp_path: Path) -> None:
-    async with town(tmp_path) as world:
+@pytest.mark.parametrize(("public_url", "link"), [("", ""), (LINK, ""), (ELSEWHERE, LINK)])
+async def test_a_question_is_one_line_and_links_only_where_a_phone_can_open_it(
+    tmp_path: Path, public_url: str, link: str
+) -> None:
+    async with town(tmp_path, replace(BY_OUTBOX, link=link), public_url=public_url) as world:
         await asked(world)
         (review,) = await world.waiting()
 
-        assert await told(world) == [
-            f"“Renew my passport” needs you: Which passport do you hold? {LINK}/inbox/{review.id}"
-        ]
+        line = "“Renew my passport” needs you: Which passport do you hold?"
+        assert await told(world) == [f"{line} {LINK}/inbox/{review.id}" if public_url else line]
         (notice,) = await kept(world)
         assert (notice.state, notice.receipt, notice.body) == (NoticeState.SENT, "out-1", None)
         assert world.outbox.sent[0].key == notice.id
@@ -87,7 +89,7 @@ async def test_a_notice_is_no_task_no_delivery_and_no_event(tmp_path: Path) -> N
 async def test_a_result_that_went_to_the_owner_that_way_is_not_told_beside_it(
     tmp_path: Path,
 ) -> None:
-    async with town(tmp_path) as world:
+    async with town(tmp_path, public_url=LINK) as world:
         await world.add("Find a park")
         await world.add("Find another", channel="dashboard")
         await world.run()
@@ -99,7 +101,7 @@ async def test_a_result_that_went_to_the_owner_that_way_is_not_told_beside_it(
 
 
 async def test_many_of_one_sort_in_a_minute_become_one_line(tmp_path: Path) -> None:
-    async with town(tmp_path) as world:
+    async with town(tmp_path, public_url=LINK) as world:
         for n in range(12):
             await world.add(f"Find park {n}", channel="dashboard")
         await world.run()
@@ -399,7 +401,7 @@ async def test_who_writes_by_a_channel_is_told_there_unless_he_clicked_since(
 
 
 async def test_the_quiet_holds_everything_and_ends_with_one_message(tmp_path: Path) -> None:
-    async with town(tmp_path, quiet="09:00-17:00") as world:  # it is ten in Berlin
+    async with town(tmp_path, quiet="09:00-17:00", public_url=LINK) as world:  # ten in Berlin
         await asked(world)
         await asked(world, "Something hopeless")
         await world.run(timedelta(hours=6, minutes=59))

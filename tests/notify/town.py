@@ -11,6 +11,7 @@ from remit.model.conversation import SCHEDULED, Role
 from remit.model.notice import Notice
 from remit.ports import Channel
 from remit.settings import DeliverSettings, NoticeSettings, Settings
+from remit.settings.parts import ServerSettings
 from remit.store import conversations, notices
 from remit.testing import World
 
@@ -28,9 +29,13 @@ def town(
     wishes: NoticeSettings = BY_OUTBOX,
     quiet: str = "",
     channels: Mapping[str, Channel] | None = None,
+    public_url: str = "",
 ) -> World:
     deliver = DeliverSettings(undo=0, quiet=quiet)
-    settings = Settings(home=home, zone="Europe/Berlin", deliver=deliver, notices=wishes)
+    server = ServerSettings(public_url=public_url)
+    settings = Settings(
+        home=home, zone="Europe/Berlin", deliver=deliver, notices=wishes, server=server
+    )
     return World(home, brain=parse(SCRIPT), settings=settings, channels=channels)
 
 

@@ -134,7 +134,8 @@ async def running(home: Path) -> AsyncIterator[Running]:
         ready = url.set_result
         door = asyncio.create_task(serve(house, port=0, debug=False, token=TOKEN, ready=ready))
         await start(house)
-        await watch(house, await url)
+        await watch(house)
+        await url
         up_process.follow(house, 0, lambda *_: None, Telemetry(_Nothing(), _Nothing()))  # type: ignore[arg-type]
         headers = {"Authorization": f"Bearer {TOKEN}"}
         line = connect(url.result().replace("http", "ws") + "/ws", additional_headers=headers)

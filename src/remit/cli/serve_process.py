@@ -8,10 +8,9 @@ from remit.wiring.reload import SettingsReload
 
 
 class ServeProcess(UpProcess):
-    async def _start(self, house: App, pages: str, since: int, telemetry: Telemetry | None) -> None:
+    async def _start(self, house: App, since: int, telemetry: Telemetry | None) -> None:
         del since, telemetry  # the workers write logs
         if isinstance(house.clock, StoreClock):
             house.background.start("clock of the database", house.clock.keep_correct)
-        house.wishes.url = pages
         self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
         self._reload.start()

@@ -138,7 +138,7 @@ class UpProcess:
         pages = pages_url(self._settings, int(url.rpartition(":")[2]))
         link = await self._callers(house, pages).link()
         telemetry = _collected()
-        await self._start(house, pages, since, telemetry)
+        await self._start(house, since, telemetry)
         self._say_up(url, link, before) if first else self._say_again()
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door, self._new), return_when=asyncio.FIRST_COMPLETED)
@@ -165,9 +165,9 @@ class UpProcess:
         if not self._new.done():
             self._new.set_result(settings)
 
-    async def _start(self, house: App, pages: str, since: int, telemetry: Telemetry | None) -> None:
+    async def _start(self, house: App, since: int, telemetry: Telemetry | None) -> None:
         await start(house)
-        await watch(house, pages)
+        await watch(house)
         self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
         self._reload.start()
         follow(house, since, self._say, telemetry)

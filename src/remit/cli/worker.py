@@ -74,7 +74,6 @@ async def _work_with(
 ) -> Settings:
     """Work until it is stopped, or until the settings change; return those to go on with."""
     from remit.engine.dispatcher import CODE  # noqa: PLC0415 - the whole app
-    from remit.server.files import pages_url  # noqa: PLC0415 - as above
     from remit.wiring.reload import SettingsReload  # noqa: PLC0415 - as above
     from remit.wiring.worker import opened_worker  # noqa: PLC0415 - as above
 
@@ -83,7 +82,7 @@ async def _work_with(
     taken = [f"{engine.task_queue}-{name}" if name else engine.task_queue for name in names]
     used = replace(settings, engine=replace(engine, parallel=slots or engine.parallel))
     new: asyncio.Queue[Settings] = asyncio.Queue()
-    async with opened_worker(used, pages_url(settings, settings.server.port)) as found:
+    async with opened_worker(used) as found:
         await found.start(taken)
         # Each duty has its own parts, made with these settings: whatever changes, all is made anew.
         SettingsReload(found.house, settings, new.put_nowait, live=()).start()

@@ -1,4 +1,4 @@
-"""The text of a notice (a title, one line and a link), and the courier's limits of sending.
+"""The text of a notice (a title, one line, a link if there is one), and the courier's limits of sending.
 
 A title may come from a stranger's mail or calendar. So it cannot format the message, link anywhere,
 or start a line: the only link is to the dashboard.
@@ -34,7 +34,7 @@ _WORDS: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("notice_words"
 
 
 class NoticeWords(Struct, frozen=True):
-    """Renders notices: the agent's name, a filter for secrets, and the dashboard's address."""
+    """Renders notices: the agent's name, a filter for secrets, and the base of links, if any."""
 
     agent: str
     hide: Callable[[str], str]
@@ -43,15 +43,18 @@ class NoticeWords(Struct, frozen=True):
     def body(self, found: Sequence[Notice], approved: str = "") -> str:
         """One message with all of these in it; `approved` is what a yes to the one would let go."""
         if len(found) == 1:
-            line = f"{self.one(found[0])} {self._link(found[0].telling.href)}"
+            line = self._with_link(self.one(found[0]), found[0].telling.href)
             return f"{line}\n\n{verbatim(self.hide(approved))}" if approved.strip() else line
         kinds = Counter(each.news for each in found)
         if len(kinds) == 1 and len(found) > FEW:
-            return f"{_count(found[0].news, len(found))}. {self._link(_list_of(found[0].news))}"
+            news = found[0].news
+            return self._with_link(f"{_count(news, len(found))}.", _list_of(news))
         return self.digest(found)
 
     def answer_links(self, notice: Notice, way: str, buttons: Sequence[ActionButton]) -> str:
         """Where each answer to a question is given: links to its card, under a message."""
+        if not self.root():
+            return ""
         link = f"{self._link(notice.telling.href)}?by={quote(way)}&answer="
         lines = [f"- [{each.label}]({link}{quote(each.data)})" for each in buttons]
         return "\n".join(("\n", *lines)) if lines else ""
@@ -62,7 +65,8 @@ class NoticeWords(Struct, frozen=True):
         head = ", ".join(_count(news, n) for news, n in kinds.items()) + "."
         lines = [f"- {self.one(each)}" for each in found[:MOST_LINES]]
         more = [f"- and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else []
-        return "\n".join([f"{self.agent}: {head}", "", *lines, *more, "", self._link("/inbox")])
+        link = ["", self._link("/inbox")] if self.root() else []
+        return "\n".join([f"{self.agent}: {head}", "", *lines, *more, *link])
 
     def one(self, notice: Notice) -> str:
         """One notice in one line, without its link."""
@@ -82,6 +86,9 @@ class NoticeWords(Struct, frozen=True):
             said = "A part of Remit failed"
         title = plain(self.hide(first.telling.title), MOST_PUSHED)
         return f"{said}: {title}" if named and title else f"{said}."
+
+    def _with_link(self, line: str, href: str) -> str:
+        return f"{line} {self._link(href)}" if self.root() else line
 
     def _link(self, href: str) -> str:
         return self.root().rstrip("/") + href
@@ -103,7 +110,8 @@ def plain(text: str, most: int) -> str:
 def verbatim(text: str) -> str:
     """A text to the letter, as a block that marks up nothing; cut where there is no more room."""
     shown = text.strip("\n")
-    more = f"\n\n… and {len(shown) - MOST_APPROVED:,} more characters."
+    left = f"{len(shown) - MOST_APPROVED:,} more characters"
+    more = f"\n\n… and {left}. The whole text is in the inbox of the dashboard."
     longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
     fence = "`" * max(3, longest + 1)
     cut = len(shown) > MOST_APPROVED

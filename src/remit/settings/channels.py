@@ -203,7 +203,7 @@ class NoticeSettings(Struct, frozen=True):
     urgent: tuple[str, ...] = ()  # kinds that are sent in quiet hours, too
     digest_at: str = "08:00"  # on the owner's clock
     digest_over: tuple[str, ...] = (CONVERSATION,)  # the first of these that can be used
-    link: str = ""  # address of the dashboard in notices; else where it listens
+    link: str = ""  # address of the dashboard in notices, if not public_url
     push: str = "bare"  # what a lock screen shows: that somebody is needed, or the `title` too
     push_contact: str = ""  # whom a push service may write to: `mailto:…` or `https://…`
 

@@ -27,22 +27,23 @@ from remit.store.redact import Redactor
 from remit.store.secrets import Secrets, machine_ring
 from remit.wiring.app_context import AppContext
 
-_HERE = "127.0.0.1"
-
 
 class NoticePreferences:
     """The owner's notice settings, which may change while Remit runs."""
 
     def __init__(self, settings: Settings) -> None:
         self.notices: NoticeSettings = settings.notices
-        self.url = f"http://{_HERE}:{settings.server.port}"  # where the dashboard listens
+        self._public_url = settings.server.public_url
 
     def now(self) -> NoticeSettings:
         return self.notices
 
     def root(self) -> str:
-        """The base of links: the configured address of the dashboard, or where it listens."""
-        return self.notices.link or self.url
+        """The base of links; empty if the dashboard opens only on this machine.
+
+        A message is read on a phone, where an address of this machine leads nowhere.
+        """
+        return self.notices.link or self._public_url
 
 
 class NoticeParts(Struct, frozen=True):

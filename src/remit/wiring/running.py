@@ -32,7 +32,7 @@ async def settle_accounts(house: App) -> None:
         await house.inbox.grant(Reason.AUTH, "Remit was started again", f"channel:{name}")
 
 
-async def watch(house: App, url: str) -> None:
+async def watch(house: App) -> None:
     """Start what only `remit up` runs, not short commands."""
     if isinstance(house.clock, StoreClock):
         house.background.start("clock of the database", house.clock.keep_correct)
@@ -41,7 +41,6 @@ async def watch(house: App, url: str) -> None:
     house.reflection.start(house.journal)
     await house.doors.start()
     house.recollection.start()
-    house.wishes.url = house.settings.server.public_url or url
     house.herald.start()
     await house.leftovers.start(house.journal)
     house.deferred.start()

@@ -87,11 +87,10 @@ DUTIES: Final[Mapping[str, Callable[[App], Awaitable[None]]]] = {
 class DutyRunner:
     """Runs duties in this process, as many as Temporal gives it."""
 
-    def __init__(self, base: Foundation, link: TemporalLink, worker: WorkerId, pages: str) -> None:
+    def __init__(self, base: Foundation, link: TemporalLink, worker: WorkerId) -> None:
         self._ground = base.ground
         self._link = link
         self._worker = worker
-        self._pages = pages
         self.current: dict[str, int] = {}  # the numbers of the duties that run here
 
     async def run(self, name: str) -> None:
@@ -103,7 +102,7 @@ class DutyRunner:
         base = lay(ground.settings, fenced, ground.clock, ground.brain, {})
         house = build(base, engine=Dispatcher)
         assert isinstance(house.engine, Dispatcher)  # noqa: S101 - as built
-        house.engine.link, house.wishes.url = self._link, self._pages
+        house.engine.link = self._link
         self.current[name] = number
         try:
             await DUTIES[name](house)
@@ -173,7 +172,7 @@ class Worker:
 
 
 @asynccontextmanager
-async def opened_worker(settings: Settings, pages: str) -> AsyncIterator[Worker]:
+async def opened_worker(settings: Settings) -> AsyncIterator[Worker]:
     """Open the store together with others; nothing is started."""
     async with laid(settings) as base:
         house = build(base, engine=LegWorker)
@@ -181,7 +180,7 @@ async def opened_worker(settings: Settings, pages: str) -> AsyncIterator[Worker]
         assert isinstance(engine, LegWorker)  # noqa: S101 - as built
         link = TemporalLink(settings.engine)
         try:
-            yield Worker(house, engine, link, DutyRunner(base, link, engine.worker, pages))
+            yield Worker(house, engine, link, DutyRunner(base, link, engine.worker))
         finally:
             await house.background.close()
             for close in (*closers(house), link.close):
