@@ -156,6 +156,22 @@ async def test_a_link_in_a_mail_opens_the_card_and_decides_nothing(tmp_path: Pat
             assert len(house.world.outbox.sent) == 1
 
 
+async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path) -> None:
+    async with PostOffice() as office, Provider() as provider:
+        nowhere = WISHES.replace("https://remit.example.test", "").format(way=f'post", "{NAME}')
+        text = nowhere + EMAIL.format(port=office.port) + WHATSAPP.format(url=provider.url)
+        async with ChannelHouse(tmp_path, text) as house:
+            await house.owner_wrote()
+            await quarter(house)
+            house.write("contacts.yaml", "- name: Anna\n  channels: {outbox: anna-1}\n")
+            await house.send("outbox", "See you at noon.", "Anna")
+            await again(house)
+        (mail,), (message,) = office.accepted, provider.accepted
+        for said in (mail.parsed.as_string(), message.text):
+            assert "See you at noon." in said
+            assert "://" not in said
+
+
 async def opened(house: ChannelHouse, path: str) -> str:
     """What the owner's browser shows."""
     transport = httpx2.AsyncHTTPTransport(verify=False)

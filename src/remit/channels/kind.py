@@ -16,6 +16,7 @@ from remit.settings.channels import ChannelSettings
 if TYPE_CHECKING:
     from remit.channels.buttons import ChatButtons
     from remit.channels.registry import ChannelSecrets, InboundHook
+    from remit.model.ids import TaskId
     from remit.model.run import Event
     from remit.ports import Channel, Clock
     from remit.store.database import Database
@@ -48,6 +49,13 @@ class ChannelContext(Struct, frozen=True):
     db: "Database | None" = None
 
 
+class ChatReply(Struct, frozen=True):
+    """What to answer the owner at once; empty if the answer comes as a turn of the conversation."""
+
+    text: str = ""
+    tasks: "tuple[TaskId, ...]" = ()  # what the message has started
+
+
 class ChatContext(Struct, frozen=True, kw_only=True):
     """What a channel may use that fetches what people write to it."""
 
@@ -62,8 +70,9 @@ class ChatContext(Struct, frozen=True, kw_only=True):
     buttons: "ChatButtons"
     owner_address: "Callable[[], str]"  # empty until the owner has paired a chat
     is_contact: "Callable[[str], bool]"
-    owner_wrote: "Callable[[InboundMessage], Awaitable[str]]"  # returns what to answer at once
+    owner_wrote: "Callable[[InboundMessage], Awaitable[ChatReply]]"
     contact_wrote: "Callable[[InboundMessage], Awaitable[object]]"
+    redact: "Callable[[str], str]"
     pair: "Callable[[str | None, str], Awaitable[str]]"  # a contact, or the owner, and an address
 
 

@@ -14,6 +14,10 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 _WORD: Final = re.compile(r"[^\W_]+")
+_LEADS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+", re.IGNORECASE)
+# Markdown and HTML markup characters become harmless ones.
+_INERT: Final = str.maketrans("*`~[]<>\\|", "·'-()()//")
+_MAX_READ: Final = 1_000  # characters of a text that becomes one line
 _LANGUAGE: Final = re.compile(r"[\w+#.-]*")  # of a code block: a hint to who colours it, not text
 
 NodeWriter = Callable[[SyntaxTreeNode], str]
@@ -172,3 +176,11 @@ def _words(some: str) -> Counter[str]:
 def _is_close(node: SyntaxTreeNode) -> bool:
     listed = node.parent is not None and node.parent.type == "list_item"
     return listed and (node.type.endswith("_list") or (node.type == "paragraph" and node.hidden))
+
+
+def plain(text: str, most: int) -> str:
+    """Return a text as plain words on one line, shortened to `most`: it marks up nothing."""
+    # Remove invisible characters first: they may split an address.
+    seen = "".join(char for char in text[:_MAX_READ] if char.isprintable() or char.isspace())
+    line = _LEADS.sub("(link)", " ".join(seen.split())).translate(_INERT)
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"

@@ -30,7 +30,7 @@ from remit.model.conversation import (
     checked_title,
 )
 from remit.model.ids import ConversationId, Ids, TaskId
-from remit.store import conversations, notices, tasks
+from remit.store import conversations, inbound, notices, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
@@ -288,8 +288,9 @@ def about(tx: Tx, came: InboundMessage) -> TaskId | None:
     ref = came.body.get("reply_to")
     if not isinstance(ref, str):
         return None
-    found = conversations.replied_to(tx, came.channel, ref)
-    return found or notices.replied_to(tx, came.channel, ref)
+    stores = (conversations.replied_to, notices.replied_to, inbound.replied_to)
+    found = (replied_to(tx, came.channel, ref) for replied_to in stores)
+    return next((task for task in found if task is not None), None)
 
 
 def _found_for(

@@ -1,4 +1,4 @@
-"""The text of a notice (a title, one line, a link if there is one), and the courier's limits of sending.
+"""The text of a notice (a title, a line, maybe a link), and the courier's limits of sending.
 
 A title may come from a stranger's mail or calendar. So it cannot format the message, link anywhere,
 or start a line: the only link is to the dashboard.
@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
+from remit.channels.markdown import plain
 from remit.language.files import read_toml
 from remit.model.delivery import ActionButton, Delivery, SendCap
 from remit.model.notice import Notice, NoticeKind
@@ -26,10 +27,6 @@ MOST_LINE: Final = 160
 MOST_PUSHED: Final = 60
 MOST_APPROVED: Final = 3_000  # characters of a text that is to be approved
 _TICKS: Final = re.compile("`+")
-_LEADS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+", re.IGNORECASE)
-# Markdown and HTML markup characters become harmless ones.
-_INERT: Final = str.maketrans("*`~[]<>\\|", "·'-()()//")
-_READ: Final = 1_000  # characters of a text that are read; no notice shows more
 _WORDS: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("notice_words", __package__))
 
 
@@ -97,14 +94,6 @@ class NoticeWords(Struct, frozen=True):
 def place(found: Sequence[Notice]) -> str:
     """Return the dashboard page for these notices."""
     return found[0].telling.href if len(found) == 1 else _list_of(found[0].news)
-
-
-def plain(text: str, most: int) -> str:
-    """Return a text as plain words on one line, shortened to `most`."""
-    # Remove invisible characters first: they may split an address.
-    seen = "".join(char for char in text[:_READ] if char.isprintable() or char.isspace())
-    line = _LEADS.sub("(link)", " ".join(seen.split())).translate(_INERT)
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
 def verbatim(text: str) -> str:

@@ -4,6 +4,7 @@ A row is a message from a person, a report on one of our messages, or unknown. O
 sender.
 """
 
+import json
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -52,6 +53,21 @@ def take(tx: Tx, came: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
         task_id = deliveries.report(tx, each.report, now)
         woken += [task_id] if task_id is not None else []
     return woken
+
+
+def note_sent(tx: Tx, channel: str, ref: str, task_id: TaskId, now: datetime) -> None:
+    """Note which task a message of ours is about that is neither a delivery nor a notice."""
+    take(tx, [InboundMessage(_sent(channel, ref), channel, {"task": task_id})], now)
+
+
+def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
+    """Return the task of the noted message that another one replies to."""
+    row = tx.one("get_inbound", {"ref": _sent(channel, ref)})
+    return None if row is None else TaskId(str(json.loads(str(row["body"]))["task"]))
+
+
+def _sent(channel: str, ref: str) -> str:
+    return f"{channel} sent {ref}"
 
 
 def forget(tx: Tx, before: datetime) -> int:

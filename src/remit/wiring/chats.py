@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from remit.channels import people
 from remit.channels.buttons import ButtonPress, ButtonReply
-from remit.channels.kind import ChannelKind, ChatContext, ChatWatch
+from remit.channels.kind import ChannelKind, ChatContext, ChatReply, ChatWatch
 from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
 from remit.errors import BadInput
@@ -113,6 +113,7 @@ class ChatWiring:
             is_contact=partial(self._is_contact, name),
             owner_wrote=self._owner_wrote,
             contact_wrote=contact_wrote,
+            redact=ground.redact,
             pair=partial(self._pair, name),
         )
 
@@ -152,10 +153,10 @@ class ChatWiring:
             return False
         said = await self._file_wrote(came)
         if said and not again:
-            self._reply(came, self._key(came.channel) or None, ButtonReply(said))
+            self._reply(came, self._key(came.channel) or None, ButtonReply(said.text))
         return said is not None
 
-    async def _file_wrote(self, came: InboundMessage) -> str | None:
+    async def _file_wrote(self, came: InboundMessage) -> ChatReply | None:
         """Start what the owner's words ask for with a file; None if the message has none."""
         came = await self.with_file(came, Taint.OWNER)
         listed = came.body.get(ATTACHMENTS)
@@ -163,25 +164,25 @@ class ChatWiring:
             return None
         name, text = listed[0].get("name"), str(came.body.get("text") or "")
         if "sha256" not in listed[0]:
-            return f"{name} was not kept: {listed[0].get('why')}. Nothing was done."
+            return ChatReply(f"{name} was not kept: {listed[0].get('why')}. Nothing was done.")
         if not text.strip():
-            return f"Send {name} again with words that say what I shall do with it."
+            return ChatReply(f"Send {name} again with words that say what I shall do with it.")
         return await self._request(came, text, {ATTACHMENTS: listed}, Taint.OWNER)
 
-    async def _owner_wrote(self, came: InboundMessage) -> str:
+    async def _owner_wrote(self, came: InboundMessage) -> ChatReply:
         """A turn of the conversation; words about another's text are a request of their own."""
         if (said := await self._file_wrote(came)) is not None:
             return said
         material, text = str(came.body.get("outside") or ""), str(came.body.get("text") or "")
         if not material or not text.strip():
             await self._ports.talk(came)
-            return ""
+            return ChatReply()
         context: JsonMap = {"outside": outside_text.bounded(material)}
         return await self._request(came, text, context, Taint.PUBLIC)
 
     async def _request(
         self, came: InboundMessage, text: str, context: JsonMap, taint: Taint
-    ) -> str:
+    ) -> ChatReply:
         message = OwnerMessage(
             text=text,
             source=Source(SourceKind.MANUAL, came.ref[:_MAX_REF]),
@@ -192,8 +193,9 @@ class ChatWiring:
         )
         found = await self._ports.intake.hear(message)
         if not found.tasks:
-            return "I found nothing to do in that. Reply with what I shall do with it."
-        return f"Noted: “{found.tasks[0].title}”."
+            return ChatReply("I found nothing to do in that. Reply with what I shall do with it.")
+        noted = f"Noted: “{found.tasks[0].title}”."
+        return ChatReply(noted, tuple(each.id for each in found.tasks))
 
     async def _pair(self, channel: str, contact: str | None, address: str) -> str:
         """Write a chat into the contact book; return what to say there."""

@@ -67,6 +67,7 @@ class Sent:
     buttons: dict[str, str] = field(default_factory=dict)  # data by label
     reply_to: int | None = None
     asks_for_text: bool = False
+    silent: bool = False
 
     @property
     def ref(self) -> str:
@@ -78,6 +79,8 @@ class BotServer(Listener):
         self.token = TOKEN
         self.accepted: list[Sent] = []
         self.edits: dict[str, str] = {}
+        self.edited: list[tuple[str, str]] = []  # every edit, in order
+        self.edit_orders: list[Fault] = [Fault()]  # of the next edits; the last repeats
         self.toasts: list[str] = []
         self.orders: list[Fault] = [Fault()]
         self.polls: list[Fault] = [Fault()]  # of getUpdates
@@ -233,16 +236,30 @@ class BotServer(Listener):
             buttons={str(key["text"]): str(key["callback_data"]) for row in rows for key in row},
             reply_to=cast("int | None", reply),
             asks_for_text=markup.get("force_reply") is True,
+            silent=fields.get("disable_notification") is True,
         )
 
-    def edit(self, fields: Json) -> tuple[int, bytes]:
-        ref = f"{fields['chat_id']}:{fields['message_id']}"
-        if ref not in {each.ref for each in self.accepted}:
-            return _refuse(400, "Bad Request: message to edit not found")
-        if self.edits.get(ref) == fields["text"]:
-            return _refuse(400, "Bad Request: message is not modified")
-        self.edits[ref] = str(fields["text"])
-        return _ok({"message_id": fields["message_id"]})
+    def edit(self, fields: Json) -> tuple[int, bytes] | Cut:
+        order = self.edit_orders.pop(0) if len(self.edit_orders) > 1 else self.edit_orders[0]
+        if order.cut is Cut.BEFORE:
+            return order.cut
+        if order.status != 200:
+            return _refuse(order.status, order.description, _more(order))
+        ref, text = f"{fields['chat_id']}:{fields['message_id']}", str(fields["text"])
+        if wrong := self._unchanged(ref, text) or _wrong(fields):
+            return _refuse(400, f"Bad Request: {wrong}")
+        self.edits[ref] = text
+        self.edited.append((ref, text))
+        return order.cut or _ok({"message_id": fields["message_id"]})
+
+    def _unchanged(self, ref: str, text: str) -> str:
+        found = next((each for each in self.accepted if each.ref == ref), None)
+        if found is None:
+            return "message to edit not found"
+        same = self.edits.get(ref, found.text) == text
+        return (
+            "message is not modified" if same and (ref in self.edits or not found.buttons) else ""
+        )
 
 
 _DOES: Final[Mapping[str, Callable[[BotServer, Json], tuple[int, bytes] | Cut]]] = {

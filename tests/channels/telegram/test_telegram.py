@@ -12,6 +12,7 @@ from remit.channels.telegram.polling import TelegramTrouble, TelegramWatch
 from remit.channels.telegram.sending import TelegramChannel
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
+from remit.ports import Brain
 from remit.settings import load
 from remit.store import after_restore, meta, search
 from remit.store.secrets import Secrets
@@ -117,8 +118,8 @@ POLLS: dict[str, tuple[list[Fault], str]] = {  # what happens, and what the owne
 async def test_fetching_goes_on_or_the_owner_is_told_why_not(
     tmp_path: Path, faults: list[Fault], told: str
 ) -> None:
-    async with BotServer() as bot, _world(tmp_path, bot) as world:
-        watch = _watch(world)
+    async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
+        watch = telegram_watch(world)
         bot.polls = [*faults, Fault()]
         for _ in faults[1:] if told else ():
             assert not await _look(world, watch)
@@ -133,10 +134,10 @@ async def test_fetching_goes_on_or_the_owner_is_told_why_not(
 
 
 async def test_a_webhook_that_somebody_set_is_taken_away(tmp_path: Path) -> None:
-    async with BotServer() as bot, _world(tmp_path, bot) as world:
+    async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
         bot.webhook = True
         bot.write("Find two parks")
-        watch = _watch(world)
+        watch = telegram_watch(world)
         while not await _look(world, watch):
             pass
         assert not bot.webhook
@@ -151,12 +152,12 @@ BROKEN: list[dict[str, object]] = [
 
 
 async def test_an_update_that_breaks_something_does_not_block_the_next(tmp_path: Path) -> None:
-    async with BotServer() as bot, _world(tmp_path, bot) as world:
+    async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
         for broken in BROKEN:
             bot.bring(broken)
         bot.write("x" * 50_000)  # longer than a turn may be
         bot.write("Find two parks")
-        watch = _watch(world)
+        watch = telegram_watch(world)
         assert await _look(world, watch) == 6
         await world.run()
         assert "Find two parks" in await _titles(world)
@@ -166,11 +167,11 @@ async def test_an_update_that_breaks_something_does_not_block_the_next(tmp_path:
 
 
 async def test_after_a_restore_no_answer_is_sent_that_may_be_out(tmp_path: Path) -> None:
-    async with BotServer() as bot, _world(tmp_path, bot) as world:
-        relay, db = _watch(world).relay, world.house.db
+    async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
+        relay, db = telegram_watch(world).relay, world.house.db
         await relay.begin()
         bot.write("Find two parks")
-        await _look(world, _watch(world))
+        await _look(world, telegram_watch(world))
         await world.run()
         last = await world.house.journal.last()
         assert await relay.begin() < last, "what happened since is still to be told"
@@ -185,18 +186,18 @@ def _channel(bot: BotServer) -> TelegramChannel:
     return TelegramChannel(BotAddress(lambda: TOKEN, bot.root), FrozenClock())
 
 
-def _world(home: Path, bot: BotServer) -> World:
-    home.mkdir(exist_ok=True)
+def telegram_world(home: Path, bot: BotServer, brain: Brain | None = None) -> World:
+    home.mkdir(exist_ok=True, parents=True)
     text = f'[channels.telegram]\nkind = "telegram"\ntoken = "telegram_token"\nurl = "{bot.root}"\n'
     (home / "settings.toml").write_text(text)
     owner = f"- name: you\n  role: owner\n  channels: {{telegram: {HERE}}}\n"
     (home / "contacts.yaml").write_text(owner)
     Secrets(home).put("telegram_token", TOKEN)
     bot.hurry = True
-    return World(home, settings=load({"REMIT_HOME": str(home)}))
+    return World(home, brain=brain, settings=load({"REMIT_HOME": str(home)}))
 
 
-def _watch(world: World) -> TelegramWatch:
+def telegram_watch(world: World) -> TelegramWatch:
     watches = world.house.doors.entrance.watches()
     return next(each for each in watches if isinstance(each, TelegramWatch))
 

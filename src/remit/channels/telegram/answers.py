@@ -13,6 +13,7 @@ from msgspec import Struct
 from remit.channels.kind import ChatContext
 from remit.channels.telegram.bot_api import BotReply, answer_of, chat_of
 from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, render, split, units
+from remit.channels.telegram.progress import ProgressMessages, prefix_of
 from remit.channels.telegram.sending import TelegramChannel
 from remit.errors import NotFound
 from remit.failpoint import failpoint
@@ -72,12 +73,14 @@ class AnswerRelay:
         self._place = f"telegram:{context.name}:told"
         self._claim = f"telegram:{context.name}:sending"
         self._cards = f"telegram:{context.name}:card:"
+        self.progress: Final = ProgressMessages(context, channel)
 
     async def follow(self) -> None:
         """Relay everything that happens from now on, and what happened since the last stop."""
         at = await self.begin()
         async for page in self._context.journal.pages(at):
             for event in page:
+                self.progress.touch(event.task_id)
                 if event.kind in _HEEDED:
                     await self._heed(event)
             await self._db.write(meta.put, self._place, str(page[-1].seq))
@@ -88,7 +91,9 @@ class AnswerRelay:
         After a restore nobody knows what was sent since the backup, so none of it is sent.
         """
         last = await self._context.journal.last()
-        at, doubtful = await self._db.write(_begun, self._place, self._claim, last)
+        at, doubtful = await self._db.write(
+            _begun, self._context.name, self._place, self._claim, last
+        )
         if doubtful:
             await self._post(_DOUBT)
         return at
@@ -149,12 +154,17 @@ class AnswerRelay:
         address = self._context.owner_address()
         if found.asks is not None and len(texts) == 1:
             buttons = await self._context.buttons.offer(found.asks, self._context.name, address)
+        await self.progress.expect(str(seq), found.turn.task_refs, texts[-1])
         await self._db.write(meta.put, self._claim, str(seq))
         failpoint("telegram:claimed")
         receipt = None
         for text in texts:
             receipt = await self._post(text, buttons, found.reply_to)
         failpoint("telegram:answered")
+        await self.progress.placed(str(seq), receipt, asks=bool(buttons))
+        if receipt:
+            about = [each.task_id for each in found.turn.task_refs]
+            await self.progress.note(receipt, about)
         if receipt and found.asks is not None and buttons:
             await self._db.write(meta.put, f"{self._cards}{found.asks}", receipt)
         await self._db.write(_moved_on, self._place, str(seq), self._claim)
@@ -200,6 +210,8 @@ class AnswerRelay:
         """Replace what the card shows; a failure is only logged, for the decision holds anyway."""
         text = _shown(card, self._outcome(card))
         for receipt in card.receipts:
+            if await self.progress.takes(card.task.id, receipt, text.text):
+                continue
             chat, _, message = receipt.partition(":")
             came = await self._channel.edit(int(chat), int(message), text)
             if isinstance(came, BotReply) and came.retry_after is not None:
@@ -231,13 +243,15 @@ def _shown(card: _Card, outcome: str) -> MarkedText:
     return MarkedText(whole if units(whole) <= MAX_UNITS else outcome)
 
 
-def _begun(tx: Tx, place: str, claim: str, last: int) -> tuple[int, bool]:
+def _begun(tx: Tx, name: str, place: str, claim: str, last: int) -> tuple[int, bool]:
     """The place after the last event that was handled, or claimed by a process that died."""
     restored, seen = after_restore.restored_at(tx), f"{place}:restored"
     stamped = stamp(restored) if restored else ""
     known, claimed = meta.get(tx, place), meta.get(tx, claim)
     is_new = known is None or (meta.get(tx, seen) or "") != stamped
     at = last if is_new else int(claimed or known or last)
+    for key in meta.starting_with(tx, prefix_of(name)) if is_new else ():
+        meta.delete(tx, prefix_of(name) + key)
     meta.put(tx, seen, stamped)
     _moved_on(tx, place, str(at), claim)
     return at, claimed is not None and not is_new

@@ -11,7 +11,7 @@ from typing import Final
 
 from remit.channels import pairing
 from remit.channels.buttons import ButtonPress, ButtonReply
-from remit.channels.kind import ChatContext
+from remit.channels.kind import ChatContext, ChatReply
 from remit.channels.telegram import receiving
 from remit.channels.telegram.answers import AnswerRelay
 from remit.channels.telegram.bot_api import (
@@ -19,6 +19,7 @@ from remit.channels.telegram.bot_api import (
     BotReply,
     NoToken,
     address_of,
+    answer_of,
 )
 from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, units
 from remit.channels.telegram.receiving import ChatMessage, ChatPress
@@ -26,6 +27,8 @@ from remit.channels.telegram.section import TelegramSettings
 from remit.channels.telegram.sending import TelegramChannel
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
+from remit.model.conversation import Action, TaskRef
+from remit.model.delivery import Accepted
 from remit.store import inbound, meta
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
@@ -74,13 +77,18 @@ class TelegramWatch:
         self._channel = channel
         self._db, self._clock = context.db, context.clock
         self.relay = AnswerRelay(context, channel)
-        self._loops = (f"telegram:{context.name}", f"telegram answers:{context.name}")
+        name = context.name
+        self._loops = {
+            f"telegram:{name}": self._poll,
+            f"telegram answers:{name}": self.relay.follow,
+            f"telegram progress:{name}": self.relay.progress.follow,
+        }
         self._offset = f"telegram:{context.name}:offset"
         self._failures = 0
 
     def start(self) -> None:
-        self._context.background.start(self._loops[0], self._poll)
-        self._context.background.start(self._loops[1], self.relay.follow)
+        for name, work in self._loops.items():
+            self._context.background.start(name, work)
 
     async def close(self) -> None:
         await self._context.background.stop(*self._loops)
@@ -180,8 +188,18 @@ class TelegramWatch:
             await self._say_once(f"forwarded {about}", message.chat, _FORWARDED, message.message)
         elif (said := await self._context.buttons.take_text(came, message.text)) is not None:
             await self._reply(message.chat, said)
-        elif (text := await self._context.owner_wrote(came)) != "":
-            await self._say_once(f"noted {about}", message.chat, text, message.message)
+        elif (reply := await self._context.owner_wrote(came)).text:
+            await self._note(message, reply)
+
+    async def _note(self, message: ChatMessage, reply: ChatReply) -> None:
+        """Say what a message has started; the answer shows how that goes on."""
+        about, progress = f"{message.chat}:{message.message}", self.relay.progress
+        refs = [TaskRef(each, Action.CREATED) for each in reply.tasks]
+        await progress.expect(about, refs, reply.text)
+        receipt = await self._say_once(f"noted {about}", message.chat, reply.text, message.message)
+        await progress.placed(about, receipt)
+        if receipt:
+            await progress.note(receipt, reply.tasks)
 
     async def _pair(self, message: ChatMessage, address: str) -> None:
         code = str(message.code)
@@ -239,14 +257,20 @@ class TelegramWatch:
 
     async def _say_once(
         self, about: str, chat: int, text: str, reply_to: int | None = None
-    ) -> None:
-        """Say a sentence, once for each `about`; after a crash it may be missing, never doubled."""
+    ) -> str | None:
+        """Say a sentence, once for each `about`; after a crash it may be missing, never doubled.
+
+        Return what names the message, if it was said now and taken.
+        """
         mark = InboundMessage(f"{self._context.name} said {about}", self._context.name, {})
         if await self._db.write(_is_new, mark, self._clock.now()):
-            await self._say(chat, MarkedText(text), reply_to)
+            return await self._say(chat, MarkedText(text), reply_to)
+        return None
 
-    async def _say(self, chat: int, text: MarkedText, reply_to: int | None = None) -> None:
-        await self._channel.post(chat, text, reply_to=reply_to)
+    async def _say(self, chat: int, text: MarkedText, reply_to: int | None = None) -> str | None:
+        came = await self._channel.post(chat, text, reply_to=reply_to)
+        answer = answer_of(came, chat, self._clock.now())
+        return answer.ref if isinstance(answer, Accepted) else None
 
 
 def _is_new(tx: Tx, mark: InboundMessage, now: datetime) -> bool:

@@ -130,9 +130,12 @@ class TelegramChannel:
         *,
         reply_to: int | None = None,
         asks_for_text: bool = False,
+        silent: bool = False,
     ) -> BotAnswer:
         """One call: a message to a chat."""
         fields: dict[str, object] = {"chat_id": chat, **_text_fields(text)}
+        if silent:
+            fields["disable_notification"] = True
         if reply_to is not None:
             fields["reply_parameters"] = {
                 "message_id": reply_to,
