@@ -21,6 +21,7 @@ PLACES = {  # where it is killed, and how many messages are in doubt then
     "acted on, the offset not moved": ("telegram:handled:2", 0),
     "the answer claimed, not sent": ("telegram:claimed:1", 0),
     "the answer sent, not noted": ("telegram:answered:1", 0),
+    "the progress shown, not noted": ("telegram:edited:1", 0),
     "the result claimed, not sent": ("send:claimed:1", 1),
     "the button pressed, the offset not moved": ("telegram:pressed:1", 0),
     "the approved message sent, not noted": ("send:answered:2", 1),

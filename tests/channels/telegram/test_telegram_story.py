@@ -55,7 +55,12 @@ def test_work_asked_for_in_the_chat_comes_back_there_and_is_decided_there(tmp_pa
         asked = town.bot.write("Find two parks near me")
         result = town.sent("Done as asked.")
         assert result.entities == [{"type": "bold", "offset": 8, "length": 5}]
-        assert town.sent("Find two parks").reply_to == asked
+        ack = town.sent("Task: Find two parks")
+        assert ack.reply_to == asked
+        says_at_last(town, ack, r"^Task: Find two parks(.|\n)*\n\nDone \d\d:\d\d\.$")
+        replied = {"message_id": ack.message, "text": ack.text}
+        town.bot.write("How is this going?", reply_to_message=replied)
+        town.sent("“Find two parks near me”: done")
         approve(town)
         edit(town)
         send_back(town)
@@ -93,6 +98,7 @@ def approve(town: Town) -> None:
     town.bot.write(TELL_ANNA.format("the meeting is at noon"))
     shown = card(town, "the meeting is at noon")
     assert list(shown.buttons) == ["Approve", "Edit", "Send back", "Decline"]
+    assert "://" not in shown.text, "no address of this machine, which a phone cannot open"
     assert town.bot.texts(ANNA) == []
     town.bot.press(shown, "Approve")
     says_at_last(town, shown, r"Approved \d\d:\d\d, sent\.")
@@ -126,12 +132,15 @@ def send_back(town: Town) -> None:
 def answer(town: Town) -> None:
     town.bot.write("Find out how to renew my passport")
     shown = card(town, "Which passport do you hold?")
+    ack = town.sent("Task: Find out how")
+    says_at_last(town, ack, "Waits for you.$")
     before = len(town.bot.accepted)
     town.bot.press(shown, "Answer")
     town.sent("Write your answer.")
     town.bot.write("A German one")
     town.sent("Done as asked.", after=before)
     says_at_last(town, shown, r"A German one(.|\n)*Answered \d\d:\d\d")
+    says_at_last(town, ack, r"Done \d\d:\d\d\.$")
 
 
 def decline(town: Town) -> None:
