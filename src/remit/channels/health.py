@@ -1,10 +1,14 @@
 """How each channel of the settings stands, as far as can be seen without sending anything."""
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.channels.registry import ChannelSecrets
+from remit.contacts.book import FILE, OWNER
+from remit.contacts.book import load as load_contacts
 from remit.errors import RemitError
 from remit.ports import Clock
 from remit.settings.channels import ChannelSettings, OAuthSettings
@@ -23,7 +27,7 @@ class ChannelState(Struct, frozen=True):
 
 
 def channel_states(
-    keys: ChannelSecrets, clock: Clock, off: Mapping[str, str]
+    keys: ChannelSecrets, clock: Clock, off: Mapping[str, str], home: Path
 ) -> dict[str, ChannelState]:
     """Every channel of the settings; `off` says why one switched itself off."""
     if not keys.chosen:
@@ -31,10 +35,11 @@ def channel_states(
     from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
 
     wrong = setup.complaints(keys, clock)
-    return {
+    found = {
         name: _state(name, each, keys, wrong.get(name), off.get(name))
         for name, each in keys.chosen.items()
     }
+    return {name: _with_chat(each, keys.chosen[name], home) for name, each in found.items()}
 
 
 def _state(
@@ -67,6 +72,20 @@ def _health(name: str, chosen: ChannelSettings, keys: ChannelSecrets) -> tuple[s
     if warning := chosen.warning(name):
         return "warn", *warning, True
     return "ok", chosen.ready(name), "", True
+
+
+def _with_chat(state: ChannelState, chosen: ChannelSettings, home: Path) -> ChannelState:
+    """Say that the owner's chat is yet to be connected, where that is done by a code."""
+    if state.verdict != "ok" or chosen.pairing_link("") is None:
+        return state
+    try:
+        book = load_contacts(home / FILE)
+    except RemitError:
+        return state  # the doctor says what is wrong with it
+    if any(each.role == OWNER and state.name in each.lines for each in book):
+        return state
+    said, todo = "has no chat of yours yet", f"remit channels pair {state.name}"
+    return replace(state, verdict="warn", said=said, todo=todo)
 
 
 def _sign_in_problem(chosen: OAuthSettings, keys: ChannelSecrets) -> str:

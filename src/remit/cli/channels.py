@@ -109,7 +109,10 @@ def add(  # noqa: PLR0913 - each is a flag
     if not getattr(found, "added_by", ""):
         return _ask_and_test(kind, name)
     secret = found.secret_fields[0]
-    values: dict[str, object] = {"kind": kind, secret: secrets.value_of(f"{name}_{secret}")}
+    label, hint = found.asks.get(secret, (secret, ""))
+    if hint and sys.stdin.isatty():
+        out.hint(hint)
+    values: dict[str, object] = {"kind": kind, secret: secrets.value_of(label)}
     with remit_client.opened(settings) as way:
         way.ask(ChangeSection(f"channels.{name}", values | ({"url": url} if url else {})))
     if not json:

@@ -43,7 +43,8 @@ def configured_channels(settings: Settings) -> list[ChannelState]:
 
     keys = ChannelSecrets(secrets_of(settings.home), os.environ, settings.channels)
     with glance(settings.database) as tx:
-        return [*channel_states(keys, WallClock(), permissions.channels_off(tx)).values()]
+        off = permissions.channels_off(tx)
+        return [*channel_states(keys, WallClock(), off, settings.home).values()]
 
 
 def notice_findings(settings: Settings, now: datetime) -> Iterator[DoctorFinding]:

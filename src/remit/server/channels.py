@@ -70,7 +70,7 @@ def _keeps(house: App, name: str) -> SendGuarantee:
 
 def states_of(house: App, off: Mapping[str, str]) -> dict[str, ChannelState]:
     """Whether each channel has what it needs; asks the machine's keyring, which may be slow."""
-    return channel_states(keys_of(house.settings), house.clock, off)
+    return channel_states(keys_of(house.settings), house.clock, off, house.settings.home)
 
 
 def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:

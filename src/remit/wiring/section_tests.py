@@ -58,7 +58,7 @@ class SectionTests:
 
 
 def _channel(settings: Settings, name: str, clock: Clock) -> SectionResult:
-    state = channel_states(keys_of(settings), clock, {})[name]
+    state = channel_states(keys_of(settings), clock, {}, settings.home)[name]
     return SectionResult(state.verdict != "fail" and state.ready, f"{name}: {state.said}.")
 
 

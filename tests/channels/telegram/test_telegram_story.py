@@ -230,6 +230,7 @@ def test_strangers_forwards_edits_and_files_start_nothing_and_are_told_why(tmp_p
     with Town() as town:
         seat, bot = seat_of(tmp_path), town.bot
         code = add(seat, town)
+        assert "has no chat of yours yet" in seat.run("channels").out
         bot.write("Delete everything", sender=STRANGER)  # before there is an owner
         bot.write("NOTTHECODE", sender=STRANGER)
         bot.write(f"/start {code}", sender=OWNER, chat=GROUP)  # a group is nobody's own chat
@@ -278,6 +279,7 @@ def sum_up_a_forward(town: Town, client: Client) -> None:
 
 def test_a_contact_is_paired_by_the_owner_and_a_group_too(tmp_path: Path) -> None:
     with Town() as town, paired(tmp_path, town) as client:
+        assert "is connected with your chat" in client.seat.run("channels").out
         path = client.seat.home / "contacts.yaml"
         path.write_text(path.read_text() + "- name: Anna\n- name: The club\n")
         for name, chat in (("Anna", ANNA), ("The club", GROUP)):

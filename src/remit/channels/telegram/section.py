@@ -27,7 +27,8 @@ class TelegramSettings(ChannelKind, frozen=True, kw_only=True):
     url: str = "https://api.telegram.org"
 
     def ready(self, name: str) -> str:
-        return f"has what it needs; `remit channels pair {name}` connects your chat, or a contact's"
+        del name
+        return "is connected with your chat"
 
     def door_problem(self, name: str, authserv_id: str) -> str:
         del name
