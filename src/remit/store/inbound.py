@@ -55,19 +55,19 @@ def take(tx: Tx, came: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
     return woken
 
 
-def note_sent(tx: Tx, channel: str, ref: str, task_id: TaskId, now: datetime) -> None:
-    """Note which task a message of ours is about that is neither a delivery nor a notice."""
-    take(tx, [InboundMessage(_sent(channel, ref), channel, {"task": task_id})], now)
+def note_message(tx: Tx, channel: str, ref: str, task_id: TaskId, now: datetime) -> None:
+    """Note which task a message of a chat is about that is neither a delivery nor a notice."""
+    take(tx, [InboundMessage(_about(channel, ref), channel, {"task": task_id})], now)
 
 
 def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
     """Return the task of the noted message that another one replies to."""
-    row = tx.one("get_inbound", {"ref": _sent(channel, ref)})
+    row = tx.one("get_inbound", {"ref": _about(channel, ref)})
     return None if row is None else TaskId(str(json.loads(str(row["body"]))["task"]))
 
 
-def _sent(channel: str, ref: str) -> str:
-    return f"{channel} sent {ref}"
+def _about(channel: str, ref: str) -> str:
+    return f"{channel} about {ref}"
 
 
 def forget(tx: Tx, before: datetime) -> int:

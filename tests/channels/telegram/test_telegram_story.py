@@ -52,15 +52,7 @@ def says_at_last(town: Town, shown: Sent, pattern: str) -> None:
 def test_work_asked_for_in_the_chat_comes_back_there_and_is_decided_there(tmp_path: Path) -> None:
     with Town() as town, paired(tmp_path, town) as client:
         befriend(client)
-        asked = town.bot.write("Find two parks near me")
-        result = town.sent("Done as asked.")
-        assert result.entities == [{"type": "bold", "offset": 8, "length": 5}]
-        ack = town.sent("Task: Find two parks")
-        assert ack.reply_to == asked
-        says_at_last(town, ack, r"^Task: Find two parks(.|\n)*\n\nDone \d\d:\d\d\.$")
-        replied = {"message_id": ack.message, "text": ack.text}
-        town.bot.write("How is this going?", reply_to_message=replied)
-        town.sent("“Find two parks near me”: done")
+        order(town)
         approve(town)
         edit(town)
         send_back(town)
@@ -83,6 +75,21 @@ def test_work_asked_for_in_the_chat_comes_back_there_and_is_decided_there(tmp_pa
             for each in cast("list[JsonMap]", client.task(str(task["id"]))["reviews"])
         }
         assert by == {"owner: by telegram", "owner"}
+
+
+def order(town: Town) -> None:
+    """The result comes back, the answer shows how it goes on, and a reply is about the task."""
+    asked = town.bot.write("Find two parks near me")
+    result = town.sent("Done as asked.")
+    assert result.entities == [{"type": "bold", "offset": 8, "length": 5}]
+    ack = town.sent("Task: Find two parks")
+    assert ack.reply_to == asked
+    says_at_last(town, ack, r"^Task: Find two parks(.|\n)*\n\nDone \d\d:\d\d\.$")
+    for message in (ack.message, asked):  # a reply to either is about the task
+        before = len(town.bot.accepted)
+        replied = {"message_id": message, "text": ack.text}
+        town.bot.write("How is this going?", reply_to_message=replied)
+        town.sent("“Find two parks near me”: done", after=before)
 
 
 def page(client: Client, path: str) -> str:

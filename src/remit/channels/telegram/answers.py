@@ -162,9 +162,8 @@ class AnswerRelay:
             receipt = await self._post(text, buttons, found.reply_to)
         failpoint("telegram:answered")
         await self.progress.placed(str(seq), receipt, asks=bool(buttons))
-        if receipt:
-            about = [each.task_id for each in found.turn.task_refs]
-            await self.progress.note(receipt, about)
+        about = [each.task_id for each in found.turn.task_refs]
+        await self.progress.note(receipt, found.reply_to, about)
         if receipt and found.asks is not None and buttons:
             await self._db.write(meta.put, f"{self._cards}{found.asks}", receipt)
         await self._db.write(_moved_on, self._place, str(seq), self._claim)

@@ -198,8 +198,7 @@ class TelegramWatch:
         await progress.expect(about, refs, reply.text)
         receipt = await self._say_once(f"noted {about}", message.chat, reply.text, message.message)
         await progress.placed(about, receipt)
-        if receipt:
-            await progress.note(receipt, reply.tasks)
+        await progress.note(receipt, message.message, reply.tasks)
 
     async def _pair(self, message: ChatMessage, address: str) -> None:
         code = str(message.code)

@@ -110,11 +110,12 @@ class ProgressMessages:
             await self._db.write(_place, self._prefix + key, number, asks)
         self._poke(key)
 
-    async def note(self, receipt: str, about: Sequence[TaskId]) -> None:
-        """Note that a reply to this message is about its one task."""
-        if len(set(about)) == 1:
-            name, now = self._context.name, self._clock.now()
-            await self._db.write(inbound.note_sent, name, receipt, about[0], now)
+    async def note(self, receipt: str | None, order: int | None, about: Sequence[TaskId]) -> None:
+        """Note that a reply to an answer, or to what it answers, is about its one task."""
+        name, now = self._context.name, self._clock.now()
+        ordered = f"{chat_of(self._context.owner_address())}:{order}" if order else None
+        for ref in filter(None, (receipt, ordered)) if len(set(about)) == 1 else ():
+            await self._db.write(inbound.note_message, name, ref, about[0], now)
 
     async def takes(self, task_id: TaskId, receipt: str, text: str) -> bool:
         """Show a decision above the progress, if this message shows it; else the caller does."""
@@ -221,7 +222,7 @@ class ProgressMessages:
             number = int(answer.ref.rpartition(":")[2])
             made = {"message": number, "head": "", "shown": due.text.text, "begun": True}
             await self._db.write(_change, name, **made)
-            await self.note(answer.ref, stored.tasks)
+            await self.note(answer.ref, None, stored.tasks)
             self._poke(key)
         elif isinstance(answer, SendRetry | Locked):  # it did not leave
             await self._db.write(_change, name, claimed=False)
