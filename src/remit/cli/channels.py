@@ -35,7 +35,7 @@ from remit.operations.settings_arguments import (
     SwitchChannelOn,
 )
 from remit.settings import Settings
-from remit.settings.channels import kinds
+from remit.settings.channels import ChannelSettings, kinds
 from remit.settings.forms import form_for
 from remit.store import inbound, reviews, tasks
 from remit.store.read_only import glance
@@ -108,17 +108,21 @@ def add(  # noqa: PLR0913 - each is a flag
         raise BadInput(f"kind is {kind!r:.60}; it may be {known}.", field="kind")
     if not getattr(found, "added_by", ""):
         return _ask_and_test(kind, name)
-    secret = found.secret_fields[0]
-    label, hint = found.asks.get(secret, (secret, ""))
-    if hint and sys.stdin.isatty():
-        out.hint(hint)
-    values: dict[str, object] = {"kind": kind, secret: secrets.value_of(label)}
+    values: dict[str, object] = {"kind": kind, found.secret_fields[0]: _ask_secret(found)}
     with remit_client.opened(settings) as way:
         way.ask(ChangeSection(f"channels.{name}", values | ({"url": url} if url else {})))
     if not json:
         made = house_settings.load().channels[name]
         out.say(f"{name} is set up: {getattr(made, 'bot', kind)}.")
     return _pair_owner(name, as_json=json)
+
+
+def _ask_secret(kind: type[ChannelSettings]) -> str:
+    """Ask for the secret of a channel, and say where it comes from."""
+    label, hint = kind.asks[kind.secret_fields[0]]
+    if sys.stdin.isatty():
+        out.hint(hint)
+    return secrets.value_of(label)
 
 
 def _ask_and_test(kind: str, name: str) -> int:
