@@ -17,8 +17,19 @@ from tests.soak import SOAK
 # Every check is on. What the schema admits is never refused as unreadable (422). It may still be
 # refused as things stand: nobody is called so (404), a time has passed (409), no such ETag (412).
 SETTINGS = """
+hooks = "hooks.py"
 [checks.positive_data_acceptance]
 expected-statuses = ["2xx", "304", "401", "403", "404", "409", "412"]
+"""
+# One key for two different requests is refused, and rightly: each request gets a key of its own.
+HOOKS = """
+import re, uuid, schemathesis
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    key = case.headers and case.headers.get("Idempotency-Key")
+    if isinstance(key, str) and re.fullmatch("[!-~]{1,200}", key):
+        case.headers["Idempotency-Key"] = f"{key}-{uuid.uuid4()}"
 """
 HOW_LONG = (
     ("--phases=examples,coverage,fuzzing", "--max-examples=5")
@@ -40,6 +51,7 @@ PARTS = {
 def test_nothing_is_found_against_the_description_of_the_api(tmp_path: Path, part: str) -> None:
     config = tmp_path / "schemathesis.toml"
     config.write_text(SETTINGS)
+    (tmp_path / "hooks.py").write_text(HOOKS)
     with Served(tmp_path / "home") as served:
         served.add("Water the plants")
         served.post("/api/messages", {"text": "Remind me every day at 08:30 to stretch"})
