@@ -137,7 +137,9 @@ class Repeater:
         now = self._clock.now()
         for each, planned in await self._db.read(occurrences.overdue, now - ON_TIME):
             later = await self._db.read(occurrences.due_later, each, now)
-            if planned not in chosen(sorted([planned, *later]), now, self._rules.missed, self._rules):
+            if planned not in chosen(
+                sorted([planned, *later]), now, self._rules.missed, self._rules
+            ):
                 await self._db.write(occurrences.skip, each, slots.ASLEEP, now)
 
     async def _watching(self) -> None:
