@@ -23,16 +23,8 @@ VARIABLES: Final = (
     *("LD_PRELOAD", "FAKETIME", "FAKETIME_DONT_FAKE_MONOTONIC", "FAKETIME_NO_CACHE"),
     "PYTHONPATH",
 )
-# Where the machine's own clock is read: commands, real processes, and all that is about time.
-_FOLDERS: Final = (
-    *("cli", "server", "mcp", "a2a", "peer", "calendar", "triggers", "channels", "converse"),
-    *("engine", "intake", "store", "notify", "recall"),
-)
-TESTS: Final = (
-    *(f"tests/{each}" for each in _FOLDERS),
-    "tests/test_run.py",
-    "tests/test_repeat.py",
-)
+# Browsers, several machines and vendors take long, and have clocks of their own.
+_LEFT_OUT: Final = ("browser", "machines", "live")
 SECONDS_BEFORE: Final = (0.2, 1.0, 2.0, 4.0)
 
 # Name -> the zone of the machine, and the moments (UTC) that pass during a test.
@@ -47,20 +39,33 @@ CLOCKS: Final = {
 def main(arguments: list[str]) -> int:
     """Run pytest under each clock, or the one that FAKED_CLOCK names; return the worst exit code.
 
-    Without a path among the arguments, `TESTS` are run.
+    Without a path among the arguments, the whole suite is run, folder by folder.
     """
     library = next(Path("/").glob(LIBRARIES), None)
     if library is None:
         sys.stdout.write(f"{MISSING}\n")
         return 0
-    if not any(Path(each.partition("::")[0]).exists() for each in arguments):
-        arguments = [*arguments, *TESTS]
-    only = os.environ.get("FAKED_CLOCK")
-    return max(_run(name, library, arguments) for name in ([only] if only else CLOCKS))
+    given = any(Path(each.partition("::")[0]).exists() for each in arguments)
+    only, codes = os.environ.get("FAKED_CLOCK"), dict[str, int]()
+    for name in [only] if only else CLOCKS:
+        for paths in [[]] if given else _folders():
+            label = f"{paths[0] if len(paths) == 1 else 'tests'} at {name}"
+            codes[label] = _run(name, library, [*arguments, *paths])
+    failed = [label for label, code in codes.items() if code]
+    sys.stdout.write(f"Failed under a faked clock: {', '.join(failed) or 'nothing'}.\n")
+    return max(codes.values())
+
+
+def _folders() -> list[list[str]]:
+    """The folders with tests, each alone, and the tests that lie beside them."""
+    root = Path("tests")
+    found = sorted(each for each in root.iterdir() if any(each.rglob("test_*.py")))
+    beside = [str(each) for each in sorted(root.glob("test_*.py"))]
+    return [*([str(each)] for each in found if each.name not in _LEFT_OUT), beside]
 
 
 def _run(name: str, library: Path, arguments: list[str]) -> int:
-    sys.stdout.write(f"With the clock at {name}:\n")
+    sys.stdout.write(f"With the clock at {name}: {' '.join(arguments)[:80]}\n")
     sys.stdout.flush()
     environ = {
         **os.environ,

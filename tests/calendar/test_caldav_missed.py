@@ -97,9 +97,9 @@ async def test_missed_starts_are_not_run_if_the_settings_say_skip(
     ("rules", "days", "runs"),
     [
         (ALL, 3, "a 20260302, a 20260303, a 20260304, a 20260305, b 2026-03-"),
-        # The first had its task already.
-        (replace(ALL, most=2), 5, "a 20260302, a 20260306, a 20260307, b 2026-03-"),
-        (ScheduleSettings(), 2, "a 20260302, a 20260304, b 2026-03-"),
+        # That the first had its task already does not matter.
+        (replace(ALL, most=2), 5, "a 20260306, a 20260307, b 2026-03-"),
+        (ScheduleSettings(), 2, "a 20260304, b 2026-03-"),
         (ScheduleSettings(catch_up=24), 3, "a 20260305"),
     ],
 )
@@ -151,8 +151,9 @@ async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
         assert set((await stage.fired()).values()) == {1}
 
 
-async def test_a_clock_that_was_far_ahead_for_two_minutes_costs_no_start_to_come(
-    server: Server, tmp_path: Path
+@pytest.mark.parametrize("span", [timedelta(minutes=2), 3 * HOUR])
+async def test_a_clock_that_was_far_ahead_for_a_while_costs_no_start_to_come(
+    server: Server, tmp_path: Path, span: timedelta
 ) -> None:
     async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
         await stage.look()
@@ -160,8 +161,8 @@ async def test_a_clock_that_was_far_ahead_for_two_minutes_costs_no_start_to_come
         await stage.live(2 * HOUR)
         right = stage.now
         stage.world.clock.jump(right + 400 * DAY)
-        await stage.live(timedelta(minutes=2))
-        stage.world.clock.jump(right + timedelta(minutes=2))
+        await stage.live(span)
+        stage.world.clock.jump(right + span)
         await stage.world.run()
         await phone.write("b", event("b", right + 5 * HOUR, "Call Anna"))
         await stage.live(3 * DAY)
@@ -171,6 +172,32 @@ async def test_a_clock_that_was_far_ahead_for_two_minutes_costs_no_start_to_come
             f"{uid} {slot[:8]}" for uid, slot in fired
         }
         assert set(fired.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("rules", "runs"),
+    [
+        (SKIP, []),
+        (ScheduleSettings(catch_up=1), []),
+        (ScheduleSettings(), ["a 20260302T140000Z"]),
+        (ALL, [f"a 20260302T{hour}0000Z" for hour in (10, 12, 14)]),
+    ],
+)
+async def test_starts_that_came_while_the_machine_slept_are_run_as_the_settings_say(
+    server: Server, tmp_path: Path, rules: ScheduleSettings, runs: list[str]
+) -> None:
+    """The first start has its task already: the engine does not run it before it is decided."""
+    async with agenda(server, tmp_path, rules) as (stage, phone):
+        await stage.look()
+        await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=HOURLY;INTERVAL=2"))
+        await stage.look()
+        await stage.world.run()
+        stage.world.clock.advance(7 * HOUR - timedelta(minutes=30))
+        stage.world.house.engine.nudge()
+        await stage.world.house.engine.settled()
+        await stage.live(timedelta(minutes=20))
+
+        assert sorted(f"{uid} {slot}" for uid, slot in await stage.fired()) == runs
 
 
 @pytest.mark.parametrize("kind", ["VEVENT", "VTODO"])

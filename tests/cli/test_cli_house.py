@@ -1,24 +1,20 @@
 """The house itself: its health, its backups, its journal, its completion scripts."""
 
 import json
-import secrets
 import sqlite3
 import stat
-from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 
 from remit.cli.main import run
-from remit.intake.admit import make
-from remit.model.ids import Ids
-from remit.store import moves, tasks
-from remit.store.connection import SqliteTx, connect
-from remit.triggers import cue_admission
+from remit.model.delivery import Accepted
+from remit.store import deliveries
+from remit.store.database import Params, Row
+from remit.store.read_only import ReadOnlyFile
 from tests.cli.terminal import Terminal
-from tests.store.scene import AT
+from tests.store.scene import BODY, DIGEST, Scene
 
 
 def verdicts(seat: Terminal) -> dict[str, str]:
@@ -117,43 +113,31 @@ def test_a_changed_byte_is_found_by_the_audit(tmp_path: Path) -> None:
     assert "is not what was admitted" in after.out
 
 
-def _write_on(path: Path, stop: Event, written: Counter[str]) -> None:
-    """Write as Remit does at work: whole transactions, one after another."""
-    ids = Ids(lambda: AT, secrets.randbits)
-    with closing(connect(path)) as connection:
-        connection.execute("PRAGMA synchronous = OFF")  # the more is written meanwhile, the better
-        tx = SqliteTx(connection)
-        while not stop.is_set():
-            made = make(cue_admission.cue("Busy", ref=f"busy-{ids.ulid()}"), ids, AT)
-            tx.begin()
-            tasks.admit(tx, made)
-            tx.commit()
-            tx.begin()
-            moves.cancel(tx, made.id, AT)
-            tx.commit()
-            written["tasks"] += 1
-
-
 def test_the_audit_raises_no_alarm_while_remit_writes_and_finds_a_change_all_the_same(
-    tmp_path: Path,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    seat, stop, path = Terminal(tmp_path), Event(), tmp_path / "home" / "agent.db"
-    seat.given(*(f"Task {n}" for n in range(100)))
-    written = Counter[str]()
-    writer = Thread(target=_write_on, args=(path, stop, written))
-    writer.start()
-    try:
-        said = [seat.run("audit", "verify") for _ in range(5)]
-    finally:
-        stop.set()
-        writer.join()
+    """Before each question of the audit Remit sends something and creates a task."""
+    scene = Scene(tmp_path / "agent.db")
+    claim = scene.delivering(*["whatsapp"] * 60)
+    unsent, ask = iter(claim.task.delivery), ReadOnlyFile.all
 
-    assert written["tasks"] > len(said)
-    assert [(each.code, each.out) for each in said] == [(0, "")] * 5
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE tasks SET title = 'Sooner' WHERE no = 1")
-        connection.commit()
-    assert "put the newest backup in place" in seat.run("audit", "verify").err
+    def ask_while_remit_works(tx: ReadOnlyFile, name: str, params: Params = ()) -> list[Row]:
+        sends = next(unsent)
+        attempt = scene.do(deliveries.claim_send, claim.lease, sends, BODY, DIGEST, scene.now)
+        answer = Accepted(f"w-{attempt}")
+        scene.do(deliveries.settle_send, claim.lease, sends, attempt, answer, scene.now)
+        scene.ready()
+        return ask(tx, name, params)
+
+    monkeypatch.setenv("REMIT_HOME", str(tmp_path))
+    monkeypatch.setattr(ReadOnlyFile, "all", ask_while_remit_works)
+    for _ in range(3):
+        assert run(("audit", "verify")) == 0, capsys.readouterr()
+    assert scene.get(claim.task.id).delivery != claim.task.delivery
+    scene.sql("UPDATE tasks SET title = 'Sooner' WHERE no = 1")
+    assert run(("audit", "verify")) == 1
+    scene.close()
+    assert "put the newest backup in place" in capsys.readouterr().err
 
 
 def test_logs_are_written_anew_from_the_journal(tmp_path: Path) -> None:

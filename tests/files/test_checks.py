@@ -2,7 +2,6 @@
 
 import io
 import os
-import time
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -193,9 +192,11 @@ def test_a_content_is_kept_once_and_never_believed_unchecked(tmp_path: Path) -> 
 
 
 def test_only_what_nothing_refers_to_is_removed(tmp_path: Path) -> None:
-    kept, now = KeptFiles(tmp_path / "files"), datetime.fromtimestamp(time.time(), UTC)
+    kept, now = KeptFiles(tmp_path / "files"), datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
     assert kept.sweep((), (), now) == 0
     names = [kept.keep(name, name.encode()).sha256 for name in ("a", "b", "c")]
+    for each in names:
+        os.utime(kept.folder / each, (now.timestamp(), now.timestamp()))
 
     assert kept.sweep({names[0]}, {names[1]}, now) == 1, "of a deleted task at once"
     assert [kept.read(each) is not None for each in names] == [True, False, True]

@@ -21,10 +21,14 @@ from remit.server.serve import serve
 from remit.settings import load
 from remit.store import conversations, events, tasks
 from remit.store.database import Tx
+from remit.store.secrets import Secrets
 from remit.system.background import RECOVERED_AFTER
 from remit.testing import FrozenClock
 from remit.triggers import cue_admission
 from remit.wiring import App, opened, start, watch
+from remit.wiring.reload import SettingsReload
+from tests.channels.telegram.bot_server import TOKEN as BOT_TOKEN
+from tests.channels.telegram.bot_server import BotServer
 from tests.engine.rig import until
 from tests.ports import free_port
 
@@ -55,6 +59,11 @@ imap_password = "mail"
 authserv_id = "mx.example.test"
 [folders.papers]
 path = "{folder}"
+[channels.chat]
+kind = "telegram"
+token = "telegram_token"
+url = "{bot}"
+[doors.chat]
 """
 LOOPS = {
     "calendar task list",
@@ -75,8 +84,11 @@ LOOPS = {
     "returned mail",
     "review files",
     "search index",
+    "settings file",
     "task dispatch",
     "task logs",
+    "telegram answers:chat",
+    "telegram:chat",
     "telemetry",
     "terminal messages",
     "worktree cleanup",
@@ -126,8 +138,16 @@ def kill(name: str) -> None:
 @asynccontextmanager
 async def running(home: Path) -> AsyncIterator[Running]:
     (home / "papers").mkdir(parents=True)
-    text = SETTINGS.format(port=free_port(), folder=home / "papers")
-    (home / "settings.toml").write_text(text)
+    Secrets(home).put("telegram_token", BOT_TOKEN)
+    async with BotServer() as bot:
+        text = SETTINGS.format(port=free_port(), folder=home / "papers", bot=bot.root)
+        (home / "settings.toml").write_text(text)
+        async with _running(home) as found:
+            yield found
+
+
+@asynccontextmanager
+async def _running(home: Path) -> AsyncIterator[Running]:
     clock, brain = FrozenClock(), script([{"reply": "<deliverable>Hi</deliverable>"}])
     settings, url = load({"REMIT_HOME": str(home)}), asyncio.get_running_loop().create_future()
     async with opened(settings, clock=clock, brain=brain) as house:
@@ -136,6 +156,7 @@ async def running(home: Path) -> AsyncIterator[Running]:
         await start(house)
         await watch(house)
         await url
+        SettingsReload(house, settings, lambda _: None).start()
         up_process.follow(house, 0, lambda *_: None, Telemetry(_Nothing(), _Nothing()))  # type: ignore[arg-type]
         headers = {"Authorization": f"Bearer {TOKEN}"}
         line = connect(url.result().replace("http", "ws") + "/ws", additional_headers=headers)

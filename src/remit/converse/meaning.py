@@ -113,22 +113,31 @@ def _held(parts: tuple[Words, ...], words: Words) -> list[Words] | None:
     return None
 
 
-_WORDS: Final = PhraseTable(
-    {
-        ReviewAnswer.APPROVE: (
-            *("yes", "yes please", "ok", "okay", "approve", "approved", "go ahead", "send it"),
-            *("do it", "ja", "ja bitte", "genehmigt", "einverstanden", "abschicken"),
-            *("sí", "vale", "de acuerdo", "adelante", "aprobado"),
-        ),
-        ReviewAnswer.DECLINE: (
-            *("no", "no thanks", "decline", "declined", "stop", "don't", "do not send it"),
-            *("nein", "nein danke", "ablehnen", "abgelehnt", "no gracias", "rechazado"),
-        ),
-        ReviewAnswer.ARRIVED: ("arrived", "it arrived"),
-        ReviewAnswer.RESEND: ("resend", "send it again"),
-        ReviewAnswer.DROP: ("drop", "leave it out"),
-    }
-)
+_PHRASES: Final = {
+    ReviewAnswer.APPROVE: (
+        *("yes", "yes please", "ok", "okay", "approve", "approved", "go ahead", "send it"),
+        *("do it", "ja", "ja bitte", "genehmigt", "einverstanden", "abschicken"),
+        *("sí", "vale", "de acuerdo", "adelante", "aprobado"),
+    ),
+    ReviewAnswer.DECLINE: (
+        *("no", "no thanks", "decline", "declined", "stop", "don't", "do not send it"),
+        *("nein", "nein danke", "ablehnen", "abgelehnt", "no gracias", "rechazado"),
+    ),
+    ReviewAnswer.ARRIVED: ("arrived", "it arrived"),
+    ReviewAnswer.RESEND: ("resend", "send it again"),
+    ReviewAnswer.DROP: ("drop", "leave it out"),
+}
+_WORDS: Final = PhraseTable(_PHRASES)
+
+
+def is_decision(text: str) -> bool:
+    """Whether words decide a question, whichever it is."""
+    return _WORDS.read(words_of(text)) is not None
+
+
+def decision_words(review: Review) -> list[str]:
+    """Return the words that decide a question, one for each of its answers."""
+    return [words[0] for answer, words in _PHRASES.items() if answer in review.options]
 
 
 def read_decision(review: Review, text: str, by: str) -> Decision | None:

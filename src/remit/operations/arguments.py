@@ -27,6 +27,7 @@ from remit.operations.texts import (
     SaidText,
     TaskIdText,
     TitleText,
+    WatchTarget,
     any_value,
     either,
     no_value,
@@ -146,8 +147,8 @@ class NewWatch(ArgumentPart, frozen=True):
     a JSON pointer of what counts.
     """
 
-    target: Annotated[str, Meta(max_length=2_000)]
-    part: Annotated[str, Meta(max_length=500)] = ""
+    target: WatchTarget
+    part: Annotated[str, Meta(max_length=500, extra_json_schema={"format": "regex"})] = ""
 
 
 class NewTask(Arguments, frozen=True):

@@ -96,7 +96,7 @@ async def remove(request: OperationRequest, said: args.RemoveConversation) -> An
 
 async def say(request: OperationRequest, said: args.NewTurn) -> Answer:
     """Store a turn; the answer is included if it comes quickly."""
-    about = ids.task_id(said.about) if said.about else None
+    about = ids.task_id(said.about) if said.about is not None else None
     talk, ident = request.house.talk, conversation_id(said.id)
     spoken = await talk.say(ident, said.text, about=about, channel=request.channel, key=request.ref)
     answer = await talk.answered(spoken, said.patience) if said.patience else None

@@ -47,6 +47,16 @@ Attachments: TypeAlias = Annotated[dict[ChannelWord, Annotated[str, _HASH]], Met
 TaskIdText: TypeAlias = Annotated[
     str, Meta(extra_json_schema={"pattern": "^task-[0-7][0-9A-HJKMNP-TV-Z]{25}$"})
 ]
+WatchTarget: TypeAlias = Annotated[
+    str,
+    Meta(
+        max_length=2_000,
+        extra_json_schema={
+            "pattern": "^(?:https?://|command:.|calendar:.|folder:/)",
+            **READABLE,
+        },
+    ),
+]
 
 # A rule in one order, so that each part stands once; the server takes any order.
 _DAY: Final = "(?:MO|TU|WE|TH|FR|SA|SU)"

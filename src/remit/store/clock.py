@@ -23,6 +23,7 @@ _STATEMENTS: Final = (
     "correct_notice_times",
     "correct_review_times",
     "correct_calendar_times",
+    "correct_resource_times",
     "correct_inbound_times",
     "correct_spending_times",
     "correct_delivery_times",

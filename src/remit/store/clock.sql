@@ -21,6 +21,10 @@ UPDATE reviews SET later_until = :now
 -- name: correct_calendar_times
 UPDATE calendars SET looked_at = :now WHERE looked_at > :ahead;
 
+-- name: correct_resource_times
+-- Starts to come that were deleted as old are expanded again.
+UPDATE resources SET until_at = :now WHERE until_at > :now;
+
 -- name: correct_inbound_times
 -- What was heard counts for an hour or a day, not until a day that is far away.
 UPDATE inbound SET heard_at = :now, said_at = CASE WHEN said_at > :now THEN :now ELSE said_at END

@@ -229,16 +229,15 @@ def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
     return TaskId(task) if task else None
 
 
-def question_in(tx: Tx, channel: str, ref: str) -> ReviewId | None:
-    """Return the one question that a message asked; None for none or several."""
+def question_in(tx: Tx, channel: str, ref: str) -> tuple[ReviewId | None, bool]:
+    """Return the question that a message asks and nothing else, and whether it asks any."""
     row = tx.one("find_notice", {"channel": channel, "key": None, "ref": ref})
     if row is None:
-        return None
-    found = _notice(row)
-    alone = len(in_parcel(tx, found.parcel or found.id)) <= 1
-    if found.news is not NoticeKind.QUESTION or not alone:
-        return None
-    return ReviewId(found.telling.href.removeprefix("/inbox/"))
+        return None, False
+    first = _notice(row)
+    together = in_parcel(tx, first.parcel or first.id) or [first]
+    asked = [each.telling.href.removeprefix("/inbox/") for each in together if each.telling.asks]
+    return ReviewId(asked[0]) if asked and len(together) == 1 else None, bool(asked)
 
 
 def receipts(tx: Tx, way: str, review: Review) -> tuple[str, ...]:

@@ -153,6 +153,15 @@ def overdue(tx: Tx, before: datetime) -> list[tuple[StoredOccurrence, datetime]]
     return [(_occurrence(row), rows.parse_time(row["scheduled_for"])) for row in found]
 
 
+def due_later(tx: Tx, each: StoredOccurrence, now: datetime) -> list[datetime]:
+    """Return the starts of the same event between this one and now that are not dropped."""
+    return [
+        other.start
+        for other in of_event(tx, each.uid)
+        if each.start < other.start <= now and other.state is not OccurrenceState.DROPPED
+    ]
+
+
 def soonest(tx: Tx, now: datetime) -> datetime | None:
     """Return when the next start without a task is."""
     row = tx.one("next_occurrence", {"now": rows.ms(now)})

@@ -59,7 +59,10 @@ SELECT * FROM occurrences INDEXED BY occurrences_given
 UPDATE occurrences SET state = 'dropped', why = :why WHERE uid = :uid AND key = :key;
 
 -- name: prune_occurrences
-DELETE FROM occurrences WHERE state = 'dropped' AND start_at < :before;
+-- Not by a clock that is ahead: of a task that ended just now the start is kept.
+DELETE FROM occurrences
+ WHERE state = 'dropped' AND start_at < :before
+   AND NOT EXISTS (SELECT 1 FROM tasks WHERE id = task_id AND updated_at >= :before);
 
 -- name: put_occurrence
 INSERT INTO occurrences (

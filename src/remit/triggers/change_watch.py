@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from remit.errors import BadInput, Permanent, Transient
+from remit.errors import BadInput, Permanent, Transient, UnknownName
 from remit.model.codec import Json
 from remit.model.series import WatchKind, WatchLook, watch_kind
 from remit.model.task import Task
@@ -45,7 +45,8 @@ def new_watch(target: str, part: str, commands: Mapping[str, object]) -> Conditi
         raise BadInput(sentence, field="watch")
     if kind is WatchKind.COMMAND and rest not in commands:
         known = ", ".join(commands) or "none"
-        raise BadInput(f"There is no command {rest!r:.60} in the settings; there is {known}.")
+        sentence = f"There is no command {rest!r:.60} in the settings; there is {known}."
+        raise UnknownName(sentence, field="watch")
     if kind is WatchKind.FOLDER and not Path(rest).is_absolute():
         raise BadInput("A watched folder must be a full path.", field="watch")
     _check_part(part)

@@ -74,8 +74,9 @@ class Repeater:
         self._background.start(LOOP, self._watching)
 
     async def settle_missed(self) -> None:
-        """Decide about slots that fell due while nobody looked, before the engine runs them."""
+        """Decide about what fell due while nobody looked, before the engine runs it."""
         if self._watches:
+            await self._miss_events()
             await self.catch_up()
 
     async def stop(self) -> None:
@@ -129,14 +130,16 @@ class Repeater:
                 self._heed(task)
 
     async def _miss_events(self) -> None:
-        """End calendar tasks whose time passed while Remit was not running, if the rules say so.
+        """End calendar tasks whose time passed while nobody looked, if the rules say so.
 
-        Only starts of which the rules run none are ended here; the calendar watch knows which is
-        the latest.
+        Later starts of the same event may have no task yet: the calendar watch gives them one.
         """
         now = self._clock.now()
         for each, planned in await self._db.read(occurrences.overdue, now - ON_TIME):
-            if not chosen([planned], now, self._rules.missed, self._rules):
+            later = await self._db.read(occurrences.due_later, each, now)
+            if planned not in chosen(
+                sorted([planned, *later]), now, self._rules.missed, self._rules
+            ):
                 await self._db.write(occurrences.skip, each, slots.ASLEEP, now)
 
     async def _watching(self) -> None:

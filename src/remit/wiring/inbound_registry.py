@@ -1,5 +1,6 @@
 """Wires each inbound way to the packages that turn it into work."""
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
@@ -25,11 +26,13 @@ from remit.files.kept_files import KeptFiles
 from remit.intake.plain_reader import OwnerMessage
 from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
-from remit.model.ids import TaskId
+from remit.model.ids import ReviewId, TaskId
+from remit.model.notice import Notice, NoticeContent, NoticeKind
 from remit.model.permit import Reach, is_same_address
+from remit.model.review import Review
 from remit.model.task import Cue, Source, SourceKind, Taint
 from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
-from remit.store import conversations, cues, notices, reviews
+from remit.store import conversations, cues, notices, reviews, tasks
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
@@ -41,6 +44,8 @@ from remit.wiring.chats import ChatWiring
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"
+_SEVERAL: Final = "your reply decided nothing, because that mail asks several questions. Open"
+_TOO_LATE: Final = "it was decided before your mail came, so that changed nothing. See"
 _MOST_REF: Final = 400  # characters of an id used as a task's ref
 
 
@@ -184,7 +189,7 @@ class InboundRegistry:
         words: JsonMap = {"text": said.text, "reply_to": about[0] if about else None}
         came = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
         if about is not None:
-            settled = await self._settled(kept.door, about[0], said.text)
+            settled = await self._settled(kept, *about, said.text)
             if settled is not None:
                 return settled
             turn = await self._plugs.talk(came)
@@ -206,26 +211,58 @@ class InboundRegistry:
         turn = await self._plugs.talk(came)
         return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED)
 
-    async def _settled(self, channel: str, ref: str, text: str) -> StartedCue | None:
-        """Apply a mail that decides one question; None if the conversation must handle it."""
+    async def _settled(
+        self, kept: StoredCue, ref: str, task_id: TaskId, text: str
+    ) -> StartedCue | None:
+        """Apply a mail that decides one question; None if the conversation must handle it.
+
+        One that decides nothing, or not clearly what, is answered by mail with what to do.
+        """
         db = self._plugs.ground.db
-        question = await db.read(notices.question_in, channel, ref)
-        if question is None or not text.strip():
+        question, asks = await db.read(notices.question_in, kept.door, ref)
+        if question is not None and text.strip():
+            return await self._decided(kept, question, task_id, text)
+        if not asks or not meaning.is_decision(text):
             return None
+        await self._reply(kept, task_id, NoticeKind.QUESTION, _SEVERAL, "/inbox")
+        return StartedCue(CueFate.IGNORED, task_id, "the mail before it asks several questions")
+
+    async def _decided(
+        self, kept: StoredCue, question: ReviewId, task_id: TaskId, text: str
+    ) -> StartedCue | None:
+        db = self._plugs.ground.db
         try:
             review = await db.read(reviews.get, question)
             decision = meaning.read_decision(review, text, _BY_MAIL)
             if decision is None:
+                if review.decision is None:
+                    line, page = _what_to_write(review), f"/inbox/{question}"
+                    await self._reply(kept, task_id, NoticeKind.QUESTION, line, page)
                 return None
             if review.decision is None:
                 await self._plugs.decide(question, decision)
             elif (review.decision.answer, review.decision.text) != (decision.answer, decision.text):
+                page = f"/tasks/{review.task_id}"
+                await self._reply(kept, task_id, NoticeKind.MISSED, _TOO_LATE, page)
                 return StartedCue(
                     CueFate.IGNORED, review.task_id, "that question was answered before"
                 )
         except (BadInput, Conflict, NotFound):
             return None
         return StartedCue(CueFate.TALKED, review.task_id)
+
+    async def _reply(
+        self, kept: StoredCue, task_id: TaskId, news: NoticeKind, line: str, page: str
+    ) -> None:
+        """Tell the owner by mail, in the thread, what a mail did not do; each mail once."""
+        ground, about = self._plugs.ground, f"reply:{kept.door}:{kept.ref}"
+        now, task = ground.clock.now(), await ground.db.read(tasks.get, task_id)
+        content = NoticeContent(
+            news=news, about=about, title=task.title, line=line, href=page, task_id=task_id
+        )
+        made = f"ntc-{hashlib.sha256(about.encode()).hexdigest()[:26]}"
+        notice = Notice(id=made, telling=content, way=kept.door, made=now, due=now)
+        await ground.db.write(notices.put, notice)
 
     def _reaches_owner(self, channel: str) -> bool:
         reach = self._plugs.contacts.find(None, channel)
@@ -278,6 +315,11 @@ class InboundRegistry:
 
 def _caps(door: InboundRule) -> InboundCaps:
     return InboundCaps(door.hourly, door.daily_tokens, door.daily_cents, each=True)
+
+
+def _what_to_write(review: Review) -> str:
+    words = " or ".join(f"“{each}”" for each in meaning.decision_words(review))
+    return f"your reply decided nothing. Reply with {words} alone, or open"
 
 
 def _threads(kept: StoredCue) -> list[str]:

@@ -1,5 +1,6 @@
 """Mail that comes in: the owner speaks, contacts start what he allows, strangers nothing."""
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -272,3 +273,65 @@ async def test_an_answer_to_the_mail_of_a_question_settles_that_question_alone(
     assert left.id == first.id
     assert review.decision is not None
     assert (review.decision.answer.value, review.decision.by) == (answer, "owner: by mail")
+
+
+QUESTIONS = '\n[notices]\nquestion = ["post"]\ndone = "none"\nfailed = "none"'
+
+
+async def ask(house: MailHouse, *titles: str) -> None:
+    """Let a task of each title ask by mail whether it may go to Anna."""
+    for title in titles:
+        text = f"{title}, Anna."
+        await house.world.add(title, content=text, channel="post", recipient="Dr. Anna Smith")
+    await house.world.run()
+    await house.world.house.herald.catch_up()
+
+
+async def test_an_unclear_answer_to_a_question_is_told_by_mail_what_would_be_one(
+    tmp_path: Path,
+) -> None:
+    house = MailHouse(tmp_path, more=QUESTIONS)
+    house.post.answers = [Accepted(f"<{n}@example.test>") for n in range(1, 9)]
+    async with house.world as world:
+        await ask(house, "Hello")
+        heads = {"In-Reply-To": "<1@example.test>"}
+        await house.came(mail_from(OWNER, "yes, but write Bye instead", **heads))
+        await world.house.talk.settled()
+        await world.house.herald.catch_up()
+        (open_,) = await world.waiting()
+        told = house.post.sent[-1].body
+        second = {"In-Reply-To": "<2@example.test>", "Message-ID": "<m-2@e.test>"}
+        await house.came(mail_from(OWNER, "Yes", **second))
+        await world.run()
+        third = {"In-Reply-To": "<1@example.test>", "Message-ID": "<m-3@e.test>"}
+        late = await house.came(mail_from(OWNER, "No", **third))
+        await world.house.herald.catch_up()
+
+    assert "Reply with “yes” or “no” alone" in told
+    assert f"/inbox/{open_.id}" in told
+    assert "Hello, Anna." in told, "what a yes would send is shown again"
+    assert house.post.sent[-2].body == "Hello, Anna."
+    assert late is not None
+    assert late.fate is CueFate.IGNORED
+    assert "decided before your mail came" in house.post.sent[-1].body
+    assert len(house.post.sent) == 4
+
+
+async def test_a_yes_to_a_mail_with_several_questions_decides_none_and_is_told_so(
+    tmp_path: Path,
+) -> None:
+    house = MailHouse(tmp_path, more=QUESTIONS)
+    house.post.answers = [Accepted("<all@example.test>")]
+    titles = [f"Letter {n}" for n in range(7)]
+    async with house.world as world:
+        await ask(house, *titles)
+        assert len(house.post.sent) == 1
+        await house.came(mail_from(OWNER, "Yes", **{"In-Reply-To": "<all@example.test>"}))
+        await world.house.talk.settled()
+        await world.run(timedelta(minutes=2))  # not many mails of a kind in one minute
+        await world.house.herald.catch_up()
+        left = await world.waiting()
+
+    assert len(left) == len(titles)
+    assert "asks several questions" in house.post.sent[-1].body
+    assert len(house.post.sent) == 2
