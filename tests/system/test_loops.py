@@ -88,6 +88,7 @@ LOOPS = {
     "task dispatch",
     "task logs",
     "telegram answers:chat",
+    "telegram progress:chat",
     "telegram:chat",
     "telemetry",
     "terminal messages",

@@ -44,8 +44,8 @@ from remit.wiring.chats import ChatWiring
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"
-_SEVERAL: Final = "your reply decided nothing, because that mail asks several questions. Open"
-_TOO_LATE: Final = "it was decided before your mail came, so that changed nothing. See"
+_SEVERAL: Final = "your reply decided nothing: that mail asks several questions. Use the inbox."
+_TOO_LATE: Final = "it was decided before your mail came, so that changed nothing."
 _MOST_REF: Final = 400  # characters of an id used as a task's ref
 
 
@@ -319,7 +319,7 @@ def _caps(door: InboundRule) -> InboundCaps:
 
 def _what_to_write(review: Review) -> str:
     words = " or ".join(f"“{each}”" for each in meaning.decision_words(review))
-    return f"your reply decided nothing. Reply with {words} alone, or open"
+    return f"your reply decided nothing. Reply with {words} alone, or use the inbox."
 
 
 def _threads(kept: StoredCue) -> list[str]:
