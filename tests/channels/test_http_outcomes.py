@@ -35,6 +35,7 @@ from tests.channels.whatsapp.whatsapp import (
     Order,
     Provider,
 )
+from tests.live.loopback import FunctionListener
 from tests.ports import free_port
 
 Server: TypeAlias = Provider | BridgeProvider | Receiver
@@ -242,11 +243,11 @@ async def test_a_line_that_is_not_safe_is_left_before_a_byte_of_the_message(kind
     async def speak_plainly(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard.extend(await reader.read(10_000))
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
-        writer.close()
 
-    server = await asyncio.start_server(speak_plainly, "127.0.0.1", 0)
-    url = f"https://127.0.0.1:{server.sockets[0].getsockname()[1]}"
-    async with server, kind.opened(url) as channel:
+    async with (
+        FunctionListener(speak_plainly) as server,
+        kind.opened(f"https://127.0.0.1:{server.port}") as channel,
+    ):
         answer = await channel.send(PARCEL)
 
     assert type(answer) is SendRetry

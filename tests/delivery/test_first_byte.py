@@ -22,7 +22,7 @@ from remit.system import first_byte
 from remit.testing import FrozenClock, Outbox
 from tests.channels.mail.mail import PostOffice
 from tests.channels.mail.test_email import NINA
-from tests.live.loopback import HOST
+from tests.live.loopback import HOST, Listener
 
 TO = Delivery("channel", id=DeliveryId("dlv-1"), address="972501234567")
 
@@ -59,7 +59,7 @@ class _Ledger:
         self.log.append(f"settled {attempt} {type(answer).__name__}")
 
 
-class _Bridge:
+class _Bridge(Listener):
     """Says yes to each message, and logs connections and bytes."""
 
     def __init__(self, log: list[str]) -> None:
@@ -72,15 +72,12 @@ class _Bridge:
             body = b'{"id": "msg-1"}'
             head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
             writer.write(head.encode() + body)
-        writer.close()
 
 
 @asynccontextmanager
 async def bridge(log: list[str]) -> AsyncIterator[Channel]:
-    server = await asyncio.start_server(_Bridge(log).serve, HOST, 0)
-    port = server.sockets[0].getsockname()[1]
-    channel = BridgeChannel(BridgeAddress(f"http://{HOST}:{port}", str), FrozenClock())
-    async with server:
+    async with _Bridge(log) as server:
+        channel = BridgeChannel(BridgeAddress(server.root, str), FrozenClock())
         yield channel
         await channel.close()
 

@@ -12,7 +12,7 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, suppress
 from types import TracebackType
 from typing import Final, NamedTuple, Self, TypeVar
@@ -85,6 +85,21 @@ class Listener:
             writer.close()
             with suppress(OSError):
                 await writer.wait_closed()
+
+
+class FunctionListener(Listener):
+    """Serves each client with a function."""
+
+    def __init__(
+        self,
+        answer: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]],
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._answer = answer
+        self.tls = tls
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await self._answer(reader, writer)
 
 
 class ServerThread:

@@ -22,6 +22,7 @@ from remit.system.http_client import HttpFailure, HttpReply
 from remit.system.safe_http import ResolvedAddress, UnresolvedAddress, find
 from tests.channels.webhook.hooks import Receiver
 from tests.channels.whatsapp.whatsapp import Heard, Loopback, Order
+from tests.live.loopback import FunctionListener
 
 PUBLIC: Final = "93.184.215.14"
 PUBLIC_SIX: Final = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"
@@ -465,11 +466,9 @@ async def vaulted(name: str) -> AsyncIterator[tuple[int, ssl.SSLContext, list[st
     async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
         writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
-        writer.close()
 
-    server = await asyncio.start_server(welcome, "127.0.0.1", 0, ssl=serve)
-    async with server:
-        yield server.sockets[0].getsockname()[1], trust, called
+    async with FunctionListener(welcome, serve) as server:
+        yield server.port, trust, called
 
 
 async def test_the_handshake_asks_for_the_name_and_the_certificate_must_be_for_it() -> None:

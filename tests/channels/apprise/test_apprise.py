@@ -27,6 +27,7 @@ from remit.model.delivery import (
 from remit.ports import Channel
 from tests.channels.whatsapp.whatsapp import Cut, Heard, Loopback, Order
 from tests.engine.rig import until
+from tests.live.loopback import HOST, FunctionListener
 from tests.ports import free_port
 from tests.soak import one_in
 from tests.specialist.repository import time_is_up_on_call
@@ -138,10 +139,9 @@ async def test_no_worker_outlives_who_waited_for_it() -> None:
         came.set()
         await reader.read()  # until the other side is no more
         gone.set()
-        writer.close()
 
-    async with await asyncio.start_server(hear, "127.0.0.1", 0) as server:
-        where = server.sockets[0].getsockname()
+    async with FunctionListener(hear) as server:
+        where = (HOST, server.port)
         worker = acted(f"import socket; socket.create_connection({where!r}).recv(1)")
         sending = asyncio.create_task(channel(worker=worker).send(PARCEL))
         await came.wait()

@@ -48,9 +48,11 @@ class TokenCheck(Listener):
         headers = head.headers | {"authorization": f"Basic {_BASIC}", "connection": "close"}
         lines = [f"{head.method} {head.path} HTTP/1.1"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
-        ours.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body)
-        writer.write(await theirs.read())
-        ours.close()
+        try:
+            ours.write(("\r\n".join(lines) + "\r\n\r\n").encode("latin-1") + body)
+            writer.write(await theirs.read())
+        finally:
+            ours.close()
 
 
 class Account:

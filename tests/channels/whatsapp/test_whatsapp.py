@@ -39,6 +39,7 @@ from remit.ports import Channel
 from remit.store.rates import Rates
 from remit.testing import START, FrozenClock
 from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
+from tests.live.loopback import FunctionListener
 from tests.soak import examples
 from tests.tables import for_each
 
@@ -162,14 +163,13 @@ async def test_a_proxy_that_gives_no_way_leaves_nothing_in_doubt(
     async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         heard.extend(await reader.read(10_000))
         writer.write(told)
-        writer.close()
 
-    server = await asyncio.start_server(refuse, "127.0.0.1", 0)
     for name in ("NO_PROXY", "no_proxy", "ALL_PROXY", "all_proxy", "https_proxy"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}")
-    async with server, channel("https://graph.invalid/v25.0") as whatsapp:
-        answer = await whatsapp.send(PARCEL)
+    async with FunctionListener(refuse) as server:
+        monkeypatch.setenv("HTTPS_PROXY", server.root)
+        async with channel("https://graph.invalid/v25.0") as whatsapp:
+            answer = await whatsapp.send(PARCEL)
 
     assert heard.startswith(b"CONNECT graph.invalid:443")
     assert TOKEN.encode() not in heard
