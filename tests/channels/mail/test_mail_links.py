@@ -9,9 +9,15 @@ import httpx2
 
 from tests.channels.telegram.chat_town import seat_of
 from tests.live.http_client import Client
+from tests.live.loopback import LIMIT_SECONDS
 from tests.live.providers import Providers
 
-NOTICES = '[notices]\nquestion = ["post"]\ndone = "none"\n'
+NOTICES = """\
+[notices]
+question = ["post"]
+done = "none"
+link = "https://remit.example.test"
+"""
 ANNA = "- name: Anna\n  channels: {email: anna@home.example}\n"
 NOTHING_YET = "Nothing is done yet."
 UNFIT = "The link in your mail does not fit any more."
@@ -33,7 +39,7 @@ def _opened(client: Client, url: str, *, signed_in: bool = True) -> httpx2.Respo
     token = (client.seat.home / "token").read_text().strip()
     head = {"authorization": f"Bearer {token}"} if signed_in else {}
     where = f"{client.up.told['url']}{parts.path}?{parts.query}"
-    return httpx2.get(where, headers=head, trust_env=False)
+    return httpx2.get(where, headers=head, trust_env=False, timeout=LIMIT_SECONDS)
 
 
 def test_a_link_in_a_mail_opens_the_card_and_only_a_press_there_decides(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from tests.channels.telegram.bot_server import (
 )
 from tests.channels.telegram.chat_town import Town, add, paired, seat_of
 from tests.live.http_client import Client
+from tests.live.loopback import LIMIT_SECONDS
 
 TELL_ANNA = "Tell Anna: {}"
 
@@ -96,7 +97,8 @@ def page(client: Client, path: str) -> str:
     """A page of the dashboard, as it is."""
     token = (client.seat.home / "token").read_text().strip()
     url = f"{client.up.told['url']}{path}"
-    answer = httpx2.get(url, headers={"authorization": f"Bearer {token}"}, trust_env=False)
+    head = {"authorization": f"Bearer {token}"}
+    answer = httpx2.get(url, headers=head, trust_env=False, timeout=LIMIT_SECONDS)
     assert answer.status_code == 200
     return answer.text
 
