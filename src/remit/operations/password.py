@@ -18,7 +18,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.errors import BadInput
+from remit.errors import BadInput, NotPossibleNow
 from remit.store.rates import Rates
 from remit.store.secrets import Secrets, machine_ring
 
@@ -42,8 +42,9 @@ def refuse_weak(password: str, names: tuple[str, ...] = ()) -> None:
     rest = plain
     for each in known:
         rest = rest.replace(each.casefold(), "")
+    kind: type[BadInput] = NotPossibleNow  # what no schema can foresee
     if len(password) < SHORTEST:
-        said = f"has {len(password)} characters; it needs at least {SHORTEST}"
+        kind, said = BadInput, f"has {len(password)} characters; it needs at least {SHORTEST}"
     elif len(set(plain)) < _LEAST_DIFFERENT:
         said = f"has fewer than {_LEAST_DIFFERENT} different characters"
     elif known and len(rest) < SHORTEST:
@@ -52,7 +53,7 @@ def refuse_weak(password: str, names: tuple[str, ...] = ()) -> None:
         said = "is digits alone"
     else:
         return
-    raise BadInput(f"This password {said}. Four random words are good.", field="password")
+    raise kind(f"This password {said}. Four random words are good.", field="password")
 
 
 def is_set(home: Path) -> bool:

@@ -211,7 +211,9 @@ class SetPassword(Arguments, frozen=True):
     address = "POST /api/password"
     kept = False
 
-    password: Annotated[str, Meta(max_length=200)] = ""
+    password: Annotated[
+        str, Meta(max_length=200, extra_json_schema={"pattern": r"^$|^[\s\S]{12}"})
+    ] = ""
 
 
 # The settings -------------------------------------------------------------------------------------
