@@ -24,6 +24,8 @@ ONLY_ONE_HAS = (
     "unsealed",
     "worker_loads",
     "rates",
+    "file_contents",
+    "secret_fingerprints",
 )
 
 
