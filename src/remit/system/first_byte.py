@@ -18,10 +18,14 @@ from remit.errors import RemitError
 # CLOCK_BOOTTIME is Linux; elsewhere time goes on while a process, but not the machine, is stopped.
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 T = TypeVar("T")
+SECONDS: Final = 10.0  # beside other workers a claim is used so soon, or not at all
 
 
 class _Claim(Protocol):
     async def make(self) -> None: ...
+
+    @property
+    def is_made(self) -> bool: ...
 
 
 _until: ContextVar[float | None] = ContextVar("first_byte_until", default=None)
@@ -45,12 +49,26 @@ def within(seconds: float | None) -> Iterator[None]:
         _until.reset(token)
 
 
+@contextmanager
+def anew() -> Iterator[None]:
+    """Count anew, for another try of what was claimed; the block checks first that it still is."""
+    claim = _claim.get()
+    if claim is not None and not claim.is_made:
+        yield  # this try claims it
+        return
+    token = _claim.set(None)
+    try:
+        with within(None if claim is None and _until.get() is None else SECONDS):
+            yield
+    finally:
+        _claim.reset(token)
+
+
 class LateClaim(Generic[T]):
     """A claim that is made when the connection stands, once; it raises if nothing may be sent."""
 
-    def __init__(self, claim: Callable[[], Awaitable[T]], seconds: float) -> None:
+    def __init__(self, claim: Callable[[], Awaitable[T]]) -> None:
         self._claim = claim
-        self._seconds = seconds
         self._begun = 0.0
         self._task: asyncio.Task[T] | None = None
 
@@ -66,7 +84,7 @@ class LateClaim(Generic[T]):
     async def make(self) -> None:
         """Claim, unless that is done; raises if nothing may leave."""
         await self.result()
-        if time.clock_gettime(_CLOCK) > self._begun + self._seconds:
+        if time.clock_gettime(_CLOCK) > self._begun + SECONDS:
             raise TooLate
 
     @property
