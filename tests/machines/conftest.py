@@ -42,7 +42,8 @@ def fleet(
 ) -> Iterator[Fleet]:
     """Two API processes and two workers; in `make soak` three."""
     folder: Path = tmp_path_factory.mktemp("fleet")
-    made = Fleet(folder, own_postgres, temporal, providers.settings())
+    ports = [providers.office.port, *(each.port for each in providers.phones)]
+    made = Fleet(folder, own_postgres, temporal, providers.settings(), ports)
     with made.closing():
         made.start("serve", "serve", "worker", "worker", *(["worker"] if SOAK else []))
         yield made

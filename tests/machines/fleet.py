@@ -78,9 +78,16 @@ class Member(NamedTuple):
 
 class Fleet:
     def __init__(
-        self, folder: Path, server: Postgres, temporal: TemporalServer, channels: str = ""
+        self,
+        folder: Path,
+        server: Postgres,
+        temporal: TemporalServer,
+        channels: str = "",
+        receivers: Sequence[int] = (),
+        script: str = SCRIPT,
     ) -> None:
-        self.seat = Terminal(folder, script=SCRIPT)
+        """`receivers` are ports in `channels`: each gets a wire that can be cut."""
+        self.seat = Terminal(folder, script=script)
         self.seat.store = server.create(folder.name)
         self.network = Network()
         self.log = folder / "processes.log"
@@ -91,6 +98,9 @@ class Fleet:
             queue=folder.name,
             heartbeat=HEARTBEAT,
         )
+        self.receivers = [self.network.wire(port) for port in receivers]
+        for port, wire in zip(receivers, self.receivers, strict=True):
+            channels = channels.replace(str(port), str(wire.port))
         (self.seat.home / "settings.toml").write_text(text + channels)
         token_of(self.seat.home)
         self.running: dict[str, list[Member]] = {"worker": [], "serve": []}

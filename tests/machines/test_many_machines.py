@@ -250,22 +250,19 @@ def test_stories_pass_and_whatever_dies_nothing_is_lost_and_nothing_is_sent_twic
     client = fleet.client(-1)
 
     def left() -> set[str]:
-        return {t for t in history.unsettled(journal(client)) if not _is_cut(client, t)}
+        found = history.unsettled(journal(client))
+        return found if SOAK else {each for each in found if not _is_cut(client, each)}
 
     client.wait(lambda: not left(), "everything comes to rest", left, seconds=600)
     events = journal(client)
 
-    assert list(history.complaints(events, providers.accepted)) == []
+    assert list(history.complaints(events, providers.accepted, over=SOAK)) == []
     created = {each.data["title"] for each in events if each.kind == "task.created"}
     assert set(load.titles) <= created
     assert fleet.seat.run("audit", "verify").code == 0
 
 
 def _is_cut(client: Client, task: str) -> bool:
-    """Whether its send was cut.
-
-    That is left alone for 150 seconds, and then news are waited for, by mail 15 minutes. After
-    that the owner is asked.
-    """
-    cut = {"unknown"} if SOAK else {"sending", "unknown"}
-    return any(each["state"] in cut for each in parts(client, task, "delivery"))
+    """Whether its send was cut: that is left alone for 150 seconds, and then the owner is asked."""
+    deliveries = parts(client, task, "delivery")
+    return any(each["state"] in ("sending", "unknown") for each in deliveries)
