@@ -26,7 +26,7 @@ from tests.machines.network import Network, Wire
 from tests.machines.temporal import TemporalServer
 from tests.store.postgres import Postgres
 
-HEARTBEAT: Final = 5
+HEARTBEAT: Final = 10
 SCRIPT: Final = """\
 - when: The red one
   reply: <deliverable>It is renewed.</deliverable>

@@ -42,7 +42,7 @@ class TooLate(RemitError):
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
     """Let what is sent in this block leave within some seconds, or not at all."""
-    token = _until.set(None if seconds is None else time.clock_gettime(_CLOCK) + seconds)
+    token = _until.set(None if seconds is None else now() + seconds)
     try:
         yield
     finally:
@@ -84,7 +84,7 @@ class LateClaim(Generic[T]):
     async def make(self) -> None:
         """Claim, unless that is done; raises if nothing may leave."""
         await self.result()
-        if time.clock_gettime(_CLOCK) > self._begun + SECONDS:
+        if now() > self._begun + SECONDS:
             raise TooLate
 
     @property
@@ -94,7 +94,7 @@ class LateClaim(Generic[T]):
     async def result(self) -> T:
         """Return what the claim came to; one that was not made yet is made now."""
         if self._task is None:
-            self._begun = time.clock_gettime(_CLOCK)
+            self._begun = now()
             self._task = asyncio.ensure_future(self._run())
         # A sender's time limit must not cut a claim: its outcome would be unknown.
         return await asyncio.shield(self._task)
@@ -114,8 +114,17 @@ async def reached() -> None:
     check()
 
 
+def deadline() -> float | None:
+    """Return when it is too late for the first byte, by the clock of `now`; None: never."""
+    return _until.get()
+
+
+def now() -> float:
+    return time.clock_gettime(_CLOCK)
+
+
 def check() -> None:
     """Raise if it is too late for the first byte."""
     until = _until.get()
-    if until is not None and time.clock_gettime(_CLOCK) > until:
+    if until is not None and now() > until:
         raise TooLate
