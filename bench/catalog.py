@@ -24,6 +24,7 @@ class Subject:
 TABLES: dict[str, str] = {
     "as-shipped": "`remit up` as shipped: POST /api/tasks by 16 clients, until all are delivered",
     "throughput": "Insert + 4 durable transitions, an event each (WAL, synchronous=FULL)",
+    "machines": "The whole way on Postgres and Temporal, beside four steps of others",
     "house": "The whole way: admitted, ranked, thought, gated, delivered, completed",
     "courier": "Messages by WhatsApp, accepted by a provider that answers at once",
     "letters": "Letters by e-mail, accepted by a server that answers at once",
@@ -87,6 +88,35 @@ SUBJECTS: tuple[Subject, ...] = (
     Subject(
         "dbos", "DBOS, 4 steps", "throughput", "peer",
         "bench.peers.dbos_peer:run", 500, 50, packages=("dbos", "sqlalchemy"),
+    ),
+    Subject(
+        "workers-1", "remit, Postgres + Temporal, 1 worker", "machines", "ours",
+        "bench.ours.machines:run_1", 300, 20, seconds=900,
+    ),
+    Subject(
+        "workers-2", "remit, Postgres + Temporal, 2 workers", "machines", "ours",
+        "bench.ours.machines:run_2", 300, 20, seconds=900,
+    ),
+    Subject(
+        "workers-4", "remit, Postgres + Temporal, 4 workers", "machines", "ours",
+        "bench.ours.machines:run_4", 300, 20, seconds=900,
+    ),
+    Subject(
+        "temporal", "Temporal alone, 4 activities", "machines", "peer",
+        "bench.peers.temporal_peer:run", 300, 20, seconds=600, packages=("temporalio",),
+    ),
+    Subject(
+        "dbos-postgres", "DBOS on Postgres, 4 steps", "machines", "peer",
+        "bench.peers.dbos_peer:run_postgres", 500, 20, packages=("dbos", "sqlalchemy"),
+    ),
+    Subject(
+        "langgraph-postgres", "LangGraph, AsyncPostgresSaver", "machines", "peer",
+        "bench.peers.langgraph_peer:run_postgres", 500, 20,
+        packages=("langgraph", "langgraph-checkpoint-postgres"),
+    ),
+    Subject(
+        "procrastinate", "procrastinate, 4 chained jobs", "machines", "peer",
+        "bench.peers.procrastinate_peer:run", 500, 20, packages=("procrastinate",),
     ),
     Subject(
         "house", "remit, whole", "house", "ours",

@@ -1,9 +1,11 @@
-"""DBOS: a workflow of four steps from a queue, on SQLite made power-safe and fast (WAL, FULL)."""
+"""DBOS: a workflow of four steps from a queue, on SQLite (WAL, FULL) and on Postgres (fsync)."""
 
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import TypeAlias
 
+import psycopg
 import sqlalchemy
 from dbos import DBOS, DBOSConfig
 
@@ -16,6 +18,7 @@ from bench.measure import (
     require_durable,
     wait_for_count,
 )
+from tests.store.postgres import postgres
 
 QUEUE = "bench"
 POLL_SECONDS = 0.05
@@ -23,6 +26,8 @@ THREADS = 32
 # Measured best: more connections only wait for each other in SQLite's busy handler.
 POOL = 1
 STEPS = 4
+DURABLE = "-c fsync=on"
+Reader: TypeAlias = "sqlite3.Connection | psycopg.Connection[tuple[int, ...]]"
 
 
 def run(size: int, home: Path) -> Measurement:
@@ -48,6 +53,28 @@ def run(size: int, home: Path) -> Measurement:
     )
 
 
+def run_postgres(size: int, home: Path) -> Measurement:
+    """The same on Postgres."""
+    del home
+    with postgres(DURABLE) as server:
+        url = server.create("dbos")
+        config = _draft_config(None)
+        config["system_database_url"] = url
+        DBOS(config=config)
+        workflow = DBOS.workflow()(_take_four_steps)
+        DBOS.launch()
+        DBOS.register_queue(QUEUE, polling_interval_sec=POLL_SECONDS)
+        with psycopg.connect(url, autocommit=True) as reader:
+            watch, total = Stopwatch(), WARM_UP + size
+            _push(workflow, range(WARM_UP), reader, WARM_UP)
+            with watch:
+                _push(workflow, range(WARM_UP, total), reader, total)
+            row = reader.execute("SELECT count(*) FROM dbos.operation_outputs").fetchone()
+        require_count("steps recorded", int(row[0]) if row else 0, total * STEPS)
+        DBOS.destroy()
+    return watch.rate(size, {"poll_seconds": POLL_SECONDS, "threads": THREADS})
+
+
 def _open_engine(store: Path) -> sqlalchemy.Engine:
     engine = sqlalchemy.create_engine(
         f"sqlite:///{store}", pool_size=POOL, max_overflow=0, pool_timeout=120
@@ -69,10 +96,12 @@ def _open_engine(store: Path) -> sqlalchemy.Engine:
     return engine
 
 
-def _draft_config(engine: sqlalchemy.Engine) -> DBOSConfig:
+def _draft_config(engine: sqlalchemy.Engine | None) -> DBOSConfig:
+    own: DBOSConfig = {"name": "bench"}
+    if engine is not None:
+        own["system_database_engine"] = engine
     return {
-        "name": "bench",
-        "system_database_engine": engine,
+        **own,
         "application_version": "bench-1",
         "executor_id": "bench-executor-1",
         "max_executor_threads": THREADS,
@@ -90,17 +119,17 @@ def _take_four_steps(number: int) -> int:
     return sum(_advance(number, step) for step in range(STEPS))
 
 
-def _push(
-    workflow: Callable[[int], int], numbers: range, reader: sqlite3.Connection, total: int
-) -> None:
+def _push(workflow: Callable[[int], int], numbers: range, reader: Reader, total: int) -> None:
     for number in numbers:
         DBOS.enqueue_workflow(QUEUE, workflow, number)
     wait_for_count("workflows", lambda: _count_successes(reader), total, 280)
 
 
-def _count_successes(reader: sqlite3.Connection) -> int:
-    sql = "SELECT count(*) FROM workflow_status WHERE status = 'SUCCESS'"
-    return int(reader.execute(sql).fetchone()[0])
+def _count_successes(reader: Reader) -> int:
+    place = "" if isinstance(reader, sqlite3.Connection) else "dbos."
+    query = f"SELECT count(*) FROM {place}workflow_status WHERE status = 'SUCCESS'"  # noqa: S608
+    row = reader.execute(query).fetchone()
+    return int(row[0]) if row else 0
 
 
 def _read_settings(engine: sqlalchemy.Engine) -> dict[str, Fact]:

@@ -7,12 +7,14 @@ from pathlib import Path
 from typing import TypeAlias, TypedDict
 
 import httpx2
+from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
 from bench.http_load import ServerUnderLoad, measure, running
 from bench.measure import WARM_UP, Fact, Measurement, Stopwatch, require_count, require_durable
+from tests.store.postgres import postgres
 
 IN_FLIGHT = 50
 NODES = ("ready", "running", "delivering", "done")
@@ -62,7 +64,7 @@ async def _ask(saver: AsyncSqliteSaver, sql: str, *values: int) -> object:
     return None if row is None else row[0]
 
 
-def _build_graph(saver: AsyncSqliteSaver) -> Graph:
+def _build_graph(saver: BaseCheckpointSaver[str]) -> Graph:
     builder = StateGraph(State)
     before = START
     for node in NODES:
@@ -102,6 +104,30 @@ async def _require_checkpoints(saver: AsyncSqliteSaver, size: int) -> None:
         each,
     )
     require_count("threads with every checkpoint", int(str(found)), size)
+
+
+def run_postgres(size: int, home: Path) -> Measurement:
+    """The same with PostgresSaver, on a Postgres with fsync."""
+    del home
+    os.environ["LANGSMITH_TRACING"] = "false"
+    with postgres("-c fsync=on") as server:
+        return asyncio.run(_run_on_postgres(size, server.create("langgraph")))
+
+
+async def _run_on_postgres(size: int, url: str) -> Measurement:
+    from langgraph.checkpoint.postgres.aio import AsyncPostgresSaver  # noqa: PLC0415 - its own package
+    from psycopg.rows import dict_row  # noqa: PLC0415 - as above
+    from psycopg_pool import AsyncConnectionPool  # noqa: PLC0415 - as above
+
+    how = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
+    async with AsyncConnectionPool(url, kwargs=how, min_size=1, max_size=10, timeout=120) as pool:
+        saver = AsyncPostgresSaver(pool)  # type: ignore[arg-type]
+        await saver.setup()
+        graph, gate, watch = _build_graph(saver), asyncio.Semaphore(IN_FLIGHT), Stopwatch()
+        await _push(graph, gate, range(WARM_UP))
+        with watch:
+            await _push(graph, gate, range(WARM_UP, WARM_UP + size))
+    return watch.rate(size, {"in_flight": IN_FLIGHT, "durability": "sync", "pool": 10})
 
 
 def run_server(size: int, home: Path) -> list[Measurement]:

@@ -97,7 +97,8 @@ class Channel(Protocol):
     """Sends a text to a person, once per call, and reports the result.
 
     It never retries: after a failure only the courier knows whether that is safe. One with a true
-    `claims_late` awaits `first_byte.reached` when its connection stands, before the first byte.
+    `claims_late` awaits `first_byte.reached` when its connection stands, before the first byte;
+    with `counts_every_try` a try that reached nobody is an attempt, too.
     """
 
     @property

@@ -4,6 +4,7 @@ Beside other workers a message is claimed when its connection stands, and not be
 """
 
 import asyncio
+import base64
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -12,10 +13,19 @@ import pytest
 
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.sending import EmailChannel
+from remit.channels.webhook.sending import PAUSES, WebhookChannel, WebhookTarget
 from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
 from remit.delivery.courier import Courier, ask
 from remit.errors import LeaseLost
-from remit.model.delivery import Accepted, Answer, Delivery, Parcel, SendCap, SendRetry
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    Parcel,
+    SendCap,
+    SendHistory,
+    SendRetry,
+)
 from remit.model.ids import DeliveryId, TaskId
 from remit.ports import Channel
 from remit.system import first_byte
@@ -24,6 +34,7 @@ from tests.channels.mail.mail import PostOffice
 from tests.channels.mail.test_email import NINA
 from tests.live.loopback import HOST, Listener
 
+SIGNING = "whsec_" + base64.b64encode(bytes(32)).decode()
 TO = Delivery("channel", id=DeliveryId("dlv-1"), address="972501234567")
 
 
@@ -54,6 +65,10 @@ class _Ledger:
             await self._claim()
         return 7
 
+    async def sends(self, delivery: Delivery) -> SendHistory:
+        del delivery
+        return SendHistory(6, None, 0)
+
     async def settle(self, delivery: Delivery, attempt: int, answer: Answer) -> None:
         del delivery
         self.log.append(f"settled {attempt} {type(answer).__name__}")
@@ -83,6 +98,13 @@ async def bridge(log: list[str]) -> AsyncIterator[Channel]:
 
 
 @asynccontextmanager
+async def hook(log: list[str]) -> AsyncIterator[Channel]:
+    async with _Bridge(log) as server:
+        target = WebhookTarget(server.root, lambda: SIGNING, private=True)
+        yield WebhookChannel(target, FrozenClock())
+
+
+@asynccontextmanager
 async def mail(log: list[str]) -> AsyncIterator[Channel]:
     async with PostOffice() as office:
         account = SmtpAccount(HOST, office.port, Security.NONE)
@@ -95,7 +117,7 @@ async def mail(log: list[str]) -> AsyncIterator[Channel]:
             log.insert(log.index("claimed") + 1, "got it")
 
 
-CHANNELS = pytest.mark.parametrize("kind", [bridge, mail])
+CHANNELS = pytest.mark.parametrize("kind", [bridge, hook, mail])
 # The library of the mail server does not clean up when a client hangs up within a letter.
 pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -103,7 +125,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptio
 async def send(kind: object, claim: Callable[[], Awaitable[None]] | None = None) -> list[str]:
     log: list[str] = []
     async with kind(log) as channel:  # type: ignore[operator]
-        to = TO if kind is bridge else Delivery("channel", id=TO.id)
+        to = Delivery("channel", id=TO.id) if kind is mail else TO
         courier = Courier({"channel": channel}, shared=True)
         try:
             await courier.send(to, "Hello", _Ledger(log, claim))  # type: ignore[arg-type]
@@ -151,3 +173,16 @@ async def test_a_server_that_is_not_there_is_written_down_and_a_pace_is_not() ->
     await channel.close()
 
     assert log == ["claimed", "settled 7 SendRetry"]
+
+
+async def test_the_pauses_of_a_hook_grow_although_nothing_was_reached() -> None:
+    log: list[str] = []
+    channel = WebhookChannel(
+        WebhookTarget(f"http://{HOST}:1", lambda: SIGNING, private=True), FrozenClock()
+    )
+    courier = Courier({"channel": channel}, shared=True)
+    answer = await courier.send(TO, "Hello", _Ledger(log, None))  # type: ignore[arg-type]
+
+    assert log == ["claimed", "settled 7 SendRetry"]
+    assert isinstance(answer, SendRetry)
+    assert answer.after == PAUSES[6]

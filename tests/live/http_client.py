@@ -44,6 +44,15 @@ class Client:
         finally:
             connection.close()
 
+    def bytes(self, path: str) -> bytes:
+        """Return what lies at an address, as it is."""
+        connection = http.client.HTTPConnection("127.0.0.1", self._port, timeout=LIMIT_SECONDS)
+        try:
+            connection.request("GET", path, headers={"Authorization": f"Bearer {self._token}"})
+            return connection.getresponse().read()
+        finally:
+            connection.close()
+
     def get(self, path: str) -> JsonMap:
         return self._good("GET", path, self.ask("GET", path))
 

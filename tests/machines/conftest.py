@@ -8,6 +8,7 @@ import pytest
 from tests.live.providers import Providers
 from tests.machines.fleet import Fleet
 from tests.machines.temporal import TemporalServer
+from tests.soak import SOAK
 from tests.store.postgres import Postgres, postgres
 
 
@@ -39,9 +40,10 @@ def fleet(
     temporal: TemporalServer,
     providers: Providers,
 ) -> Iterator[Fleet]:
-    """Two API processes and two workers."""
+    """Two API processes and two workers; in `make soak` three."""
     folder: Path = tmp_path_factory.mktemp("fleet")
-    made = Fleet(folder, own_postgres, temporal, providers.settings())
+    ports = [providers.office.port, *(each.port for each in providers.phones)]
+    made = Fleet(folder, own_postgres, temporal, providers.settings(), ports)
     with made.closing():
-        made.start("serve", "serve", "worker", "worker")
+        made.start("serve", "serve", "worker", "worker", *(["worker"] if SOAK else []))
         yield made

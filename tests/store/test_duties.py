@@ -2,17 +2,25 @@
 
 import asyncio
 from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from msgspec.structs import replace
 
+from remit.language.sentences import in_language
 from remit.model.delivery import SendCap
 from remit.model.ids import WorkerId
+from remit.server.web import settings_sections
+from remit.settings import EngineSettings, Settings
+from remit.settings.parts import EngineKind
 from remit.store import deliveries, tasks
 from remit.store.postgres import duties, legs
 from remit.store.postgres.database import SharedPostgres
 from remit.store.postgres.duties import DutyLost, FencedDatabase
 from remit.store.postgres.legs import DISPATCHED, WorkerState
+from remit.testing import FrozenClock
 from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, BODY, DIGEST, WORKER, PostgresScene
 
@@ -89,3 +97,24 @@ async def test_a_daily_cap_holds_however_many_processes_send_at_once(maker: Post
         await db.close()
 
     assert sorted(attempts) == [0, 0, 0, 0, 1, 1]
+
+
+async def test_the_page_shows_each_worker_what_it_runs_and_the_way_to_temporal(
+    maker: PostgresScene, tmp_path: Path
+) -> None:
+    engine = EngineSettings(kind=EngineKind.TEMPORAL, address="temporal.example.org:7233")
+    db, clock = SharedPostgres(maker.url, process_clock=True), FrozenClock()
+    worker, runs = WorkerId("wrk-1"), ("series", "task-1", "task-2")
+    state = WorkerState(worker, "a:1", "remit", 8, runs, clock.now() - timedelta(seconds=7))
+    await db.write(legs.report_load, state)
+    house = SimpleNamespace(db=db, clock=clock, settings=Settings(home=tmp_path, engine=engine))
+    shown, temporal = await settings_sections._workers(SimpleNamespace(house=house))  # type: ignore[arg-type]
+    await db.close()
+
+    said = "a:1 on remit runs 2 of 8 tasks; last heartbeat 7 s ago. Duties: series."
+    assert shown.said == said
+    assert shown.links == (("task-1", "/tasks/task-1"), ("task-2", "/tasks/task-2"))
+    assert in_language(said, "de").startswith("a:1 an remit bearbeitet 2 von 8 Aufgaben")
+    address = "http://temporal.example.org:8233/namespaces/default/workflows"
+    assert temporal.links == ((address, address),)
+    assert EngineSettings(ui="https://ui.example.org/").pages == "https://ui.example.org"

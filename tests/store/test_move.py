@@ -3,6 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
+from remit.files.kept_files import KeptFiles
 from remit.model.conversation import Action, Conversation, Role, TaskRef
 from remit.model.ids import ConversationId
 from remit.model.reply import Usage
@@ -10,6 +11,7 @@ from remit.model.status import Status
 from remit.store import conversations, cues, home, spending, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.cues import Arrival, InboundCaps
+from remit.store.postgres.files import StoredFiles
 from remit.store.postgres.move import MoveResult, move
 from tests.store.postgres import Postgres
 from tests.store.scene import AT, PostgresScene, Scene
@@ -24,6 +26,8 @@ ONLY_ONE_HAS = (
     "unsealed",
     "worker_loads",
     "rates",
+    "file_contents",
+    "secret_fingerprints",
 )
 
 
@@ -50,8 +54,12 @@ def test_every_row_is_there_as_it_was(tmp_path: Path, postgres_server: Postgres)
     populate(old)
     shares: list[float] = []
 
-    moved = move(old.path, postgres_server.store, shares.append)
+    near = KeptFiles(tmp_path / "files")
+    file = near.keep("notes.txt", b"words\n")
 
+    moved = move(old.path, postgres_server.store, shares.append, near)
+
+    assert StoredFiles(tmp_path / "other", postgres_server.store).read(file.sha256) == b"words\n"
     new = PostgresScene(postgres_server.store)
     before, after = old.image(), new.image()
     for rows in (before["meta"], after["meta"]):

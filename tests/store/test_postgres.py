@@ -18,7 +18,10 @@ from remit.store.read_only import glance
 from tests.store.postgres import Postgres
 
 # Full text, and what only several processes on one database need.
-OWN = re.compile(r"tasks_(text|words)|unsealed|journal|duties|worker_loads|rates|documents")
+OWN = re.compile(
+    r"tasks_(text|words)|unsealed|journal|duties|worker_loads|rates|documents|file_contents"
+    r"|secret_fingerprints"
+)
 
 
 def test_every_statement_prepares_on_postgres(postgres_server: Postgres) -> None:

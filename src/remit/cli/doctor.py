@@ -15,11 +15,11 @@ from remit import settings as house_settings
 from remit.cli import clock, out, remote, words
 from remit.cli.out import VERDICT_STYLES, AsJson, DoctorFinding, StyledText, fail, ok, warn
 from remit.errors import RemitError, StoreCorrupt
-from remit.files.kept_files import KeptFiles
 from remit.model.codec import JsonMap
 from remit.settings import Settings
 from remit.settings.parts import SearchProvider
 from remit.store import events, home, read_only
+from remit.store.opening import task_files
 from remit.store.postgres import database_time
 from remit.system.files import home_of
 
@@ -58,6 +58,7 @@ def _findings() -> Iterator[DoctorFinding]:
     yield from _background(settings)
     if settings.engine.is_shared:
         yield _temporal(settings)
+        yield from _secrets(settings)
     if settings.budget.limits_money:
         yield _money(settings)
     yield from _channels(settings)
@@ -139,6 +140,20 @@ def _temporal(settings: Settings) -> DoctorFinding:
     except RemitError as error:
         todo = "Check [engine] address in settings.toml, and that the server is running."
         return fail("temporal", f"{where} does not answer: {error}", todo)
+
+
+def _secrets(settings: Settings) -> Iterator[DoctorFinding]:
+    """Yield the secrets that are not the same in all processes that run now."""
+    from remit.store.postgres import fingerprints  # noqa: PLC0415 - for few
+
+    try:
+        with read_only.glance(settings.database) as tx:
+            found = fingerprints.differing(tx, database_time(tx))
+    except RemitError:
+        return  # reported as the database
+    if not found:
+        yield ok("secrets", "the same in all processes that run")
+    yield from (fail("secrets", each.sentence, each.todo) for each in found)
 
 
 def _brain(settings: Settings) -> DoctorFinding:
@@ -237,7 +252,10 @@ def _space(settings: Settings) -> DoctorFinding:
 
 
 def _files(settings: Settings) -> DoctorFinding:
-    count, size = KeptFiles(settings.files).room()
+    try:
+        count, size = task_files(settings).room()
+    except RemitError:
+        return warn("files", "not counted: the database does not answer")
     said = f"{words.count(count, 'file')} of tasks, {size / 1e6:,.1f} MB"
     return ok("files", said if count else "no files of tasks are kept")
 

@@ -11,6 +11,7 @@ from remit.files.kept_files import KeptFiles
 from remit.model.codec import JsonMap, to_json
 from remit.model.task_file import TaskFile
 from remit.store import tasks
+from remit.store.opening import task_files
 from remit.store.read_only import glance
 
 
@@ -27,7 +28,7 @@ def files(
     with glance(settings.database) as tx:
         found = tasks.get(tx, words.find_task(tx, task)).files
     if save is not None:
-        return _save(KeptFiles(settings.files), found, save, to, json=json)
+        return _save(task_files(settings), found, save, to, json=json)
     if not found:
         out.say("This task has no files.")
     lines = (

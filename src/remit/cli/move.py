@@ -6,6 +6,7 @@ from remit import settings as house_settings
 from remit.cli import out, words
 from remit.cli.out import AsJson, flag
 from remit.errors import BadInput
+from remit.files.kept_files import KeptFiles
 from remit.settings import edit
 from remit.settings.checks import check_store_url
 from remit.store import home
@@ -32,7 +33,7 @@ def move(
     from remit.store.postgres import move as store_move  # noqa: PLC0415 - an extra
 
     with home.lock(settings.home), out.measured("Copying") as tell:
-        moved = store_move.move(settings.database_file, to, tell)
+        moved = store_move.move(settings.database_file, to, tell, KeptFiles(settings.files))
         edit.set_values(settings.home / "settings.toml", {"store": {"url": to}})
     sentence = (
         f"Moved and checked: {words.count(moved.tasks, 'task')}, "

@@ -2,7 +2,7 @@
 
 from remit.cli.up_process import UpProcess
 from remit.journal.telemetry import Telemetry
-from remit.wiring import App
+from remit.wiring import App, file_cleanup
 from remit.wiring.app_context import StoreClock
 from remit.wiring.reload import SettingsReload
 
@@ -12,5 +12,6 @@ class ServeProcess(UpProcess):
         del since, telemetry  # the workers write logs
         if isinstance(house.clock, StoreClock):
             house.background.start("clock of the database", house.clock.keep_correct)
+        file_cleanup.start(house)  # of the copies on this machine
         self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
         self._reload.start()

@@ -56,8 +56,7 @@ from remit.system.first_byte import TooLate
 _SENDING: Final = DeliveryStatus.SENDING
 MOST_PARTS: Final = 10  # messages that one text may be split into
 PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
-# Beside other workers: a claim is used so soon or not at all, and left to its worker so long.
-FIRST_BYTE_SECONDS: Final = 10.0
+# Beside other workers a claim is left to its worker so long.
 LEFT_ALONE_SECONDS: Final = PATIENCE + 30
 
 
@@ -309,9 +308,10 @@ class Courier:
         claim = partial(self._claim, delivery, body, ledger, seen)
         try:
             if self._shared and getattr(channel, "claims_late", False):
+                parcel = replace(parcel, attempt=(await ledger.sends(delivery)).last + 1)
                 attempt, answer = await self._connect_first(channel, parcel, claim)
             else:
-                with first_byte.within(FIRST_BYTE_SECONDS if self._shared else None):
+                with first_byte.within(first_byte.SECONDS if self._shared else None):
                     parcel = replace(parcel, attempt=(attempt := await claim()))
                     answer = await ask(channel, delivery.channel, parcel, self._patience)
         except _OverLimit as over:
@@ -325,10 +325,11 @@ class Courier:
         self, channel: Channel | None, parcel: Parcel, claim: Callable[[], Awaitable[int]]
     ) -> tuple[int, Answer]:
         """Connect, then claim, then send: a claim is used within seconds, or not at all."""
-        late = first_byte.LateClaim(claim, FIRST_BYTE_SECONDS)
+        late = first_byte.LateClaim(claim)
         with late.before_first_byte():
             answer = await ask(channel, "", parcel, self._patience)
-        if not late.is_made and isinstance(answer, SendRetry) and not answer.spends:
+        counts = late.is_made or getattr(channel, "counts_every_try", False)
+        if isinstance(answer, SendRetry) and not answer.spends and not counts:
             return 0, answer  # nothing was tried
         return await late.result(), answer  # raises what kept it from being claimed
 

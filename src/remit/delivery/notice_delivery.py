@@ -27,6 +27,7 @@ from remit.store import notices
 from remit.store.database import Database
 from remit.store.notices import NoticeResult
 from remit.system.background import Background
+from remit.system.first_byte import LateClaim
 
 MOST_TRIES: Final = 6
 _LOCKED_PAUSE_SECONDS: Final = 900.0  # seconds until a locked channel is tried again
@@ -78,13 +79,19 @@ class NoticeDelivery:
         self._db, self._clock = around.db, around.clock
         self._patience = patience
 
-    async def send(self, message: NoticeMessage) -> bool:
-        """Send a claimed message and record the answer.
+    def claims_late(self, over: str) -> bool:
+        """Whether a message is claimed when its connection stands, beside other processes."""
+        late = over == PUSH or getattr(self._around.channels.get(over), "claims_late", False)
+        return late and getattr(self._db, "shared", False)
+
+    async def send(self, message: NoticeMessage, claim: LateClaim[None]) -> bool:
+        """Send a message and record the answer; raises if it is another's.
 
         False: a digest was refused; it never left and its claim is released.
         """
         answer = await (self._pushed(message) if message.over == PUSH else self._sent(message))
         failpoint("notice:answered")
+        await claim.result()
         return await self._settle(message, answer)
 
     async def _pushed(self, message: NoticeMessage) -> delivery.Answer | None:
@@ -99,7 +106,9 @@ class NoticeDelivery:
         )
 
         async def still() -> bool:
-            return await self._db.read(notices.is_wanted, first, self._clock.now())
+            # Beside other processes: and it is still this one that sends notices.
+            ask = self._db.write if self.claims_late(PUSH) else self._db.read
+            return await ask(notices.is_wanted, first, self._clock.now())
 
         took = await self._around.push.tell(shown, still)
         if took is None:

@@ -10,11 +10,12 @@ import logging
 from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta
+from functools import partial
 from itertools import groupby
 from operator import attrgetter
 from typing import Final
 
-from remit.delivery.courier import FIRST_BYTE_SECONDS, PATIENCE
+from remit.delivery.courier import PATIENCE
 from remit.delivery.notice_delivery import NoticeContext, NoticeDelivery, NoticeMessage
 from remit.delivery.notice_text import FEW, MOST_APPROVED
 from remit.errors import NotFound, UnknownName
@@ -39,6 +40,7 @@ from remit.store.database import Tx
 from remit.store.notices import AlreadyClaimed, NoticeResult
 from remit.system import first_byte
 from remit.system.background import wait_until
+from remit.system.first_byte import LateClaim
 
 LOOP: Final = "notices"
 FRESH: Final = timedelta(minutes=15)  # older ones are not pushed
@@ -61,6 +63,7 @@ class NoticeSender:
         self._bell = asyncio.Event()
         self._turn = asyncio.Lock()
         self._sends: set[asyncio.Task[None]] = set()
+        self._unclaimed: set[str] = set()  # notices on their way that are not claimed yet
         self._pruned: datetime | None = None
         self._recovered = False
 
@@ -137,7 +140,8 @@ class NoticeSender:
     async def _wait_for_next(self) -> None:
         soon = await self._db.read(notices.soonest)
         # Where there is no room for more, what is on its way must land first.
-        least = 1.0 if len(self._sends) >= _MAX_SENDS_AT_ONCE else 0.01
+        full = len(self._sends) >= _MAX_SENDS_AT_ONCE or self._unclaimed
+        least = 1.0 if full else 0.01
         await wait_until(self._bell, self._clock, soon, least)
 
     async def _wait_for_sends(self) -> None:
@@ -153,7 +157,11 @@ class NoticeSender:
             for each in found:
                 if each.state is NoticeState.UNKNOWN:
                     await self._delivery.look_into(each, now)
-            waiting = [each for each in found if each.state is NoticeState.NEW]
+            waiting = [
+                each
+                for each in found
+                if each.state is NoticeState.NEW and each.id not in self._unclaimed
+            ]
             begun = False
             by_way = attrgetter("way")
             for way, batch in groupby(sorted(waiting, key=by_way), key=by_way):
@@ -235,33 +243,51 @@ class NoticeSender:
         return NoticeMessage(found, way, shaped, day, whole)
 
     async def _begin(self, message: NoticeMessage, now: datetime) -> bool:
-        """Claim a message and start its send; False if it is claimed already or no slot is free."""
+        """Start the send of a message; False if it is claimed already or no slot is free.
+
+        Beside other processes it leaves soon after the claim, or not at all.
+        """
         if len(self._sends) >= _MAX_SENDS_AT_ONCE:
             return False
-        # Beside other processes it leaves soon after the claim, or not at all.
+        claim = LateClaim(partial(self._claim, message, now))
+        if self._delivery.claims_late(message.over):
+            self._unclaimed |= {each.id for each in message.found}
+            with claim.before_first_byte():
+                self._start(message, claim)
+            return True
         shared = getattr(self._db, "shared", False)
-        with first_byte.within(FIRST_BYTE_SECONDS if shared else None):
+        with first_byte.within(first_byte.SECONDS if shared else None):
             try:
-                claimed = await self._db.write(
-                    notices.claim_notices,
-                    message.found,
-                    message.over,
-                    message.body,
-                    now,
-                    message.day,
-                )
+                await claim.result()
             except AlreadyClaimed:
                 return False
-            if not claimed:
-                return False
-            failpoint("notice:claimed")
-            sending = asyncio.create_task(self._safely(self._send(message)), name=message.over)
-        self._sends.add(sending)
-        sending.add_done_callback(self._sends.discard)
+            self._start(message, claim)
         return True
 
-    async def _send(self, message: NoticeMessage) -> None:
-        if not await self._delivery.send(message) and message.day is not None:
+    async def _claim(self, message: NoticeMessage, now: datetime) -> None:
+        found, day = message.found, message.day
+        try:
+            if not await self._db.write(
+                notices.claim_notices, found, message.over, message.body, now, day
+            ):
+                raise AlreadyClaimed(found[0].id)
+        finally:
+            self._unclaimed -= {each.id for each in found}
+        failpoint("notice:claimed")
+
+    def _start(self, message: NoticeMessage, claim: LateClaim[None]) -> None:
+        sending = asyncio.create_task(self._safely(self._send(message, claim)), name=message.over)
+        self._sends.add(sending)
+        sending.add_done_callback(self._sends.discard)
+
+    async def _send(self, message: NoticeMessage, claim: LateClaim[None]) -> None:
+        try:
+            left = await self._delivery.send(message, claim)
+        except AlreadyClaimed:
+            return
+        finally:
+            self._unclaimed -= {each.id for each in message.found}
+        if not left and message.day is not None:
             # It never left, so it can be posted in the conversation.
             await self._say_digest(message.found, message.day, self._clock.now())
         self.ring()

@@ -13,7 +13,7 @@ from remit.files import checks
 from remit.model.task_file import TaskFile
 from remit.system.files import READ, open_below, write_atomic
 
-_GRACE: Final = timedelta(days=1)  # in which something may still refer to a file that came in
+GRACE: Final = timedelta(days=1)  # in which something may still refer to a file that came in
 _HASH: Final = re.compile(r"[0-9a-f]{64}")
 
 
@@ -33,11 +33,7 @@ class KeptFiles:
             )
             raise BadInput(sentence, field="file")
         digest = hashlib.sha256(content).hexdigest()
-        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if self.read(digest) is None:
-            write_atomic(self.folder / digest, content)
-        else:
-            os.utime(self.folder / digest)  # it is in use again
+        self._copy(digest, content)
         return TaskFile(name, checks.detect(name, content), len(content), digest, made, taint)
 
     def keep_incoming(self, name: str, content: bytes, taint: str) -> TaskFile:
@@ -46,6 +42,17 @@ class KeptFiles:
 
     def read(self, digest: str) -> bytes | None:
         """Return a content, if it is there and unchanged."""
+        return self.near(digest)
+
+    def _copy(self, digest: str, content: bytes) -> None:
+        self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self.near(digest) is None:
+            write_atomic(self.folder / digest, content)
+        else:
+            os.utime(self.folder / digest)  # it is in use again
+
+    def near(self, digest: str) -> bytes | None:
+        """Return a content from the folder of this machine."""
         if not _HASH.fullmatch(digest):
             return None
         try:
@@ -65,7 +72,7 @@ class KeptFiles:
 
     def sweep(self, needed: Collection[str], gone: Collection[str], now: datetime) -> int:
         """Remove the files of deleted tasks, and what nothing refers to; return how many."""
-        oldest, count = (now - _GRACE).timestamp(), 0
+        oldest, count = (now - GRACE).timestamp(), 0
         for path in self._all():
             if path.name in needed:
                 continue
@@ -73,6 +80,10 @@ class KeptFiles:
                 path.unlink(missing_ok=True)
                 count += 1
         return count
+
+    def digests(self) -> list[str]:
+        """Return the hashes of what is in the folder of this machine."""
+        return [each.name for each in self._all()]
 
     def _all(self) -> list[Path]:
         if not self.folder.is_dir():

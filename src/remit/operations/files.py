@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from typing import Final
 
 from remit.errors import BadInput, UnknownName
-from remit.files.kept_files import KeptFiles
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Taint
 from remit.model.task_file import ATTACHMENTS, to_context
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
 from remit.operations.settings_arguments import KeepFile
+from remit.store.opening import task_files
 
 
 async def keep(request: OperationRequest, said: KeepFile) -> Answer:
@@ -22,14 +22,14 @@ async def keep(request: OperationRequest, said: KeepFile) -> Answer:
     except (ValueError, binascii.Error):
         sentence = "content is not base64; encode the bytes of the file so."
         raise BadInput(sentence, field="content") from None
-    kept = KeptFiles(request.house.settings.files)
+    kept = task_files(request.house.settings)
     file = await asyncio.to_thread(kept.keep_incoming, said.name, content, _taint(request))
     return Answer(to_context(file))
 
 
 async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonMap:
     """Return kept files as the context of a task lists them; one that is not kept is refused."""
-    kept = KeptFiles(request.house.settings.files)
+    kept = task_files(request.house.settings)
     listed: list[Json] = []
     for name, digest in named.items():
         content = await asyncio.to_thread(kept.read, digest)

@@ -6,11 +6,11 @@ from urllib.parse import quote
 
 from remit.errors import NotFound
 from remit.files import checks
-from remit.files.kept_files import KeptFiles
 from remit.model.codec import Json, JsonMap
 from remit.model.task_file import TaskFile
 from remit.server.call import Call, CallResult, page, read
 from remit.store import tasks
+from remit.store.opening import task_files
 
 # Whatever is in it, a browser runs and loads nothing of it.
 _SANDBOX: Final = "sandbox; default-src 'none'; frame-ancestors 'none'"
@@ -27,7 +27,7 @@ async def download(call: Call) -> CallResult:
     """Return a file of this task; a hash alone opens nothing."""
     task = await call.house.db.read(tasks.get, call.task_id)
     file = next((each for each in task.files if each.sha256 == call.path["sha256"]), None)
-    kept = KeptFiles(call.house.settings.files)
+    kept = task_files(call.house.settings)
     content = await asyncio.to_thread(kept.read, file.sha256) if file else None
     if file is None or content is None:
         raise NotFound("file", f"{call.path['sha256'][:12]!r} of {call.task_id}")

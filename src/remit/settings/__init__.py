@@ -176,6 +176,11 @@ def _for_several(settings: Settings) -> Settings:
     for wrong, name, sentence in (
         (not settings.store.url, "url", "needs a Postgres database: name it in [store] url"),
         (settings.recall.store == "qdrant", "store", "needs a Qdrant server in [recall] store"),
+        (
+            not settings.engine.pages.startswith(("http://", "https://")),
+            "ui",
+            "needs an address that begins with http:// or https:// in [engine] ui, or none",
+        ),
     ):
         if wrong:
             raise BadInput(f'[engine] kind = "temporal" {sentence}.', field=name)

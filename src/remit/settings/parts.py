@@ -34,7 +34,13 @@ class EngineSettings(Struct, frozen=True):
     namespace: str = "default"
     task_queue: str = "remit"
     heartbeat: int = 30  # seconds without a sign of life after which a worker is dead
-    ui: str = "http://127.0.0.1:8233"
+    ui: str = ""  # the address of Temporal's own pages; empty: on its machine, port 8233
+
+    @property
+    def pages(self) -> str:
+        """Where Temporal's own pages are."""
+        host = self.address.rpartition(":")[0] or self.address
+        return self.ui.rstrip("/") or f"http://{host}:8233"
 
     @property
     def is_shared(self) -> bool:

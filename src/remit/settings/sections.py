@@ -75,7 +75,7 @@ class SectionStore(Struct, frozen=True):
             raise NotFound("section", f"{section!r:.60}")
         mine = {str(form.now.get(each.name) or "") for each in _secrets(form)}
         edit.rewrite(self.path, lambda text: check_text(_without(text, form), _SHOWN_PATH))
-        gone = mine.intersection(self.secrets.names()).difference(_names_in_use(self.settings()))
+        gone = mine.intersection(self.secrets.names()).difference(names_in_use(self.settings()))
         for name in gone:
             self.secrets.drop(name)
         return form
@@ -132,7 +132,8 @@ def _without(text: str, form: SectionForm) -> str:
     return toml_edit.set_values(text, {"notices": named}) if named else text
 
 
-def _names_in_use(settings: Settings) -> Iterable[str]:
+def names_in_use(settings: Settings) -> Iterable[str]:
+    """Yield the names of the secrets that channels, hooks and calendars use."""
     for table in (CHANNELS, *MANY):
         for name in getattr(settings, table):
             form = form_for(f"{table}.{name}", settings)

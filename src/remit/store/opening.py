@@ -1,4 +1,4 @@
-"""Opens the store: a file for one process, a Postgres database for one or for several."""
+"""Opens the store (a file, or a Postgres database for one process or several) and its files."""
 
 import asyncio
 import sqlite3
@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from remit.files.kept_files import KeptFiles
+from remit.settings import Settings
 from remit.store import home
 from remit.store.connection import BUSY_SECONDS, SqliteTx, connect, trouble
 from remit.store.database import Database
@@ -24,6 +26,17 @@ class Sqlite(GroupCommit):
                 raise trouble(path, error, busy) from error
 
         super().__init__(open_file)
+
+
+def task_files(settings: Settings) -> KeptFiles:
+    """Return the files of tasks: in a folder, or in a Postgres database with copies there."""
+    place = settings.database
+    if isinstance(place, Path):
+        return KeptFiles(settings.files)
+    refuse_without_driver()
+    from remit.store.postgres.files import StoredFiles  # noqa: PLC0415 - an extra
+
+    return StoredFiles(settings.files, place)
 
 
 @asynccontextmanager

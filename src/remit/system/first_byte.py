@@ -18,10 +18,14 @@ from remit.errors import RemitError
 # CLOCK_BOOTTIME is Linux; elsewhere time goes on while a process, but not the machine, is stopped.
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 T = TypeVar("T")
+SECONDS: Final = 10.0  # beside other workers a claim is used so soon, or not at all
 
 
 class _Claim(Protocol):
     async def make(self) -> None: ...
+
+    @property
+    def is_made(self) -> bool: ...
 
 
 _until: ContextVar[float | None] = ContextVar("first_byte_until", default=None)
@@ -38,19 +42,33 @@ class TooLate(RemitError):
 @contextmanager
 def within(seconds: float | None) -> Iterator[None]:
     """Let what is sent in this block leave within some seconds, or not at all."""
-    token = _until.set(None if seconds is None else time.clock_gettime(_CLOCK) + seconds)
+    token = _until.set(None if seconds is None else now() + seconds)
     try:
         yield
     finally:
         _until.reset(token)
 
 
+@contextmanager
+def anew() -> Iterator[None]:
+    """Count anew, for another try of what was claimed; the block checks first that it still is."""
+    claim = _claim.get()
+    if claim is not None and not claim.is_made:
+        yield  # this try claims it
+        return
+    token = _claim.set(None)
+    try:
+        with within(None if claim is None and _until.get() is None else SECONDS):
+            yield
+    finally:
+        _claim.reset(token)
+
+
 class LateClaim(Generic[T]):
     """A claim that is made when the connection stands, once; it raises if nothing may be sent."""
 
-    def __init__(self, claim: Callable[[], Awaitable[T]], seconds: float) -> None:
+    def __init__(self, claim: Callable[[], Awaitable[T]]) -> None:
         self._claim = claim
-        self._seconds = seconds
         self._begun = 0.0
         self._task: asyncio.Task[T] | None = None
 
@@ -66,7 +84,7 @@ class LateClaim(Generic[T]):
     async def make(self) -> None:
         """Claim, unless that is done; raises if nothing may leave."""
         await self.result()
-        if time.clock_gettime(_CLOCK) > self._begun + self._seconds:
+        if now() > self._begun + SECONDS:
             raise TooLate
 
     @property
@@ -76,7 +94,7 @@ class LateClaim(Generic[T]):
     async def result(self) -> T:
         """Return what the claim came to; one that was not made yet is made now."""
         if self._task is None:
-            self._begun = time.clock_gettime(_CLOCK)
+            self._begun = now()
             self._task = asyncio.ensure_future(self._run())
         # A sender's time limit must not cut a claim: its outcome would be unknown.
         return await asyncio.shield(self._task)
@@ -96,8 +114,17 @@ async def reached() -> None:
     check()
 
 
+def deadline() -> float | None:
+    """Return when it is too late for the first byte, by the clock of `now`; None: never."""
+    return _until.get()
+
+
+def now() -> float:
+    return time.clock_gettime(_CLOCK)
+
+
 def check() -> None:
     """Raise if it is too late for the first byte."""
     until = _until.get()
-    if until is not None and time.clock_gettime(_CLOCK) > until:
+    if until is not None and now() > until:
         raise TooLate

@@ -46,6 +46,7 @@ from remit.settings import Settings
 from remit.specialist.worktree import Worktrees
 from remit.store import sessions
 from remit.store.database import Database
+from remit.store.opening import task_files
 from remit.store.redact import Redactor
 from remit.system.background import Background
 from remit.triggers.repeat import Repeater
@@ -252,7 +253,11 @@ def _tools(
     """Build everything the brain may call: the owner's commands, built-in tools, and added ones."""
     settings = ground.settings
     web = minds.web_tools(ground, keys)
-    kept, mind, find = KeptFiles(settings.files), ground.brain, alike.finder.find
+    kept, mind, find = (
+        task_files(settings),
+        ground.brain,
+        alike.finder.find,
+    )
     own = kit.own(
         settings.tools,
         ground.db,
@@ -275,7 +280,7 @@ def _rooms(
     priority: PriorityFile,
     bench: CodeWorkPorts | None,
 ) -> RunPorts:
-    db, kept = ground.db, KeptFiles(ground.settings.files)
+    db, kept = ground.db, task_files(ground.settings)
     kinds = {way.name: way.kind for way in fitted.ways}
     courier = _courier(ground, contacts, kept)
     known = GateSecrets(secrets=ground.known, echoes=_echoes(ground.channels))

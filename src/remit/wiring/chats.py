@@ -15,7 +15,6 @@ from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
 from remit.errors import BadInput
 from remit.files import checks
-from remit.files.kept_files import KeptFiles
 from remit.intake.plain_reader import OwnerMessage
 from remit.language import outside_text
 from remit.model.codec import JsonMap
@@ -25,6 +24,7 @@ from remit.model.task import Source, SourceKind, Taint
 from remit.model.task_file import ATTACHMENTS
 from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implements
 from remit.store.inbound import InboundMessage
+from remit.store.opening import task_files
 from remit.wiring.app_context import InboundPorts
 
 _MAX_TRIES: Final = 3
@@ -143,7 +143,7 @@ class ChatWiring:
         content = await channel.fetch_file(ident, checks.MAX_BYTES)
         named: JsonMap = {"name": media.get("name"), "type": media.get("type")}
         named["name"] = named["name"] or _default_name(media)
-        kept = KeptFiles(self._settings.files)
+        kept = task_files(self._settings)
         listed = await asyncio.to_thread(people.keep_file, kept, named, content, taint)
         return replace(came, body=came.body | {ATTACHMENTS: [listed]})
 

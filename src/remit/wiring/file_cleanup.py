@@ -3,8 +3,8 @@
 import asyncio
 from typing import Final
 
-from remit.files.kept_files import KeptFiles
 from remit.store.messages import references
+from remit.store.opening import task_files
 from remit.wiring.app import App
 
 _EVERY_SECONDS: Final = 3600.0
@@ -17,8 +17,8 @@ def start(house: App) -> None:
 
 async def clean(house: App) -> int:
     """Remove them once; return how many were removed."""
-    kept, now = KeptFiles(house.settings.files), house.clock.now()
-    if not kept.folder.is_dir():
+    kept, now = task_files(house.settings), house.clock.now()
+    if not (await asyncio.to_thread(kept.room))[0]:
         return 0
     needed, gone = await house.db.read(references, now)
     return await asyncio.to_thread(kept.sweep, needed, gone, now)

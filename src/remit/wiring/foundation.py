@@ -98,6 +98,7 @@ async def laid(
         found = lay(settings, db, clock, brain, channels or {})
         if shared_files is not None:
             found.ground.background.start("shared documents", shared_files.keep)
+            _compare_secrets(found)
         stack.push_async_callback(found.ground.background.close)
         stack.push_async_callback(found.fitted.close)
         stack.push_async_callback(found.alike.close)
@@ -111,6 +112,15 @@ async def _shared_files(db: Database, clock: Clock, folder: Path) -> "SharedDocu
     made = SharedDocuments(db, clock, folder)
     await made.share()
     return made
+
+
+def _compare_secrets(base: Foundation) -> None:
+    """Say if another process of this store has other secrets."""
+    from remit.wiring.shared_secrets import SharedSecrets  # noqa: PLC0415 - not for one process
+
+    ground = base.ground
+    made = SharedSecrets(ground.db, ground.clock, ground.settings, base.keys)
+    ground.background.start("secrets of all processes", made.keep)
 
 
 def lay(

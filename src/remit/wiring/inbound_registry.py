@@ -22,7 +22,6 @@ from remit.channels.webhook import receiving
 from remit.channels.webhook.receiving import HookCall
 from remit.converse import meaning
 from remit.errors import BadInput, Conflict, NotFound
-from remit.files.kept_files import KeptFiles
 from remit.intake.plain_reader import OwnerMessage
 from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
@@ -36,6 +35,7 @@ from remit.store import conversations, cues, notices, reviews, tasks
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
+from remit.store.opening import task_files
 from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
 from remit.triggers.files import FolderWatch
@@ -134,7 +134,7 @@ class InboundRegistry:
             )
 
         ground = self._plugs.ground
-        kept = KeptFiles(self._settings.files)
+        kept = task_files(self._settings)
         return FolderWatch(name, folder, take, ground.clock, ground.background, kept)
 
     async def _begin_file(self, folder: FolderSettings, kept: StoredCue) -> StartedCue:
@@ -149,7 +149,7 @@ class InboundRegistry:
         ground = self._plugs.ground
         plugs = MailWatchPorts(
             sort=partial(self._sorted, name, door),
-            told=partial(people.with_mail_text, KeptFiles(self._settings.files)),
+            told=partial(people.with_mail_text, task_files(self._settings)),
             take=partial(self._take_mail, name),
         )
         try:

@@ -16,6 +16,7 @@ from remit.model.ids import TaskId, WorkerId
 from remit.settings import Settings
 from remit.store.postgres import duties
 from remit.store.postgres.duties import FencedDatabase
+from remit.wiring import file_cleanup
 from remit.wiring.app import App, build, closers
 from remit.wiring.app_context import StoreClock
 from remit.wiring.foundation import Foundation, laid, lay
@@ -152,6 +153,7 @@ class Worker:
             house.background.start("clock of the database", house.clock.keep_correct)
         await engine.start()
         await house.leftovers.start(house.journal)
+        file_cleanup.start(house)
         slots = house.settings.engine.parallel
         house.background.start(SERVING, lambda: self._link.serve(self, queues, slots))
         house.background.start("start of duties", self._ensure_duties)

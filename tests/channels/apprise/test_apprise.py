@@ -25,6 +25,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.ports import Channel
+from remit.system import first_byte
 from tests.channels.whatsapp.whatsapp import Cut, Heard, Loopback, Order
 from tests.engine.rig import until
 from tests.live.loopback import HOST, FunctionListener
@@ -456,3 +457,13 @@ async def test_the_real_apprise_has_a_star_read_as_a_star() -> None:
 
         assert type(await made.send(PARCEL)) is Accepted
         assert r"\*\*Two\*\*" in server.notes[0].text  # else the service would make it bold
+
+
+@pytest.mark.parametrize(("left", "answer"), [(600.0, Accepted), (-1.0, SendRetry)])
+async def test_a_claim_that_is_too_old_begins_no_request(left: float, answer: type[Answer]) -> None:
+    async with Ntfy() as server:
+        with first_byte.within(left):
+            said = await channel(server.address, private=True).send(PARCEL)
+
+    assert isinstance(said, answer)
+    assert len(server.heard) == (answer is Accepted)

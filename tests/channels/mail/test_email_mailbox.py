@@ -131,6 +131,7 @@ async def test_a_server_that_files_each_letter_says_that_one_never_left(plain: B
 
     assert AUTHORITATIVE.authoritative_after is not None
     assert channel.grace == AUTHORITATIVE.authoritative_after.total_seconds()
+    assert EmailChannel(account, NINA, FrozenClock()).grace == 0, "nobody could see what became"
     assert await channel.find(early) is None, "it may be filed still"
     assert isinstance(await channel.find(late), SendRetry)
     unsure = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))

@@ -31,7 +31,7 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
-from remit.system import http_client
+from remit.system import first_byte, http_client
 from remit.system.http_client import Token
 from remit.system.process import kill_group
 
@@ -135,7 +135,12 @@ class AppriseChannel:
         closed = _closed(address, name)
         if closed is not None:
             return closed
-        order = {"address": address, "body": parcel.body, "private": target.private}
+        order = {
+            "address": address,
+            "body": parcel.body,
+            "private": target.private,
+            "until": first_byte.deadline(),
+        }
         return await self._turn(order, parcel.key)
 
     async def _turn(self, order: Mapping[str, object], key: str) -> Answer:

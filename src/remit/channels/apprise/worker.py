@@ -1,6 +1,6 @@
 """The process in which Apprise runs: one order on stdin, one report on stdout, then it ends.
 
-    {"address": "ntfys://…", "body": "…", "private": false}
+    {"address": "ntfys://…", "body": "…", "private": false, "until": null}
     sending
     {"sent": true, "trail": [200]}
 
@@ -20,7 +20,7 @@ from functools import wraps
 from typing import Final, Protocol, TypeAlias, cast
 
 from remit.channels.apprise.sending import SENDING
-from remit.system import address_rules
+from remit.system import address_rules, first_byte
 
 Found: TypeAlias = tuple[object, object, object, object, tuple[object, ...]]
 
@@ -46,10 +46,12 @@ class BlockedHostError(socket.gaierror):
 class NetworkWatch:
     """Records outgoing requests, and blocks those to internal addresses."""
 
-    def __init__(self, *, private: bool) -> None:
+    def __init__(self, *, private: bool, until: float | None = None) -> None:
+        """`until`: after that no request begins, because its claim is too old."""
         self.trail: list[int] = []
         self.barred: str | None = None
         self._private = private
+        self._until = until
 
     def guard(self) -> None:
         """Check every name that is resolved from now on."""
@@ -76,6 +78,9 @@ class NetworkWatch:
         @wraps(send)
         def watched(*words: object, **named: object) -> object:
             mark = len(self.trail)
+            if self._until is not None and first_byte.now() > self._until:
+                self.trail.append(_NO_BYTE)
+                raise OSError("too late")
             self.trail.append(_NO_ANSWER)
             try:
                 answer = send(*words, **named)
@@ -122,7 +127,8 @@ def work(order: dict[str, object], begin: Callable[[], None]) -> dict[str, objec
     wrong = _wrong(service, address, body, private=private)
     if wrong is not None:
         return {"wrong": wrong}
-    wire = NetworkWatch(private=private)
+    until = order.get("until")
+    wire = NetworkWatch(private=private, until=until if isinstance(until, float) else None)
     wire.guard()
     wire.watch()
     begin()

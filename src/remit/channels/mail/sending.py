@@ -182,8 +182,10 @@ class EmailChannel:
 
     @property
     def grace(self) -> float:
-        """Seconds in which a letter may still be filed or bounce."""
-        filed = self.mailbox.files_within if self.mailbox is not None else None
+        """Seconds in which a letter may still be filed or bounce; 0: nobody would see that."""
+        if self.mailbox is None:
+            return 0.0
+        filed = self.mailbox.files_within
         return max(_GRACE, filed.total_seconds() if filed else 0.0)
 
     @property

@@ -21,7 +21,7 @@ from remit.store import push
 from remit.store.database import Database
 from remit.store.push import PushSubscription
 from remit.store.secrets import Secrets
-from remit.system import address_rules
+from remit.system import address_rules, first_byte
 
 if TYPE_CHECKING:
     from remit.channels.push.push_client import PushMessage, PushResult, PushSender
@@ -147,16 +147,19 @@ class PushNotifier:
         """Whether the browser's service accepted it."""
         from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
-        for pause in (*PAUSES, None):
-            came, wait = await push_client.send(sender, to, note, self._clock.now())
-            if came is not push_client.PushResult.LATER or pause is None:
-                await self._settle(to, came)
-                return came is push_client.PushResult.TAKEN
+        later = push_client.PushResult.LATER
+        came, wait = await push_client.send(sender, to, note, self._clock.now())
+        for pause in PAUSES:
+            if came is not later:
+                break
             await self._clock.sleep(max(pause, wait or 0.0))
-            listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
-            if not listens or not await still():
-                return False
-        return False  # pragma: no cover - the last try returns
+            with first_byte.anew():
+                listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
+                if not listens or not await still():
+                    return False
+                came, wait = await push_client.send(sender, to, note, self._clock.now())
+        await self._settle(to, came)
+        return came is push_client.PushResult.TAKEN
 
     async def _settle(self, to: PushSubscription, came: "PushResult") -> None:
         from remit.channels.push.push_client import PushResult  # noqa: PLC0415 - the extra

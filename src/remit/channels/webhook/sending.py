@@ -100,6 +100,8 @@ class WebhookChannel:
     most: Final = MOST
     files: Final = FileLimits(1_000_000, 1_000_000)  # in the event, as base64
     keeps: Final = SendGuarantee.KEY
+    claims_late: Final = True
+    counts_every_try: Final = True  # its pauses grow with each, also if nothing was reached
     grace: Final = 60.0  # seconds after which a receiver is sent it again
     guidance: Final = "A program reads this text. Write plain Markdown, without greeting or sign."
 
@@ -243,9 +245,7 @@ def again(why: str, attempt: int, *, wait: float | None = None, doubt: bool = Fa
         return Unknown(why) if doubt else Refused(why)
     after = max(float(PAUSES[max(attempt, 1) - 1]), wait or 0.0)
     # The pauses limit the attempts, so the task's own are not used up.
-    return (
-        UnconfirmedSend(why, after, spends=False) if doubt else SendRetry(why, after, spends=False)
-    )
+    return (UnconfirmedSend if doubt else SendRetry)(why, after, spends=False)
 
 
 def _wrong(parcel: Parcel) -> str | None:

@@ -28,7 +28,7 @@ from remit.specialist.specialist_health import SpecialistHealth
 from remit.store import cues, events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
-from remit.store.postgres import legs
+from remit.store.postgres import fingerprints, legs
 from remit.system.background import Background
 from remit.wiring.kinds import kinds
 from remit.wiring.readers import model_choice
@@ -208,6 +208,7 @@ class HealthFinding(Struct, frozen=True):
     kind: str = "ok"
     mark: str = "done"
     todo: str = ""
+    links: tuple[tuple[str, str], ...] = ()  # what is shown, and where it leads
 
 
 async def findings(call: Call) -> tuple[HealthFinding, ...]:
@@ -260,15 +261,22 @@ async def _workers(call: Call) -> list[HealthFinding]:
     found = [
         HealthFinding(
             "Worker",
-            f"{each.place} on {each.queues}: {len(each.runs)} at work, {each.slots} at once; "
-            f"heard of {(now - each.beat_at).total_seconds():.0f} s ago"
-            + (f"; runs {', '.join(each.runs)}" if each.runs else ""),
+            f"{each.place} on {each.queues} runs {len(each.tasks)} of {each.slots} tasks; "
+            f"last heartbeat {max(0, (now - each.beat_at).total_seconds()):.0f} s ago. "
+            f"Duties: {', '.join(each.duties) or 'none'}.",
+            links=tuple((task, f"/tasks/{task}") for task in each.tasks),
         )
         for each in await house.db.read(legs.workers, now - legs.ALIVE)
     ]
-    shown = HealthFinding("Temporal", f"Its own pages show every leg: {house.settings.engine.ui}")
+    engine = house.settings.engine
+    pages = f"{engine.pages}/namespaces/{engine.namespace}/workflows"
+    shown = HealthFinding("Temporal", "Its own pages show every leg.", links=((pages, pages),))
     none = HealthFinding("Worker", "None lives.", "bad", "fail", "Start one: `remit worker`.")
-    return [*(found or [none]), shown]
+    unequal = [
+        HealthFinding("Secret", each.sentence, "bad", "fail", each.todo)
+        for each in await house.db.read(fingerprints.differing, now)
+    ]
+    return [*(found or [none]), *unequal, shown]
 
 
 def cards_of(listed: Mapping[str, object]) -> list[object]:

@@ -15,6 +15,7 @@ from remit.store.database import Tx
 from remit.store.queue import ClaimedTask
 
 DISPATCHED: Final = WorkerId("temporal")  # holds what was claimed and has no worker yet
+_TASK: Final = "task-"  # how the id of a task begins
 ALIVE: Final = timedelta(seconds=60)  # since the last beat of a worker that gets work
 
 
@@ -41,8 +42,16 @@ class WorkerState(Struct, frozen=True):
     place: str
     queues: str
     slots: int
-    runs: tuple[str, ...]
+    runs: tuple[str, ...]  # ids of tasks, and names of duties
     beat_at: datetime
+
+    @property
+    def tasks(self) -> tuple[str, ...]:
+        return tuple(each for each in self.runs if each.startswith(_TASK))
+
+    @property
+    def duties(self) -> tuple[str, ...]:
+        return tuple(each for each in self.runs if not each.startswith(_TASK))
 
 
 def load(tx: Tx, now: datetime) -> QueueLoad:

@@ -16,11 +16,13 @@ from psycopg import sql
 
 from remit.errors import Conflict, StoreCorrupt
 from remit.failpoint import failpoint
+from remit.files.kept_files import KeptFiles
 from remit.store import audit, events, home, meta
 from remit.store.connection import SqliteTx, connect, trouble
 from remit.store.postgres import lock, schema
 from remit.store.postgres.connection import PostgresTx, location
 from remit.store.postgres.connection import connect as connect_postgres
+from remit.store.postgres.files import put_copies
 
 # Tables that others refer to come first; `moves` and the version of the schema are there already.
 _FIRST: Final = "tasks"
@@ -28,9 +30,11 @@ _LEFT_OUT: Final = frozenset(
     {
         "documents",
         "duties",
+        "file_contents",
         "journal",
         "moves",
         "rates",
+        "secret_fingerprints",
         "tasks_text",
         "tasks_words",
         "unsealed",
@@ -48,8 +52,11 @@ class MoveResult(Struct, frozen=True):
     events: int
 
 
-def move(source: Path, url: str, tell: Tell) -> MoveResult:
-    """Copy a file whose directory the caller has locked; `tell` gets the share that is done."""
+def move(source: Path, url: str, tell: Tell, files: KeptFiles | None = None) -> MoveResult:
+    """Copy a file whose directory the caller has locked, and the files of its tasks.
+
+    `tell` gets the share that is done.
+    """
     with lock.only_process(url):
         schema.prepare(url)
         try:
@@ -57,18 +64,20 @@ def move(source: Path, url: str, tell: Tell) -> MoveResult:
                 home.refuse_newer(source, file)
                 home.check(source, file)
                 home.migrate(file)
-                return _copy(file, url, tell)
+                return _copy(file, url, tell, files)
         except sqlite3.Error as error:
             raise trouble(source, error) from error
 
 
-def _copy(file: sqlite3.Connection, url: str, tell: Tell) -> MoveResult:
+def _copy(file: sqlite3.Connection, url: str, tell: Tell, files: KeptFiles | None) -> MoveResult:
     ours, where = SqliteTx(file), location(url)
     with closing(PostgresTx(url, lambda: connect_postgres(url))) as theirs:
         theirs.begin()
         try:
             if not _is_copied(ours, theirs, where):
                 _copy_tables(file, theirs.connection, tell)
+            if files is not None:
+                put_copies(files, theirs.connection)
             result = _compare(ours, theirs, where)
             ours.begin()
             meta.put(ours, home.MOVED_TO, where)

@@ -1,0 +1,131 @@
+"""Remit on several processes: one `serve` and 1, 2 or 4 `worker` on Postgres and Temporal.
+
+Both servers keep what they say is kept: Postgres with fsync, Temporal in its file. The latency of a
+decision is read from the journal: from the owner's answer until the next leg has its lease.
+"""
+
+import json
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+import psutil
+
+from bench.http_load import CLIENTS, ServerUnderLoad, post_tasks
+from bench.measure import WARM_UP, Measurement, take_percentile, wait_for_count
+from remit.store import tasks
+from remit.store.read_only import glance
+from tests.live.http_client import Client
+from tests.machines.fleet import Fleet
+from tests.machines.temporal import TemporalServer
+from tests.store.postgres import postgres
+
+DURABLE = "-c fsync=on"
+SECONDS = 280
+SCRIPT = """\
+- when: The red one
+  reply: <deliverable>It is renewed.</deliverable>
+- when: passport
+  ask: Which passport do you hold?
+- reply: I looked. <deliverable>All is well.</deliverable>
+"""
+
+
+def run_1(size: int, home: Path) -> list[Measurement]:
+    return _run(size, home, 1)
+
+
+def run_2(size: int, home: Path) -> list[Measurement]:
+    return _run(size, home, 2)
+
+
+def run_4(size: int, home: Path) -> list[Measurement]:
+    return _run(size, home, 4)
+
+
+def _run(size: int, home: Path, workers: int) -> list[Measurement]:
+    with _fleet(home, workers) as (fleet, pids):
+        token = (fleet.seat.home / "token").read_text().strip()
+        url = str(fleet.running["serve"][0].told["url"])
+        headers = {"Authorization": f"Bearer {token}"}
+        server = ServerUnderLoad(url, headers, 0, lambda: _completed(fleet))
+        post_tasks(server, CLIENTS, range(WARM_UP))
+        wait_for_count("completed", server.count_delivered, WARM_UP, SECONDS)
+        before, started = _cpu(pids), time.perf_counter()
+        total = WARM_UP + size
+        post_tasks(server, CLIENTS, range(WARM_UP, total))
+        wait_for_count("completed", server.count_delivered, total, SECONDS)
+        wall = time.perf_counter() - started
+        spent = {part: each - before[part] for part, each in _cpu(pids).items()}
+        latencies = _decisions(fleet.client(), min(size, 50))
+    facts = {f"{part}_cpu_ms": each * 1000 / size for part, each in spent.items()}
+    cpu = spent["workers"] + spent["serve"]
+
+    def figure(name: str, value: float, unit: str) -> Measurement:
+        better = "more" if unit == "tasks/s" else "less"
+        return Measurement(name, value, unit, size, wall, cpu, 0, better, facts)
+
+    return [
+        figure("throughput", size / wall, "tasks/s"),
+        figure("CPU, ours", cpu * 1000 / size, "ms a task"),
+        figure("CPU, with servers", sum(spent.values()) * 1000 / size, "ms a task"),
+        figure("decision to next leg p50", take_percentile(latencies, 50), "ms"),
+        figure("decision to next leg p99", take_percentile(latencies, 99), "ms"),
+    ]
+
+
+@contextmanager
+def _fleet(home: Path, workers: int) -> Iterator[tuple[Fleet, Mapping[str, list[int]]]]:
+    temporal = TemporalServer(home)
+    with postgres(DURABLE) as server:
+        temporal.start()
+        try:
+            fleet = Fleet(home, server, temporal, script=SCRIPT)
+            with fleet.closing():
+                fleet.start("serve", *["worker"] * workers)
+                running = {
+                    kind: [each.process.pid for each in some]
+                    for kind, some in fleet.running.items()
+                }
+                pids = {"workers": running["worker"], "serve": running["serve"]}
+                yield fleet, {**pids, "temporal": [temporal.pid], "postgres": [server.pid]}
+        finally:
+            temporal.kill()
+
+
+def _completed(fleet: Fleet) -> int:
+    with glance(fleet.seat.store) as tx:
+        return tasks.counts(tx).get("completed", 0)
+
+
+def _cpu(pids: Mapping[str, list[int]]) -> dict[str, float]:
+    """CPU seconds of each part, with the processes of each."""
+    return {part: sum(map(_tree_cpu, each)) for part, each in pids.items()}
+
+
+def _tree_cpu(pid: int) -> float:
+    process = psutil.Process(pid)
+    times = [each.cpu_times() for each in (process, *process.children(recursive=True))]
+    ended = times[0].children_user + times[0].children_system
+    return ended + sum(each.user + each.system for each in times)
+
+
+def _decisions(client: Client, count: int) -> list[float]:
+    """Milliseconds from each of some decisions until its task is at work again."""
+    asked = [client.add(f"Renew passport {n}") for n in range(count)]
+    for each in asked:
+        client.until(each, "needs_review")
+        client.decide(each, "answer", "The red one")
+        client.until(each, "completed")
+    return [_latency(client, each) for each in asked]
+
+
+def _latency(client: Client, task: str) -> float:
+    found = json.loads(json.dumps(client.get(f"/api/tasks/{task}/events?limit=1000")["events"]))
+    kinds = [each["type"] for each in found]
+    decided = kinds.index("review.decided")
+    leg = next(each for each in found[decided:] if "lease" in each["data"])
+    span = datetime.fromisoformat(leg["at"]) - datetime.fromisoformat(found[decided]["at"])
+    return span.total_seconds() * 1000

@@ -1,0 +1,140 @@
+"""What several machines share beside tasks: the bytes of files, and whether secrets are equal."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from remit.channels.registry import ChannelSecrets
+from remit.errors import StoreTrouble
+from remit.settings import Settings
+from remit.store.postgres import fingerprints
+from remit.store.postgres.database import SharedPostgres
+from remit.store.postgres.files import StoredFiles
+from remit.store.secrets import Secrets
+from remit.testing import FrozenClock
+from remit.wiring.shared_secrets import SharedSecrets
+from tests.store.postgres import Postgres as Server
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@pytest.fixture
+def url(postgres_server: Server) -> Iterator[str]:
+    yield postgres_server.store
+    postgres_server.wipe()
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+def test_a_file_of_one_machine_is_read_on_another_and_removed_on_both(
+    url: str, tmp_path: Path
+) -> None:
+    here, there = StoredFiles(tmp_path / "here", url), StoredFiles(tmp_path / "there", url)
+    file = here.keep("prices.csv", b"apples,3\n")
+    assert here.keep("again.csv", b"apples,3\n").sha256 == file.sha256
+
+    assert there.read(file.sha256) == b"apples,3\n"
+    assert (there.folder / file.sha256).exists(), "a copy: it is fetched once"
+    assert there.read("0" * 64) is None
+    assert there.read("../secrets") is None
+    assert there.room() == (1, 9)
+
+    now = datetime.now(UTC)  # noqa: TID251 - the database's clock says when it was kept
+    assert here.sweep({file.sha256}, (), now + 2 * DAY) == 0
+    assert here.sweep((), {file.sha256}, now) == 0, "it may be on its way into a new task"
+    assert there.read(file.sha256) == b"apples,3\n"
+    assert here.sweep((), {file.sha256}, now + 2 * HOUR) == 1
+    assert there.sweep((), {file.sha256}, now + 2 * HOUR) == 0
+    assert (here.read(file.sha256), there.read(file.sha256)) == (None, None)
+
+
+def test_a_damaged_copy_is_fetched_again_and_files_from_before_are_put_into_the_database(
+    url: str, tmp_path: Path
+) -> None:
+    here, there = StoredFiles(tmp_path / "here", url), StoredFiles(tmp_path / "there", url)
+    file = here.keep("notes.txt", b"whole\n")
+    (here.folder / file.sha256).write_bytes(b"torn")
+    assert here.read(file.sha256) == b"whole\n"
+
+    with psycopg.connect(url, autocommit=True) as server:
+        server.execute("DELETE FROM file_contents")
+    assert there.read(file.sha256) is None
+    here.sweep({file.sha256}, (), datetime.now(UTC))  # noqa: TID251 - as above
+    assert there.read(file.sha256) == b"whole\n"
+
+
+def test_a_database_that_is_away_is_no_lost_file(tmp_path: Path) -> None:
+    away = StoredFiles(tmp_path, f"postgresql://nobody@/none?host={tmp_path}")
+    with pytest.raises(StoreTrouble, match="cannot be reached"):
+        away.read("0" * 64)
+    with pytest.raises(StoreTrouble, match="cannot be reached"):
+        away.keep("notes.txt", b"words")
+
+
+# Secrets ------------------------------------------------------------------------------------------
+
+
+def machine(db: SharedPostgres, home: Path, environ: dict[str, str], *, name: str) -> SharedSecrets:
+    home.mkdir(exist_ok=True)
+    keys = ChannelSecrets(Secrets(home), environ)
+    made = SharedSecrets(db, FrozenClock(), Settings(home=home), keys)
+    made._place = name
+    return made
+
+
+async def test_a_process_with_another_secret_or_none_is_named_and_no_value_is_stored(
+    url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    db, now = SharedPostgres(url, process_clock=True), FrozenClock().now()
+    Secrets(tmp_path).put("smtp_password", "correct horse")
+    environ = {"ANTHROPIC_API_KEY": "sk-ant-1"}
+    one = machine(db, tmp_path, environ, name="a:1")
+    two = machine(db, tmp_path, environ, name="b:2")
+    for each in (one, two):
+        await each.compare()
+    assert await db.read(fingerprints.differing, now) == ()
+
+    other = tmp_path / "other"
+    three = machine(db, other, {"ANTHROPIC_API_KEY": "sk-ant-2"}, name="c:3")
+    await three.compare()
+    found = await db.read(fingerprints.differing, now)
+    assert [each.sentence for each in found] == [
+        "ANTHROPIC_API_KEY has another value on c:3; on a:1, b:2 it is set.",
+        "smtp_password has no value on c:3; on a:1, b:2 it is set.",
+    ]
+    assert found[1].todo.startswith("Run `remit secrets set smtp_password`")
+    assert "smtp_password has no value on c:3" in caplog.text
+
+    Secrets(other).put("smtp_password", "correct horse")
+    three._keys.environ["ANTHROPIC_API_KEY"] = "sk-ant-1"  # type: ignore[index]
+    await three.compare()
+    assert await db.read(fingerprints.differing, now) == ()
+    with psycopg.connect(url) as server:
+        stored = str(server.execute("SELECT * FROM secret_fingerprints").fetchall())
+    await db.close()
+    assert "correct" not in stored
+    assert "sk-ant" not in stored
+
+
+async def test_a_renewed_access_token_is_no_difference_and_who_is_silent_is_forgotten(
+    url: str, tmp_path: Path
+) -> None:
+    db, clock = SharedPostgres(url, process_clock=True), FrozenClock()
+    homes = tmp_path / "here", tmp_path / "there"
+    for home, access in zip(homes, ("access-1", "access-2"), strict=True):
+        home.mkdir()
+        Secrets(home).put("mail", f"refresh-token {access} 1790000000")
+        await machine(db, home, {}, name=home.name).compare()
+    assert await db.read(fingerprints.differing, clock.now()) == ()
+
+    Secrets(homes[1]).put("mail", "another-refresh access-2 1790000000")
+    await machine(db, homes[1], {}, name="there").compare()
+    (found,) = await db.read(fingerprints.differing, clock.now())
+    later = await db.read(fingerprints.differing, clock.now() + HOUR)
+    await db.close()
+    assert found.sentence == "mail has another value on there; on here it is set."
+    assert later == ()
