@@ -99,9 +99,13 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
         for n, token in enumerate(message.tokens)
         if any(start <= token.start < end for start, end in spans) and not message.is_work_text(n)
     ]
-    named = [n for n in inside if n in message.people]
     sends = any(message.sends_at(n) for n in inside)
-    if not named or not (sends or find_veto(message.text, message.book)):
+    named = [n for n in inside if n in message.people]
+    if not named or not (
+        sends
+        or message.announces_text(inside[0], inside[-1] + 1)
+        or find_veto(message.text, message.book)
+    ):
         return None
     who = " and ".join(dict.fromkeys(message.tokens[n].text for n in named))
     sentence = f"Is something to be sent to {who}? Say what, in quotation marks, or say what to do."

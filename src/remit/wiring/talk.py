@@ -22,7 +22,7 @@ from remit.errors import BadInput, Conflict
 from remit.intake import answers, plain_reader
 from remit.intake.admit import Intake
 from remit.intake.card import card_lines
-from remit.intake.extraction import Draft, Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.plain_reader import OwnerMessage, read_plainly
 from remit.journal.follow import Journal
@@ -103,11 +103,11 @@ class ConversationIntake(Struct, frozen=True):
 
     def is_request(self, text: str) -> bool:
         found = self._plain(text)
-        return bool(found.tasks) and not all(map(_is_loose, found.tasks))
+        return bool(found.tasks) and not all(draft.is_loose for draft in found.tasks)
 
     def is_loose_work(self, text: str) -> bool:
         found = self._plain(text)
-        return bool(found.tasks) and all(map(_is_loose, found.tasks))
+        return bool(found.tasks) and all(draft.is_loose for draft in found.tasks)
 
     def _plain(self, text: str) -> Extraction:
         try:
@@ -232,12 +232,6 @@ def _from_now_on(tx: Tx, series_id: SeriesId, now: datetime) -> Repeats:
     if first is None:
         raise Conflict("It would not come back any more.")
     return replace(rule, first=first)
-
-
-def _is_loose(draft: Draft) -> bool:
-    """Whether a draft is only work, without a recipient or a time."""
-    timed = draft.scheduled_for is not None or draft.recurrence is not None
-    return bool(draft.work) and not draft.deliveries and not timed
 
 
 class ToolUsingBrain:
