@@ -17,7 +17,7 @@ from remit.intake.addressed_people import (
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import TextLead, VerbKind, order_words
-from remit.language.tokens import TokenKind, is_sign
+from remit.language.tokens import Token, TokenKind, is_sign
 
 _PAUSES: Final = frozenset(".,;:!?-–—()…")
 _FEW: Final = 3
@@ -249,7 +249,8 @@ class MessageWords(AddressedPeople):
             and token.kind not in (TokenKind.MARK, TokenKind.LINE)
             and token.start >= story
         ]
-        if len(inside) > _FEW or any(token.kind is TokenKind.QUOTE for token in inside):
+        quoted = (token for token in inside if token.kind is TokenKind.QUOTE)
+        if len(inside) > _FEW or any(not self._is_worked_on(token) for token in quoted):
             return True
         verbs = [
             n
@@ -257,6 +258,12 @@ class MessageWords(AddressedPeople):
             if self._sends_or_reminds(n) and not self.is_within(self.span_of(n), texts)
         ]
         return bool(inside) and len(verbs) > sends
+
+    def _is_worked_on(self, quote: Token) -> bool:
+        """Whether a verb of work stands before a quotation: "translate 'the key is …'"."""
+        first = self.first_at(quote.start)
+        verbs = (self.verb_at(n) for n in range(max(0, first - NEAR), first))
+        return any(v and v[0].kind is VerbKind.WORK and v[1] == first for v in verbs)
 
     @cached_property
     def _story_end(self) -> int:

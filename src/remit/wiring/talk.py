@@ -19,12 +19,13 @@ from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
 from remit.converse.scene import AnsweringBrain, UnclearTime, UnderstoodMessage
 from remit.converse.talk import ConversationLoop
 from remit.errors import BadInput, Conflict
-from remit.intake import answers, plain_reader
+from remit.intake import answers
 from remit.intake.admit import Intake
 from remit.intake.card import card_lines
 from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.plain_reader import OwnerMessage, read_plainly
+from remit.intake.result_json import message_result_to_json
 from remit.journal.follow import Journal
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
@@ -75,7 +76,7 @@ class ConversationIntake(Struct, frozen=True):
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
-            receipt=plain_reader.message_result_to_json(found)
+            receipt=message_result_to_json(found)
             if found.tasks or found.unasked or found.wish
             else {},
             order=found.order,
