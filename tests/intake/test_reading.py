@@ -38,6 +38,7 @@ KEPT_ASIDE: Final = [
         "blind_3.jsonl",
         "development.jsonl",
         "fresh_a.jsonl",
+        "fresh_b.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]

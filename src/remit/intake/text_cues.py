@@ -130,7 +130,7 @@ class _Part(Struct, frozen=True, dict=True):
         return asks and (ends or self.message.text[self.span[1] :].lstrip().startswith("?"))
 
     def _denies_order(self, at: int) -> bool:
-        """Whether "that" or "of" follows the cue, so it denies the order: "write Bob not that …"."""
+        """Whether "that" or "of" follows the cue: it denies the order ("write Bob not that …")."""
         keys = self.message.keys
         near = range(at + 1, min(self.tokens[0] + _NEAR, len(keys)))
         that, of = words_in_all("addressing", "that"), words_in_all("addressing", "of")
