@@ -25,6 +25,7 @@ from remit.intake.plain_reader import PlainReader, read_plainly
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.veto import find_veto, held_back, reaches_others
 from remit.intake.work_cues import work_areas
+from remit.language.order_words import SmallTalk
 from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
 
 DATA: Final = Path(__file__).parents[1] / "data" / "reading"
@@ -36,6 +37,8 @@ KEPT_ASIDE: Final = [
         "blind_2.jsonl",
         "blind_3.jsonl",
         "development.jsonl",
+        "fresh_a.jsonl",
+        "fresh_b.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
@@ -140,6 +143,44 @@ async def test_nothing_reaches_anybody_who_must_not_get_it() -> None:
     ]
 
     assert reached == []
+
+
+def test_no_request_is_lost_without_a_model() -> None:
+    """What asks for something, or may, never ends as talk."""
+    asking = [each for each in EVERY if each.tasks or each.sort == "plain"]
+    found = [(each, by_code(each.text)) for each in asking]
+
+    assert [each.id for each, read in found if not (read.tasks or read.questions)] == []
+
+
+def test_talk_rarely_becomes_a_task_without_a_model() -> None:
+    talk = [each for each in EVERY if each.sort == "talk"]
+    made = [each.text for each in talk if by_code(each.text).tasks]
+
+    assert len(made) <= 0.28 * len(talk), made  # it may only fall
+
+
+TALK: Final = {
+    "What is the capital of France?": SmallTalk.QUESTION,
+    "how many reminders do i have left for today and tomorrow morning": SmallTalk.QUESTION,
+    "wie viele aufgaben hab ich heute abend eigentlich noch offen": SmallTalk.QUESTION,
+    "did you already tell bob about the party on sunday at my place?": SmallTalk.QUESTION,
+    "schick anna bitte nichts": SmallTalk.FORBIDDEN,
+    "the tap is dripping": SmallTalk.STATEMENT,
+    "whats the cheapest way to get from leeds to york on a sunday": None,
+    "is there a late train from leeds to york on the last sunday of march?": None,
+    "que may sepa que el martes no hay clase": None,
+    "dile que ya llegué": None,
+    "bob needs a mail: stop the order": None,
+    "text anna don't forget the oat milk": None,
+    "my bike is broken, find a repair shop near me": None,
+}
+
+
+def test_only_what_is_surely_talk_is_taken_for_it() -> None:
+    found = {text: by_code(text) for text in TALK}
+
+    assert {text: None if read.tasks else read.answer for text, read in found.items()} == TALK
 
 
 async def test_a_perfect_model_is_followed_with_few_questions() -> None:

@@ -18,9 +18,9 @@ from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
 from remit.cli.show import task_to_json
 from remit.errors import BadInput, KeyReused
-from remit.intake import plain_reader
 from remit.intake.plain_reader import MessageResult
 from remit.intake.recipients import owners
+from remit.intake.result_json import message_result_to_json
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats
@@ -147,7 +147,7 @@ def _stored_receipt(settings: Settings, found: list[TaskId]) -> JsonMap:
     with glance(settings.database) as tx:
         made = [tasks.get(tx, task_id) for task_id in found]
         asked = messages.questions(tx, made)
-    return plain_reader.message_result_to_json(MessageResult(tuple(made), tuple(asked)))
+    return message_result_to_json(MessageResult(tuple(made), tuple(asked)))
 
 
 def _rehearse(

@@ -71,9 +71,9 @@ class AddressedPeople(WordLookup):
         own = [n for n in sorted(self.people) if not self.is_within(self.span_of(n), texts)]
         for n in range(at + 1, len(self.keys)):
             behind = range(n + 1, min(n + NEAR + 2, len(self.keys)))
-            if not self.sends_at(n) or not self._begins_clause(n):
+            if not self.sends_at(n) or not self.begins_clause(n):
                 continue
-            if self._ends_with_them(n) or any(them.at(self.keys, m) for m in behind):
+            if self.ends_with_them(n) or any(them.at(self.keys, m) for m in behind):
                 before = [m for m in own if m < n]
                 between = range(min(before, default=n), max(before, default=n))
                 return at in before and all(
@@ -86,10 +86,12 @@ class AddressedPeople(WordLookup):
         if order >= len(self.keys) or not self.sends_at(order):
             return False
         them, behind = phrases_in_all("words", "them"), range(order + 1, order + 1 + NEAR)
-        told = self._ends_with_them(order) or any(them.at(self.keys, n) for n in behind)
+        told = self.ends_with_them(order) or any(them.at(self.keys, n) for n in behind)
         return told and self.is_meant_later(at)
 
-    def _begins_clause(self, at: int) -> bool:
+    def begins_clause(self, at: int) -> bool:
+        if at == 0:
+            return True
         token, key = self.tokens[at - 1], self.keys[at - 1]
         return (
             token.kind in (TokenKind.MARK, TokenKind.LINE)
@@ -97,7 +99,7 @@ class AddressedPeople(WordLookup):
             or order_words().polite.at(self.keys, at - 1) is not None
         )
 
-    def _ends_with_them(self, at: int) -> bool:
+    def ends_with_them(self, at: int) -> bool:
         """Whether a Spanish verb ends in its recipient: "avísales", "mándaselo"."""
         endings = tuple(words_in_all("addressing", "endings"))
         return self.language == "es" and self.keys[at].endswith(endings)
@@ -128,7 +130,7 @@ class AddressedPeople(WordLookup):
         """Whether a verb that sends begins at a token."""
         verb = self.verb_at(at)
         if verb is None:
-            return self._is_to_person(at + 1) and self._ends_with_them(at)
+            return self._is_to_person(at + 1) and self.ends_with_them(at)
         if verb[0].kind is VerbKind.REMIND and not verb[0].me:
             return self._is_to_person(verb[1]) or verb[1] in self.people  # "remind Bob to …"
         return verb[0].kind in (VerbKind.SEND, VerbKind.TELL)

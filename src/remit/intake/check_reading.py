@@ -24,7 +24,7 @@ from remit.intake.reading_ledger import MarkedSpan, write_ledger
 from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve, way_to
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
-from remit.language.order_words import SmallTalk
+from remit.language.order_words import SmallTalk, asks_for_work
 from remit.language.time.agreement import agrees
 from remit.language.time.resolve import Moment, Recurrence, TimeDoubt
 from remit.language.tokens import fold, keys_of, tokenize
@@ -172,12 +172,19 @@ def checked_reading(
         tasks[0].questions += open_questions[:1]
     if len(tasks) == 1:
         tasks[0].draft = _with_owners_channel(tasks[0].draft, plain)
-    if not tasks and plain.tasks and not find_veto(text, book):
+    if not tasks and _is_order(plain, text) and not find_veto(text, book):
         return _despite_model(plain)
     talk = SmallTalk(reading.talk) if reading.talk and not tasks else None
     found = write_ledger(message, tasks, talk or (None if tasks else SmallTalk.CHATTER))
     texts = tuple(dict.fromkeys(span for task in tasks for span in task.texts))
     return replace(found, texts=texts, conditions=tuple(check.quiet_words(reading, found)))
+
+
+def _is_order(plain: Extraction, text: str) -> bool:
+    """Whether code reads an order for certain; what may as well be a remark is the model's."""
+    return any(not draft.is_loose for draft in plain.tasks) or (
+        bool(plain.tasks) and asks_for_work(text)
+    )
 
 
 def _despite_model(plain: Extraction) -> Extraction:

@@ -29,6 +29,12 @@ class Draft(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
     clauses: tuple[Clause, ...] = ()
 
+    @property
+    def is_loose(self) -> bool:
+        """Whether it is only work, without a recipient or a time."""
+        timed = self.scheduled_for is not None or self.recurrence is not None
+        return bool(self.work) and not self.deliveries and not timed
+
 
 class Connective(Struct, frozen=True):
     """What is between clauses: blanks, marks, and words like "and" or "please"."""

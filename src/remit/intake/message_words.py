@@ -17,7 +17,7 @@ from remit.intake.addressed_people import (
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import TextLead, VerbKind, order_words
-from remit.language.tokens import TokenKind, is_sign
+from remit.language.tokens import Token, TokenKind, is_sign
 
 _PAUSES: Final = frozenset(".,;:!?-–—()…")
 _FEW: Final = 3
@@ -143,6 +143,51 @@ class MessageWords(AddressedPeople):
             and all(n in known or self.is_small_word(n) or self.is_order_word(n) for n in lead)
         )
 
+    def announces_text(self, start: int, end: int) -> bool:
+        """Whether a sentence names somebody and a text for them: "Bob needs a mail: …".
+
+        Whoever is said to have written it is not its reader: "Anna wrote: …".
+        """
+        inside = range(start, end)
+        named = [n for n in inside if n in self.people and not self._is_owner(n)]
+        if not named:
+            return False
+        gets = phrases_in_all("addressing", "gets")
+        if any(gets.at(self.keys, n) for n in inside) or self._is_wish(start, end):
+            return True
+        comma = next((n for n in range(named[0], end) if self.keys[n] == ","), None)
+        if (comma and self._is_order_lead(range(start, comma + 1))) or self._ends_with(named[-1]):
+            return True
+        colon = next((n for n in inside if self.keys[n] == ":" and not self.is_tight(n + 1)), None)
+        if colon is None or named[0] > colon or colon + 1 >= len(self.keys):
+            return False
+        reported = phrases_in_all("cues", "reported")
+        return not any(
+            reported.at(self.keys, n) for n in range(start, colon) if n not in self.people
+        )
+
+    def _is_owner(self, at: int) -> bool:
+        named = self.named.get(at)
+        return named is not None and named[0] == (self.book.owner,)
+
+    def _is_wish(self, start: int, end: int) -> bool:
+        """Whether a Spanish sentence begins with a "que" that asks nothing: "que May sepa …"."""
+        first = next((n for n in range(start, end) if self.is_plain_word(n)), end)
+        if self.language != "es" or first == end or self.keys[end - 1] == "?":
+            return False
+        return self.tokens[first].text.casefold() in words_in_all("words", "unaccented")
+
+    def _ends_with(self, at: int) -> bool:
+        """Whether a message ends with "that to Anna"."""
+        known, first = order_words(), at
+        while first and (first in self.people or self.keys[first] in words_in_all(*SKIPPED)):
+            first -= 1
+        before = range(max(0, first - NEAR), first)
+        to = known.to.at(self.keys, first) is not None
+        return (
+            to and at == len(self.keys) - 1 and any(known.refers.at(self.keys, n) for n in before)
+        )
+
     def _is_sent_behind(self, span: Span, person: str = "") -> bool:
         """Whether an order to send it is all that follows a text: "I'm late - tell Anna that"."""
         first, rest = self.first_at(span[0]), range(self.first_at(span[1]), len(self.keys))
@@ -204,7 +249,8 @@ class MessageWords(AddressedPeople):
             and token.kind not in (TokenKind.MARK, TokenKind.LINE)
             and token.start >= story
         ]
-        if len(inside) > _FEW or any(token.kind is TokenKind.QUOTE for token in inside):
+        quoted = (token for token in inside if token.kind is TokenKind.QUOTE)
+        if len(inside) > _FEW or any(not self._is_worked_on(token) for token in quoted):
             return True
         verbs = [
             n
@@ -212,6 +258,12 @@ class MessageWords(AddressedPeople):
             if self._sends_or_reminds(n) and not self.is_within(self.span_of(n), texts)
         ]
         return bool(inside) and len(verbs) > sends
+
+    def _is_worked_on(self, quote: Token) -> bool:
+        """Whether a verb of work stands before a quotation: "translate 'the key is …'"."""
+        first = self.first_at(quote.start)
+        verbs = (self.verb_at(n) for n in range(max(0, first - NEAR), first))
+        return any(v and v[0].kind is VerbKind.WORK and v[1] == first for v in verbs)
 
     @cached_property
     def _story_end(self) -> int:

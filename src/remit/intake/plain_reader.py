@@ -1,4 +1,4 @@
-"""Reads a message without a model, and defines a message and its result, with their JSON.
+"""Reads a message without a model, and defines a message and its result.
 
 What a closed pattern covers runs, and so does work that reaches only the owner. Work that may be
 meant for others, because a verb sends or some words hold it back, is asked about instead.
@@ -7,20 +7,13 @@ meant for others, because a verb sends or some words hold it back, is asked abou
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
-from remit.intake.card import (
-    OpenLine,
-    RequestCard,
-    card_lines,
-    gap_question,
-    open_lines,
-)
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
@@ -29,19 +22,18 @@ from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, order_words
-from remit.language.sentences import message_language
 from remit.language.tokens import TokenKind
-from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
+from remit.model.codec import Json, JsonMap, from_json, to_json
 from remit.model.conversation import TalkContext, TurnOrder
-from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.plan import Clause, ClauseOutcome
-from remit.model.review import Review
 from remit.model.series import Repeats
-from remit.model.status import Reason
 from remit.model.task import Priority, Source, Taint, Task
 from remit.model.veto import Condition, VetoCue, VetoKind
-from remit.model.view import JsonView, show
+
+if TYPE_CHECKING:
+    from remit.intake.card import RequestCard
+    from remit.model.review import Review
 
 _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
 
@@ -99,9 +91,13 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
         for n, token in enumerate(message.tokens)
         if any(start <= token.start < end for start, end in spans) and not message.is_work_text(n)
     ]
-    named = [n for n in inside if n in message.people]
     sends = any(message.sends_at(n) for n in inside)
-    if not named or not (sends or find_veto(message.text, message.book)):
+    named = [n for n in inside if n in message.people]
+    if not named or not (
+        sends
+        or message.announces_text(inside[0], inside[-1] + 1)
+        or find_veto(message.text, message.book)
+    ):
         return None
     who = " and ".join(dict.fromkeys(message.tokens[n].text for n in named))
     sentence = f"Is something to be sent to {who}? Say what, in quotation marks, or say what to do."
@@ -205,13 +201,13 @@ class MessageResult(Struct, frozen=True):
     """What a message became. Without tasks, `clauses` and `unasked` are the message's own."""
 
     tasks: tuple[Task, ...]
-    reviews: tuple[Review, ...] = ()
+    reviews: "tuple[Review, ...]" = ()
     answer: SmallTalk | None = None
     clauses: tuple[Clause, ...] = ()
     unasked: tuple[Question, ...] = ()
     alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
     order: TurnOrder | None = None  # it is about a task that is there, or an open question
-    card: RequestCard | None = None  # the receipt, if there is a task
+    card: "RequestCard | None" = None  # the receipt, if there is a task
     wish: bool = False  # it is a standing wish: a rule is proposed, and nothing is to be done
 
     @property
@@ -241,150 +237,3 @@ def heard_nothing(record: Json) -> MessageResult | None:
         clauses=tuple(from_json(Clause, each) for each in cast("list[Json]", record["clauses"])),
         unasked=tuple(from_json(Question, e) for e in cast("list[Json]", record["questions"])),
     )
-
-
-def message_result_to_json(heard: MessageResult, view: JsonView = JsonView.S3) -> JsonMap:
-    """Return all of it, as published: tasks, clauses, questions, and the kind of talk."""
-    return {
-        "tasks": [show(task, view) for task in heard.tasks],
-        "clauses": list(_clauses(heard)),
-        "questions": list(_questions(heard)),
-        "answer": "wish" if heard.wish else to_json(heard.answer),
-        "alike": list[Json](heard.alike),
-        "veto": to_json(tuple(dict.fromkeys(cue for task in heard.tasks for cue in task.veto))),
-        "conditions": to_json(tuple(limit for task in heard.tasks for limit in task.conditions)),
-        "reading": heard.reading is not None,
-        "card": _card(heard.card) if heard.card else None,
-    }
-
-
-def rehearsed(found: Extraction) -> JsonMap:
-    """Return what a message would become, in the form S0, possibly with several tasks."""
-    return {
-        "tasks": [_draft(draft) for draft in found.tasks],
-        "clauses": to_json(found.clauses),
-        "questions": [_unasked(each, found.clauses) for each in found.questions],
-        "answer": to_json(found.answer),
-        "alike": [],
-        "veto": to_json(found.veto),
-        "conditions": to_json(found.conditions),
-        "reading": False,
-        "card": None,
-    }
-
-
-def _card(card: RequestCard) -> JsonMap:
-    return {
-        "language": card.language,
-        "held": card.held,
-        "tasks": to_json(card.tasks),
-        "text": "\n".join(card_lines(card, asks=False)),
-    }
-
-
-def _clauses(heard: MessageResult) -> Iterator[Json]:
-    for clause in heard.clauses:
-        asked = [each for each in heard.unasked if heard.clauses[each.clause] == clause]
-        yield _clause(clause, None, asked[0].sentence if asked else None)
-    seen: set[tuple[int, int]] = set()
-    for task in heard.tasks:
-        for n, clause in enumerate(task.request.clauses if task.request else (), 1):
-            if (clause.start, clause.end) not in seen:
-                seen.add((clause.start, clause.end))
-                yield _clause(clause, task, _sentence(task, n))
-
-
-def _clause(clause: Clause, task: Task | None, asked: str | None) -> Json:
-    return {
-        "text": clause.text,
-        "start": clause.start,
-        "end": clause.end,
-        "became": to_json(clause.became),
-        "why": clause.why,
-        "taskId": task.id if task else None,
-        "asked": asked,
-    }
-
-
-def _sentence(task: Task, clause: int) -> str | None:
-    language = message_language(task.request.text if task.request else "")
-    open_ = [gap_question(task, gap, language) for gap in task.gaps if gap.clause == clause]
-    return " ".join(open_) or None
-
-
-def _questions(heard: MessageResult) -> Iterator[Json]:
-    """Return one entry per card; `lines` holds each open line on it."""
-    for each in heard.unasked:
-        yield _unasked(each, heard.clauses)
-    tasks = {task.id: task for task in heard.tasks}
-    for review in heard.reviews:
-        lines = open_lines([tasks[each] for each in _on_card(review) if each in tasks])
-        if not lines and not review.digest:
-            continue
-        first = lines[0] if lines else None
-        yield {
-            "id": review.id,
-            "taskId": review.task_id,
-            "about": first.about if first else QuestionTopic.CONFIRM.value,
-            "question": review.question,
-            "options": list[Json](_options(review, lines)),
-            "clause": first.clause if first else review.evidence,
-            "lines": [_line(each) for each in lines],
-        }
-
-
-def _on_card(review: Review) -> tuple[TaskId, ...]:
-    return review.card_tasks or (review.task_id,)
-
-
-def _options(review: Review, lines: Sequence[OpenLine]) -> Sequence[str]:
-    approves = review.reason is Reason.APPROVAL
-    return review.options if approves or len(lines) != 1 else lines[0].options
-
-
-def _line(line: OpenLine) -> Json:
-    return {
-        "number": line.number,
-        "taskId": line.task_id,
-        "about": line.about,
-        "question": line.question,
-        "options": list[Json](line.options),
-        "clause": line.clause,
-    }
-
-
-def _unasked(question: Question, clauses: Sequence[Clause]) -> Json:
-    """Return a question that no task waits for; it is not stored, so it has no id."""
-    return {
-        "id": None,
-        "taskId": None,
-        "about": question.about.value,
-        "question": question.sentence,
-        "options": list[Json](question.options),
-        "clause": clauses[question.clause].text,
-        "lines": [],
-    }
-
-
-def _draft(draft: Draft) -> Json:
-    return {
-        "title": draft.title,
-        "instructions": draft.instructions,
-        "type": draft.type.value,
-        "scheduled_for": stamp(draft.scheduled_for) if draft.scheduled_for else None,
-        "recurrence": to_json(draft.recurrence),
-        "work": to_json(draft.work),
-        "delivery": [_delivery(each) for each in draft.deliveries],
-        "needs_brain": draft.needs_brain,
-        "notes": list[Json](draft.notes),
-        "clauses": to_json(draft.clauses),
-    }
-
-
-def _delivery(delivery: Delivery) -> Json:
-    return {
-        "channel": delivery.channel,
-        "recipient": delivery.recipient,
-        "content": delivery.content,
-        "status": delivery.status.value,
-    }

@@ -130,9 +130,11 @@ class _Part(Struct, frozen=True, dict=True):
         return asks and (ends or self.message.text[self.span[1] :].lstrip().startswith("?"))
 
     def _denies_order(self, at: int) -> bool:
-        """Whether a "that" follows the cue, so it denies the order: "write Bob not that …"."""
-        near = range(at + 1, min(self.tokens[0] + _NEAR, len(self.message.keys)))
-        return any(self.message.keys[n] in words_in_all("addressing", "that") for n in near)
+        """Whether "that" or "of" follows the cue: it denies the order ("write Bob not that …")."""
+        keys = self.message.keys
+        near = range(at + 1, min(self.tokens[0] + _NEAR, len(keys)))
+        that, of = words_in_all("addressing", "that"), words_in_all("addressing", "of")
+        return any(keys[n] in that for n in near) or not of.isdisjoint(keys[at + 1 : at + _NEAR])
 
     def _is_said_later(self, cue: VetoCue, at: int) -> bool:
         """Whether a cue in a later part is said to Remit."""

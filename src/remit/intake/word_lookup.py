@@ -1,6 +1,7 @@
 """Looks up what begins at each word of a message: a name, a verb, a channel, a time."""
 
 from functools import cache, cached_property
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -18,6 +19,7 @@ from remit.language.time.words import TimeText, time_words
 from remit.language.tokens import Token, TokenKind, is_sign, tokenize
 
 Span = tuple[int, int]
+_FOR_WHOM: Final = ("les", "le", "me", "nos")
 
 
 @cache
@@ -85,6 +87,8 @@ class WordLookup:
         """Whether a name is only a word here: "a rose", "I will"."""
         if not at or self.tokens[at].capital or self.tokens[at - 1].kind is not TokenKind.WORD:
             return False
+        if self.keys[at + 1 : at + 2] == (":",):
+            return False  # "mail a will: …"
         return self.keys[at - 1] in one or self.keys[at - 1] in words_in_all("words", "subjects")
 
     @cached_property
@@ -144,11 +148,12 @@ class WordLookup:
         )
 
     def _verb_for_somebody(self, at: int) -> tuple[OrderVerb, int] | None:
-        """Return a Spanish verb of work that ends in for whom it is: "búscale", "explícales"."""
+        """Return a Spanish verb of work that ends in for whom it is: "búscale", "calcúlame"."""
         key = self.keys[at]
-        if not key.endswith(("le", "les")):
+        ending = next((each for each in _FOR_WHOM if key.endswith(each)), None)
+        if ending is None:
             return None
-        found = order_words().verbs.at((key.removesuffix("s").removesuffix("le"),), 0)
+        found = order_words().verbs.at((key.removesuffix(ending),), 0)
         return (found[0], at + 1) if found and found[0].kind is VerbKind.WORK else None
 
     def first_at(self, place: int) -> int:

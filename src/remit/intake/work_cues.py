@@ -134,16 +134,45 @@ class WorkArea(Struct, frozen=True):
         at = next((n for n in range(self.first, self.end) if tokens[n].start == cue.start), None)
         if at is None or cue.kind in _NEVER or is_firm(keys, at) is not None:
             return False
-        if any(n in self.message.people for n in range(at, self.end)) or self._limits(at):
+        if self._names_others(at) or self._limits(at):
             return False
         return self._describes_work(cue.kind, at) if self.closed else self._is_told(cue.kind, at)
 
+    def _names_others(self, at: int) -> bool:
+        """Whether somebody is named behind a cue, except for whom the work is: "for Lucía"."""
+        message = self.message
+        named = [n for n in range(at, self.end) if n in message.people]
+        return any(
+            not self.closed
+            or message.keys[n - 1] not in words_in_all("addressing", "nearby")
+            or n - 1 <= at
+            for n in named
+            if n - 1 not in named
+        )
+
     def _is_told(self, kind: VetoKind, at: int) -> bool:
         """Whether a cue belongs to what somebody is told: "why it isn't here yet"."""
-        told = self.message.keys[at - 1] in self._that and kind is VetoKind.CONDITION  # "that if …"
+        told = kind is VetoKind.CONDITION and (
+            self.message.keys[at - 1] in self._that or self._is_in_manual(at)  # "that if …"
+        )
         waits = kind is VetoKind.HOLD and self._asks_between(at)
         known = told or waits or kind in _OPEN_KINDS
         return known and self._clause_before(at) == self.first and self._is_in_question(at)
+
+    def _is_in_manual(self, at: int) -> bool:
+        """Whether a condition is part of an indirect question about things: "how to … when …".
+
+        "Tell Bob how to get here if he asks" is none: it says when to tell him.
+        """
+        message, rest = self.message, range(at, self.end)
+        persons = words_in_all("words", "third") | words_in_all("addressing", "speakers")
+        plain = [n for n in rest if message.is_plain_word(n)]
+        return (
+            self._asks_between(at)
+            and message.keys[at - 1] not in {",", *words_in_all("addressing", "links")}
+            and len(plain) > _NEAR - 2
+            and not any(message.keys[n] in persons or message.time_at(n) for n in rest)
+        )
 
     def _describes_work(self, kind: VetoKind, at: int) -> bool:
         """Whether a cue describes work whose result is sent."""

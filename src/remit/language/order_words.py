@@ -118,7 +118,7 @@ class OrderWords(Struct, frozen=True, eq=False):
     task_words: Phrases[bool]  # what "stop" must name to mean a task
     asking: Phrases[bool]  # begins a question
     auxiliary: Phrases[bool]  # begins one that ends in a question mark
-    stating: Phrases[bool]  # begins what only tells something
+    for_remit: Phrases[bool]  # a question with these is about the owner's own things
     articles: frozenset[str]
     roles: frozenset[str]  # "landlord": what people are, where nobody says who
     common: frozenset[str]  # small words
@@ -177,7 +177,7 @@ _ALONE: Final = (
         "task_words",
         "asking",
         "auxiliary",
-        "stating",
+        "for_remit",
     ),
 )
 

@@ -1,10 +1,10 @@
 """Contracts and verdicts: how to tell that a task is done, fixed before the work begins."""
 
 import re
-from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from fnmatch import translate
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -203,40 +203,43 @@ PARTLY_SETTINGS: Final = frozenset(
     {"pyproject.toml", "package.json", "setup.cfg", "tox.ini", "Cargo.toml"}
 )
 # A module of this name beside the tests would shadow the test runner.
-RUNNER_MODULES: Final = re.compile(
+RUNNER_MODULES: Final = (
     r"_?pytest|pytest_\w+|pluggy|iniconfig|packaging|pygments|exceptiongroup|py|xdist|execnet"
     r"|hypothesis|coverage|nose2?|mock"
 )
 
 
-def _any_of(globs: Iterable[str]) -> re.Pattern[str]:
+_ALL_SETTINGS: Final = tuple(glob for globs in _SETTINGS.values() for glob in globs)
+
+
+def _matches(name: str, globs: tuple[str, ...]) -> bool:
+    return _any_of(globs).match(name) is not None
+
+
+@cache
+def _any_of(globs: tuple[str, ...]) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, globs)))
-
-
-_IS_TEST: Final = _any_of(_TESTS)
-_IS_SETTING: Final = _any_of(glob for globs in _SETTINGS.values() for glob in globs)
-_IS_SETTING_FOLDER: Final = _any_of(_SETTING_FOLDERS)
 
 
 def is_test(path: str) -> bool:
     """Whether a file is a test, or support for tests."""
     *folders, name = path.split("/")
-    return not _TEST_FOLDERS.isdisjoint(folders) or _IS_TEST.match(name) is not None
+    return not _TEST_FOLDERS.isdisjoint(folders) or _matches(name, _TESTS)
 
 
 def is_runner_setting(path: str) -> bool:
     """Whether a whole file, by its name and place, controls check runs."""
     *folders, name = path.split("/")
-    if any(_IS_SETTING_FOLDER.match(folder) for folder in folders):
+    if any(_matches(folder, _SETTING_FOLDERS) for folder in folders):
         return True
-    return _IS_SETTING.match(name) is not None
+    return _matches(name, _ALL_SETTINGS)
 
 
 def steered_folder(path: str) -> str:
     """Return the folder that such a file controls; empty for the whole project."""
     kept: list[str] = []
     for folder in path.split("/")[:-1]:
-        if _IS_SETTING_FOLDER.match(folder):
+        if _matches(folder, _SETTING_FOLDERS):
             break
         kept.append(folder)
     return "/".join(kept)

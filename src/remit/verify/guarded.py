@@ -171,7 +171,7 @@ def _stands_in(name: str, base: Collection[str]) -> bool:
         return False
     module = top.partition(".")[0]
     known = any(each.startswith(f"{module}/") for each in base)
-    runs = RUNNER_MODULES.fullmatch(module) is not None or module in sys.stdlib_module_names
+    runs = re.fullmatch(RUNNER_MODULES, module) is not None or module in sys.stdlib_module_names
     return runs and not known
 
 

@@ -19,12 +19,13 @@ from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
 from remit.converse.scene import AnsweringBrain, UnclearTime, UnderstoodMessage
 from remit.converse.talk import ConversationLoop
 from remit.errors import BadInput, Conflict
-from remit.intake import answers, plain_reader
+from remit.intake import answers
 from remit.intake.admit import Intake
 from remit.intake.card import card_lines
-from remit.intake.extraction import Draft, Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.plain_reader import OwnerMessage, read_plainly
+from remit.intake.result_json import message_result_to_json
 from remit.journal.follow import Journal
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
@@ -75,7 +76,7 @@ class ConversationIntake(Struct, frozen=True):
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
-            receipt=plain_reader.message_result_to_json(found)
+            receipt=message_result_to_json(found)
             if found.tasks or found.unasked or found.wish
             else {},
             order=found.order,
@@ -103,11 +104,11 @@ class ConversationIntake(Struct, frozen=True):
 
     def is_request(self, text: str) -> bool:
         found = self._plain(text)
-        return bool(found.tasks) and not all(map(_is_loose, found.tasks))
+        return bool(found.tasks) and not all(draft.is_loose for draft in found.tasks)
 
     def is_loose_work(self, text: str) -> bool:
         found = self._plain(text)
-        return bool(found.tasks) and all(map(_is_loose, found.tasks))
+        return bool(found.tasks) and all(draft.is_loose for draft in found.tasks)
 
     def _plain(self, text: str) -> Extraction:
         try:
@@ -232,12 +233,6 @@ def _from_now_on(tx: Tx, series_id: SeriesId, now: datetime) -> Repeats:
     if first is None:
         raise Conflict("It would not come back any more.")
     return replace(rule, first=first)
-
-
-def _is_loose(draft: Draft) -> bool:
-    """Whether a draft is only work, without a recipient or a time."""
-    timed = draft.scheduled_for is not None or draft.recurrence is not None
-    return bool(draft.work) and not draft.deliveries and not timed
 
 
 class ToolUsingBrain:

@@ -28,6 +28,7 @@ def read_send(place: UnitSearch) -> MessageUnit | None:
     """Read orders such as "text Anna on WhatsApp tomorrow at 9: …"."""
     words = place.words
     order = read_order(words, place.body, place.stop)
+    order = _with_pronoun(place, order)
     order = _with_stranger(place, order) if order.verb and not order.reaches else order
     stranger = any(span not in _unnamed_words(words, order) for span in order.unnamed)
     if not order.sends:
@@ -47,9 +48,22 @@ def _is_addressed(words: MessageWords, order: SpokenOrder) -> bool:
     return bool(order.channels) or skip_to(words, order.start) == first > order.start
 
 
+def _with_pronoun(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:
+    """Return a Spanish order that names nobody but "her" in its verb: "dile que …"."""
+    words = place.words
+    if not order.verb or order.reaches or not words.ends_with_them(order.verb_at):
+        return order
+    told = order_words().leads.at(words.keys, order.end) is not None
+    return replace(order, unnamed=[(order.verb_at, order.verb_at + 1)]) if told else order
+
+
 def _unnamed_words(words: MessageWords, order: SpokenOrder) -> list[tuple[int, int]]:
     known = order_words()
-    return [span for span in order.unnamed if known.them.at(words.keys, span[0])]
+    return [
+        span
+        for span in order.unnamed
+        if known.them.at(words.keys, span[0]) or span[0] == order.verb_at
+    ]
 
 
 def _with_stranger(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:

@@ -38,6 +38,7 @@ from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_w
 from remit.language.tokens import TokenKind
 
 _FEW: Final = 6  # tokens of a sentence that only says thanks, or laughs
+_SHORT: Final = 7  # words of a question that an answer in a conversation settles
 _EARLY: Final = 4  # tokens among which "is" makes a sentence one that only tells something
 
 
@@ -83,7 +84,10 @@ def read_correction(place: UnitSearch) -> MessageUnit | None:
 
 
 def read_prohibition(place: UnitSearch) -> MessageUnit | None:
-    """Read "don't text Anna …", "schick Bob nichts": it forbids, and asks for nothing."""
+    """Read "don't text Anna …", "schick Bob nichts": it forbids, and asks for nothing.
+
+    "Text Anna don't forget it" may forbid or be her text: it is read as a text, and asked about.
+    """
     words, known = place.words, order_words()
     denied = known.nots.at(words.keys, place.body)
     verb = words.verb_at(place.body)
@@ -94,6 +98,8 @@ def read_prohibition(place: UnitSearch) -> MessageUnit | None:
     named = order.people or order.unnamed or order.refers or it
     after = it[1] if it else order.end
     behind = known.nots.at(words.keys, after) if order.sends and named else None
+    if behind and not _denies_order(words, behind[1], place.stop):
+        behind = None
     refers = order.refers or it
     subjunctive = denied is not None and denied[1] - place.body > 1 and words.language == "es"
     if not (behind or subjunctive or (denied and order.verb and order.verb_at == denied[1])):
@@ -103,6 +109,12 @@ def read_prohibition(place: UnitSearch) -> MessageUnit | None:
     made = place.unit(kind, end, (place.body, end), SpokenOrder(end, end))
     talk = SmallTalk.CONTROL if kind is UnitKind.CONTROL else SmallTalk.FORBIDDEN
     return replace(made, talk=talk, forbids=bool(refers))
+
+
+def _denies_order(words: MessageWords, at: int, stop: int) -> bool:
+    """Whether a "not" behind an order ends it, or says what is not told: "nothing of it"."""
+    lead = order_words().leads.at(words.keys, at)
+    return at >= stop or not words.is_plain_word(at) or lead is not None
 
 
 def read_control(place: UnitSearch) -> MessageUnit | None:
@@ -134,7 +146,7 @@ def read_retraction(place: UnitSearch) -> MessageUnit | None:
 
 
 def read_talk(place: UnitSearch) -> MessageUnit | None:
-    stop = split(place.words, place.body, place.stop)
+    stop = _talk_end(place)
     talk = _talk_of(place, stop)
     if talk is None:
         return None
@@ -143,12 +155,31 @@ def read_talk(place: UnitSearch) -> MessageUnit | None:
     return replace(made, talk=talk)
 
 
+def _talk_end(place: UnitSearch) -> int:
+    """Return where talk ends: at an order to send, to remind, or to do some work."""
+    words, end = place.words, split(place.words, place.body, place.stop)
+    for at in range(place.body + 1, end):
+        verb = words.verb_at(at)
+        if verb is None or at in words.people:
+            continue
+        order = read_order(words, at, end)
+        reminds = order.reminds and (verb[0].me or order.me)
+        if reminds or (verb[0].kind is VerbKind.WORK and words.begins_clause(at)):
+            return at
+    return end
+
+
 def _talk_of(place: UnitSearch, stop: int) -> SmallTalk | None:
-    """Return the kind of talk of a sentence; None if it may ask for something."""
+    """Return the kind of talk of a sentence; None if it may ask for something.
+
+    Only what is surely talk is taken for it: what is not ends as work, or in a question.
+    """
     words, known, at = place.words, order_words(), place.body
+    if words.announces_text(place.start, place.stop):
+        return None
     asks = known.asking.at(words.keys, at) and not words.verb_at(at)
     if asks or (words.keys[place.stop - 1] == "?" and _is_question(place)):
-        return SmallTalk.QUESTION
+        return SmallTalk.QUESTION if _is_for_remit(place) else None
     first = known.talk.at(words.keys, place.start) or known.talk.at(words.keys, at)
     rest = replace(place, body=min(first[1], place.stop)) if first else place
     if first and not _asks_for(rest) and place.stop - rest.body <= _FEW:
@@ -166,11 +197,35 @@ def _is_question(place: UnitSearch) -> bool:
     return auxiliary is not None or not _asks_for(place)
 
 
+def _is_for_remit(place: UnitSearch) -> bool:
+    """Whether a question is short, for Remit, or about somebody; any other is for research."""
+    words, inside = place.words, range(place.body, place.stop)
+    asking, listed = order_words().asking.at(words.keys, place.body), order_words().for_remit
+    behind = inside[asking[1] - place.body :] if asking else inside  # "whats" is a channel, too
+    plain = sum(words.is_plain_word(n) for n in inside)
+    early = words.keys[place.body : min(place.stop, place.body + _EARLY)]
+    if not words.own_words("impersonal").isdisjoint(early):
+        return False
+    return (
+        not words.own_words("listening").isdisjoint(early)
+        or plain <= _SHORT
+        or (asking is None and order_words().auxiliary.at(words.keys, place.body) is None)
+        or any(n in words.people or listed.at(words.keys, n) for n in inside)
+        or any(map(words.is_channel, behind))
+    )
+
+
 def _orders_inside(place: UnitSearch) -> bool:
     """Whether a sentence may contain an order to send something to somebody."""
-    words = place.words
-    orders = (read_order(words, n, place.stop) for n in range(place.body, place.stop))
-    return any(order.sends and order.people for order in orders if order.verb)
+    words, inside = place.words, range(place.body, place.stop)
+    orders = (read_order(words, n, place.stop) for n in inside)
+    if any(order.sends and order.people for order in orders if order.verb):
+        return True
+    return bool(words.people) and any(
+        words.sends_at(n) and words.tokens[n - 1].kind is TokenKind.MARK
+        for n in inside[1:]
+        if n not in words.people and not words.is_channel(n)
+    )
 
 
 def _asks_for(place: UnitSearch) -> bool:

@@ -1,0 +1,164 @@
+"""The JSON of what a message became, as it is published, and of what it would become."""
+
+from collections.abc import Iterator, Sequence
+
+from remit.intake.card import OpenLine, RequestCard, card_lines, gap_question, open_lines
+from remit.intake.extraction import Draft, Extraction
+from remit.intake.plain_reader import MessageResult
+from remit.intake.recipients import Question, QuestionTopic
+from remit.language.sentences import message_language
+from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.delivery import Delivery
+from remit.model.ids import TaskId
+from remit.model.plan import Clause
+from remit.model.review import Review
+from remit.model.status import Reason
+from remit.model.task import Task
+from remit.model.view import JsonView, show
+
+
+def message_result_to_json(heard: MessageResult, view: JsonView = JsonView.S3) -> JsonMap:
+    """Return all of it, as published: tasks, clauses, questions, and the kind of talk."""
+    return {
+        "tasks": [show(task, view) for task in heard.tasks],
+        "clauses": list(_clauses(heard)),
+        "questions": list(_questions(heard)),
+        "answer": "wish" if heard.wish else to_json(heard.answer),
+        "alike": list[Json](heard.alike),
+        "veto": to_json(tuple(dict.fromkeys(cue for task in heard.tasks for cue in task.veto))),
+        "conditions": to_json(tuple(limit for task in heard.tasks for limit in task.conditions)),
+        "reading": heard.reading is not None,
+        "card": _card(heard.card) if heard.card else None,
+    }
+
+
+def rehearsed(found: Extraction) -> JsonMap:
+    """Return what a message would become, in the form S0, possibly with several tasks."""
+    return {
+        "tasks": [_draft(draft) for draft in found.tasks],
+        "clauses": to_json(found.clauses),
+        "questions": [_unasked(each, found.clauses) for each in found.questions],
+        "answer": to_json(found.answer),
+        "alike": [],
+        "veto": to_json(found.veto),
+        "conditions": to_json(found.conditions),
+        "reading": False,
+        "card": None,
+    }
+
+
+def _card(card: RequestCard) -> JsonMap:
+    return {
+        "language": card.language,
+        "held": card.held,
+        "tasks": to_json(card.tasks),
+        "text": "\n".join(card_lines(card, asks=False)),
+    }
+
+
+def _clauses(heard: MessageResult) -> Iterator[Json]:
+    for clause in heard.clauses:
+        asked = [each for each in heard.unasked if heard.clauses[each.clause] == clause]
+        yield _clause(clause, None, asked[0].sentence if asked else None)
+    seen: set[tuple[int, int]] = set()
+    for task in heard.tasks:
+        for n, clause in enumerate(task.request.clauses if task.request else (), 1):
+            if (clause.start, clause.end) not in seen:
+                seen.add((clause.start, clause.end))
+                yield _clause(clause, task, _sentence(task, n))
+
+
+def _clause(clause: Clause, task: Task | None, asked: str | None) -> Json:
+    return {
+        "text": clause.text,
+        "start": clause.start,
+        "end": clause.end,
+        "became": to_json(clause.became),
+        "why": clause.why,
+        "taskId": task.id if task else None,
+        "asked": asked,
+    }
+
+
+def _sentence(task: Task, clause: int) -> str | None:
+    language = message_language(task.request.text if task.request else "")
+    open_ = [gap_question(task, gap, language) for gap in task.gaps if gap.clause == clause]
+    return " ".join(open_) or None
+
+
+def _questions(heard: MessageResult) -> Iterator[Json]:
+    """Return one entry per card; `lines` holds each open line on it."""
+    for each in heard.unasked:
+        yield _unasked(each, heard.clauses)
+    tasks = {task.id: task for task in heard.tasks}
+    for review in heard.reviews:
+        lines = open_lines([tasks[each] for each in _on_card(review) if each in tasks])
+        if not lines and not review.digest:
+            continue
+        first = lines[0] if lines else None
+        yield {
+            "id": review.id,
+            "taskId": review.task_id,
+            "about": first.about if first else QuestionTopic.CONFIRM.value,
+            "question": review.question,
+            "options": list[Json](_options(review, lines)),
+            "clause": first.clause if first else review.evidence,
+            "lines": [_line(each) for each in lines],
+        }
+
+
+def _on_card(review: Review) -> tuple[TaskId, ...]:
+    return review.card_tasks or (review.task_id,)
+
+
+def _options(review: Review, lines: Sequence[OpenLine]) -> Sequence[str]:
+    approves = review.reason is Reason.APPROVAL
+    return review.options if approves or len(lines) != 1 else lines[0].options
+
+
+def _line(line: OpenLine) -> Json:
+    return {
+        "number": line.number,
+        "taskId": line.task_id,
+        "about": line.about,
+        "question": line.question,
+        "options": list[Json](line.options),
+        "clause": line.clause,
+    }
+
+
+def _unasked(question: Question, clauses: Sequence[Clause]) -> Json:
+    """Return a question that no task waits for; it is not stored, so it has no id."""
+    return {
+        "id": None,
+        "taskId": None,
+        "about": question.about.value,
+        "question": question.sentence,
+        "options": list[Json](question.options),
+        "clause": clauses[question.clause].text,
+        "lines": [],
+    }
+
+
+def _draft(draft: Draft) -> Json:
+    return {
+        "title": draft.title,
+        "instructions": draft.instructions,
+        "type": draft.type.value,
+        "scheduled_for": stamp(draft.scheduled_for) if draft.scheduled_for else None,
+        "recurrence": to_json(draft.recurrence),
+        "work": to_json(draft.work),
+        "delivery": [_delivery(each) for each in draft.deliveries],
+        "needs_brain": draft.needs_brain,
+        "notes": list[Json](draft.notes),
+        "clauses": to_json(draft.clauses),
+    }
+
+
+def _delivery(delivery: Delivery) -> Json:
+    return {
+        "channel": delivery.channel,
+        "recipient": delivery.recipient,
+        "content": delivery.content,
+        "status": delivery.status.value,
+    }
