@@ -44,9 +44,7 @@ async def test_an_event_that_is_refused_is_told_once_as_it_is(tmp_path: Path) ->
     async with town(tmp_path, WISHES) as world:
         await reads(world, refused(world), refused(world))
         bodies = await told(world)
-        assert bodies == [
-            f"“Water a” in your calendar starts nothing: {WHY}"
-        ]
+        assert bodies == [f"“Water a” in your calendar starts nothing: {WHY}"]
         assert await planned(world) == [
             f"“Water a” in your calendar work starts nothing. {WHY}",
         ]
