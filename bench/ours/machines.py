@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 
 from bench.http_load import CLIENTS, ServerUnderLoad, post_tasks
-from bench.measure import WARM_UP, Measurement, take_percentile, wait_for_count
+from bench.measure import WARM_UP, Better, Measurement, take_percentile, wait_for_count
 from remit.store import tasks
 from remit.store.read_only import glance
 from tests.live.http_client import Client
@@ -64,7 +64,7 @@ def _run(size: int, home: Path, workers: int) -> list[Measurement]:
     cpu = spent["workers"] + spent["serve"]
 
     def figure(name: str, value: float, unit: str) -> Measurement:
-        better = "more" if unit == "tasks/s" else "less"
+        better: Better = "more" if unit == "tasks/s" else "less"
         return Measurement(name, value, unit, size, wall, cpu, 0, better, facts)
 
     return [
@@ -109,7 +109,7 @@ def _tree_cpu(pid: int) -> float:
     process = psutil.Process(pid)
     times = [each.cpu_times() for each in (process, *process.children(recursive=True))]
     ended = times[0].children_user + times[0].children_system
-    return ended + sum(each.user + each.system for each in times)
+    return float(ended + sum(each.user + each.system for each in times))
 
 
 def _decisions(client: Client, count: int) -> list[float]:

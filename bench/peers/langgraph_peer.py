@@ -121,7 +121,7 @@ async def _run_on_postgres(size: int, url: str) -> Measurement:
 
     how = {"autocommit": True, "prepare_threshold": 0, "row_factory": dict_row}
     async with AsyncConnectionPool(url, kwargs=how, min_size=1, max_size=10, timeout=120) as pool:
-        saver = AsyncPostgresSaver(pool)  # type: ignore[arg-type]
+        saver = AsyncPostgresSaver(pool)
         await saver.setup()
         graph, gate, watch = _build_graph(saver), asyncio.Semaphore(IN_FLIGHT), Stopwatch()
         await _push(graph, gate, range(WARM_UP))

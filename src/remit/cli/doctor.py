@@ -255,7 +255,7 @@ def _files(settings: Settings) -> DoctorFinding:
     try:
         count, size = task_files(settings).room()
     except RemitError:
-        return warn("files", "not counted: the database does not answer")
+        return warn("files", "not counted: the database does not answer", "Check it first.")
     said = f"{words.count(count, 'file')} of tasks, {size / 1e6:,.1f} MB"
     return ok("files", said if count else "no files of tasks are kept")
 
