@@ -1,7 +1,6 @@
 """`remit add`: create tasks from a message, and print a receipt of what was understood."""
 
 import base64
-import os
 import sys
 from datetime import datetime
 from functools import partial
@@ -20,7 +19,6 @@ from remit.cli.show import task_to_json
 from remit.errors import BadInput, KeyReused
 from remit.intake import plain_reader
 from remit.intake.plain_reader import MessageResult
-from remit.intake.recipients import owners
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats
@@ -165,7 +163,7 @@ def _rehearse(
     if json:
         out.emit(told)
     else:
-        receipt.rehearse(told, owners(settings.zone, os.environ).zone)
+        receipt.rehearse(settings, told)
     return codes.WAITS if told["questions"] else codes.DONE
 
 

@@ -19,6 +19,7 @@ from remit.converse.intent import Intent, IntentKind
 from remit.converse.notice_follower import NoticeFollower
 from remit.converse.scene import ConversationScene
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
+from remit.language.sentences import message_language, text_in_language
 from remit.model.codec import JsonMap, from_json, to_json
 from remit.model.conversation import (
     MAX_TURN,
@@ -217,9 +218,10 @@ class ConversationLoop:
             return TurnAnswer(_BROKE)
 
     async def _write(self, turn: Turn, told: TurnAnswer) -> None:
+        """Store an answer, in the language of what was said."""
         said = NewTurnRecord(
             role=Role.ASSISTANT,
-            content=told.text,
+            content=text_in_language(told.text, message_language(turn.content)),
             channel=turn.channel,
             task_refs=told.refs,
             receipt=told.receipt,

@@ -26,6 +26,7 @@ from remit.settings.parts import (
     ContractSettings,
     DeliverSettings,
     EngineSettings,
+    LanguageChoice,
     McpSettings,
     PrioritySettings,
     RecallSettings,
@@ -80,6 +81,7 @@ class Settings(Struct, frozen=True):
     owner: str = "you"
     agent: str = "Remit"
     zone: str = ""  # an IANA name; empty: the machine's
+    language: LanguageChoice = LanguageChoice.AUTO
     engine: EngineSettings = field(default_factory=EngineSettings)
     brain: BrainSettings = field(default_factory=BrainSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)

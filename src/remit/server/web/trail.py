@@ -99,7 +99,7 @@ def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
         case EventKind.STEP_DONE:
             yield from _step(event, tools)
         case EventKind.REVIEW_OPENED:
-            question = words.first_line(str(data["question"]), 120)
+            question = words.first_line(retell(str(data["question"])), 120)
             yield TrailLine("you", "you", say("Stopped and asked you: {0}", question), event.at)
         case EventKind.REVIEW_DECIDED if not data.get("closed"):
             text = words.first_line(str(data.get("text") or ""), 100)
