@@ -34,7 +34,15 @@ async def coming(world: World) -> list[datetime]:
     return await world.house.db.read(look)
 
 
-@pytest.mark.parametrize("yes", ["yes, send it", "Approve it!", "ja, schick es ab", "sí, envíalo"])
+APPROVALS: Final = {
+    "yes, send it": ("Nothing in this conversation waits", "Approved."),
+    "Approve it!": ("Nothing in this conversation waits", "Approved."),
+    "ja, schick es ab": ("In diesem Gespräch wartet nichts", "Freigegeben."),
+    "sí, envíalo ahora": ("En esta conversación nada espera", "Aprobado."),
+}
+
+
+@pytest.mark.parametrize("yes", APPROVALS)
 async def test_the_one_card_of_a_conversation_is_approved_by_closed_words(
     tmp_path: Path, yes: str
 ) -> None:
@@ -47,9 +55,9 @@ async def test_the_one_card_of_a_conversation_is_approved_by_closed_words(
         approved = await say(world, talk, yes)
         await world.run()
 
-    assert "Nothing in this conversation waits" in nothing.content
+    assert nothing.content.startswith(APPROVALS[yes][0])
     assert before == 0
-    assert approved.content.startswith("Approved.")
+    assert approved.content.startswith(APPROVALS[yes][1])
     assert [parcel.body for parcel in world.whatsapp.sent] == ["Hi"]
 
 

@@ -27,6 +27,7 @@ class ReviewAnswer(StrEnum):
     RESEND = "resend"  # send it again and accept the risk
     DROP = "drop"  # leave out this delivery, call or check
     DECLINE = "decline"  # stop the task
+    READDRESS = "readdress"  # the text goes to somebody else, who is asked about next
 
 
 _APPROVE, _EDIT, _BACK, _ANSWER = (
@@ -117,6 +118,11 @@ class Review(Struct, frozen=True, kw_only=True):
         """Whether it is about a text to send, which is its evidence."""
         sends = self.reason in _ABOUT_A_TEXT and self.resume_to is Status.DELIVERING
         return sends and bool(self.evidence)
+
+    @property
+    def about_reply(self) -> bool:
+        """Whether it is about a whole reply that the gate held."""
+        return ":held:reply:" in self.key
 
     @property
     def card_tasks(self) -> tuple[TaskId, ...]:

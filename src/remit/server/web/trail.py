@@ -77,6 +77,7 @@ class TaskTrail(Struct, frozen=True):
     calls: int
     cents: int
     end: str = ""  # the note on its end
+    edited: bool = False  # the owner changed the text, or where it goes, after it was checked
 
 
 def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> TaskTrail:
