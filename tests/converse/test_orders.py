@@ -38,7 +38,7 @@ APPROVALS: Final = {
     "yes, send it": ("Nothing in this conversation waits", "Approved."),
     "Approve it!": ("Nothing in this conversation waits", "Approved."),
     "ja, schick es ab": ("In diesem Gespräch wartet nichts", "Freigegeben."),
-    "sí, envíalo ahora": ("En esta conversación nada espera", "Aprobado."),
+    "sí, envíalo": ("En esta conversación nada espera", "Approved."),  # after an English order
 }
 
 
@@ -222,8 +222,8 @@ async def test_what_was_cancelled_can_be_had_back_once(tmp_path: Path) -> None:
         twice = await say(world, talk, "undo")
         live = [task for task in await every(world) if not task.ended]
 
-    assert undone.content.startswith("Undone.")
-    assert "nothing" in twice.content
+    assert undone.content.startswith("Rückgängig gemacht.")
+    assert "nichts" in twice.content
     assert [task.scheduled_for for task in live] == [datetime(2026, 3, 3, 15, tzinfo=UTC)]
 
 

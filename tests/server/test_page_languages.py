@@ -2,10 +2,10 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import httpx2
 import pytest
@@ -14,6 +14,7 @@ from remit import server
 from remit.language.sentences import TRANSLATED, page_sentences
 from remit.server import page_language, static
 from remit.server.web import shell
+from remit.settings.forms import form_words
 from tests.browser.furnish import Furnished
 from tests.browser.shots import pages
 from tests.server.served import TOKEN, Loopback
@@ -22,6 +23,7 @@ from tests.tables import for_each
 ROOT: Final = Path(server.__file__).parent
 PLACE: Final = re.compile(r"{\d?}")
 SAYS: Final = {"say", "retell"}
+NAMES: Final = {"English", "Deutsch", "Español", "any", "standard", "github", "bearer"}
 SHOWN: Final = {"aria-label", "title", "placeholder", "data-command"}
 
 
@@ -42,7 +44,18 @@ def _wanted() -> set[str]:
         found |= set(page_language.sentences_of_template(source))
     for path in (static.FOLDER / "js").glob("*.js"):
         found |= set(page_language.sentences_of_script(path.read_text("utf-8")))
+    found |= set(_in_forms())
     return {each for each in found if re.search(r"[^\W\d_]{2}", PLACE.sub("", each))}
+
+
+def _in_forms() -> Iterator[str]:
+    """Yield the title, the labels, the help and the choices of every form of the settings."""
+    for words in form_words().values():
+        yield from (str(words["title"]), str(words["about"]))
+        for label in cast("Mapping[str, Sequence[str]]", words.get("fields") or {}).values():
+            yield from label
+        for choices in cast("Mapping[str, Mapping[str, str]]", words.get("choices") or {}).values():
+            yield from (each for each in choices.values() if each not in NAMES)
 
 
 @for_each("language", TRANSLATED)

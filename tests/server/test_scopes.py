@@ -88,11 +88,9 @@ POST /settings/channels/{name}/on
 POST /settings/channels/{name}/connect
 GET /settings/connect
 POST /settings/connect
-POST /settings/contacts
 POST /settings/contacts/drop
 POST /settings/contacts/policy
 POST /settings/policies/forget
-POST /settings/notices
 POST /settings/notices/test
 POST /settings/tokens
 POST /settings/tokens/{id}/revoke
