@@ -37,7 +37,7 @@ async def reads(world: World, *found: ReadResource) -> None:
         await world.house.db.write(occurrences.follow, each, world.now)
 
 
-# Events that start nothing ------------------------------------------------------------------------
+# Events that could not be read -------------------------------------------------------------------
 
 
 async def test_an_event_that_is_refused_is_told_once_as_it_is(tmp_path: Path) -> None:
@@ -45,10 +45,10 @@ async def test_an_event_that_is_refused_is_told_once_as_it_is(tmp_path: Path) ->
         await reads(world, refused(world), refused(world))
         bodies = await told(world)
         assert bodies == [
-            f"“Water a” in your calendar starts nothing: {WHY} http://127.0.0.1:7316/schedule#refused"
+            f"“Water a” in your calendar could not be read: {WHY} http://127.0.0.1:7316/schedule#refused"
         ]
         assert await planned(world) == [
-            f"“Water a” in your calendar work starts nothing. {WHY}",
+            f"“Water a” in your calendar work could not be read. {WHY}",
         ]
         # It was taken out of sight and came back as it was, and was read again in other words.
         await world.house.db.write(calendars.delete, refused(world).resource)
@@ -72,7 +72,7 @@ async def test_an_event_that_was_mended_or_seen_before_it_was_told_is_not_told(
 
         assert await told(world) == []
         dropped = [each.why for each in await kept(world) if each.state is NoticeState.DROPPED]
-        assert dropped == ["It was mended, or is gone.", "You have seen it."]
+        assert dropped == ["It was fixed, or is gone.", "You have seen it."]
 
 
 async def test_a_refused_event_needs_attention_until_it_is_seen_and_again_if_it_changes(
@@ -99,9 +99,9 @@ async def test_many_refused_events_are_one_turn_and_one_line(tmp_path: Path) -> 
         await reads(world, *(refused(world, uid=f"u{n}") for n in range(9)))
         bodies = await told(world)
 
-        assert bodies == ["9 events of calendars start nothing. http://127.0.0.1:7316/inbox"]
+        assert bodies == ["9 calendar events could not be read. http://127.0.0.1:7316/inbox"]
         (turn,) = await planned(world)
-        assert turn.splitlines()[0] == "9 events of your calendars start nothing:"
+        assert turn.splitlines()[0] == "9 calendar events could not be read:"
         assert turn.splitlines()[-1] == "- and 4 more"
         await reads(world, refused(world, uid="u5", why="In other words."))
         assert len(await told(world)) == 1

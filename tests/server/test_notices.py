@@ -149,7 +149,7 @@ def _channels(house: Served) -> list[str]:
     return list(house.house.settings.channels)
 
 
-# Events that start nothing ------------------------------------------------------------------------
+# Events that could not be read -------------------------------------------------------------------
 
 
 def refuse(house: Served, title: str = "Water <b>them</b>") -> None:

@@ -97,7 +97,9 @@ def _in_turn(line: str, language: str, *, pages: bool) -> Iterator[str]:
     """Yield the sentences of a line; some belong together, as a question and its reason do."""
     left = _ENDS.split(line)
     while left:
-        for taken in range(1, min(len(left), _MOST_TOGETHER) + 1):
+        several = " ".join(left[:_MOST_TOGETHER])
+        together = any(_has_all(words, several) for words in _several_sentences(language))
+        for taken in range(1, min(len(left), _MOST_TOGETHER if together else 1) + 1):
             sentence = " ".join(left[:taken])
             told = in_language(sentence, language, pages=pages)
             if told != sentence:
@@ -106,6 +108,18 @@ def _in_turn(line: str, language: str, *, pages: bool) -> Iterator[str]:
             taken, told = 1, left[0]
         yield told
         left = left[taken:]
+
+
+def _has_all(words: Sequence[str], text: str) -> bool:
+    return text.startswith(words[0]) and all(word in text for word in words)
+
+
+@cache
+def _several_sentences(language: str) -> list[list[str]]:
+    """Return the words around the places of what is translated as several sentences at once."""
+    exact, patterns = _translations(language)
+    every = [*([each] for each in exact), *(words for words, _ in patterns)]
+    return [words for words in every if _ENDS.search("{0}".join(words))]
 
 
 @cache

@@ -168,7 +168,7 @@ _ABOUT: Final[Mapping[str, ApprovalRule]] = {
 _REASONS: Final[Mapping[Reason, ApprovalRule]] = {
     Reason.APPROVAL: ApprovalRule("approval", "This needs your approval."),
     Reason.INPUT: ApprovalRule("question", "It cannot go on without an answer of yours."),
-    Reason.AUTH: ApprovalRule("account", "Something must be put right outside before it goes on."),
+    Reason.AUTH: ApprovalRule("account", "An account must be fixed before it goes on."),
     Reason.DELIVERABLE: ApprovalRule("gate", "What was written is not fit to be sent."),
     Reason.VERIFICATION: ApprovalRule("contract", "The work is not proven by its contract."),
     Reason.AMBIGUOUS: ApprovalRule(

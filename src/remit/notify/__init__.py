@@ -258,13 +258,13 @@ _SAYS: Final = {
     NoticeKind.FAILED: "“{title}” failed. {why}",
     NoticeKind.LOST: "A message of “{title}” did not arrive. {why}",
     NoticeKind.MISSED: "“{title}”: {why}",
-    NoticeKind.REFUSED: "“{title}” in your calendar {where} starts nothing. {why}",
+    NoticeKind.REFUSED: "“{title}” in your calendar {where} could not be read. {why}",
 }
 _ENDS: Final = {Status.COMPLETED.value: NoticeKind.DONE, Status.FAILED.value: NoticeKind.FAILED}
 _NOTED: Final = {"skipped": NoticeKind.MISSED, "refused": NoticeKind.REFUSED}
 _MANY: Final = {
     NoticeKind.MISSED: "runs were missed or left out",
-    NoticeKind.REFUSED: "events of your calendars start nothing",
+    NoticeKind.REFUSED: "calendar events could not be read",
 }
 
 

@@ -190,7 +190,7 @@ def _parse(content: bytes, path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        sentence = f"{path} is not valid TOML: {error}. Mend that line."
+        sentence = f"{path} is not valid TOML: {error}. Fix that line."
         raise BadInput(sentence) from None
 
 
