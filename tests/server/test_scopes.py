@@ -27,6 +27,7 @@ POST /api/tasks/{id}/seen
 POST /api/tasks/{id}/vouch
 POST /api/reviews/{id}/decision
 POST /api/reviews/{id}/later
+POST /api/reviews/{id}/recipient
 POST /api/reviews/{id}/undo
 POST /api/inbox/seen
 GET /api/push

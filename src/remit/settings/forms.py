@@ -223,7 +223,7 @@ def form_for(section: str, settings: Settings, kind: str = "") -> SectionForm:
 def _notice_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
     """Return the ways of every kind of notice, and the kinds that may be urgent."""
     own = {CONVERSATION: "Conversation", PUSH: "Browser", DIGEST: "Digest"}
-    named = {name: each.service for name, each in settings.channels.items()}
+    named = _channel_names(settings)
     asked = cast("Mapping[str, Sequence[str]]", form_words()[NOTICES]["fields"])
     kinds = {each.value: asked[each.value][0] for each in KINDS}
     ways: dict[str, Mapping[str, str]] = dict.fromkeys(kinds, own | named)
@@ -231,7 +231,16 @@ def _notice_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
 
 
 def _contact_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
-    return {"channel": {"": "None", **{name: name for name in settings.channels}}}
+    return {"channel": {"": "None", **_channel_names(settings)}}
+
+
+def _channel_names(settings: Settings) -> dict[str, str]:
+    """Return each channel as people call it; two of one service by their own names."""
+    services = [each.service for each in settings.channels.values()]
+    return {
+        name: each.service if services.count(each.service) == 1 else name
+        for name, each in settings.channels.items()
+    }
 
 
 _CHOICES: Final[Mapping[str, Callable[[Settings], dict[str, Mapping[str, str]]]]] = {
