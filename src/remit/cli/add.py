@@ -163,7 +163,7 @@ def _rehearse(
     if json:
         out.emit(told)
     else:
-        receipt.rehearse(settings, told)
+        receipt.rehearse(told, receipt.owners_zone(settings))
     return codes.WAITS if told["questions"] else codes.DONE
 
 

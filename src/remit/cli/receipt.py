@@ -51,7 +51,7 @@ _TWO: Final = 2  # from this many open lines on, each has a number
 
 def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None:
     """Print the receipt; `read`: words were read, so each clause is accounted for."""
-    zone = _owners_zone(settings)
+    zone = owners_zone(settings)
     shown = [TaskId(str(each["id"])) for each in maps(told, "tasks")]
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
@@ -103,9 +103,8 @@ def _being_read(task: Task, *, serves: bool) -> None:
     )
 
 
-def rehearse(settings: Settings, told: JsonMap) -> None:
+def rehearse(told: JsonMap, zone: ZoneInfo) -> None:
     """Print what would become of a message."""
-    zone = _owners_zone(settings)
     for draft in maps(told, "tasks"):
         out.line(StyledText(str(draft["title"]), "bold"))
         if draft["scheduled_for"]:
@@ -140,7 +139,7 @@ def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
     return rows
 
 
-def _owners_zone(settings: Settings) -> ZoneInfo:
+def owners_zone(settings: Settings) -> ZoneInfo:
     """Return the zone, and write the receipt in the language that is set, if one is."""
     prefer_language(settings.language)
     return zones.owners(settings.zone, os.environ).zone
