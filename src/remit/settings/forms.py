@@ -251,7 +251,8 @@ _CHOICES: Final[Mapping[str, Callable[[Settings], dict[str, Mapping[str, str]]]]
 
 def sections() -> tuple[str, ...]:
     """Return every section by the name that commands and addresses use."""
-    return (*(f"{each}.NAME" if each in MANY else each for each in form_words()), "channels.NAME")
+    named = (each for each in form_words() if each != CONTACTS)
+    return (*(f"{each}.NAME" if each in MANY else each for each in named), "channels.NAME")
 
 
 def names_in(table: str, settings: Settings) -> tuple[str, ...]:
