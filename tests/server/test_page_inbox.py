@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.model.codec import Json
+from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, ReviewId
 from remit.model.permit import Reach
@@ -92,8 +92,14 @@ def _review(served: Served, ident: str) -> Review:
     return served.do(read())
 
 
-def _complaints(tx: Tx) -> list[str]:
-    return list(audit.complaints(tx))
+def _complaints(served: Served) -> list[str]:
+    def look(tx: Tx) -> list[str]:
+        return list(audit.complaints(tx))
+
+    async def read() -> list[str]:
+        return await served.house.db.read(look)
+
+    return served.do(read())
 
 
 def _pass(served: Served, span: timedelta) -> None:
@@ -193,7 +199,7 @@ def test_a_text_for_somebody_else_stays_the_same_task_and_the_models_text(
     assert [(each.recipient, each.body) for each in served.outbox.sent] == [
         ("anna@example.org", LETTER)
     ]
-    assert served.do(served.house.db.read(_complaints)) == []
+    assert _complaints(served) == []
 
 
 def test_a_held_reply_goes_to_somebody_else_in_the_owners_words_after_one_more_question(
@@ -216,11 +222,11 @@ def test_a_held_reply_goes_to_somebody_else_in_the_owners_words_after_one_more_q
 def test_what_was_sent_or_decided_cannot_go_elsewhere(served: Served, visitor: Visitor) -> None:
     review = _asked(served)
     visitor.decide(review, answer="approve", text=LETTER)
-    to = {"channel": "outbox", "to": "ben@example.org"}
+    to: JsonMap = {"channel": "outbox", "to": "ben@example.org"}
     answer = served.ask("POST", f"/api/reviews/{review}/recipient", to)
     assert answer.status_code == 409
-    to["channel"] = "pigeon"
-    answer = served.ask("POST", f"/api/reviews/{_asked(served, 'Other')}/recipient", to)
+    other = _asked(served, "Other")
+    answer = served.ask("POST", f"/api/reviews/{other}/recipient", {**to, "channel": "pigeon"})
     assert answer.status_code == 404
     assert "There is no channel 'pigeon'" in answer.text
 
