@@ -118,8 +118,8 @@ def test_somebody_is_added_and_the_file_keeps_its_remarks(site: Site, visit: Vis
     page.get_by_label("Also called").fill("Annie, my sister")
     page.get_by_label("Channel").select_option("post")
     page.get_by_label("Address there").fill("anna@example.org")
-    page.get_by_role("button", name="Keep").click()
-    expect(page.get_by_text("anna@example.org")).to_be_visible()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("anna@example.org", exact=True)).to_be_visible()
     kept = (site.home / "contacts.yaml").read_text()
     assert kept.startswith(CONTACTS)
     assert "my sister" in kept
@@ -129,7 +129,7 @@ def test_a_contact_without_an_address_is_refused_and_what_was_typed_stays(visit:
     page = visit("/settings/contacts")
     page.get_by_label("Whole name").fill("Anna Smith")
     page.get_by_label("Channel").select_option("post")
-    page.get_by_role("button", name="Keep").click()
+    page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("alert")).to_have_text("Give an address.")
     expect(page.get_by_label("Whole name")).to_have_value("Anna Smith")
 
@@ -232,9 +232,9 @@ def test_what_is_told_where_is_ticked_kept_and_there_after_a_reload(
     page = visit("/settings/notices")
     page.get_by_role("checkbox", name=re.compile("A task is done.* Digest")).check()
     page.get_by_role("checkbox", name=re.compile("A task failed.* Browser")).uncheck()
-    page.get_by_role("button", name="Keep it").click()
+    page.get_by_role("button", name="Save").click()
 
-    expect(page.get_by_role("status").filter(has_text="holds from now on")).to_be_visible()
+    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
     page.goto(f"{site.url}/settings/notices")
     expect(page.get_by_role("checkbox", name=re.compile("A task is done.* Digest"))).to_be_checked()
     assert site.house.wishes.notices.done == ("conversation", "digest")

@@ -34,7 +34,15 @@ async def coming(world: World) -> list[datetime]:
     return await world.house.db.read(look)
 
 
-@pytest.mark.parametrize("yes", ["yes, send it", "Approve it!", "ja, schick es ab", "sí, envíalo"])
+APPROVALS: Final = {
+    "yes, send it": ("Nothing in this conversation waits", "Approved."),
+    "Approve it!": ("Nothing in this conversation waits", "Approved."),
+    "ja, schick es ab": ("In diesem Gespräch wartet nichts", "Freigegeben."),
+    "sí, envíalo": ("En esta conversación nada espera", "Approved."),  # after an English order
+}
+
+
+@pytest.mark.parametrize("yes", APPROVALS)
 async def test_the_one_card_of_a_conversation_is_approved_by_closed_words(
     tmp_path: Path, yes: str
 ) -> None:
@@ -47,9 +55,9 @@ async def test_the_one_card_of_a_conversation_is_approved_by_closed_words(
         approved = await say(world, talk, yes)
         await world.run()
 
-    assert "Nothing in this conversation waits" in nothing.content
+    assert nothing.content.startswith(APPROVALS[yes][0])
     assert before == 0
-    assert approved.content.startswith("Approved.")
+    assert approved.content.startswith(APPROVALS[yes][1])
     assert [parcel.body for parcel in world.whatsapp.sent] == ["Hi"]
 
 
@@ -214,8 +222,8 @@ async def test_what_was_cancelled_can_be_had_back_once(tmp_path: Path) -> None:
         twice = await say(world, talk, "undo")
         live = [task for task in await every(world) if not task.ended]
 
-    assert undone.content.startswith("Undone.")
-    assert "nothing" in twice.content
+    assert undone.content.startswith("Rückgängig gemacht.")
+    assert "nichts" in twice.content
     assert [task.scheduled_for for task in live] == [datetime(2026, 3, 3, 15, tzinfo=UTC)]
 
 

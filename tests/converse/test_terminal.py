@@ -21,7 +21,7 @@ SAID: Final = (
     ("stop", "There is nothing in this conversation to take back."),
     ("never message Anna after 10 pm", "Shall this be a rule from now on: Anna gets nothing"),
     ("Remind me in 30 days to call mom", "Task: Call mom"),
-    ("mejor dentro de dos semanas", "“Call mom” now runs"),
+    ("mejor dentro de dos semanas", "«Call mom» corre ahora"),
     ("cancel the reminder", "“Call mom” is cancelled."),
     ("Every day at 9 remind me to water the plants", "Task: Water the plants"),
     ("skip the next one", "“Water the plants” is left out"),

@@ -107,6 +107,7 @@ WRITES: Final[tuple[tuple[str, str, Json], ...]] = (
     ("POST", "/api/reviews/{review_approval}/decision", {"answer": "approve"}),
     ("POST", "/api/tasks/{approval}/undo", {}),
     ("POST", "/api/tasks/{done}/undo", {}),
+    ("POST", "/api/reviews/{review_approval2}/recipient", {"channel": "pigeon"}),
     ("POST", "/api/reviews/{review_approval2}/later", {"hours": 1}),
     ("POST", "/api/reviews/{review_approval2}/later", {"hours": 0}),
     ("POST", "/api/reviews/{review_asks}/decision", {"answer": "answer", "text": "The blue one"}),

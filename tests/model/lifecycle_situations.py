@@ -326,6 +326,7 @@ _LEADS_TO: dict[ReviewAnswer, tuple[Status, ...]] = {
     ReviewAnswer.RESEND: (_S.DELIVERING,),
     ReviewAnswer.DROP: (_S.DELIVERING,),
     ReviewAnswer.DECLINE: (_S.CANCELLED,),
+    ReviewAnswer.READDRESS: (),  # it moves as an approval does, and the run asks anew
 }
 
 

@@ -37,16 +37,16 @@ async def reads(world: World, *found: ReadResource) -> None:
         await world.house.db.write(occurrences.follow, each, world.now)
 
 
-# Events that start nothing ------------------------------------------------------------------------
+# Events that could not be read -------------------------------------------------------------------
 
 
 async def test_an_event_that_is_refused_is_told_once_as_it_is(tmp_path: Path) -> None:
     async with town(tmp_path, WISHES) as world:
         await reads(world, refused(world), refused(world))
         bodies = await told(world)
-        assert bodies == [f"“Water a” in your calendar starts nothing: {WHY}"]
+        assert bodies == [f"“Water a” in your calendar could not be read: {WHY}"]
         assert await planned(world) == [
-            f"“Water a” in your calendar work starts nothing. {WHY}",
+            f"“Water a” in your calendar work could not be read. {WHY}",
         ]
         # It was taken out of sight and came back as it was, and was read again in other words.
         await world.house.db.write(calendars.delete, refused(world).resource)
@@ -70,7 +70,7 @@ async def test_an_event_that_was_mended_or_seen_before_it_was_told_is_not_told(
 
         assert await told(world) == []
         dropped = [each.why for each in await kept(world) if each.state is NoticeState.DROPPED]
-        assert dropped == ["It was mended, or is gone.", "You have seen it."]
+        assert dropped == ["It was fixed, or is gone.", "You have seen it."]
 
 
 async def test_a_refused_event_needs_attention_until_it_is_seen_and_again_if_it_changes(
@@ -97,9 +97,9 @@ async def test_many_refused_events_are_one_turn_and_one_line(tmp_path: Path) -> 
         await reads(world, *(refused(world, uid=f"u{n}") for n in range(9)))
         bodies = await told(world)
 
-        assert bodies == ["9 events of calendars start nothing."]
+        assert bodies == ["9 calendar events could not be read."]
         (turn,) = await planned(world)
-        assert turn.splitlines()[0] == "9 events of your calendars start nothing:"
+        assert turn.splitlines()[0] == "9 calendar events could not be read:"
         assert turn.splitlines()[-1] == "- and 4 more"
         await reads(world, refused(world, uid="u5", why="In other words."))
         assert len(await told(world)) == 1

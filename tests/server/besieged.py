@@ -73,7 +73,7 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "TokenForm": {"name": "mine", "scopes": "read"},
     "RefusalForm": {"account": "work", "calendar": "/team/", "path": "/a.ics"},
     "TriedWay": {"way": "conversation"},
-    "NoticesForm": {"done": "conversation"},
+    "ReaddressReview": {"channel": "outbox", "to": "ben@example.org"},
     "FinishForm": {"state": "x", "code": "y"},
 }
 CONTACT: Final[JsonMap] = {"name": "Cleo", "role": "friend"}

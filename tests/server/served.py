@@ -36,6 +36,7 @@ SCRIPT: Final[list[Json]] = [
     {"when": "passport", "ask": "Which passport do you hold?"},
     {"when": "visa", "ask": "Single or multiple entry?", "times": 1},
     {"when": "hopeless", "fail": "permanent"},
+    {"when": "untagged", "reply": "I looked around and marked nothing."},
     {"when": "slow", "seconds": 600, "reply": "<deliverable>At last.</deliverable>"},
     {"reply": "I looked around.\n<deliverable>Lumphini Park.</deliverable>"},
 ]

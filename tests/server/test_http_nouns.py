@@ -293,8 +293,8 @@ def test_edits_of_the_book_from_many_places_at_once_are_all_kept(own: Served) ->
             "Authorization": f"Bearer {TOKEN}",
             "Content-Type": "application/x-www-form-urlencoded",
         }
-        form = f"name=Page+{n}&aliases=p{n}".encode()
-        answer = own.client.post(f"{own.url}/settings/contacts", content=form, headers=headers)
+        form = f"section=contacts&name=Page+{n}&aliases=p{n}".encode()
+        answer = own.client.post(f"{own.url}/settings/edit", content=form, headers=headers)
         assert answer.status_code == 303
 
     def by_api(n: int) -> None:

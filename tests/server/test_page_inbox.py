@@ -13,7 +13,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.model.codec import Json
+from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, ReviewId
 from remit.model.permit import Reach
@@ -22,7 +22,8 @@ from remit.model.review import Review
 from remit.model.status import Actor, Reason
 from remit.model.task import Task
 from remit.review import ask
-from remit.store import meta, reviews
+from remit.store import audit, meta, reviews
+from remit.store.database import Tx
 from tests.server.served import TOKEN, Served
 
 LETTER: Final = "Lumphini Park."
@@ -91,6 +92,16 @@ def _review(served: Served, ident: str) -> Review:
     return served.do(read())
 
 
+def _complaints(served: Served) -> list[str]:
+    def look(tx: Tx) -> list[str]:
+        return list(audit.complaints(tx))
+
+    async def read() -> list[str]:
+        return await served.house.db.read(look)
+
+    return served.do(read())
+
+
 def _pass(served: Served, span: timedelta) -> None:
     async def advance() -> None:
         served.clock.advance(span)
@@ -153,6 +164,73 @@ def test_a_text_under_review_can_go_to_somebody_else_and_only_there(
     ]
 
 
+def test_a_text_for_somebody_else_stays_the_same_task_and_the_models_text(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    first = _review(served, review)
+    was = served.stored(first.task_id)
+    readdress = partial(visitor.decide, answer="approve", text=LETTER, channel="outbox")
+    readdress(review, to="ben@example.org")
+    served.settle()
+    (asked,) = _open(served)
+    task = served.stored(asked.task_id)
+
+    assert asked.task_id == first.task_id
+    assert (task.instructions, task.work, task.tool_output) == (
+        was.instructions,
+        was.work,
+        was.tool_output,
+    )
+    assert [(each.recipient, each.content) for each in task.delivery] == [("ben@example.org", None)]
+    assert asked.evidence == LETTER
+    assert asked.digest != first.digest
+    assert served.outbox.sent == []
+    assert "Form checked" not in visitor.get("/inbox/list")
+    assert "You chose another recipient or channel" in visitor.get(f"/inbox/{review}")
+
+    readdress(str(asked.id), to="anna@example.org")  # back again: that was never approved
+    served.settle()
+    (again,) = _open(served)
+    assert again.digest == first.digest
+    assert served.outbox.sent == []
+    visitor.decide(str(again.id), answer="approve", text=LETTER)
+    _pass(served, timedelta(seconds=11))
+    assert [(each.recipient, each.body) for each in served.outbox.sent] == [
+        ("anna@example.org", LETTER)
+    ]
+    assert _complaints(served) == []
+
+
+def test_a_held_reply_goes_to_somebody_else_in_the_owners_words_after_one_more_question(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served, "Tell Anna, untagged")
+    assert _review(served, review).about_reply
+    decide = partial(visitor.decide, answer="edit", to="ben@example.org", channel="outbox")
+    decide(review, text="Hello, in my own words")
+    served.settle()
+    (asked,) = _open(served)
+    assert (asked.task_id, asked.evidence) == (
+        _review(served, review).task_id,
+        "Hello, in my own words",
+    )
+    assert "ben@example.org" in asked.question
+    assert served.outbox.sent == []
+
+
+def test_what_was_sent_or_decided_cannot_go_elsewhere(served: Served, visitor: Visitor) -> None:
+    review = _asked(served)
+    visitor.decide(review, answer="approve", text=LETTER)
+    to: JsonMap = {"channel": "outbox", "to": "ben@example.org"}
+    answer = served.ask("POST", f"/api/reviews/{review}/recipient", to)
+    assert answer.status_code == 409
+    other = _asked(served, "Other")
+    answer = served.ask("POST", f"/api/reviews/{other}/recipient", {**to, "channel": "pigeon"})
+    assert answer.status_code == 404
+    assert "There is no channel 'pigeon'" in answer.text
+
+
 def test_a_text_that_was_changed_is_verified_nowhere_in_the_inbox(
     served: Served, visitor: Visitor
 ) -> None:
@@ -167,7 +245,7 @@ def test_a_text_that_was_changed_is_verified_nowhere_in_the_inbox(
     _pass(served, timedelta(seconds=11))
     ended = visitor.get(f"/inbox/{_review(served, review).task_id}")
     assert "Form checked" not in ended
-    assert "You changed the text after it was checked." in ended
+    assert "You changed it after it was checked." in ended
 
 
 def test_what_was_typed_is_what_goes_out_to_the_byte(served: Served, visitor: Visitor) -> None:

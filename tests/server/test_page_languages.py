@@ -2,26 +2,31 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import httpx2
 import pytest
 
 from remit import server
-from remit.language.sentences import TRANSLATED, page_sentences
+from remit.language.sentences import TRANSLATED, page_sentences, prefer_language
 from remit.server import page_language, static
 from remit.server.web import shell
+from remit.settings import Settings
+from remit.settings.forms import form_words
+from remit.settings.parts import LanguageChoice
 from tests.browser.furnish import Furnished
 from tests.browser.shots import pages
-from tests.server.served import TOKEN, Loopback
+from tests.server.served import LIMIT, TOKEN, Loopback, Served
 from tests.tables import for_each
 
 ROOT: Final = Path(server.__file__).parent
 PLACE: Final = re.compile(r"{\d?}")
 SAYS: Final = {"say", "retell"}
+NAMES: Final = {"English", "Deutsch", "Español", "any", "standard", "github", "bearer"}
 SHOWN: Final = {"aria-label", "title", "placeholder", "data-command"}
 
 
@@ -42,7 +47,18 @@ def _wanted() -> set[str]:
         found |= set(page_language.sentences_of_template(source))
     for path in (static.FOLDER / "js").glob("*.js"):
         found |= set(page_language.sentences_of_script(path.read_text("utf-8")))
+    found |= set(_in_forms())
     return {each for each in found if re.search(r"[^\W\d_]{2}", PLACE.sub("", each))}
+
+
+def _in_forms() -> Iterator[str]:
+    """Yield the title, the labels, the help and the choices of every form of the settings."""
+    for words in form_words().values():
+        yield from (str(words["title"]), str(words["about"]))
+        for label in cast("Mapping[str, Sequence[str]]", words.get("fields") or {}).values():
+            yield from label
+        for choices in cast("Mapping[str, Mapping[str, str]]", words.get("choices") or {}).values():
+            yield from (each for each in choices.values() if each not in NAMES)
 
 
 @for_each("language", TRANSLATED)
@@ -97,11 +113,7 @@ def test_no_page_shows_a_sentence_of_the_catalogue_in_english(
     known = page_sentences(language)
     english = {each for each, other in known.items() if other != each} - set(known.values())
     left: dict[str, set[str]] = {}
-    headers = {"Authorization": f"Bearer {TOKEN}", "Accept-Language": f"{language}, en;q=0.5"}
-    transport = Loopback()
-    with httpx2.Client(
-        base_url=house.url, headers=headers, follow_redirects=True, transport=transport
-    ) as browser:
+    with _browser(house, f"{language}, en;q=0.5") as browser:
         for name, address in pages(house).items():
             words = _Words()
             words.feed(browser.get(address).text)
@@ -109,6 +121,94 @@ def test_no_page_shows_a_sentence_of_the_catalogue_in_english(
             if words.said & english:
                 left[name] = words.said & english
     assert left == {}
+
+
+def _browser(house: Furnished, accepted: str) -> httpx2.Client:
+    headers = {"Authorization": f"Bearer {TOKEN}", "Accept-Language": accepted}
+    return httpx2.Client(
+        base_url=house.url,
+        headers=headers,
+        follow_redirects=True,
+        transport=Loopback(),
+        timeout=LIMIT,
+    )
+
+
+# Wrong input; `{letter}`, `{asked}` and `{task}` are things of the furnished house.
+WRONG: Final[Sequence[tuple[str, dict[str, str]]]] = (
+    ("/settings/edit", {"section": "contacts", "name": ""}),
+    ("/settings/edit", {"section": "contacts", "name": "Bob", "channel": "post"}),
+    ("/settings/edit", {"section": "contacts", "name": "Bob", "address": "a@example.org"}),
+    (
+        "/settings/edit",
+        {"section": "contacts", "name": "Bob", "channel": "post", "address": "nope"},
+    ),
+    ("/settings/edit", {"section": "you", "zone": "Nowhere"}),
+    ("/settings/edit", {"section": "you", "language": "fr"}),
+    ("/settings/edit", {"section": "budget", "day_cents": "x"}),
+    ("/settings/edit", {"section": "deliver", "quiet": "25"}),
+    ("/settings/edit", {"section": "server", "public_url": "http://x"}),
+    ("/settings/edit", {"section": "notices", "digest_at": "x"}),
+    ("/settings/edit", {"section": "channels", "kind": "email", "name": "A B"}),
+    ("/settings/edit", {"section": "channels", "kind": "email", "name": ""}),
+    ("/settings/edit", {"section": "channels", "kind": "email", "name": "neu"}),
+    ("/settings/edit", {"section": "calendars", "name": "neu", "url": "x"}),
+    ("/settings/edit", {"section": "projects", "name": "neu", "path": "x"}),
+    ("/settings/tokens", {"name": ""}),
+    ("/settings/password", {"password": "x"}),
+    ("/settings/contacts/policy", {"contact": "Nobody", "channel": "post", "policy": "allow"}),
+    ("/settings/notices/test", {"way": "nowhere"}),
+    ("/tasks/{task}/edit", {"title": "", "priority": "low", "version": "1"}),
+    ("/tasks/{task}/pause", {"x": ""}),
+    ("/inbox/{letter}", {"answer": "back", "text": ""}),
+    ("/inbox/{letter}", {"answer": "approve", "text": "Hi", "digest": "other"}),
+    ("/inbox/{asked}", {"answer": "answer", "text": ""}),
+    ("/inbox/{letter}/later", {"at": "2020-01-01T08:00"}),
+    ("/inbox/{letter}/later", {"at": "nonsense"}),
+    ("/new", {"text": " "}),
+)
+ENGLISH: Final = re.compile(
+    r"\b(?:the|is|of|not|you|your|it|its|has|have|must|there|what|when|from|give|choose|write|missing)"
+    r"\b",
+    re.IGNORECASE,
+)
+ALERT: Final = re.compile(
+    r'(?:role="alert"|class="anywhere").*?>([^<]+)</(?:span|div|p)>', re.DOTALL
+)
+
+
+@for_each("language", TRANSLATED)
+def test_no_refused_form_says_an_english_sentence(house: Furnished, language: str) -> None:
+    places = {
+        "letter": house.review_about("Bangkok"),
+        "asked": house.review_about("Phuket"),
+        "task": house.task_about("Bangkok"),
+    }
+    left = []
+    with _browser(house, language) as browser:
+        for path, fields in WRONG:
+            answer = browser.post(path.format(**places), data=fields, headers={"Origin": house.url})
+            assert answer.status_code in (400, 404, 409, 422), (path, fields)
+            told = ALERT.search(answer.text)
+            assert told, (path, fields)
+            plain = re.sub(r"'[^']*'|`[^`]*`|\S+\.toml|task-\w+", "", unescape(told[1]))
+            if ENGLISH.search(plain):
+                left.append((path, fields, told[1]))
+
+    assert left == []
+
+
+def test_a_setting_decides_before_the_browser_and_before_the_message(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, language=LanguageChoice.GERMAN)
+    try:
+        with Served(tmp_path, settings=settings, works=True) as served:
+            headers = {"Authorization": f"Bearer {TOKEN}", "Accept-Language": "es"}
+            page = served.client.get(f"{served.url}/inbox", headers=headers).text
+            made = served.post("/api/messages", {"text": "Send Ann the list by pigeon"})
+        assert 'lang="de"' in page
+        assert "Wer" in str(made["questions"])
+    finally:
+        prefer_language(LanguageChoice.AUTO)
 
 
 ACCEPTED: Final = {

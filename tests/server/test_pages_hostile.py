@@ -195,7 +195,7 @@ def test_whatever_is_searched_for_is_echoed_as_text(still: Served, text: str) ->
     st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1, max_size=20),
 )
 def test_what_is_wrong_is_said_without_doing_it(still: Served, hostile: str, more: str) -> None:
-    for path in ("/tasks/bulk", "/new", "/settings/contacts", "/sign-in", "/tasks/views"):
+    for path in ("/tasks/bulk", "/new", "/settings/tokens", "/sign-in", "/tasks/views"):
         page = _post(still, path, **{hostile[:80] + more: more})
         assert page.status_code in (400, 422, 429), (path, page.status_code)
         assert _look(page).wrong == []

@@ -27,6 +27,7 @@ POST /api/tasks/{id}/seen
 POST /api/tasks/{id}/vouch
 POST /api/reviews/{id}/decision
 POST /api/reviews/{id}/later
+POST /api/reviews/{id}/recipient
 POST /api/reviews/{id}/undo
 POST /api/inbox/seen
 GET /api/push
@@ -88,11 +89,9 @@ POST /settings/channels/{name}/on
 POST /settings/channels/{name}/connect
 GET /settings/connect
 POST /settings/connect
-POST /settings/contacts
 POST /settings/contacts/drop
 POST /settings/contacts/policy
 POST /settings/policies/forget
-POST /settings/notices
 POST /settings/notices/test
 POST /settings/tokens
 POST /settings/tokens/{id}/revoke

@@ -197,7 +197,7 @@ def read(home: Path) -> dict[str, dict[str, bool]]:
     if not isinstance(found, dict) or not all(_is_said(each) for each in found.values()):
         raise StoreTrouble(
             f"{path} is damaged: it must be an object of accounts, each with names that are true "
-            "or false. Mend it, or remove it and mark your calendars again."
+            "or false. Fix it, or remove it and mark your calendars again."
         )
     return found
 

@@ -51,7 +51,7 @@ def _state(
         verdict, said, todo, ready = (
             "fail",
             wrong,
-            f"Mend [channels.{name}] in settings.toml.",
+            f"Fix [channels.{name}] in settings.toml.",
             False,
         )
     else:

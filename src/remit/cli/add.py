@@ -1,7 +1,6 @@
 """`remit add`: create tasks from a message, and print a receipt of what was understood."""
 
 import base64
-import os
 import sys
 from datetime import datetime
 from functools import partial
@@ -19,7 +18,6 @@ from remit.cli.request_key import new_key
 from remit.cli.show import task_to_json
 from remit.errors import BadInput, KeyReused
 from remit.intake.plain_reader import MessageResult
-from remit.intake.recipients import owners
 from remit.intake.result_json import message_result_to_json
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
@@ -165,7 +163,7 @@ def _rehearse(
     if json:
         out.emit(told)
     else:
-        receipt.rehearse(told, owners(settings.zone, os.environ).zone)
+        receipt.rehearse(told, receipt.owners_zone(settings))
     return codes.WAITS if told["questions"] else codes.DONE
 
 

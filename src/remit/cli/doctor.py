@@ -49,7 +49,7 @@ def _findings() -> Iterator[DoctorFinding]:
     try:
         settings = house_settings.load()
     except RemitError as error:
-        yield fail("settings", str(error), "Mend it; nothing starts before that.")
+        yield fail("settings", str(error), "Fix it; nothing starts before that.")
         settings = Settings(home=home_of(os.environ))
     else:
         yield ok("settings", "read without complaint")
@@ -170,7 +170,7 @@ def _brain(settings: Settings) -> DoctorFinding:
             return ok("brain", kind)
         choice = model_choice(settings)
     except RemitError as error:
-        return fail("brain", str(error), "Mend [brain] in settings.toml or its file.")
+        return fail("brain", str(error), "Fix [brain] in settings.toml or its file.")
     if choice.ready:
         return ok("brain", choice.sentence)
     return warn("brain", "none: what needs thinking waits for you", choice.sentence)
@@ -287,7 +287,7 @@ def _contacts(settings: Settings) -> DoctorFinding:
     try:
         known = book.load(path)
     except RemitError as error:
-        return fail("contacts", str(error), "Mend that line; the last good book stays.")
+        return fail("contacts", str(error), "Fix that line; the last good book stays.")
     return ok("contacts", words.count(len(known), "contact"))
 
 
@@ -297,7 +297,7 @@ def _rules(settings: Settings) -> DoctorFinding:
     try:
         found = rules.in_file(settings)
     except RemitError as error:
-        todo = "Mend that line; until then the last good rules hold, or those that come with Remit."
+        todo = "Fix that line; until then the last good rules hold, or those that come with Remit."
         return fail("rules", str(error), todo)
     said = f"{words.count(len(found.rules), 'rule')} of priority"
     return ok("rules", f"{said}, in {found.file}" if found.file else said)

@@ -12,7 +12,12 @@ from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
 from remit.intake import recipients as zones
 from remit.intake.card import CardTask, make_card
-from remit.language.sentences import in_language, message_language, sentences
+from remit.language.sentences import (
+    in_language,
+    message_language,
+    prefer_language,
+    sentences,
+)
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
@@ -46,7 +51,7 @@ _TWO: Final = 2  # from this many open lines on, each has a number
 
 def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None:
     """Print the receipt; `read`: words were read, so each clause is accounted for."""
-    zone = zones.owners(settings.zone, os.environ).zone
+    zone = owners_zone(settings)
     shown = [TaskId(str(each["id"])) for each in maps(told, "tasks")]
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
@@ -132,6 +137,12 @@ def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
     if task.rule is not None and task.rule.name == "owner":
         rows.append([StyledText("Priority", "dim"), f"{task.priority.value}, as you said"])
     return rows
+
+
+def owners_zone(settings: Settings) -> ZoneInfo:
+    """Return the zone, and write the receipt in the language that is set, if one is."""
+    prefer_language(settings.language)
+    return zones.owners(settings.zone, os.environ).zone
 
 
 def _time_away(task: Task) -> str:

@@ -199,7 +199,7 @@ class Contacts:
         if names:
             return UnclearRecipient(f"Who is meant by {words!r:.60}: {' or '.join(names)}?")
         return UnclearRecipient(
-            f"Who is {words!r:.60}? Nobody in {FILE} is called so.", stranger=True
+            f"Who is {words!r:.60}? Nobody in your contacts is called that.", stranger=True
         )
 
 

@@ -130,7 +130,7 @@ class IntentExecutor(Struct, frozen=True):
             return Intent(IntentKind.SKIP, task=fitting[0][0], at=fitting[0][1])
         if not fitting:
             shown = ", ".join(records.moment(slot, now, self.zone) for slot in sorted(coming)[:3])
-            text = f"Nothing comes back then. The next runs are: {shown}." if shown else _NO_RUN
+            text = f"Nothing runs then. The next runs are: {shown}." if shown else _NO_RUN
             return Intent(IntentKind.ASK, text=text)
         found = [await self.db.read(tasks.get, task_id) for task_id, _ in fitting]
         lines = [f"{n}. {records.title(task)}" for n, task in enumerate(found, 1)]
@@ -383,7 +383,7 @@ _LISTS: Final[Mapping[QueryKind, tuple[str, str, tuple[Status, ...]]]] = {
         (Status.FAILED,),
     ),
 }
-_NO_RUN: Final = "No run of it is to come."
+_NO_RUN: Final = "It has no run to come."
 _NO_MIND: Final = (
     "To answer that, a language model is needed, and none is set up. From the records alone I can"
     " say what is running, planned, failed or waiting for you, and what I did when. And I can do"

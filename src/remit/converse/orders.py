@@ -279,6 +279,6 @@ _NOTHING_TO_UNDO: Final = "There is nothing in this conversation that I could un
 _ONE_MEANT: Final = "Is it this task that you mean? Say yes, or its name."
 _ONE_BY_ONE: Final = "Here I do that to one task at a time; the Tasks page does it to many at once."
 _NO_SUCH: Final = "I find no task like that. Name it by a word of its title."
-_WHICH_CHANGES: Final = "Several tasks were just spoken of. Which one is to change, and to when?"
+_WHICH_CHANGES: Final = "Several tasks were just spoken of. Which one should change, and to when?"
 _NOTHING_TO_APPROVE: Final = "Nothing in this conversation waits for your approval."
 _WHICH_APPROVED: Final = "Several messages wait for your approval. Approve each on its card:"

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct, field
 
+from remit.language.sentences import message_language
 from remit.model.codec import JsonMap
 from remit.model.conversation import ListedThing, Role, TalkContext, Turn, TurnOrder
 from remit.model.ids import ReviewId, SeriesId, TaskId
@@ -23,6 +24,7 @@ from remit.store.database import Tx
 MOST_OWN_TURNS: Final = 6
 MOST_LISTED_TASKS: Final = 10
 MOST_LISTED_QUESTIONS: Final = 5
+_FEW_WORDS: Final = 3  # fewer may be words of several languages
 _BEFORE: Final = 20  # turns
 _BEHIND: Final = 20  # later turns that are also loaded
 _OTHERS: Final = 200  # live tasks that are searched
@@ -55,6 +57,14 @@ class ConversationScene(Struct, frozen=True):
             tuple(questions[:MOST_LISTED_QUESTIONS]),
             self.turn.channel,
         )
+
+    @property
+    def language(self) -> str:
+        """The language to answer in. A few words are read with those before: "resume it"."""
+        said = self.turn.content
+        mine = [turn.content for turn in self.before if turn.role is Role.USER]
+        few = len(said.split()) < _FEW_WORDS
+        return message_language("\n".join([*mine[-1:], said]) if few else said)
 
     @property
     def live(self) -> tuple[Task, ...]:

@@ -19,6 +19,7 @@ from remit.converse.intent import Intent, IntentKind
 from remit.converse.notice_follower import NoticeFollower
 from remit.converse.scene import ConversationScene
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
+from remit.language.sentences import DEFAULT_LANGUAGE, text_in_language
 from remit.model.codec import JsonMap, from_json, to_json
 from remit.model.conversation import (
     MAX_TURN,
@@ -184,11 +185,12 @@ class ConversationLoop:
                 seen = await self._db.read(scene.look, turn)
                 told = await self._safely(self._done(seen))
                 if not told.thinks:
-                    await self._write(turn, told)
+                    await self._write(turn, told, seen.language)
             if told.thinks:
                 if self._doer.mind is not None:
                     self._asks_model(turn)
-                await self._write(turn, await self._safely(self._doer.think(told, seen)))
+                told = await self._safely(self._doer.think(told, seen))
+                await self._write(turn, told, seen.language)
         except (NotFound, StoreTrouble):
             return  # deleted meanwhile; or nothing can be written now, and it stays owed
         except Exception:  # noqa: BLE001 - it is logged, and stays owed
@@ -216,10 +218,11 @@ class ConversationLoop:
             _LOG.exception("A turn could not be answered.")
             return TurnAnswer(_BROKE)
 
-    async def _write(self, turn: Turn, told: TurnAnswer) -> None:
+    async def _write(self, turn: Turn, told: TurnAnswer, language: str = DEFAULT_LANGUAGE) -> None:
+        """Store an answer, in the language of what was said."""
         said = NewTurnRecord(
             role=Role.ASSISTANT,
-            content=told.text,
+            content=text_in_language(told.text, language),
             channel=turn.channel,
             task_refs=told.refs,
             receipt=told.receipt,

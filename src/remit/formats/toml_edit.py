@@ -63,7 +63,7 @@ def _parse(text: str) -> _Tree:
     try:
         return tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"This is not valid TOML: {error}. Mend that line.") from None
+        raise BadInput(f"This is not valid TOML: {error}. Fix that line.") from None
 
 
 def _edit_checked(text: str, name: str, edit: Callable[[str], str], wanted: _Tree) -> str:

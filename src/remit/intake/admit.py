@@ -128,6 +128,11 @@ class Intake:
         """Return what a message would become; nothing is stored."""
         return await self._listening().read(message)
 
+    def addressed(self, delivery: Delivery) -> Delivery:
+        """Return where a text goes if that channel exists, with the recipient's full name."""
+        _delivery(delivery)
+        return self._meant_for((delivery,))[0]
+
     def _sent(self, deliveries: tuple[Delivery, ...]) -> tuple[Delivery, ...]:
         named = self._meant_for(deliveries)
         return tuple(replace(each, id=self._ids.delivery()) for each in named)

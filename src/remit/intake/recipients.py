@@ -121,7 +121,7 @@ def way_to(person: Contact, channel: ChannelName | None, book: ContactBook) -> s
         return channel.name
     if channel is None and reach:
         return reach[0]
-    sentence = f"Through which channel shall {name} get it?"
+    sentence = f"On which channel should {name} get it?"
     if person.channels and not reach:
         sentence = f"{name} is reached by {', '.join(person.channels)}, which is not set up here."
     elif channel is not None:

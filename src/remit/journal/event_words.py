@@ -36,6 +36,7 @@ DECIDED: Final = {
     "resend": "said: send it again",
     "drop": "left it out",
     "decline": "declined",
+    "readdress": "chose another recipient or channel",
 }
 # How Remit names what it decided itself, because the reason for the question was gone.
 _BY_ITSELF: Final = ("a brain is there now", "Remit was started again", "was switched on")

@@ -1,9 +1,9 @@
 """What Remit says to the owner about a message, in the language of that message."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
-from typing import Final, cast
+from typing import ClassVar, Final, cast
 
 from remit.language.detect import language_of
 from remit.language.files import read_toml, section
@@ -11,14 +11,34 @@ from remit.language.tokens import tokenize
 from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
 DEFAULT_LANGUAGE: Final = "en"
+AUTO_LANGUAGE: Final = "auto"
 TRANSLATED: Final = ("de", "es")
 _PLACE: Final = re.compile(r"\{\d\}")
+_NAMED_PLACE: Final = re.compile(r"\{[a-z]")
+_ENDS: Final = re.compile(r"(?<=[.?!]) ")
+_MOST_TOGETHER: Final = 4  # sentences that one translation covers
 _MOST_TOLD_BY: Final = 2_000  # characters that tell the language
 
 
-@lru_cache(maxsize=256)
+class LanguagePreference:
+    """The language that the owner set for pages and messages; empty: none is set."""
+
+    chosen: ClassVar[str] = ""
+
+
+def prefer_language(chosen: str) -> None:
+    """Write to the owner in this language from now on; `auto`: in the one of each message."""
+    LanguagePreference.chosen = "" if chosen == AUTO_LANGUAGE else chosen
+
+
 def message_language(text: str) -> str:
-    """Return the language for answers to a message; English if Remit does not read its own."""
+    """Return the language for answers to a message: the owner's choice, or that of the message."""
+    return LanguagePreference.chosen or _language_of_message(text)
+
+
+@lru_cache(maxsize=256)
+def _language_of_message(text: str) -> str:
+    """Return the language of a message; English if Remit does not read its own."""
     return language_of(tokenize(text[:_MOST_TOLD_BY])) or DEFAULT_LANGUAGE
 
 
@@ -29,22 +49,94 @@ def sentences(language: str) -> dict[str, str]:
     return {name: each for name, each in kept.items() if isinstance(each, str)}
 
 
-def in_language(sentence: str, language: str) -> str:
-    """Return a sentence of Remit in another language; in English, if it is not known there."""
-    for pattern, translation in _translations(language):
-        found = pattern.fullmatch(sentence)
-        if found is not None:
-            return translation.format(*(in_language(each, language) for each in found.groups()))
+def in_language(sentence: str, language: str, *, pages: bool = False) -> str:
+    """Return a sentence of Remit in another language; in English, if it is not known there.
+
+    With `pages`, the words of the pages are known as well, such as the label of a field.
+    """
+    exact, patterns = _translations(language)
+    own = page_sentences(language).get(sentence) if pages else None
+    if found := own or exact.get(sentence):
+        return found
+    for words, translation in patterns:
+        places = _places(words, sentence)
+        if places is not None:
+            told = (in_language(each, language, pages=pages) for each in places)
+            return translation.format(*told)
     return sentence
 
 
-@cache
-def _translations(language: str) -> list[tuple[re.Pattern[str], str]]:
-    """Return English sentences as patterns, with their translations."""
+def _places(words: Sequence[str], sentence: str) -> list[str] | None:
+    """Return what stands between these words, each place as short as can be; None: it differs.
+
+    It takes one pass: a text of many words would keep a regular expression busy for seconds.
+    """
+    first, *others, last = words
+    if not (sentence.startswith(first) and sentence.endswith(last)):
+        return None
+    found, at, end = [], len(first), len(sentence) - len(last)
+    for word in others:
+        there = sentence.find(word, at + 1, end)
+        if there < 0:
+            return None
+        found.append(sentence[at:there])
+        at = there + len(word)
+    return [*found, sentence[at:end]] if at < end else None
+
+
+@lru_cache(maxsize=4096)
+def text_in_language(text: str, language: str, *, pages: bool = False) -> str:
+    """Return a text of several sentences or lines; what is not Remit's own stays as it is."""
     if language == DEFAULT_LANGUAGE:
-        return []
+        return text
+    lines = text.split("\n")
+    return "\n".join(" ".join(_in_turn(each, language, pages=pages)) for each in lines)
+
+
+def _in_turn(line: str, language: str, *, pages: bool) -> Iterator[str]:
+    """Yield the sentences of a line; some belong together, as a question and its reason do."""
+    left = _ENDS.split(line)
+    while left:
+        several = " ".join(left[:_MOST_TOGETHER])
+        together = any(_has_all(words, several) for words in _several_sentences(language))
+        for taken in range(1, min(len(left), _MOST_TOGETHER if together else 1) + 1):
+            sentence = " ".join(left[:taken])
+            told = in_language(sentence, language, pages=pages)
+            if told != sentence:
+                break
+        else:
+            taken, told = 1, left[0]
+        yield told
+        left = left[taken:]
+
+
+def _has_all(words: Sequence[str], text: str) -> bool:
+    return text.startswith(words[0]) and all(word in text for word in words)
+
+
+@cache
+def _several_sentences(language: str) -> list[list[str]]:
+    """Return the words around the places of what is translated as several sentences at once."""
+    exact, patterns = _translations(language)
+    every = [*([each] for each in exact), *(words for words, _ in patterns)]
+    return [words for words in every if _ENDS.search("{0}".join(words))]
+
+
+@cache
+def _translations(language: str) -> tuple[dict[str, str], list[tuple[list[str], str]]]:
+    """Return the translations of whole English sentences, and of the words around places."""
+    if language == DEFAULT_LANGUAGE:
+        return {}, []
     known = cast("dict[str, str | dict[str, str]]", read_toml(f"sentences_{language}"))
-    return [(_pattern(english), said) for english, said in known.items() if isinstance(said, str)]
+    of_cards = {each: sentences(language)[name] for name, each in sentences("en").items()}
+    every = {
+        english: said
+        for english, said in (known | of_cards).items()
+        if isinstance(said, str) and not _NAMED_PLACE.search(english)
+    }
+    exact = {english: said for english, said in every.items() if not _PLACE.search(english)}
+    places = [(_PLACE.split(each), said) for each, said in every.items() if each not in exact]
+    return exact, places
 
 
 @cache
@@ -53,10 +145,6 @@ def page_sentences(language: str) -> dict[str, str]:
     if language == DEFAULT_LANGUAGE:
         return {}
     return cast("dict[str, dict[str, str]]", read_toml(f"sentences_{language}"))["pages"]
-
-
-def _pattern(sentence: str) -> re.Pattern[str]:
-    return re.compile("(.+?)".join(map(re.escape, _PLACE.split(sentence))), re.DOTALL)
 
 
 def held_sentence(cues: Sequence[VetoCue], language: str) -> str:

@@ -27,6 +27,7 @@ class ReviewAnswer(StrEnum):
     RESEND = "resend"  # send it again and accept the risk
     DROP = "drop"  # leave out this delivery, call or check
     DECLINE = "decline"  # stop the task
+    READDRESS = "readdress"  # the text goes to somebody else, who is asked about next
 
 
 _APPROVE, _EDIT, _BACK, _ANSWER = (
@@ -119,6 +120,11 @@ class Review(Struct, frozen=True, kw_only=True):
         return sends and bool(self.evidence)
 
     @property
+    def about_reply(self) -> bool:
+        """Whether it is about a whole reply that the gate held."""
+        return ":held:reply:" in self.key
+
+    @property
     def card_tasks(self) -> tuple[TaskId, ...]:
         """The tasks that wait for the same card; empty if the review is no card."""
         kind, _, named = (self.about or "").partition(":")
@@ -162,7 +168,7 @@ _ABOUT: Final[Mapping[str, ApprovalRule]] = {
 _REASONS: Final[Mapping[Reason, ApprovalRule]] = {
     Reason.APPROVAL: ApprovalRule("approval", "This needs your approval."),
     Reason.INPUT: ApprovalRule("question", "It cannot go on without an answer of yours."),
-    Reason.AUTH: ApprovalRule("account", "Something must be put right outside before it goes on."),
+    Reason.AUTH: ApprovalRule("account", "An account must be fixed before it goes on."),
     Reason.DELIVERABLE: ApprovalRule("gate", "What was written is not fit to be sent."),
     Reason.VERIFICATION: ApprovalRule("contract", "The work is not proven by its contract."),
     Reason.AMBIGUOUS: ApprovalRule(

@@ -13,6 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.language.sentences import message_language, text_in_language
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.likeness import looks_back
@@ -76,11 +77,12 @@ def telling(event: Event, task: Task | None) -> NoticeContent | None:
     found = news(event)
     if found is None or (found is NoticeKind.DONE and task is not None and looks_back(task)):
         return None  # a reflection has asked about what it found
+    title = _title(event, task)
     return NoticeContent(
         news=found,
         about=_about(event, found),
-        title=(title := _title(event, task)),
-        line=_line(event, found),
+        title=title,
+        line=text_in_language(_line(event, found), _language(task)),
         href=_href(event, found),
         text=notice_text(found, event, task, title),
         seq=event.seq,
@@ -100,10 +102,17 @@ def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -
         again = [f"“{task.title}” works again."] if event.data.get("recovered") else []
         if event.data.get("quiet"):
             still = f"Still watching “{task.title}”: nothing to report for a week."
-            return "\n\n".join(again) or still
-        return "\n\n".join([*again, _done(task), *_results(task)])
+            return text_in_language("\n\n".join(again) or still, _language(task))
+        told = text_in_language("\n\n".join([*again, _done(task)]), _language(task))
+        return "\n\n".join([told, *_results(task)])
     where = str(event.data.get("account", ""))
-    return _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
+    said = _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
+    return text_in_language(said, _language(task))
+
+
+def _language(task: Task | None) -> str:
+    """Return the language of the message that a task came from."""
+    return message_language(task.request.text if task and task.request else "")
 
 
 def many(found: Sequence[NoticeContent]) -> str:
@@ -249,13 +258,13 @@ _SAYS: Final = {
     NoticeKind.FAILED: "“{title}” failed. {why}",
     NoticeKind.LOST: "A message of “{title}” did not arrive. {why}",
     NoticeKind.MISSED: "“{title}”: {why}",
-    NoticeKind.REFUSED: "“{title}” in your calendar {where} starts nothing. {why}",
+    NoticeKind.REFUSED: "“{title}” in your calendar {where} could not be read. {why}",
 }
 _ENDS: Final = {Status.COMPLETED.value: NoticeKind.DONE, Status.FAILED.value: NoticeKind.FAILED}
 _NOTED: Final = {"skipped": NoticeKind.MISSED, "refused": NoticeKind.REFUSED}
 _MANY: Final = {
     NoticeKind.MISSED: "runs were missed or left out",
-    NoticeKind.REFUSED: "events of your calendars start nothing",
+    NoticeKind.REFUSED: "calendar events could not be read",
 }
 
 

@@ -22,6 +22,7 @@ from remit.operations.texts import (
     RULE_PATTERN,
     SAYS_SOMETHING,
     Attachments,
+    ChannelWord,
     LongText,
     MaybeTime,
     SaidText,
@@ -311,6 +312,16 @@ class NewDecision(ReviewArguments, frozen=True):
     text: Annotated[str, Meta(max_length=100_000)] | None = None
     always: bool = False
     grace: bool = False  # a declined text can be taken up again for some seconds
+
+
+class ReaddressReview(ReviewArguments, frozen=True):
+    """Where a text under review goes instead; without `to`, to the owner."""
+
+    address = "POST /api/reviews/{id}/recipient"
+
+    channel: ChannelWord
+    to: Annotated[str, Meta(min_length=1, max_length=500)] | None = None
+    text: LongText | None = None  # the owner's own, if it was changed
 
 
 class UndoDecision(ReviewArguments, frozen=True):

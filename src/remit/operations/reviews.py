@@ -9,6 +9,7 @@ from remit.errors import BadInput, Conflict
 from remit.intake.plain_reader import MessageResult
 from remit.model import ids
 from remit.model.caller import Scope
+from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
 from remit.model.review import Decision, ReviewAnswer
 from remit.operations import arguments as args
@@ -16,7 +17,7 @@ from remit.operations.messages import hear
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.review_json import review_receipt, review_to_json
 from remit.operations.tasks import created, moment, try_again
-from remit.store import inbox, tasks
+from remit.store import edits, inbox, reviews, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 
@@ -24,6 +25,19 @@ from remit.store.inbox import WaitingReview
 async def decide(request: OperationRequest, said: args.NewDecision) -> Answer:
     decision = Decision(said.answer, said.text, by=request.caller.name, always=said.always)
     task = await request.house.inbox.decide(ReviewId(said.id), decision, grace=said.grace)
+    return Answer(await request.told(task))
+
+
+async def readdress(request: OperationRequest, said: args.ReaddressReview) -> Answer:
+    """Change who gets a text; the task goes on and asks about that."""
+    house, by = request.house, request.caller.name
+    to = house.intake.addressed(Delivery(said.channel, said.to, said.text))
+    task = await house.db.write(edits.readdress, ReviewId(said.id), to, by, house.clock.now())
+    review = await house.db.read(reviews.get, ReviewId(said.id))
+    if said.text and review.decision is None:
+        task = await house.inbox.decide(
+            ReviewId(said.id), Decision(ReviewAnswer.EDIT, said.text, by=by)
+        )
     return Answer(await request.told(task))
 
 
@@ -95,6 +109,14 @@ LATER: Final = Operation(
     result="Review",
     sentence="It is put off, and comes back by itself.",
 )
+READDRESS: Final = replace(
+    DECIDE,
+    name="readdress_review",
+    arguments=args.ReaddressReview,
+    effect=readdress,
+    summary="Send the text to somebody else or on another channel; you are asked about that anew",
+    sentence="It goes elsewhere once you approve that.",
+)
 UNDO: Final = replace(
     DECIDE,
     name="undo_decision",
@@ -112,4 +134,4 @@ SEE_ALL: Final = replace(
     result="SeenResults",
     sentence="Marked as seen.",
 )
-OPERATIONS: Final = (DECIDE, LATER, UNDO, SEE_ALL)
+OPERATIONS: Final = (DECIDE, READDRESS, LATER, UNDO, SEE_ALL)

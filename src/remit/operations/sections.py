@@ -17,7 +17,7 @@ from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.settings import BrainSettings, NoticeSettings, edit
 from remit.settings.channels import kinds
-from remit.settings.forms import YOU
+from remit.settings.forms import NOTICES, YOU
 from remit.settings.sections import SectionStore, load_home
 from remit.store.secrets import Secrets, machine_ring
 
@@ -56,6 +56,9 @@ async def change_section(request: OperationRequest, said: args.ChangeSection) ->
             edit.set_values(kept.path, {"notices": _told_there(before.notices, name)})
 
     await asyncio.to_thread(change)
+    if section == NOTICES:  # they hold at once
+        found = await asyncio.to_thread(load_home, request.house.settings.home)
+        request.house.wishes.notices = found.notices
     return Answer(told)
 
 

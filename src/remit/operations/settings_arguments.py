@@ -1,12 +1,11 @@
 """The arguments of operations on series, files, people, channels, tokens and how Remit runs."""
 
 from collections.abc import Mapping
-from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from typing import Annotated, ClassVar, Final, Literal
 
 from msgspec import UNSET, Meta, UnsetType, field
 
 from remit.model.caller import Scope
-from remit.model.notice import CONVERSATION
 from remit.model.reply import Policy
 from remit.model.series import OnMissed, Overlap
 from remit.operations.arguments import (
@@ -299,25 +298,6 @@ class Revert(Arguments, frozen=True):
 
     change: Annotated[int, Meta(ge=1)] | None = None
     force: bool = False
-
-
-Words: TypeAlias = Annotated[tuple[Annotated[str, Meta(max_length=100)], ...], Meta(max_length=40)]
-
-
-class NoticesForm(Arguments, frozen=True):
-    """Where each kind of notice goes; a kind without a place is not sent."""
-
-    address = "POST /settings/notices"
-
-    question: Words = ()
-    done: Words = ()
-    failed: Words = ()
-    lost: Words = ()
-    missed: Words = ()
-    refused: Words = ()
-    urgent: Words = ()
-    digest_at: Annotated[str, Meta(max_length=20)] = field(default="08:00", name="digest_at")
-    digest_over: Words = field(default=(CONVERSATION,), name="digest_over")
 
 
 class RefusalForm(Arguments, frozen=True):

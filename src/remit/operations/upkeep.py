@@ -1,10 +1,8 @@
 """Operations on how Remit runs: channels, notices, calendars, saved filters, recall, lessons."""
 
-import asyncio
-import os
 from typing import Final
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from remit.channels import pairing
 from remit.errors import BadInput, NotFound, NotPossibleNow
@@ -19,10 +17,6 @@ from remit.operations.notice_json import notice
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.tasks import created
 from remit.operations.texts import is_readable_line
-from remit.settings import DEFAULT_FILE, load
-from remit.settings import edit as settings_edit
-from remit.settings.channels import check
-from remit.settings.checks import check_form
 from remit.store import calendars, task_filter
 from remit.store.cues import StoredCue
 from remit.store.task_filter import SavedView
@@ -81,19 +75,6 @@ async def pair_channel(request: OperationRequest, said: args.PairChannel) -> Ans
 async def test_notice(request: OperationRequest, said: args.TriedWay) -> Answer:
     sent = await request.house.herald.test(said.way)
     return Answer(notice(sent), value=sent)
-
-
-async def save_notices(request: OperationRequest, said: args.NoticesForm) -> Answer:
-    """Write the notice settings into settings.toml; the environment may override them."""
-    house, told = request.house, asdict(said)
-    wanted, home = replace(house.wishes.notices, **told), house.settings.home
-    check_form("notices", "digest_at", wanted.digest_at, "the form")
-    check(wanted, house.settings.channels)
-    path = home / _SETTINGS_FILE
-    await asyncio.to_thread(settings_edit.set_values, path, {"notices": told}, DEFAULT_FILE)
-    environ = {**os.environ, "REMIT_HOME": str(home)}
-    house.wishes.notices = (await asyncio.to_thread(load, environ)).notices
-    return Answer({"holds": house.wishes.notices == wanted})
 
 
 # Calendars, cues, recall, lessons -----------------------------------------------------------------
@@ -239,16 +220,6 @@ TEST_NOTICE: Final = Operation(
     result="Notice",
     sentence="A test notice was sent.",
 )
-SAVE_NOTICES: Final = replace(
-    TEST_NOTICE,
-    name="save_notices",
-    arguments=args.NoticesForm,
-    effect=save_notices,
-    summary="What is told where",
-    result="Page",
-    sentence="Kept in settings.toml; it holds from now on.",
-    page=True,
-)
 LOOK_BACK: Final = replace(
     TEST_CHANNEL,
     name="look_back",
@@ -268,12 +239,14 @@ REVERT: Final = replace(
     reveals=True,
 )
 SEE_REFUSAL: Final = replace(
-    SAVE_NOTICES,
+    TEST_NOTICE,
     name="see_calendar_refusal",
     arguments=args.RefusalForm,
     scope=Scope.APPROVE,
     effect=see_refusal,
     summary="An event that starts nothing was seen",
+    result="Page",
+    page=True,
     sentence="You know of that event.",
 )
 SAVE_VIEW: Final = Operation(
@@ -305,7 +278,6 @@ OPERATIONS: Final = (
     REBUILD_RECALL,
     TURN_RECALL_OFF,
     TEST_NOTICE,
-    SAVE_NOTICES,
     LOOK_BACK,
     REVERT,
     SEE_REFUSAL,

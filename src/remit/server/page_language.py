@@ -10,7 +10,13 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Final, TypeAlias
 
-from remit.language.sentences import DEFAULT_LANGUAGE, TRANSLATED, in_language, page_sentences
+from remit.language.sentences import (
+    DEFAULT_LANGUAGE,
+    TRANSLATED,
+    LanguagePreference,
+    page_sentences,
+    text_in_language,
+)
 
 Translate: TypeAlias = Callable[[str], str]
 
@@ -39,14 +45,13 @@ _QUOTED: Final = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`\\]*)`')
 _LIKE_A_SENTENCE: Final = re.compile(
     r"(?:↑ )?(?:[A-Z][a-z']+|\d+|{\d})(?: [\w{}'-]+)+[.?!]?|[A-Z].* .*\.$"
 )
-_ENDS: Final = re.compile(r"(?<=[.?!]) ")
 _COMMENT: Final = re.compile(r"^\s*//.*", re.MULTILINE)
 _IN_QUOTED: Final = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")
 
 
 def choose(accepted: str) -> None:
-    """Set the language of this request's pages: the first of the browser's that Remit speaks."""
-    _current.set(preferred(accepted))
+    """Set the language of this request's pages: the owner's choice, or the browser's."""
+    _current.set(LanguagePreference.chosen or preferred(accepted))
 
 
 def preferred(accepted: str) -> str:
@@ -74,18 +79,8 @@ def say(sentence: str, *values: object) -> str:
 
 
 def retell(sentence: str) -> str:
-    """Return a sentence that another room made, such as a reason, in the reader's language."""
-    language = _current.get()
-    if language == DEFAULT_LANGUAGE:
-        return sentence
-    own = page_sentences(language)
-    if sentence in own:
-        return own[sentence]
-    told = in_language(sentence, language)
-    if told != sentence:
-        return told
-    # Several sentences are told one by one.
-    return " ".join(own.get(one) or in_language(one, language) for one in _ENDS.split(sentence))
+    """Return what another room says, such as a reason, in the reader's language."""
+    return text_in_language(sentence, _current.get(), pages=True)
 
 
 @cache

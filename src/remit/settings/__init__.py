@@ -26,6 +26,7 @@ from remit.settings.parts import (
     ContractSettings,
     DeliverSettings,
     EngineSettings,
+    LanguageChoice,
     McpSettings,
     PrioritySettings,
     RecallSettings,
@@ -80,6 +81,7 @@ class Settings(Struct, frozen=True):
     owner: str = "you"
     agent: str = "Remit"
     zone: str = ""  # an IANA name; empty: the machine's
+    language: LanguageChoice = LanguageChoice.AUTO
     engine: EngineSettings = field(default_factory=EngineSettings)
     brain: BrainSettings = field(default_factory=BrainSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
@@ -193,7 +195,7 @@ def _parse(content: bytes, path: Path) -> dict[str, object]:
     try:
         return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        sentence = f"{path} is not valid TOML: {error}. Mend that line."
+        sentence = f"{path} is not valid TOML: {error}. Fix that line."
         raise BadInput(sentence) from None
 
 

@@ -18,6 +18,7 @@ from typing import Final, cast
 from msgspec import NODEFAULT, Struct, structs
 
 from remit.errors import BadInput, NotFound
+from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH
 from remit.settings import Settings, projects
 from remit.settings.channels import ChannelSettings, kinds
 from remit.settings.doors import CalendarServer, FolderSettings, HookSettings, InboundRule
@@ -31,6 +32,8 @@ MANY: Final[Mapping[str, type[Struct]]] = {
     "projects": projects.ProjectSettings,
 }
 CHANNELS: Final = "channels"
+NOTICES: Final = "notices"
+CONTACTS: Final = "contacts"
 _LONG: Final = frozenset({"text"})  # what has more than one line
 _YES: Final = frozenset({"true", "on", "yes", "y", "1"})
 _NO: Final = frozenset({"false", "off", "no", "n", "0", ""})
@@ -43,6 +46,7 @@ class FieldKind(StrEnum):
     SWITCH = "switch"
     CHOICE = "choice"
     LIST = "list"
+    SET = "set"  # some of a few words
     PAIRS = "pairs"
     SECRET = "secret"  # noqa: S105 - its value goes to the secret store
 
@@ -79,6 +83,8 @@ class SettingField(Struct, frozen=True, kw_only=True):
         said = said.strip()
         if self.kind is FieldKind.SWITCH:
             return self._switch(said)
+        if self.kind is FieldKind.SET:
+            return _list(self.label, said)
         return _PARSERS[self.kind](self.label, said) if said else None
 
     def _switch(self, said: str) -> bool:
@@ -126,11 +132,22 @@ _PARSERS: Final[Mapping[FieldKind, Callable[[str, str], object]]] = {
 }
 
 
+class ContactFields(Struct, frozen=True):
+    """What is asked about a contact; it is kept in contacts.yaml, not in the settings."""
+
+    name: str
+    role: str = ""
+    aliases: tuple[str, ...] = ()
+    channel: str = ""
+    address: str = ""
+
+
 class SectionForm(Struct, frozen=True, kw_only=True):
     section: str  # `budget`, or `channels.post`
     title: str
     about: str
     fields: tuple[SettingField, ...]
+    file: str = "settings.toml"  # where the same can be written
     fixed: Mapping[str, str] = {}  # what is not asked, such as the kind of a channel
     now: Mapping[str, object] = {}  # what the settings say
     exists: bool = True
@@ -182,6 +199,13 @@ def form_for(section: str, settings: Settings, kind: str = "") -> SectionForm:
     if words is None or bool(name) != (table in MANY):
         raise NotFound("section", f"{section!r:.60}; there are {', '.join(sections())}")
     title, about = str(words["title"]), str(words["about"])
+    if table in _CHOICES:
+        words = {**words, "choices": _CHOICES[table](settings)}
+    if table == CONTACTS:
+        fields = tuple(_fields(ContactFields, words))
+        return SectionForm(
+            section=table, title=title, about=about, fields=fields, file="contacts.yaml"
+        )
     if table in MANY:
         now = cast("Mapping[str, Struct]", getattr(settings, table)).get(name)
         fields = tuple(_fields(MANY[table], words))
@@ -196,9 +220,39 @@ def form_for(section: str, settings: Settings, kind: str = "") -> SectionForm:
     )
 
 
+def _notice_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
+    """Return the ways of every kind of notice, and the kinds that may be urgent."""
+    own = {CONVERSATION: "Conversation", PUSH: "Browser", DIGEST: "Digest"}
+    named = _channel_names(settings)
+    asked = cast("Mapping[str, Sequence[str]]", form_words()[NOTICES]["fields"])
+    kinds = {each.value: asked[each.value][0] for each in KINDS}
+    ways: dict[str, Mapping[str, str]] = dict.fromkeys(kinds, own | named)
+    return {**ways, "urgent": kinds, "digest_over": {CONVERSATION: "Conversation", **named}}
+
+
+def _contact_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
+    return {"channel": {"": "None", **_channel_names(settings)}}
+
+
+def _channel_names(settings: Settings) -> dict[str, str]:
+    """Return each channel as people call it; two of one service by their own names."""
+    services = [each.service for each in settings.channels.values()]
+    return {
+        name: each.service if services.count(each.service) == 1 else name
+        for name, each in settings.channels.items()
+    }
+
+
+_CHOICES: Final[Mapping[str, Callable[[Settings], dict[str, Mapping[str, str]]]]] = {
+    NOTICES: _notice_choices,
+    CONTACTS: _contact_choices,
+}
+
+
 def sections() -> tuple[str, ...]:
     """Return every section by the name that commands and addresses use."""
-    return (*(f"{each}.NAME" if each in MANY else each for each in form_words()), "channels.NAME")
+    named = (each for each in form_words() if each != CONTACTS)
+    return (*(f"{each}.NAME" if each in MANY else each for each in named), "channels.NAME")
 
 
 def names_in(table: str, settings: Settings) -> tuple[str, ...]:
@@ -241,9 +295,8 @@ def _fields(kind: type[Struct], words: Mapping[str, object]) -> Iterator[Setting
     secrets = cast("Sequence[str]", words.get("secrets") or ())
     for name, (label, said) in labelled.items():
         default = known.get(name)
-        fixed = (FieldKind.SECRET if name in secrets else None) or (
-            FieldKind.CHOICE if name in choices else None
-        )
+        one = FieldKind.SET if isinstance(default, tuple) else FieldKind.CHOICE
+        fixed = FieldKind.SECRET if name in secrets else one if name in choices else None
         yield SettingField(
             name=name,
             label=label,

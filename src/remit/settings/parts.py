@@ -16,6 +16,15 @@ from remit.model.series import OnMissed, Overlap
 from remit.system.files import write_atomic
 
 
+class LanguageChoice(StrEnum):
+    """The language of pages and messages."""
+
+    AUTO = "auto"  # pages as the browser says, questions as the message
+    ENGLISH = "en"
+    GERMAN = "de"
+    SPANISH = "es"
+
+
 class EngineKind(StrEnum):
     LOCAL = "local"  # one process does all
     TEMPORAL = "temporal"  # many, on Postgres and Temporal

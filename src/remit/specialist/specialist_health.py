@@ -89,15 +89,15 @@ def _project(
     place = str(folder)
     if not folder.is_dir():
         return SpecialistHealth(
-            name, "fail", "the folder is not there", place, f"Mend path under {table}."
+            name, "fail", "the folder is not there", place, f"Fix path under {table}."
         )
     if not (folder / ".git").exists():
-        todo = f"Run `git init` there and commit, or mend path under {table}."
+        todo = f"Run `git init` there and commit, or fix path under {table}."
         return SpecialistHealth(name, "fail", "the folder is no git repository", place, todo)
     missing = [each for each in _specialists_of(project) if each not in known and each != OWN]
     if missing:
         problem = f"nobody is called {', '.join(missing)}"
-        todo = f"Name them as [specialists.{missing[0]}], or mend specialists under {table}."
+        todo = f"Name them as [specialists.{missing[0]}], or fix specialists under {table}."
         return SpecialistHealth(name, "fail", problem, place, todo)
     people = workers(name, projects, list(dict.fromkeys((*known, OWN))))
     needs_model = {OWN, *(one for one, each in known.items() if each.kind is SpecialistKind.BRAIN)}
@@ -114,7 +114,7 @@ def _chained(
     strange = [kind for kind in project.chains if kind not in kinds]
     if strange:
         table = f"[projects.{stand.name}.chains] in settings.toml"
-        todo = f"Mend {table}; known: {', '.join(sorted(kinds))}."
+        todo = f"Fix {table}; known: {', '.join(sorted(kinds))}."
         return replace(stand, verdict="fail", said=f"no work is called {strange[0]}", todo=todo)
     lines = (f"{kind} by {', '.join(names)}" for kind, names in project.lines.items())
     return replace(stand, said="; ".join((stand.said, *lines)))
@@ -126,7 +126,7 @@ def _specialist(name: str, specialist: SpecialistSettings, path: str | None) -> 
     program, kind = specialist.argv[0], _KINDS[specialist.kind]
     found = shutil.which(program, path=path)
     if found is None:
-        todo = f"Install it, or mend argv under [specialists.{name}] in settings.toml."
+        todo = f"Install it, or fix argv under [specialists.{name}] in settings.toml."
         return SpecialistHealth(name, "fail", f"{Path(program).name} is not on PATH", "", todo)
     if specialist.sandbox and find("bwrap") is None:
         todo = f"Install bubblewrap, or say sandbox = false under [specialists.{name}]."

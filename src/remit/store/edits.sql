@@ -11,3 +11,11 @@ UPDATE tasks
  WHERE id = :id AND worker IS NULL AND started_at IS NULL
    AND (status IN ('new', 'ready') OR status = 'paused' AND resume_to IN ('new', 'ready'))
 RETURNING events;
+
+-- name: readdress_task
+-- A text that waits for the owner goes to somebody else.
+UPDATE tasks
+   SET precomposed = :precomposed, parcels = :parcels, details = :details, events = events + 1,
+       updated_at = :now
+ WHERE id = :id AND worker IS NULL AND status IN ('new', 'needs_review')
+RETURNING events;

@@ -346,7 +346,7 @@ def _mended(tx: Tx, each: Notice) -> str | None:
     place = (str(data.get(name, "")) for name in ("account", "calendar", "path"))
     held = calendars.get(tx, *place)
     if held is None or held.why is None or held.etag != data.get("etag"):
-        return "It was mended, or is gone."
+        return "It was fixed, or is gone."
     return "You have seen it." if held.seen else None
 
 

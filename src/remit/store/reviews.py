@@ -91,6 +91,13 @@ def decide(
     return tasks.get(tx, review.task_id)
 
 
+def pass_over(tx: Tx, task: Task, review: Review, decision: Decision, now: datetime) -> None:
+    """Close a question without an answer to it; the task goes on, and may ask the same again."""
+    _write(tx, review, decision, now)
+    tx.run("rename_review", {"id": review.id, "key": f"{review.key}:{review.id}"})
+    _send_on(tx, task, review, replace(decision, answer=ReviewAnswer.APPROVE), now, now)
+
+
 @quick
 def get(tx: Tx, review_id: ReviewId) -> Review:
     row = tx.one("get_review", {"id": review_id})

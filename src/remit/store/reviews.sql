@@ -58,6 +58,10 @@ UPDATE reviews
    SET decided_at = :now, answer = :answer, answer_text = :text, decided_by = :by
  WHERE id = :id AND decided_at IS NULL;
 
+-- name: rename_review
+-- A question under another key answers nothing that the run asks.
+UPDATE reviews SET key = :key WHERE id = :id;
+
 -- name: decide_delivery
 -- The owner settles a doubt that no machine may settle; what was reported before is answered by it.
 UPDATE deliveries

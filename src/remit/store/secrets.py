@@ -262,5 +262,5 @@ def _parsed(text: str | None, where: str) -> Mapping[str, str]:
         return found
     raise StoreTrouble(
         f"What is kept in {where} is damaged: it must be one JSON object of names and texts. "
-        "Mend it, or remove it and set the secrets again."
+        "Fix it, or remove it and set the secrets again."
     )

@@ -27,6 +27,7 @@ from remit.intake.hear import MessageReader
 from remit.intake.receive import DuplicateAwareReceiver, Receiver
 from remit.intake.recipients import owners
 from remit.journal.follow import Journal
+from remit.language.sentences import prefer_language
 from remit.model.delivery import SendGuarantee
 from remit.model.ids import Ids
 from remit.model.review import Undo
@@ -173,6 +174,7 @@ def _ground(  # noqa: PLR0913 - each is a part of it
     background: Background,
 ) -> AppContext:
     zone = owners(settings.zone, os.environ).zone
+    prefer_language(settings.language)
     return AppContext(
         settings=settings,
         db=db,

@@ -44,6 +44,7 @@ _DECIDED: Final = {
     ReviewAnswer.RESEND: "Sent again",
     ReviewAnswer.DROP: "Left out",
     ReviewAnswer.DECLINE: "Declined",
+    ReviewAnswer.READDRESS: "Goes to somebody else",
 }
 _ENDS: Final = {Status.COMPLETED: "done", Status.FAILED: "failed", Status.CANCELLED: "cancelled"}
 _LOG: Final = logging.getLogger("remit.telegram")

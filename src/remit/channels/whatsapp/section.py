@@ -49,7 +49,7 @@ class WhatsAppLine(ChannelKind, frozen=True, kw_only=True):
         if self.app_secret:
             return None
         todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
-        said = "can send, but hears nothing: no text goes to who has not written, no doubt clears"
+        said = "can send, but receives nothing: it cannot write first, nor tell what arrived"
         return said, todo
 
     def door_problem(self, name: str, authserv_id: str) -> str:

@@ -132,7 +132,8 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
 
 async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
     waiting, past, known, on_card = await call.house.db.read(_review, review_id)
-    asked = replace(_asked(call, waiting, past), tried=trail.rows(known.attempts, call.house.zone))
+    asked = _asked(call, waiting, past)
+    asked = replace(asked, tried=trail.rows(known.attempts, call.house.zone), edited=past.edited)
     shown = [call.house.permits.addressed(task) for task in on_card]
     if shown:
         return _with_card(call, asked, make_card(shown, call.house.zone))
@@ -150,13 +151,13 @@ async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
     open_ = next((each.id for each in asked if each.decision is None), None)
     if open_ is not None or not task.ended:
         return open_
-    return replace(_ended(call, task, past), edited=review_kinds.was_edited(asked))
+    return replace(_ended(call, task, past), edited=past.edited)
 
 
 def draft_of(review: Review) -> str:
     """Return the editor's initial text, as a browser will send it back."""
     text = review.evidence
-    if review_kinds.kind_of(review) is ReviewKind.HELD and ":held:reply:" in review.key:
+    if review.about_reply:
         # A whole reply contains the reasoning; only the part between the tags is meant.
         found = pair.find(text, eye.fold(text))
         text = "" if isinstance(found, Objection) else found[0].strip()
@@ -235,7 +236,8 @@ def _task(tx: Tx, task_id: TaskId) -> tuple[Task, list[Review], TaskTrail]:
 
 def _past(tx: Tx, task: Task, cents: int) -> TaskTrail:
     told = events.last_of_task(tx, task.id, _EVENTS)
-    return trail.trail(told, runs.steps(tx, task), cents)
+    past = trail.trail(told, runs.steps(tx, task), cents)
+    return replace(past, edited=review_kinds.was_edited(reviews.of_task(tx, task.id)))
 
 
 def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:

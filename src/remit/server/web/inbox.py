@@ -1,24 +1,22 @@
 """The inbox page: what waits for the owner, one thing opened, and the answers to it."""
 
+import asyncio
 import json
 from datetime import datetime, timedelta
-from typing import Final, cast
+from typing import Final
 
 from msgspec.structs import replace
 
 from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.caller import Scope
 from remit.model.codec import stamp
-from remit.model.ids import ReviewId
+from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Review, ReviewAnswer
-from remit.model.task import Task
 from remit.operations import reviews, tasks
 from remit.operations.arguments import (
-    CancelTask,
     NewDecision,
-    NewDelivery,
-    NewTask,
     Postponement,
+    ReaddressReview,
     ResumeTask,
     RetryTask,
     SeeResults,
@@ -46,6 +44,7 @@ from remit.store.inbox import WaitingReview
 
 _MOST_NAME: Final = 100
 _EVENING, _MORNING = 18, 8  # o'clock
+_LOOKS, _LOOK_SECONDS = 40, 0.05
 _DONE: Final = QueryParameter("done", "What was just decided.", {"type": "string"})
 _ANSWER: Final = QueryParameter("answer", "What a link in a mail chose.", {"type": "string"})
 _BY: Final = QueryParameter("by", "The channel of that mail.", {"type": "string"})
@@ -104,15 +103,16 @@ async def decide(call: Call) -> CallResult:
     try:
         decision = _decision(found.review, said)
         _check_seen(found.review, said)
-        if elsewhere := _elsewhere(found, said):
-            return await _send_elsewhere(call, found, elsewhere)
-        await perform(call, decision)
+        elsewhere = _elsewhere(found, said)
+        await perform(call, elsewhere or decision)
     except (AlreadyDecided, BadInput, Conflict) as wrong:
         return await _not_done(call, said, wrong)
+    if elsewhere:
+        return await _next_question(call, found.task.id)
     return await _asked_again(call, found, said.answer) or _onward(listed, str(call.review_id))
 
 
-def _elsewhere(found: WaitingReview, said: NewAnswer) -> NewDelivery | None:
+def _elsewhere(found: WaitingReview, said: NewAnswer) -> ReaddressReview | None:
     """Return where an approved text goes instead, if recipient or channel were changed."""
     if said.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT) or said.to is None:
         return None
@@ -120,25 +120,21 @@ def _elsewhere(found: WaitingReview, said: NewAnswer) -> NewDelivery | None:
     to, over = said.to.strip(), said.channel or channel
     if (to, over) == (name, channel):
         return None
-    if not said.text.strip():
+    text = said.text.replace("\r\n", "\n")
+    if not text.strip():
         raise BadInput("Write the message first.", field="text")
-    return NewDelivery(over, to or None, said.text.replace("\r\n", "\n"))
+    edited = text != ask.draft_of(found.review)
+    return ReaddressReview(str(found.review.id), over, to or None, text if edited else None)
 
 
-async def _send_elsewhere(call: Call, found: WaitingReview, to: NewDelivery) -> CallResult:
-    """Make a task of the text with its new recipient; the question about the old one ends.
-
-    A new recipient is a new approval, so the new task asks as any other does.
-    """
-    made = cast("Task", (await perform(call, NewTask(title=found.task.title, delivery=[to]))).value)
-    try:
-        await perform(call, NewDecision(str(found.review.id), ReviewAnswer.DECLINE))
-    except (AlreadyDecided, BadInput, Conflict):
-        await perform(call, CancelTask(str(made.id)))
-        raise
-    asked = await call.house.db.read(stored_reviews.of_task, made.id)
-    left = next((each.id for each in asked if each.decision is None), None)
-    return shell.elsewhere(f"/inbox/{left}" if left else f"/tasks/{made.id}")
+async def _next_question(call: Call, task: TaskId) -> CallResult:
+    """Go to what a task asks next; its run may take a moment to ask."""
+    for _ in range(_LOOKS):
+        asked = await call.house.db.read(stored_reviews.of_task, task)
+        if left := next((each.id for each in asked if each.decision is None), None):
+            return shell.elsewhere(f"/inbox/{left}")
+        await asyncio.sleep(_LOOK_SECONDS)
+    return shell.elsewhere(f"/tasks/{task}")
 
 
 async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -> CallResult | None:

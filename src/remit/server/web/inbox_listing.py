@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -81,7 +81,7 @@ class InboxListing(Struct, frozen=True):
 async def listed(call: Call) -> InboxListing:
     found = await call.house.db.read(_read, call.house.clock.now())
     now = shell.local(call)
-    asked = [_asked(call, each, now) for each in found.decide]
+    asked = [_asked(call, each, now, found.edited) for each in found.decide]
     broken = [_asked(call, each, now) for each in found.locked]
     ended = [_ended(call, each, ReviewKind.LOOK, now, edited=edited) for each, edited in found.look]
     failed = [_ended(call, each, ReviewKind.FIX, now, why) for each, why in found.fix]
@@ -99,6 +99,7 @@ class _Found(Struct, frozen=True):
     decide: Sequence[WaitingReview]
     locked: Sequence[WaitingReview]
     later: Sequence[WaitingReview]
+    edited: Collection[TaskId]  # which of those to decide the owner changed after a check
     look: Sequence[tuple[Task, bool]]  # and whether the owner changed its text
     fix: Sequence[tuple[Task, str]]
     refused: Sequence[CalendarRefusalRow]
@@ -108,11 +109,13 @@ class _Found(Struct, frozen=True):
 def _read(tx: Tx, now: datetime) -> _Found:
     needs = inbox.needs(tx, now)
     quiet = not (needs.total or needs.later)
+    decide = inbox.questions(tx, now, InboxGroup.DECIDE, limit=MOST)
     return _Found(
         needs,
-        inbox.questions(tx, now, InboxGroup.DECIDE, limit=MOST),
+        decide,
         inbox.questions(tx, now, InboxGroup.FIX, limit=MOST),
         inbox.questions(tx, now, later=True, limit=MOST),
+        {each.task.id for each in decide if _edited(tx, each.task)},
         [(each, _edited(tx, each)) for each in inbox.look(tx, now, MOST)],
         [(each, _why(tx, each)) for each in inbox.fix(tx, now, MOST)],
         [each for each in listing.look(tx) if not each.seen][:MOST],
@@ -128,8 +131,11 @@ def _why(tx: Tx, task: Task) -> str:
     return trail.end(events.last_of_task(tx, task.id, _LAST))
 
 
-def _asked(call: Call, waiting: WaitingReview, now: datetime) -> InboxRow:
+def _asked(
+    call: Call, waiting: WaitingReview, now: datetime, edited: Collection[TaskId] = ()
+) -> InboxRow:
     review, task = waiting.review, waiting.task
+    is_edited = review.draft not in (None, review.evidence) or task.id in edited
     kind = review_kinds.kind_of(review)
     opened = review.opened_at or now
     later = review.later_until
@@ -141,7 +147,7 @@ def _asked(call: Call, waiting: WaitingReview, now: datetime) -> InboxRow:
         title=task.title,
         says=_says(review, kind),
         ways=_ways(call, task),
-        meta=words.verified(task, edited=review.draft not in (None, review.evidence)),
+        meta=words.verified(task, edited=is_edited),
         at=opened.astimezone(now.tzinfo),
         back=later.astimezone(now.tzinfo) if later and later > now else None,
     )

@@ -6,24 +6,13 @@ from typing import Final
 from msgspec import Struct
 
 from remit.channels.push.sending import NEEDS
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, Notice, NoticeKind, NoticeState
+from remit.model.notice import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.server.call import Call
-from remit.server.web import task_sections
-from remit.settings import NoticeSettings
+from remit.server.web import section_forms, task_sections
+from remit.settings.forms import NOTICES
 from remit.store import notices
 
 _LATELY: Final = 12
-_KINDS: Final[Mapping[NoticeKind, tuple[str, str]]] = {
-    NoticeKind.QUESTION: ("It needs you", "a decision, an answer, an account to put right"),
-    NoticeKind.DONE: ("A task is done", "with its result in the conversation"),
-    NoticeKind.FAILED: ("A task failed", "and why"),
-    NoticeKind.LOST: ("A message did not arrive", "though it was sent"),
-    NoticeKind.MISSED: ("A run was missed", "or left out by a rule"),
-    NoticeKind.REFUSED: (
-        "A calendar event could not be read",
-        "its task does not start",
-    ),
-}
 _OWN: Final = {CONVERSATION: "Conversation", PUSH: "Browser", DIGEST: "Digest"}
 _STATES: Final[Mapping[NoticeState, tuple[str, str, str]]] = {
     NoticeState.NEW: ("idle", "Waits", "clock"),
@@ -33,16 +22,6 @@ _STATES: Final[Mapping[NoticeState, tuple[str, str, str]]] = {
     NoticeState.FAILED: ("bad", "Failed", "fail"),
     NoticeState.DROPPED: ("idle", "Not needed", "x"),
 }
-
-
-class NoticeKindRow(Struct, frozen=True):
-    """A row of the grid."""
-
-    name: str
-    title: str
-    says: str
-    ways: tuple[str, ...]
-    urgent: bool
 
 
 class NoticeLine(Struct, frozen=True):
@@ -68,10 +47,8 @@ async def notices_section(call: Call) -> dict[str, object]:
         "pushed": push.possible and await push.is_on(call.key),
         "needs": NEEDS,
         "named": wishes.push == "title",
-        "wishes": wishes,
-        "kinds": [_kind(news, wishes) for news in KINDS],
+        "form": (await section_forms.forms_of(call, NOTICES))[0],
         "ways": list(every.items()),
-        "over": [(CONVERSATION, "the conversation"), *names.items()],
         "tried": [(CONVERSATION, "Conversation"), (PUSH, "Browser"), *names.items()],
         "quiet": house.settings.deliver.quiet,
         "lately": [_line(each, every) for _, each in found],
@@ -88,11 +65,6 @@ def ways(call: Call) -> dict[str, str]:
     """Return every way by its name for people."""
     called = task_sections.called(call.house.settings.channels)
     return {**_OWN, **{name: called[name] for name in call.house.settings.channels}}
-
-
-def _kind(news: NoticeKind, wishes: NoticeSettings) -> NoticeKindRow:
-    title, says = _KINDS[news]
-    return NoticeKindRow(news.value, title, says, wishes.ways(news), news.value in wishes.urgent)
 
 
 def _line(notice: Notice, called: Mapping[str, str]) -> NoticeLine:

@@ -272,5 +272,12 @@ def why(kind: ReviewKind, rest: str) -> str:
 
 
 def was_edited(asked: Iterable[Review]) -> bool:
-    """Whether the owner sent a text that differs from the one that was checked."""
-    return any(each.decision and each.decision.answer is ReviewAnswer.EDIT for each in asked)
+    """Whether the owner changed the text, or where it goes, after it was checked."""
+    return any(map(_changes_what_was_checked, asked))
+
+
+def _changes_what_was_checked(review: Review) -> bool:
+    answer = review.decision.answer if review.decision else None
+    # What the owner writes instead of a held reply is checked after that.
+    edited = answer is ReviewAnswer.EDIT and review.about_text and not review.about_reply
+    return edited or answer is ReviewAnswer.READDRESS

@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Final
 
+from msgspec import convert
 from pydantic import ConfigDict, Field
 
 from remit.errors import BadInput, NotPossibleNow
@@ -16,6 +17,7 @@ from remit.operations import sections
 from remit.operations.settings_arguments import (
     ChangeSection,
     ChannelTest,
+    NewContact,
     RemoveSection,
     TestSection,
 )
@@ -25,7 +27,16 @@ from remit.server.call import Call, CallResult, QueryParameter, form, page
 from remit.server.web import settings_sections, shell
 from remit.settings import Settings
 from remit.settings.channels import kinds
-from remit.settings.forms import CHANNELS, MANY, FieldKind, SectionForm, form_for
+from remit.settings.forms import (
+    CHANNELS,
+    CONTACTS,
+    MANY,
+    NOTICES,
+    ContactFields,
+    FieldKind,
+    SectionForm,
+    form_for,
+)
 from remit.settings.sections import load_home
 
 _TEXT: Final[JsonMap] = {"type": "string"}
@@ -50,7 +61,7 @@ class SectionFields(RequestBody):
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     section: Annotated[str, Field(max_length=100)]
-    name: Annotated[str, Field(max_length=60)] = ""  # of a new one
+    name: Annotated[str, Field(max_length=200)] = ""  # of a new one, or of a contact
     kind: Annotated[str, Field(max_length=60)] = ""  # of a new channel
     then: Annotated[str, Field(max_length=100)] = ""  # the next step of the first run
 
@@ -75,20 +86,48 @@ async def look(call: Call) -> CallResult:
 
 
 async def save(call: Call) -> CallResult:
-    said = call.read(SectionFields)
-    section = f"{said.section}.{said.name.strip()}" if said.name else said.section
+    said, settings = call.read(SectionFields), await now_in_file(call)
+    contact = said.section == CONTACTS
+    section = f"{said.section}.{said.name.strip()}" if said.name and not contact else said.section
     typed: dict[str, object] = dict(said.model_extra or {})
+    wanted: NewContact | ChangeSection
     try:
-        values = _with_switches(await now_in_file(call), section, said.kind, typed)
-        answer = await perform(call, ChangeSection(section, values))
+        if contact:
+            wanted = _new_contact(settings, {**typed, "name": said.name})
+        else:
+            values = _with_switches(settings, section, said.kind, typed)
+            wanted = ChangeSection(section, values)
+        answer = await perform(call, wanted)
     except BadInput as bad:
         more = {"wrong": str(bad), "typed": {**typed, "name": said.name}}
         return await _page(call, said.section, said.kind, more, 422)
-    if secret := answer.content.get("secret"):
+    return await _after_save(call, section, said.then, answer.content)
+
+
+async def _after_save(call: Call, section: str, then: str, told: JsonMap) -> CallResult:
+    """Show a secret or a warning that came with the answer; else go back to where one was."""
+    if secret := told.get("secret"):
         return await _page(call, section, "", {"secret": secret})
-    if said.then.startswith("/welcome"):
-        return shell.elsewhere(f"/welcome?step={said.then[-1]}&saved=true")
-    return shell.elsewhere(f"/settings/edit?section={section}&saved=true")
+    if told.get("detail", sections.SAVED) != sections.SAVED:  # the environment counts instead
+        return await _page(call, section, "", {"tested": {"ok": False, "detail": told["detail"]}})
+    if then.startswith("/welcome"):
+        return shell.elsewhere(f"/welcome?step={then[-1]}&saved=true")
+    in_place = section in (CONTACTS, NOTICES)
+    place = f"{section}?" if in_place else f"edit?section={section}&"
+    return shell.elsewhere(f"/settings/{place}saved=true")
+
+
+def _new_contact(settings: Settings, typed: Mapping[str, object]) -> NewContact:
+    values, _ = form_for(CONTACTS, settings).parse(typed)
+    said = convert(values, ContactFields)
+    if not said.name.isprintable():
+        raise BadInput("Give the whole name, on one line.", field="name")
+    if bool(said.channel) != bool(said.address):
+        raise BadInput("Give an address." if said.channel else "Choose a channel.")
+    if not said.address.isprintable():
+        raise BadInput("An address is on one line.", field="address")
+    channels = {said.channel: said.address} if said.address else {}
+    return NewContact(said.name, channels, list(said.aliases), said.role or None)
 
 
 def _with_switches(

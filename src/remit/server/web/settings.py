@@ -10,6 +10,7 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.reply import Policy
 from remit.operations.password import is_set
+from remit.operations.sections import SAVED
 from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import notices_section, section_forms, settings_sections, shell, task_sections
@@ -53,7 +54,7 @@ async def section(
         "section": name,
         "sections": SECTIONS,
         "wrong": None,
-        "said": None,
+        "said": SAVED if call.text("saved") else None,
         "zone": call.house.zone,
         **seen,
         **(more or {}),
@@ -110,9 +111,9 @@ async def _channels(call: Call) -> Values:
 
 async def _contacts(call: Call) -> Values:
     settings = call.house.settings
-    names = [name for name in settings.channels if name != task_sections.DASHBOARD]
-    values: Values = {"names": names, "called": task_sections.called(settings.channels)}
-    values |= {"policies": list(Policy), "form": {}, "people": (), "others": ()}
+    values: Values = {"called": task_sections.called(settings.channels), "policies": list(Policy)}
+    forms = await section_forms.forms_of(call, "contacts")
+    values |= {"forms": forms, "people": (), "others": ()}
     try:
         listed = await call.house.permits.listed()
     except RemitError as error:
@@ -180,6 +181,7 @@ ROUTES: Final = (
         look,
         "One part of the settings",
         QueryParameter("test", "A test that was begun.", {"type": "string"}),
+        QueryParameter("saved", "It was saved just now.", {"type": "string"}),
         scope=Scope.ADMIN,
     ),
 )

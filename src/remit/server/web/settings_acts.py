@@ -19,10 +19,8 @@ from remit.operations.settings_arguments import (
     ChangedContact,
     ChannelTest,
     FinishSignIn,
-    NewContact,
     NewPermission,
     NewToken,
-    NoticesForm,
     RemoveContact,
     SetPassword,
     TriedWay,
@@ -35,16 +33,6 @@ from remit.server.web import notices_section, settings, shell
 
 _NAME: Final = 200
 _GONE: Final = "The password is removed; nobody signs in with one."
-
-
-class ContactForm(RequestBody):
-    """A new contact, or more about an existing one."""
-
-    name: Annotated[str, Field(max_length=_NAME)] = ""
-    aliases: Annotated[str, Field(max_length=1000)] = ""  # with commas between them
-    role: Annotated[str, Field(max_length=_NAME)] = ""
-    channel: Annotated[str, Field(max_length=_NAME)] = ""
-    address: Annotated[str, Field(max_length=500)] = ""
 
 
 class RemoveContactForm(RequestBody):
@@ -67,17 +55,6 @@ async def test(call: Call) -> CallResult:
     """Send a marked message the way every message goes."""
     made = (await perform(call, call.arguments(ChannelTest))).content
     return shell.elsewhere(f"/settings/channels?test={made['id']}#way-{call.path['name']}")
-
-
-async def add_contact(call: Call) -> CallResult:
-    """Add a contact; an existing one gets what is new."""
-    said = call.read(ContactForm)
-    try:
-        await perform(call, _entry(said))
-    except BadInput as bad:
-        more = {"wrong": str(bad), "form": said.model_dump()}
-        return await settings.section(call, "contacts", more, 422)
-    return shell.elsewhere("/settings/contacts")
 
 
 async def drop_contact(call: Call) -> CallResult:
@@ -143,21 +120,6 @@ def _then(operation: Operation, place: str) -> Does:
     return act
 
 
-def _entry(said: ContactForm) -> NewContact:
-    name = said.name.strip()
-    if not name or not name.isprintable():
-        raise BadInput("Give the whole name, on one line.", field="name")
-    address = said.address.strip()
-    if bool(said.channel) != bool(address):
-        missing = "address" if said.channel else "channel"
-        raise BadInput(f"Give an {missing}." if missing == "address" else "Choose a channel.")
-    if not address.isprintable():
-        raise BadInput("An address is on one line.", field="address")
-    aliases = [word for each in said.aliases.split(",") if (word := each.strip())]
-    channels = {said.channel: address} if address else {}
-    return NewContact(name, channels, aliases, said.role.strip() or None)
-
-
 _PERMISSION: Final = model_of(NewPermission)
 _ON, _REVOKE, _SIGN_OUT = upkeep.SWITCH_CHANNEL_ON, entry.REVOKE_TOKEN, entry.END_SIGN_IN
 ROUTES: Final = (
@@ -171,7 +133,6 @@ ROUTES: Final = (
         EmptyBody,
         _ON,
     ),
-    form("/settings/contacts", add_contact, "Put someone into the book", ContactForm, contacts.ADD),
     form(
         "/settings/contacts/drop",
         drop_contact,
@@ -296,19 +257,6 @@ SIGN_INS_ROUTES: Final = (
 )
 
 
-_OUTDONE: Final = "Kept in settings.toml, but a variable of the environment counts instead."
-
-
-async def save(call: Call) -> CallResult:
-    """Write the wishes into settings.toml; they hold from now on."""
-    try:
-        kept = await perform(call, call.arguments(NoticesForm))
-    except BadInput as bad:
-        return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
-    said = upkeep.SAVE_NOTICES.sentence if kept.content["holds"] else _OUTDONE
-    return await settings.section(call, "notices", {"said": said})
-
-
 async def try_out(call: Call) -> CallResult:
     """Tell over one way that this is a test, and say how that went."""
     try:
@@ -321,9 +269,6 @@ async def try_out(call: Call) -> CallResult:
 
 
 NOTICES_ACTS_ROUTES: Final = (
-    form(
-        "/settings/notices", save, "What is told where", model_of(NoticesForm), upkeep.SAVE_NOTICES
-    ),
     form(
         "/settings/notices/test", try_out, "Try a way out", model_of(TriedWay), upkeep.TEST_NOTICE
     ),

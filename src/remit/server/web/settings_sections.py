@@ -239,7 +239,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
         count = len(cards_of(await house.permits.listed()))
         found.append(HealthFinding("Contacts", f"{count} in contacts.yaml"))
     except RemitError as error:
-        found.append(HealthFinding("Contacts", str(error), "bad", "fail", "Mend that line."))
+        found.append(HealthFinding("Contacts", str(error), "bad", "fail", "Fix that line."))
     return tuple(found)
 
 

@@ -24,7 +24,7 @@ from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.model.view import standing_of
 from remit.server.call import Call, CallResult, QueryParameter, numbers, page
-from remit.server.page_language import say
+from remit.server.page_language import retell, say
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
 from remit.server.web.attempts import AttemptView
@@ -273,7 +273,7 @@ def _stands(found: TaskRecord, now: datetime) -> str:
     task = found.task
     waiting = next((each for each in found.asked if each.decision is None), None)
     if waiting is not None:
-        return say("It waits for you: {0}", waiting.question)
+        return say("It waits for you: {0}", retell(waiting.question))
     planned = task.scheduled_for
     if task.pending_reading is not None and task.status is Status.NEW:
         return "The model reads your words; then you see here what they become."

@@ -307,7 +307,7 @@ def proof(task: Task, *, edited: bool = False) -> ProofTable | None:
         rows.append(_row(each, found, checking=checking))
     since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
     if edited and task.verdict is not None:
-        told = "You changed the text after it was checked. The findings are about the text before."
+        told = "You changed it after it was checked. The findings are about what it was before."
         return ProofTable(tuple(rows), since, "idle", "Not verified", "pend", told)
     return ProofTable(tuple(rows), since, *standing, _sentence(unverified(task)))
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 from remit.model.run import Event, EventKind
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
-from remit.server.page_language import say
+from remit.server.page_language import retell, say
 from remit.server.web.story import Calls
 
 MOST_BARS: Final = 40
@@ -71,9 +71,9 @@ def chart(bars: Sequence[TimelineBar], name: str) -> TimelineChart | None:
     whole = step * TICKS
     drawn = tuple(_draw(bar, start, whole) for bar in shown)
     marks = tuple((100 * n / TICKS, span(step * n)) for n in range(TICKS + 1))
-    said = ", ".join(f"{bar.label} {bar.took}" for bar in shown)
+    said = ", ".join(f"{retell(bar.label)} {bar.took}" for bar in shown)
     return TimelineChart(
-        drawn, marks, len(bars) - len(shown), say("Timeline of {0}: {1}", name, said)
+        drawn, marks, len(bars) - len(shown), say("Timeline of {0}: {1}", retell(name), said)
     )
 
 

@@ -77,6 +77,7 @@ class TaskTrail(Struct, frozen=True):
     calls: int
     cents: int
     end: str = ""  # the note on its end
+    edited: bool = False  # the owner changed the text, or where it goes, after it was checked
 
 
 def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> TaskTrail:
@@ -99,7 +100,7 @@ def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
         case EventKind.STEP_DONE:
             yield from _step(event, tools)
         case EventKind.REVIEW_OPENED:
-            question = words.first_line(str(data["question"]), 120)
+            question = words.first_line(retell(str(data["question"])), 120)
             yield TrailLine("you", "you", say("Stopped and asked you: {0}", question), event.at)
         case EventKind.REVIEW_DECIDED if not data.get("closed"):
             text = words.first_line(str(data.get("text") or ""), 100)
