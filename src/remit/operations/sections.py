@@ -15,10 +15,10 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.settings import BrainSettings, NoticeSettings, edit
+from remit.settings import BrainSettings, edit
 from remit.settings.channels import kinds
 from remit.settings.forms import YOU
-from remit.settings.sections import SectionStore, load_home
+from remit.settings.sections import SectionStore, load_home, told_there
 from remit.store.secrets import Secrets, machine_ring
 
 _SECRET_BYTES: Final = 24
@@ -53,7 +53,7 @@ async def change_section(request: OperationRequest, said: args.ChangeSection) ->
             names["key"] = _name_of_key(before.brain, values)
         kept.change(section, values, names)
         if new_channel:
-            edit.set_values(kept.path, {"notices": _told_there(before.notices, name)})
+            edit.set_values(kept.path, told_there(before, section))
 
     await asyncio.to_thread(change)
     return Answer(told)
@@ -67,12 +67,6 @@ async def _asked_of_provider(values: Mapping[str, object]) -> JsonMap:
     secret, url = (str(values.get(each) or "") for each in (*kind.secret_fields, "url"))
     found: JsonMap = await import_module(kind.added_by).check(secret.strip(), url)
     return found
-
-
-def _told_there(notices: NoticeSettings, name: str) -> dict[str, object]:
-    """What the owner is asked, and what failed, is told on the new channel, too."""
-    ways = {each: getattr(notices, each) for each in ("question", "failed", "lost")}
-    return {kind: [*dict.fromkeys((*said, name))] for kind, said in ways.items()}
 
 
 def _detail(section: str, values: Mapping[str, object]) -> str:

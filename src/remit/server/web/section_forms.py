@@ -22,7 +22,7 @@ from remit.operations.settings_arguments import (
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, form, page
-from remit.server.web import settings_sections, shell
+from remit.server.web import connect, settings_sections, shell
 from remit.settings import Settings
 from remit.settings.channels import kinds
 from remit.settings.forms import CHANNELS, MANY, FieldKind, SectionForm, form_for
@@ -148,9 +148,17 @@ async def _page(
         "tested": None,
         "secret": None,
         "trial": trial,
+        "pairs": _pairs(settings, section),
+        "people": connect.people(call),
         **more,
     }
     return await shell.page(call, "pages/section.html", {"wrong": None, **values}, status)
+
+
+def _pairs(settings: Settings, section: str) -> bool:
+    """Whether chats are connected with this section by a code."""
+    channel = settings.channels.get(section.removeprefix(f"{CHANNELS}."))
+    return channel is not None and channel.pairing_link("") is not None
 
 
 def _offered(settings: Settings, table: str) -> list[str]:
@@ -211,6 +219,7 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
         "form": (await forms_of(call, section))[0] if section else None,
         "mind": settings_sections.mind(call) if section == "brain" else None,
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
+        "accounts": connect.OFFERED[CHANNELS],
         "channels": list(settings.channels),
         "clock": now,
         "saved": call.text("saved") is not None,

@@ -12,7 +12,14 @@ from remit.model.reply import Policy
 from remit.operations.password import is_set
 from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import notices_section, section_forms, settings_sections, shell, task_sections
+from remit.server.web import (
+    connect,
+    notices_section,
+    section_forms,
+    settings_sections,
+    shell,
+    task_sections,
+)
 from remit.settings.channels import kinds
 from remit.settings.forms import SectionForm, names_in
 
@@ -83,7 +90,8 @@ async def _inbound(call: Call) -> Values:
 
 async def _calendars(call: Call) -> Values:
     forms = await section_forms.forms_of(call, "calendar")
-    return {"accounts": await _many(call, "calendars"), "forms": forms}
+    offered = connect.OFFERED["calendars"]
+    return {"accounts": await _many(call, "calendars"), "forms": forms, "offered": offered}
 
 
 async def _many(call: Call, table: str) -> list[SectionForm]:
@@ -101,8 +109,7 @@ async def _channels(call: Call) -> Values:
     return {
         "ways": await settings_sections.ways(call),
         "trial": found,
-        "leaves": None,
-        "finishes": None,
+        "accounts": connect.OFFERED["channels"],
         "coming": [name for name in told.channels if name not in here],
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
     }

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit import __version__
 from remit.brain.choose import NOTHING_THINKS, ModelRole
@@ -86,6 +87,7 @@ class ChannelSection(Struct, frozen=True, kw_only=True):
     off: bool = False
     own: bool = False  # Remit's own; nothing to test
     signs_in: bool = False  # the owner signs in for it at its provider
+    pairs: bool = False  # a chat is connected by a code
 
 
 class ChannelTestView(Struct, frozen=True):
@@ -130,7 +132,22 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
     )
     called = task_sections.called(chosen)
     found = (_way(each, called[name], states[name], off.get(name)) for name, each in chosen.items())
-    return own, *found
+    return own, *(_unpaired(each) if _lacks_chat(call, each) else each for each in found)
+
+
+def _lacks_chat(call: Call, way: ChannelSection) -> bool:
+    """Whether a channel works, but no chat on it is the owner's yet."""
+    if not way.pairs or way.kind != "ok":
+        return False
+    try:
+        return not call.house.permits.reaches_owner(way.name)
+    except RemitError:
+        return False  # the contacts cannot be read; their own page says so
+
+
+def _unpaired(way: ChannelSection) -> ChannelSection:
+    said = "No chat is connected with you yet. Show a code, and send it to the bot."
+    return replace(way, kind="you", word="No chat yet", mark="you", said=said, todo="")
 
 
 def _way(
@@ -150,6 +167,7 @@ def _way(
         aliases=state.aliases,
         off=off is not None,
         signs_in=chosen.sign_in is not None,
+        pairs=chosen.pairing_link("") is not None,
     )
 
 
