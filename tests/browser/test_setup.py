@@ -28,6 +28,7 @@ def test_the_first_run_takes_three_steps_with_a_test_of_each(desk: Desk, outside
     expect(page.get_by_role("status").filter(has_text="answered: ready")).to_be_visible()
     page.get_by_role("link", name="Next").click()
     _add_webhook(desk, f"{outside}/in")
+    expect(page.get_by_role("heading", name="Where shall Remit reach you?")).to_be_visible()
     page.get_by_role("button", name="Test alarm").click()
     expect(page.locator("#trial")).to_contain_text("Sent")
 

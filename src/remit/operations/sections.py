@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Final
 
@@ -15,9 +15,9 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.settings import BrainSettings, edit
+from remit.settings import BrainSettings, Settings, edit
 from remit.settings.channels import kinds
-from remit.settings.forms import YOU
+from remit.settings.forms import YOU, FieldKind, SectionForm
 from remit.settings.sections import SectionStore, load_home, told_there
 from remit.store.secrets import Secrets, machine_ring
 
@@ -59,6 +59,23 @@ async def change_section(request: OperationRequest, said: args.ChangeSection) ->
     return Answer(told)
 
 
+def with_kept_secrets(forms: list[SectionForm], settings: Settings) -> list[SectionForm]:
+    """Return the forms with the fields whose secret is stored; call it in a thread."""
+    known = set(Secrets(settings.home, machine_ring(settings.home)).names())
+    return [replace(form, kept=frozenset(_kept_fields(form, settings, known))) for form in forms]
+
+
+def _kept_fields(form: SectionForm, settings: Settings, known: set[str]) -> Iterator[str]:
+    for field in form.fields:
+        if field.kind is not FieldKind.SECRET:
+            continue
+        name = str(form.now.get(field.name) or "")
+        if form.section == "brain" and settings.brain.model:
+            name = _name_of_key(settings.brain, {})
+        if name in known:
+            yield field.name
+
+
 async def _asked_of_provider(values: Mapping[str, object]) -> JsonMap:
     """Return what the provider of a new channel says of its secret, such as a bot's name."""
     kind = kinds().get(str(values.get("kind")))
@@ -85,8 +102,21 @@ def _name_of_key(now: BrainSettings, values: Mapping[str, object]) -> str:
 
 
 async def remove_section(request: OperationRequest, said: args.RemoveSection) -> Answer:
-    await asyncio.to_thread(lambda: store_of(request).remove(said.section))
-    return Answer({"section": said.section, "detail": f"{said.section} is removed."})
+    home, section = request.house.settings.home, said.section
+    if section == "brain":
+        before = (await asyncio.to_thread(load_home, home)).brain
+        await asyncio.to_thread(_forget_model, store_of(request), before)
+    else:
+        await asyncio.to_thread(lambda: store_of(request).remove(section))
+    return Answer({"section": section, "detail": f"{section} is removed."})
+
+
+def _forget_model(kept: SectionStore, before: BrainSettings) -> None:
+    """Take the model out, with its key; no model is used then."""
+    name = _name_of_key(before, {}) if before.model else ""
+    kept.change("brain", {"kind": "none", "model": "", "base_url": ""})
+    if name in kept.secrets.names():
+        kept.secrets.drop(name)
 
 
 async def try_section(request: OperationRequest, said: args.TestSection) -> Answer:
@@ -119,7 +149,7 @@ REMOVE: Final = replace(
     name="remove_settings",
     arguments=args.RemoveSection,
     effect=remove_section,
-    summary="Remove a section such as channels.post, with its secrets",
+    summary="Remove a section such as channels.post, or the model, with its secrets",
     sentence="It is removed.",
     bodiless=True,
 )

@@ -80,8 +80,10 @@ async def _you(call: Call) -> Values:
 
 
 async def _brain(call: Call) -> Values:
-    forms = await section_forms.forms_of(call, "brain", "budget")
-    return {"mind": await asyncio.to_thread(settings_sections.mind, call), "forms": forms}
+    forms = await section_forms.forms_of(call, "brain", "budget", "web")
+    settings = await section_forms.now_in_file(call)
+    mind = await asyncio.to_thread(settings_sections.mind, call, settings)
+    return {"mind": mind, "forms": forms, "removable": bool(settings.brain.model)}
 
 
 async def _inbound(call: Call) -> Values:

@@ -101,8 +101,8 @@ class ChannelTestView(Struct, frozen=True):
     ended: bool
 
 
-def mind(call: Call) -> BrainSection:
-    settings = call.house.settings
+def mind(call: Call, settings: Settings) -> BrainSection:
+    """Return what thinks by these settings; the file may be newer than what runs."""
     kind, found = settings.brain.kind, model_choice(settings)
     said = {"scripted": f"A script answers: {settings.brain.script}.", "none": NOTHING_THINKS}.get(
         kind
@@ -110,7 +110,8 @@ def mind(call: Call) -> BrainSection:
     models = tuple((_ROLES[role], str(model)) for role, model in found.models.items())
     if settings.brain.fallback.model:
         models += (("While that is down", settings.brain.fallback.model),)
-    ready = call.house.thinks
+    running = settings == call.house.settings
+    ready = call.house.thinks if running else found.ready or kind == "scripted"
     if ready and not found.ready and said is None:
         said = "A brain of your own is plugged in."
     return BrainSection(ready, said or found.sentence, models)
@@ -232,7 +233,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
     """Return the health of this Remit, part by part."""
     house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
     told = await house.db.read(events.last)
-    brain = mind(call)
+    brain = mind(call, call.house.settings)
     found = [
         HealthFinding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
         HealthFinding(
