@@ -8,6 +8,7 @@ from remit.cli import calendar_accounts, channels, codes, contacts, out, remit_c
 from remit.cli.out import AsJson, StyledText, flag
 from remit.cli.section_questions import answers, ask, save
 from remit.errors import BadInput
+from remit.operations.sections import with_kept_secrets
 from remit.operations.settings_arguments import RemoveSection, TestSection
 from remit.settings import Settings
 from remit.settings.channels import kinds
@@ -77,7 +78,7 @@ def _ask_section(section: str) -> int:
     if section == f"calendars.{_GOOGLE}" and _GOOGLE not in settings.calendars:
         user, client_id = _ask_account()
         return calendar_accounts.add(_GOOGLE, user=user, client_id=client_id)
-    form = form_for(section, settings)
+    (form,) = with_kept_secrets([form_for(section, settings)], settings)
     out.hint(form.about)
     save(form, answers(form))
     table = section.partition(".")[0]
@@ -110,7 +111,9 @@ def _ask_contact(settings: Settings) -> int:
     """Ask for a contact; one that is there gets what is new."""
     name = ask("Name", "The whole name. Whoever is there already gets what is new.")
     reached = [each for each in settings.channels if each != "dashboard"]
-    channel = ask(f"On which channel: {', '.join(reached)}, or none", "", "none")
+    channel = "none"
+    if reached:
+        channel = ask(f"On which channel: {', '.join(reached)}, or none", "", "none")
     given = () if channel == "none" else (f"{channel}={ask('Address there', '')}",)
     called = ask("What else you call them", "With commas between them; may be empty.")
     aliases = tuple(each.strip() for each in called.split(",") if each.strip())

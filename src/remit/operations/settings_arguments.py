@@ -130,9 +130,8 @@ class BeginSignIn(NamedArguments, frozen=True):
     kept = False
 
 
-class BeginCalendarSignIn(NamedArguments, frozen=True):
+class BeginCalendarSignIn(BeginSignIn, frozen=True):
     address = "POST /settings/calendars/{name}/connect"
-    kept = False
 
 
 class AddAccount(Arguments, frozen=True):

@@ -50,9 +50,9 @@ async def add_account(request: OperationRequest, said: args.AddAccount) -> Answe
 
 
 async def _begin(request: OperationRequest, section: str, use: str) -> Answer:
-    settings = request.house.settings
-    chosen, user = _sign_in_of(settings, section)
-    kept = await asyncio.to_thread(secrets_of, settings.home)
+    home = request.house.settings.home
+    chosen, user = _sign_in_of(await asyncio.to_thread(load_home, home), section)
+    kept = await asyncio.to_thread(secrets_of, home)
     return _attempt(request, client_of(chosen, use, kept.find), section, user)
 
 
@@ -86,8 +86,8 @@ async def finish_sign_in(request: OperationRequest, said: args.FinishSignIn) -> 
     house, now = request.house, request.house.clock.now()
     home = house.settings.home
     attempt = connecting.take_attempt(house.outfit.sign_ins, said.state, request.key, now)
-    new = attempt.new
-    oauth = new.oauth if new else _sign_in_of(house.settings, attempt.account)[0]
+    new, settings = attempt.new, await asyncio.to_thread(load_home, home)
+    oauth = new.oauth if new else _sign_in_of(settings, attempt.account)[0]
     came = {"state": said.state, "code": said.code, "error": said.error, "iss": said.iss}
     grant = await connecting.finish(attempt, {name: word for name, word in came.items() if word})
 
@@ -98,7 +98,7 @@ async def finish_sign_in(request: OperationRequest, said: args.FinishSignIn) -> 
             return
         if attempt.secret:
             kept.put(oauth.client_secret, attempt.secret)
-        written = new.tables | told_there(load_home(home), new.section)
+        written = new.tables | told_there(settings, new.section)
         edit.set_values(home / FILE, written, DEFAULT_FILE)
 
     await asyncio.to_thread(store)
