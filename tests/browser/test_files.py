@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import pytest
 from playwright.sync_api import Browser, FilePayload, Page, expect
@@ -49,11 +49,13 @@ def test_a_question_about_an_attached_file_becomes_a_task_that_has_it(
     card = page.get_by_role("article", name="Task: What does this file say?").first
     link = card.get_by_role("link").first.get_attribute("href")
     _assert_task_has_it(site, page, str(link))
-    talk = site.get("/api/conversations?limit=1")["conversations"]
-    assert isinstance(talk, list)
-    told = site.get(f"/api/conversations/{talk[0]['id']}")["turns"]
-    assert isinstance(told, list)
-    assert [each["name"] for each in told[0]["attachments"]] == [NAME]
+    (talk,) = _listed(site, "/api/conversations?limit=1", "conversations")
+    said, *_ = _listed(site, f"/api/conversations/{talk['id']}", "turns")
+    assert [each["name"] for each in cast("list[dict[str, str]]", said["attachments"])] == [NAME]
+
+
+def _listed(site: Site, path: str, name: str) -> list[dict[str, object]]:
+    return cast("list[dict[str, object]]", site.get(path)[name])
 
 
 def test_without_scripts_a_form_carries_the_files_itself(browser: Browser, site: Site) -> None:
