@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
 
 from tests.browser.site import Site, chromium
 from tests.soak import only_in_soak
+
+if TYPE_CHECKING:
+    from tests.browser.desk import Desk
 
 PATIENCE: Final = 100_000  # milliseconds: a busy machine is slow, not wrong
 expect.set_options(timeout=PATIENCE)
@@ -111,3 +114,21 @@ def visit(browser: Browser, site: Site) -> Iterator[Visit]:
     for context in contexts:
         context.close()
     assert site.wrongs == []
+
+
+@pytest.fixture
+def desk(tmp_path: Path, browser: Browser) -> "Iterator[Desk]":
+    """A new Remit as `remit up` starts it, and a browser that is signed in."""
+    from tests.browser.desk import new_desk  # noqa: PLC0415 - it reads this file
+
+    with new_desk(tmp_path, browser) as desk:
+        yield desk
+
+
+@pytest.fixture
+def outside() -> Iterator[str]:
+    """A model and a webhook outside of Remit; their address."""
+    from tests.browser.desk import outside_server  # noqa: PLC0415 - as above
+
+    with outside_server() as url:
+        yield url

@@ -1,4 +1,4 @@
-"""Pictures of every page, light and dark, wide and on a phone: `make screenshots`."""
+"""Pictures of every page, in each light and size, and of the first run: `make screenshots`."""
 
 import sys
 import tempfile
@@ -10,11 +10,11 @@ from typing import Final
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.conftest import FLAGS, PHONE, WIDE
+from tests.browser.first_run import shoot_first_run
 from tests.browser.furnish import Furnished
 from tests.browser.site import chromium
 
 LIGHTS: Final = ("light", "dark")
-OTHER_SETTINGS: Final = ("you", "inbound", "calendars", "priority", "about")
 SIZES: Final = ("wide", "phone")
 
 
@@ -50,6 +50,7 @@ def pages(site: Furnished) -> dict[str, str]:
             name: f"/settings/{name}"
             for name in ("you", "inbound", "calendars", "priority", "about")
         },
+        "account": "/settings/account?kind=gmail",
         "new-channel": "/settings/edit?section=channels&kind=email",
         "welcome": "/welcome",
         "edit": f"/tasks/{site.task_about('Bangkok')}/edit",
@@ -87,6 +88,8 @@ def shoot(folder: Path) -> Iterator[str]:
                     file = folder / f"{name}-{light}-{size}.png"
                     page.screenshot(path=file)
                     yield file.name
+            for file in shoot_first_run(browser, folder / "first-run"):
+                yield f"first-run/{file.name}"
             browser.close()
 
 

@@ -11,6 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import PATIENCE
+from tests.browser.first_run import STEPS, shoot_first_run
 
 
 @pytest.fixture
@@ -67,3 +68,11 @@ def test_the_link_opens_once(browser: Browser, link: str) -> None:
     expect(second.get_by_role("textbox", name=re.compile("token", re.IGNORECASE))).to_be_visible()
     first.context.close()
     second.context.close()
+
+
+def test_the_first_run_leads_to_a_delivered_task_and_each_step_is_a_picture(
+    browser: Browser, tmp_path: Path
+) -> None:
+    shown = list(shoot_first_run(browser, tmp_path / "pictures"))
+    assert [each.stem.partition("-")[2] for each in shown] == list(STEPS)
+    assert len({each.read_bytes() for each in shown}) == len(STEPS)

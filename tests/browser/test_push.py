@@ -5,10 +5,15 @@ handed to it by the browser's own tools.
 """
 
 import json
+from collections.abc import Iterator
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, Worker, expect
 
-from remit.store import push
+from remit.brain.scripted import parse
+from remit.model.ids import TaskId
+from remit.store import push, reviews
 from tests.browser.conftest import PATIENCE, Visit
 from tests.browser.site import Site, barriers
 
@@ -30,6 +35,12 @@ PushManager.prototype.getSubscription = async () => null;
 window.asked = 0;
 Notification.requestPermission = async () => { window.asked += 1; return Notification.permission; };
 """
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Iterator[Site]:
+    with Site(tmp_path, brain=parse([{"ask": "Single or multiple entry?"}])) as site:
+        yield site
 
 
 def _opened(visit: Visit, site: Site, *, allowed: bool = True) -> Page:
@@ -151,6 +162,14 @@ class _Worker:
         self.push(told)
         self._worker.evaluate("looked")
 
+    def run(self, script: str, told: object) -> None:
+        self._worker.evaluate(script, told)
+
+    def actions(self) -> list[str]:
+        """What the buttons of the one notice say."""
+        script = "async () => (await registration.getNotifications())[0].actions"
+        return [each["title"] for each in self._worker.evaluate(script)]
+
     def alone(self) -> None:
         """Return only when no page is in front any more; the browser is told of that later."""
         self._worker.evaluate(ALONE)
@@ -198,3 +217,37 @@ def test_whoever_has_a_page_in_front_is_not_told_twice(site: Site, visit: Visit)
     told = worker.told(1, json.dumps(NOTE | {"tag": "rev-2"}))
 
     assert told == [["Remit", "Nina needs you.", "rev-2", "/inbox"]]
+
+
+# What a click on the action of a notice does. A click lets the worker focus a page; here none was.
+CLICKS = """async (told) => {
+  WindowClient.prototype.focus = async () => {};
+  await registration.showNotification("Remit", { tag: told.tag, data: told.href });
+  const [notification] = await registration.getNotifications({ tag: told.tag });
+  dispatchEvent(new NotificationEvent("notificationclick", { notification, action: "open" }));
+}"""
+
+
+def test_approve_on_a_notice_opens_the_card_and_decides_nothing_by_itself(
+    site: Site, visit: Visit
+) -> None:
+    task = TaskId(str(site.post("/api/tasks", {"text": "Apply for the visa"})["id"]))
+    page = _opened(visit, site)
+    worker = _Worker(page, site)
+    while not (asked := site.do(site.house.db.read(reviews.of_task, task))):
+        page.wait_for_timeout(50)
+    review = asked[0]
+    note = {"title": "Remit", "body": "Nina needs you.", "href": f"/inbox/{review.id}", "tag": "r"}
+    page.goto("about:blank")
+    worker.alone()
+    worker.told(1, json.dumps(note))
+    assert worker.actions() == ["Look and approve"]
+
+    page.goto(f"{site.url}/tasks")
+    worker.run(CLICKS, note)
+    expect(page).to_have_url(f"{site.url}/inbox/{review.id}")
+    expect(page.get_by_role("heading", name="Single or multiple entry?").first).to_be_visible()
+    digest = page.locator("#decide input[name=digest]").get_attribute("value")
+    assert digest, "an answer counts only for what the card shows"
+    (after,) = site.do(site.house.db.read(reviews.of_task, task))
+    assert after.decision is None

@@ -1,104 +1,17 @@
 """Remit is set up on its pages: a real `remit up`, a real browser, and nothing in the terminal."""
 
-import json
-import re
-import threading
 import tomllib
-from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import NamedTuple
 
-import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 from remit.settings import DEFAULT_FILE
 from remit.store.secrets import Secrets
 from tests.browser.conftest import PHONE, WIDE, every_look
+from tests.browser.desk import KEY, Desk
 from tests.browser.site import barriers
-from tests.cli.terminal import Terminal
 
 SECRET = "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ=="
-KEY = "sk-of-the-test-0123456789"
-
-
-class _Outside(BaseHTTPRequestHandler):
-    """A model with OpenAI's chat protocol, and a program that takes events."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        message = {"role": "assistant", "content": "ready"}
-        told = {
-            "id": "1",
-            "object": "chat.completion",
-            "created": 1,
-            "model": "tiny",
-            "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
-            "usage": {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2},
-        }
-        fits = self.path == "/in" or self.headers.get("authorization") == f"Bearer {KEY}"
-        body = json.dumps(told if fits else {"error": {"message": "bad key"}}).encode()
-        self.send_response(200 if fits else 401)
-        self.send_header("content-type", "application/json")
-        self.send_header("content-length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
-
-
-@pytest.fixture
-def outside() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Outside) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
-        thread.join(100)
-
-
-class Desk(NamedTuple):
-    """A running Remit, a browser that is signed in, and what its process has told."""
-
-    terminal: Terminal
-    page: Page
-    url: str
-    next_event: Callable[[], str]
-
-    @property
-    def file(self) -> str:
-        return (self.terminal.home / "settings.toml").read_text()
-
-    def go(self, path: str) -> Page:
-        self.page.goto(f"{self.url}{path}")
-        return self.page
-
-    def fill(self, **values: str) -> None:
-        for label, value in values.items():
-            form = self.page.locator("form.addform")
-            form.get_by_label(re.compile(rf"^\s*{label}(\s+needed)?\b")).first.fill(value)
-
-    def save(self) -> None:
-        """Press the button, and wait until the running Remit has taken the settings up."""
-        self.page.get_by_role("button", name=re.compile("^Save")).first.click()
-        assert self.next_event() == "restarted"
-
-
-@pytest.fixture
-def desk(tmp_path: Path, browser: Browser) -> Iterator[Desk]:
-    terminal = Terminal(tmp_path, script=None)
-    context = browser.new_context(viewport=WIDE, reduced_motion="reduce")
-    context.set_default_timeout(100_000)
-    with terminal.up() as up:
-        out = up.process.stdout
-        assert out is not None
-        link = str(up.told["signIn"])
-        page = context.new_page()
-        page.goto(link)
-        url = link.partition("/sign-in")[0]
-        yield Desk(terminal, page, url, lambda: str(json.loads(out.readline())["event"]))
-        context.close()
 
 
 def test_the_first_run_takes_three_steps_with_a_test_of_each(desk: Desk, outside: str) -> None:
@@ -115,6 +28,7 @@ def test_the_first_run_takes_three_steps_with_a_test_of_each(desk: Desk, outside
     expect(page.get_by_role("status").filter(has_text="answered: ready")).to_be_visible()
     page.get_by_role("link", name="Next").click()
     _add_webhook(desk, f"{outside}/in")
+    expect(page.get_by_role("heading", name="Where shall Remit reach you?")).to_be_visible()
     page.get_by_role("button", name="Test alarm").click()
     expect(page.locator("#trial")).to_contain_text("Sent")
 
@@ -207,6 +121,9 @@ PAGES = (
     "/welcome",
     "/welcome?step=2",
     "/welcome?step=3",
+    "/settings/account?kind=gmail",
+    "/settings/account?kind=google",
+    "/settings/brain",
     "/settings/you",
     "/settings/inbound",
     "/settings/calendars",

@@ -98,6 +98,14 @@ def test_a_model_is_asked_for_with_its_key_and_tried(tmp_path: Path, model: str)
     assert Secrets(terminal.home).get("MODEL_API_KEY") == KEY
     assert "openai-chat:tiny" in terminal.run("brain").out
 
+    assert terminal.run("setup", "brain", "--remove").code == 0
+    assert "MODEL_API_KEY" not in Secrets(terminal.home).names()
+    told = tomllib.loads(_kept(terminal))["brain"]
+    assert (told["kind"], told["model"], told["base_url"]) == ("none", "", "")
+    assert [line for line in DEFAULT_FILE.splitlines() if line.startswith("#")] == [
+        line for line in _kept(terminal).splitlines() if line.startswith("#")
+    ]
+
 
 def test_a_running_remit_takes_a_new_key_up(tmp_path: Path, model: str) -> None:
     terminal = Terminal(tmp_path, script=None)
@@ -136,6 +144,38 @@ def test_a_hook_gets_a_secret_that_is_shown_once(tmp_path: Path) -> None:
         "hourly": 5,
         "secret": "hook_shop",
     }
+
+
+def test_a_contact_and_a_project_are_asked_for_changed_and_removed(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, script=None)
+    (tmp_path / "shop" / ".git").mkdir(parents=True)
+    assert terminal.type(["setup", "contacts"], ["Anna Weber", "mum"]).code == 0
+    shown = terminal.run("contacts", "show", "mum").out
+    assert "Anna Weber" in shown
+    assert terminal.run("setup", "contacts.Anna Weber", "--remove").code == 0
+    assert "Anna" not in terminal.run("contacts").out
+
+    said = terminal.type(["setup", "projects"], ["shop", str(tmp_path / "shop"), "", "60"])
+    assert "is there, under git" in said.out
+    changed = terminal.type(["setup", "projects.shop"], ["", "", "90"])
+    assert changed.code == 0, changed.out
+    assert tomllib.loads(_kept(terminal))["projects"]["shop"]["time_limit"] == 90
+    assert terminal.run("setup", "projects.shop", "--remove").code == 0
+    assert "projects.shop" not in _kept(terminal)
+
+
+def test_limits_quiet_hours_and_search_are_asked_for(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, script=None)
+    wrong = terminal.type(["setup", "deliver"], ["late", "", "", ""])
+    assert "22:00-07:00" in wrong.out
+    assert terminal.type(["setup", "deliver"], ["22:00-07:00", "", "", ""]).code == 0
+    assert terminal.type(["setup", "budget"], ["250", *[""] * 6]).code == 0
+    searched = terminal.type(["setup", "web"], ["searxng", "", "http://127.0.0.1:9"])
+    assert "The search at 127.0.0.1 failed" in searched.out
+    told = tomllib.loads(_kept(terminal))
+    assert told["deliver"]["quiet"] == "22:00-07:00"
+    assert told["budget"]["day_cents"] == 250
+    assert told["web"] == {"search": "searxng", "url": "http://127.0.0.1:9"}
 
 
 @pytest.mark.parametrize(

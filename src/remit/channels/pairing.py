@@ -9,6 +9,7 @@ import hmac
 import json
 import secrets
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
@@ -40,7 +41,7 @@ def new_code() -> str:
 def open_code(tx: Tx, channel: str, code: str, contact: str | None, now: datetime) -> datetime:
     """Store a code in place of an earlier one; return until when it can be used."""
     until = now + CODE_LIFE
-    _put(tx, channel, PairingCode(_digest(code), until, contact))
+    _put(tx, channel, PairingCode(digest_of(code), until, contact))
     return until
 
 
@@ -52,7 +53,7 @@ def find_code(tx: Tx, channel: str, code: str, now: datetime) -> PairingCode | N
     if now >= found.until or now < found.until - CODE_LIFE:
         close_code(tx, channel)
         return None
-    if hmac.compare_digest(found.digest, _digest(code.upper())):
+    if hmac.compare_digest(found.digest, digest_of(code.upper())):
         return found
     if found.wrong + 1 >= MAX_WRONG_CODES:
         close_code(tx, channel)
@@ -63,6 +64,27 @@ def find_code(tx: Tx, channel: str, code: str, now: datetime) -> PairingCode | N
 
 def close_code(tx: Tx, channel: str) -> None:
     meta.delete(tx, _key(channel))
+
+
+def use_code(tx: Tx, channel: str, code: PairingCode) -> None:
+    """Close a code whose chat is connected now."""
+    meta.put(tx, f"paired:{channel}", code.digest)
+    close_code(tx, channel)
+
+
+class PairingState(StrEnum):
+    WAITING = "waiting"
+    CONNECTED = "connected"
+    ENDED = "ended"  # too late, too many wrong ones, or a newer code
+
+
+def state_of(tx: Tx, channel: str, digest: str, now: datetime) -> PairingState:
+    """What became of a code, by its digest."""
+    if meta.get(tx, f"paired:{channel}") == digest:
+        return PairingState.CONNECTED
+    found = _get(tx, channel)
+    waits = found is not None and found.digest == digest and now < found.until
+    return PairingState.WAITING if waits else PairingState.ENDED
 
 
 def _get(tx: Tx, channel: str) -> PairingCode | None:
@@ -82,5 +104,5 @@ def _key(channel: str) -> str:
     return f"pairing:{channel}"
 
 
-def _digest(code: str) -> str:
+def digest_of(code: str) -> str:
     return hashlib.sha256(code.encode("utf-8", "replace")).hexdigest()

@@ -54,7 +54,7 @@ _OUTCOMES: Final = {
     DeliveryStatus.UNKNOWN: ("nobody knows", "yellow"),
 }
 
-_BY_SIGN_IN: Final = ("gmail", "outlook")
+BY_SIGN_IN: Final = ("gmail", "outlook")
 
 app = CommandGroup("channels")
 app.commands |= {name: f"sign_in:{name}" for name in ("connect", "disconnect")}
@@ -96,7 +96,7 @@ def add(  # noqa: PLR0913 - each is a flag
         chat = settings.channels[name].sign_in is None
         again = f"`remit channels {'pair' if chat else 'connect'} {name}` connects it."
         raise BadInput(f"There is a channel {name}; {again}", field="name")
-    if kind in _BY_SIGN_IN:
+    if kind in BY_SIGN_IN:
         from remit.cli import sign_in  # noqa: PLC0415 - loads a web client
 
         sign_in.add_mail(kind, name, client_id, address, url=url, browser=browser)
@@ -104,7 +104,7 @@ def add(  # noqa: PLR0913 - each is a flag
         return out.done(json, {"channel": name}, connected)
     found = kinds().get(kind)
     if found is None:
-        known = ", ".join((*kinds(), *_BY_SIGN_IN))
+        known = ", ".join((*kinds(), *BY_SIGN_IN))
         raise BadInput(f"kind is {kind!r:.60}; it may be {known}.", field="kind")
     if not getattr(found, "added_by", ""):
         return _ask_and_test(kind, name)

@@ -27,7 +27,7 @@ def _ask_field(form: SectionForm, field: SettingField) -> object:
         hint = ", ".join(f"{name}: {label}" for name, label in field.choices.items())
     if field.kind is FieldKind.SECRET:
         out.hint(hint)
-        kept = " [kept]" if form.now.get(field.name) else ""
+        kept = " [kept]" if field.name in form.kept else ""
         return getpass(f"{field.label}{kept}: ")
     if field.kind is FieldKind.SWITCH:
         hint = f"{hint} yes or no.".strip()

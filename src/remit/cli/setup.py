@@ -4,11 +4,13 @@ import sys
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import channels, codes, out, remit_client
+from remit.cli import calendar_accounts, channels, codes, contacts, out, remit_client
 from remit.cli.out import AsJson, StyledText, flag
 from remit.cli.section_questions import answers, ask, save
 from remit.errors import BadInput
+from remit.operations.sections import with_kept_secrets
 from remit.operations.settings_arguments import RemoveSection, TestSection
+from remit.settings import Settings
 from remit.settings.channels import kinds
 from remit.settings.forms import CHANNELS, MANY, form_for
 
@@ -16,7 +18,9 @@ _NOBODY: Final = (
     "`remit setup` asks questions, and nobody is at this terminal. Use the page under Settings, "
     "or write settings.toml."
 )
-_TESTED: Final = frozenset({"brain", "calendars", "folders", "projects", "hooks"})
+_TESTED: Final = frozenset({"brain", "web", "calendars", "folders", "projects", "hooks"})
+_CONTACTS: Final = "contacts"
+_GOOGLE: Final = "google"
 
 
 def setup(
@@ -33,6 +37,8 @@ def setup(
 
     Without a section: who you are, which language model, and where to reach you.
     """
+    if remove and section.startswith(f"{_CONTACTS}."):
+        return contacts.remove(section.partition(".")[2], json=json)
     if remove:
         told = remit_client.ask(RemoveSection(section))
         return out.done(json, told, str(told["detail"]))
@@ -64,9 +70,15 @@ def _ask_section(section: str) -> int:
     settings = house_settings.load()
     if section == CHANNELS:
         return _ask_channel()
+    if section == _CONTACTS:
+        return _ask_contact(settings)
     if section in MANY:
-        section = f"{section}.{ask('Name', 'What you call it: small letters and digits.')}"
-    form = form_for(section, settings)
+        google = " google: you sign in there." if section == "calendars" else ""
+        section = f"{section}.{ask('Name', f'What you call it: small letters and digits.{google}')}"
+    if section == f"calendars.{_GOOGLE}" and _GOOGLE not in settings.calendars:
+        user, client_id = _ask_account()
+        return calendar_accounts.add(_GOOGLE, user=user, client_id=client_id)
+    (form,) = with_kept_secrets([form_for(section, settings)], settings)
     out.hint(form.about)
     save(form, answers(form))
     table = section.partition(".")[0]
@@ -74,14 +86,38 @@ def _ask_section(section: str) -> int:
 
 
 def _ask_channel() -> int:
-    known = ", ".join(kinds())
+    offered = (*kinds(), *channels.BY_SIGN_IN)
+    known = ", ".join(offered)
     kind = ask(f"Which channel: {known}, or none", "", "none")
-    while kind not in (*kinds(), "none"):
+    while kind not in (*offered, "none"):
         kind = ask(f"That is none of {known}. Which channel, or none", "", "none")
     if kind == "none":
         out.say("What needs you waits in the inbox; `remit setup channels` adds a channel later.")
         return codes.DONE
-    return channels.add(kind, name=ask("What to call it", "", kind))
+    name = ask("What to call it", "", kind)
+    if kind not in channels.BY_SIGN_IN:
+        return channels.add(kind, name=name)
+    user, client_id = _ask_account()
+    return channels.add(kind, name=name, address=user, client_id=client_id)
+
+
+def _ask_account() -> tuple[str, str]:
+    """Ask what a sign-in at a provider needs, besides what it asks for itself."""
+    user = ask("Your address there", "")
+    return user, ask("Client id", "Of your own app there; docs/howto/email.md has the steps.")
+
+
+def _ask_contact(settings: Settings) -> int:
+    """Ask for a contact; one that is there gets what is new."""
+    name = ask("Name", "The whole name. Whoever is there already gets what is new.")
+    reached = [each for each in settings.channels if each != "dashboard"]
+    channel = "none"
+    if reached:
+        channel = ask(f"On which channel: {', '.join(reached)}, or none", "", "none")
+    given = () if channel == "none" else (f"{channel}={ask('Address there', '')}",)
+    called = ask("What else you call them", "With commas between them; may be empty.")
+    aliases = tuple(each.strip() for each in called.split(",") if each.strip())
+    return contacts.add(name, channel=given, alias=aliases)
 
 
 def _test(section: str, *, as_json: bool = False) -> int:

@@ -6,14 +6,13 @@ from typing import Annotated
 
 from remit import settings as house_settings
 from remit.channels.oauth import connecting, protocol, tokens
+from remit.channels.oauth.accounts import NewAccount, new_account, provider_of
 from remit.channels.oauth.connecting import LoopbackRedirect
 from remit.channels.oauth.protocol import DeviceCode, TokenGrant
 from remit.channels.oauth.providers import (
     CALENDAR,
     CALENDAR_ADDRESSES,
     MAIL,
-    MAIL_SERVERS,
-    PROVIDERS,
     OAuthClient,
     client_of,
 )
@@ -23,6 +22,7 @@ from remit.cli.out import AsJson, flag
 from remit.errors import BadInput, NotFound, Transient
 from remit.settings import Settings, edit
 from remit.settings.channels import ChannelSettings, OAuthSettings
+from remit.settings.sections import told_there
 from remit.store.secrets import Secrets, secrets_of
 from remit.wiring.app_context import WallClock
 
@@ -75,21 +75,11 @@ def add_mail(
     kind: str, name: str, client_id: str, address: str, *, url: str, browser: bool
 ) -> None:
     """Sign in for a new mail channel, then write its settings."""
-    servers = MAIL_SERVERS[kind]
     if not address:
         raise BadInput(f"Give your address at {kind}: --address you@example.org.", field="address")
-    table: dict[str, object] = {
-        "kind": "email",
-        "host": servers.host,
-        "port": servers.port,
-        "security": servers.security,
-        "user": address,
-        "sender": address,
-        "owner": address,
-        "imap_host": servers.imap_host,
-    }
-    chosen = _oauth_settings(servers.provider, name, client_id, url)
-    _add(f"channels.{name}", table, chosen, use=MAIL, browser=browser)
+    _need_client_id(kind, client_id)
+    account = new_account(kind, name, user=address, client_id=client_id, oauth_url=url)
+    _add(account, browser=browser)
 
 
 def add_calendar(
@@ -102,11 +92,17 @@ def add_calendar(
         raise BadInput(sentence, field="url")
     if not user:
         raise BadInput("Give your address there: --user you@example.org.", field="user")
-    chosen = _oauth_settings(name, f"{name}_calendar", client_id, oauth_url)
-    table: dict[str, object] = {"url": url or CALENDAR_ADDRESSES[name].format(user), "user": user}
-    if trusted:
-        table["trusted"] = True
-    _add(f"calendars.{name}", table, chosen, use=CALENDAR, browser=True)
+    _need_client_id(name, client_id)
+    account = new_account(
+        name,
+        name,
+        user=user,
+        client_id=client_id,
+        url=url,
+        oauth_url=oauth_url,
+        trusted=trusted,
+    )
+    _add(account, browser=True)
 
 
 def connect_calendar(
@@ -162,37 +158,23 @@ def _find_section(settings: Settings, name: str) -> tuple[ChannelSettings, OAuth
     return section, section.sign_in
 
 
-def _oauth_settings(provider: str, name: str, client_id: str, url: str) -> OAuthSettings:
-    known, root = PROVIDERS[provider], url.rstrip("/")
+def _need_client_id(kind: str, client_id: str) -> None:
     if not client_id:
-        sentence = f"Give the id of your own app at {known.called}: --client-id ID."
+        sentence = f"Give the id of your own app at {provider_of(kind).called}: --client-id ID."
         raise BadInput(f"{sentence} docs/howto/email.md says how to get one.", field="client_id")
-    return OAuthSettings(
-        provider=provider,
-        client_id=client_id,
-        token=f"{name}_oauth",
-        client_secret=f"{name}_client_secret" if known.needs_secret else "",
-        authorize_url=f"{root}/authorize" if root else "",
-        token_url=f"{root}/token" if root else "",
-        device_url=f"{root}/devicecode" if root and known.device_url else "",
-        revoke_url=f"{root}/revoke" if root and known.revoke_url else "",
-    )
 
 
-def _add(
-    section: str, table: dict[str, object], chosen: OAuthSettings, *, use: str, browser: bool
-) -> None:
+def _add(account: NewAccount, *, browser: bool) -> None:
     """Check what would be written, ask for the client secret, sign in; then store and write."""
-    settings = house_settings.load()
+    settings, chosen = house_settings.load(), account.oauth
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
-    oauth = {key: value for key in chosen.__struct_fields__ if (value := getattr(chosen, key))}
-    written = {section: table, f"{section}.oauth": oauth}
+    written = account.tables | told_there(settings, account.section)
     edit.with_values(path.read_text(encoding="utf-8"), written, path)
     secret = secrets.value_of(chosen.client_secret) if chosen.client_secret else ""
     kept = secrets_of(settings.home)
-    client = client_of(chosen, use, lambda _: secret)
-    sign_in(client, kept, chosen.token, str(table["user"]), browser=browser)
+    client = client_of(chosen, account.use, lambda _: secret)
+    sign_in(client, kept, chosen.token, account.user, browser=browser)
     if secret:
         kept.put(chosen.client_secret, secret)
     edit.set_values(path, written)

@@ -24,7 +24,12 @@ _MOST_REMARK: Final = 12  # words of what may be a remark or work
 
 
 def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent:
-    """Return the intent. The order follows what is most costly to mistake."""
+    """Return the intent. The order follows what is most costly to mistake.
+
+    What comes with files is a request of its own.
+    """
+    if scene.turn.context:
+        return Intent(IntentKind.HEAR, text=scene.turn.content, ref=ref_of(scene))
     return (
         _settled(scene, ear, now)
         or read_order(scene, ear, now)

@@ -223,7 +223,10 @@ class IntentExecutor(Struct, frozen=True):
         return TurnAnswer(f"Approved. {records.title(task)}: {how}.", refs)
 
     async def _hear(self, meant: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
-        heard = await self.ear.hear(meant.text, meant.ref, scene.turn.said_at, scene.context)
+        turn = scene.turn
+        heard = await self.ear.hear(
+            meant.text, meant.ref, turn.said_at, scene.context, turn.context
+        )
         if heard.order is not None:
             return ordered(heard.order, scene, self.ear, self.clock.now())
         question = heard.sort == "question"

@@ -149,9 +149,12 @@ class MessageIntake(Protocol):
         """Whether a model that passed the exam reads messages."""
 
     async def hear(
-        self, text: str, ref: str, said_at: datetime, context: TalkContext
+        self, text: str, ref: str, said_at: datetime, talk: TalkContext, context: JsonMap
     ) -> UnderstoodMessage:
-        """Store what the words ask for; the same ref twice is the same tasks."""
+        """Store what the words ask for; the same ref twice is the same tasks.
+
+        `context` has the files that came with them; such words are always a task.
+        """
 
     def is_talk(self, text: str) -> bool:
         """Whether the words only thank, greet or laugh. Nothing is stored."""

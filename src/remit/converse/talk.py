@@ -107,10 +107,16 @@ class ConversationLoop:
         about: TaskId | None = None,
         channel: str = "dashboard",
         key: str | None = None,
+        context: "JsonMap | None" = None,
     ) -> Turn:
         """Store what the owner says; the answer follows. The same key is the same turn."""
         said = NewTurnRecord(
-            role=Role.USER, content=checked(text), channel=channel, key=key, about=about
+            role=Role.USER,
+            content=checked(text),
+            channel=channel,
+            key=key,
+            about=about,
+            context=context or {},
         )
         turn = await self._db.write(_said, ident, said, self._clock.now())
         if turn.owed:

@@ -379,6 +379,7 @@ class NewTurn(Arguments, frozen=True):
     text: Annotated[str, Meta(min_length=1, max_length=MAX_TURN, extra_json_schema=SAYS_SOMETHING)]
     about: TaskIdText | None = None
     patience: float = 3.0  # seconds that an answer is waited for; one by a model may take longer
+    attachments: Attachments = {}
 
 
 class TalkAboutTask(TaskArguments, frozen=True):

@@ -11,7 +11,6 @@ from remit.model.codec import JsonMap
 from remit.model.conversation import Conversation, checked_title
 from remit.model.ids import ConversationId, TaskId
 from remit.model.task import Source, SourceKind
-from remit.model.task_file import ATTACHMENTS
 from remit.operations import arguments as args
 from remit.operations.files import attached
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
@@ -40,7 +39,7 @@ async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
     if said.dry_run:
         return Answer(rehearsed(await request.house.intake.read(message)), 200)
     if said.conversation_id is not None:
-        return await _as_turn(request, said, ConversationId(said.conversation_id))
+        return await _as_turn(request, said, message.context)
     heard = await request.house.intake.receive(message, wait=said.wait)
     answer = message_result_to_json(heard, request.view)
     if not request.access.reads:
@@ -52,21 +51,19 @@ async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
 
 def _refuse_what_words_say(said: args.NewMessage) -> None:
     given = {"priority": said.priority, "watch": said.watch, "scheduledFor": said.scheduled_for}
-    if said.attachments:
-        raise BadInput("In a conversation no files are taken yet; leave it out.", field=ATTACHMENTS)
     if any(each is not None for each in (*given.values(), said.repeats)):
         sentence = "In a conversation, say the time and how urgent it is in your words."
         field = next((name for name, each in given.items() if each is not None), "scheduledFor")
         raise BadInput(sentence, field=field)
 
 
-async def _as_turn(
-    request: OperationRequest, said: args.NewMessage, talk: ConversationId
-) -> Answer:
+async def _as_turn(request: OperationRequest, said: args.NewMessage, context: JsonMap) -> Answer:
     """Store the message as a turn of a conversation; a turn may also ask or answer."""
     SAY.allow(request.access)
-    talking = request.house.talk
-    spoken = await talking.say(talk, said.text, channel=request.channel, key=request.ref)
+    talking, talk = request.house.talk, ConversationId(said.conversation_id or "")
+    spoken = await talking.say(
+        talk, said.text, channel=request.channel, key=request.ref, context=context
+    )
     answer = await talking.answered(spoken, READ_SECONDS, from_model=said.wait)
     where = f"/api/conversations/{talk}"
     receipt = answer.receipt if answer else {}
@@ -99,7 +96,14 @@ async def say(request: OperationRequest, said: args.NewTurn) -> Answer:
     """Store a turn; the answer is included if it comes quickly."""
     about = ids.task_id(said.about) if said.about is not None else None
     talk, ident = request.house.talk, conversation_id(said.id)
-    spoken = await talk.say(ident, said.text, about=about, channel=request.channel, key=request.ref)
+    spoken = await talk.say(
+        ident,
+        said.text,
+        about=about,
+        channel=request.channel,
+        key=request.ref,
+        context=await attached(request, said.attachments),
+    )
     answer = await talk.answered(spoken, said.patience) if said.patience else None
     shown = turn(answer) if answer else None
     where = f"/api/conversations/{spoken.conversation_id}"

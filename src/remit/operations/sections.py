@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import Final
 
@@ -15,10 +15,10 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.settings import BrainSettings, NoticeSettings, edit
+from remit.settings import BrainSettings, Settings, edit
 from remit.settings.channels import kinds
-from remit.settings.forms import NOTICES, YOU
-from remit.settings.sections import SectionStore, load_home
+from remit.settings.forms import NOTICES, YOU, FieldKind, SectionForm
+from remit.settings.sections import SectionStore, load_home, told_there
 from remit.store.secrets import Secrets, machine_ring
 
 _SECRET_BYTES: Final = 24
@@ -53,13 +53,30 @@ async def change_section(request: OperationRequest, said: args.ChangeSection) ->
             names["key"] = _name_of_key(before.brain, values)
         kept.change(section, values, names)
         if new_channel:
-            edit.set_values(kept.path, {"notices": _told_there(before.notices, name)})
+            edit.set_values(kept.path, told_there(before, section))
 
     await asyncio.to_thread(change)
     if section == NOTICES:  # they hold at once
         found = await asyncio.to_thread(load_home, request.house.settings.home)
         request.house.wishes.notices = found.notices
     return Answer(told)
+
+
+def with_kept_secrets(forms: list[SectionForm], settings: Settings) -> list[SectionForm]:
+    """Return the forms with the fields whose secret is stored; call it in a thread."""
+    known = set(Secrets(settings.home, machine_ring(settings.home)).names())
+    return [replace(form, kept=frozenset(_kept_fields(form, settings, known))) for form in forms]
+
+
+def _kept_fields(form: SectionForm, settings: Settings, known: set[str]) -> Iterator[str]:
+    for field in form.fields:
+        if field.kind is not FieldKind.SECRET:
+            continue
+        name = str(form.now.get(field.name) or "")
+        if form.section == "brain" and settings.brain.model:
+            name = _name_of_key(settings.brain, {})
+        if name in known:
+            yield field.name
 
 
 async def _asked_of_provider(values: Mapping[str, object]) -> JsonMap:
@@ -70,12 +87,6 @@ async def _asked_of_provider(values: Mapping[str, object]) -> JsonMap:
     secret, url = (str(values.get(each) or "") for each in (*kind.secret_fields, "url"))
     found: JsonMap = await import_module(kind.added_by).check(secret.strip(), url)
     return found
-
-
-def _told_there(notices: NoticeSettings, name: str) -> dict[str, object]:
-    """What the owner is asked, and what failed, is told on the new channel, too."""
-    ways = {each: getattr(notices, each) for each in ("question", "failed", "lost")}
-    return {kind: [*dict.fromkeys((*said, name))] for kind, said in ways.items()}
 
 
 def _detail(section: str, values: Mapping[str, object]) -> str:
@@ -94,8 +105,21 @@ def _name_of_key(now: BrainSettings, values: Mapping[str, object]) -> str:
 
 
 async def remove_section(request: OperationRequest, said: args.RemoveSection) -> Answer:
-    await asyncio.to_thread(lambda: store_of(request).remove(said.section))
-    return Answer({"section": said.section, "detail": f"{said.section} is removed."})
+    home, section = request.house.settings.home, said.section
+    if section == "brain":
+        before = (await asyncio.to_thread(load_home, home)).brain
+        await asyncio.to_thread(_forget_model, store_of(request), before)
+    else:
+        await asyncio.to_thread(lambda: store_of(request).remove(section))
+    return Answer({"section": section, "detail": f"{section} is removed."})
+
+
+def _forget_model(kept: SectionStore, before: BrainSettings) -> None:
+    """Take the model out, with its key; no model is used then."""
+    name = _name_of_key(before, {}) if before.model else ""
+    kept.change("brain", {"kind": "none", "model": "", "base_url": ""})
+    if name in kept.secrets.names():
+        kept.secrets.drop(name)
 
 
 async def try_section(request: OperationRequest, said: args.TestSection) -> Answer:
@@ -128,7 +152,7 @@ REMOVE: Final = replace(
     name="remove_settings",
     arguments=args.RemoveSection,
     effect=remove_section,
-    summary="Remove a section such as channels.post, with its secrets",
+    summary="Remove a section such as channels.post, or the model, with its secrets",
     sentence="It is removed.",
     bodiless=True,
 )

@@ -129,6 +129,24 @@ class BeginSignIn(NamedArguments, frozen=True):
     kept = False
 
 
+class BeginCalendarSignIn(BeginSignIn, frozen=True):
+    address = "POST /settings/calendars/{name}/connect"
+
+
+class AddAccount(Arguments, frozen=True):
+    """A new mail channel or calendar account; it is written down once the owner has signed in."""
+
+    address = "POST /settings/account"
+    kept = False
+
+    kind: str  # gmail, outlook, or google for calendars
+    name: str
+    user: str
+    client_id: str
+    client_secret: str = ""
+    url: str = ""  # where to sign in, if not at the provider's own page
+
+
 class FinishSignIn(Arguments, frozen=True):
     """What the provider's redirect said."""
 

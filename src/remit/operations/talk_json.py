@@ -5,6 +5,7 @@ from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.task_file import ATTACHMENTS
 from remit.operations.texts import object_schema
 
 _REF: Final = "#/components/schemas/"
@@ -41,6 +42,7 @@ def turn(said: Turn) -> JsonMap:
         "owed": said.owed,
         "receipt": said.receipt or None,
         "notes": list[Json](said.notes),
+        "attachments": said.context.get(ATTACHMENTS, []),
     }
 
 
@@ -86,6 +88,7 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         owed={"type": "boolean"},
         receipt={"anyOf": [{"$ref": _REF + "Heard"}, {"type": "null"}]},
         notes={"type": "array", "items": _TEXT},
+        attachments=_list("KeptFile"),
     ),
     "Spoken": object_schema(turn={"$ref": _REF + "Turn"}, answer=_maybe("Turn")),
 }

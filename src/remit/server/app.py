@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from remit.errors import BadInput
 from remit.model.caller import Caller
+from remit.model.task_file import FileContent
 from remit.model.view import JsonView
 from remit.operations.arguments import TaskChange
 from remit.operations.callers import PROGRAM, CallerRegistry
@@ -26,6 +27,7 @@ from remit.operations.password import source_of
 from remit.operations.permission import access
 from remit.operations.table import OPERATIONS
 from remit.server import (
+    bodies,
     channels,
     conversations,
     files,
@@ -252,7 +254,11 @@ async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Cal
 async def _call(house: App, route: Route, request: Request) -> Call:
     # The body of a GET means nothing, so it is not read.
     body = await _body(request, route.max_bytes) if route.method in UNSAFE else b""
-    kind = request.headers.get("content-type", "").lower().replace(" ", "")
+    said = request.headers.get("content-type", "")
+    kind = said.lower().replace(" ", "")
+    uploads: tuple[FileContent, ...] = ()
+    if route.files and kind.startswith("multipart/form-data;"):
+        (body, uploads), kind = bodies.read_multipart(body, said), _FORM[0]
     form = route.page and kind in _FORM
     if body and kind not in _JSON and not form and not route.raw:
         sentence = "Send JSON, as `Content-Type: application/json`."
@@ -272,6 +278,7 @@ async def _call(house: App, route: Route, request: Request) -> Call:
         key=request.scope["key"],
         channel="dashboard" if route.page else "api",
         form=form,
+        uploads=uploads,
         part=part,
         at_pages=request.scope["at_pages"],
         is_public=request.scope["is_public"],

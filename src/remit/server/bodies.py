@@ -1,5 +1,6 @@
 """Request bodies: parsed strictly, or refused with the name of the wrong field."""
 
+import hashlib
 import json
 import math
 import re
@@ -11,6 +12,7 @@ from typing import (
     Annotated,
     Final,
     NoReturn,
+    TypeAlias,
     TypeVar,
     Union,
     cast,
@@ -18,7 +20,7 @@ from typing import (
     get_origin,
     get_type_hints,
 )
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote, urlencode
 
 from msgspec import NODEFAULT, UNSET, Meta, UnsetType, structs
 from msgspec.structs import FieldInfo
@@ -33,10 +35,17 @@ from pydantic import (
 )
 
 from remit.model.codec import Json, JsonMap
+from remit.model.task_file import FileContent
 from remit.operations.arguments import ArgumentPart, Arguments, NewItem
 from remit.server.problem import Problem, RequestRefused
 
 MOST_BYTES: Final = 1024 * 1024
+_MOST_PARTS: Final = 100
+_BOUNDARY: Final = re.compile(
+    r"(?i)multipart/form-data;\s*boundary=\"?([\w'()+,./:=?-]{1,70})\"?", re.ASCII
+)
+_DISPOSITION: Final = re.compile(r"(?im)^content-disposition:\s*form-data((?:;\s*\w+=\"[^\"]*\")+)")
+_PARAMETER: Final = re.compile(r";\s*(\w+)=\"([^\"]*)\"")
 _MOST_DEPTH: Final = 32
 _MOST_ERRORS: Final = 10
 # Control characters (except tab and line ends), and lone surrogates.
@@ -132,6 +141,10 @@ def as_list(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+# What a form says of files: the hash of each, and its name.
+FileNames: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=20)]
+
+
 def _whole_number(value: object) -> object:
     """To JSON 3.0 is an integer, too."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
@@ -170,6 +183,38 @@ def read_form(kind: type[M], raw: bytes) -> M:
         return kind.model_validate(found, strict=False)
     except ValidationError as error:
         raise _refusal(kind, error) from None
+
+
+def read_multipart(raw: bytes, kind: str) -> tuple[bytes, tuple[FileContent, ...]]:
+    """Return the fields of a form with files, as another form sends them, and the files.
+
+    The field of a file is its hash and its name, as our script sends a file that it kept before.
+    """
+    found = _BOUNDARY.fullmatch(kind)
+    first, *parts = (b"\r\n" + raw).split(b"\r\n--" + found[1].encode()) if found else (raw,)
+    if first or not parts or parts.pop()[:2] != b"--" or len(parts) > _MOST_PARTS:
+        raise _malformed("The form cannot be read.")
+    fields: list[tuple[str, str]] = []
+    files: list[FileContent] = []
+    for part in parts:
+        head, _, content = part.removeprefix(b"\r\n").partition(b"\r\n\r\n")
+        name, file = _part_names(head)
+        if file is None:
+            fields.append((name, content.decode("utf-8", "replace")))
+        elif file or content:
+            files.append(FileContent(file, "", content))
+            fields.append((name, f"{hashlib.sha256(content).hexdigest()} {file}"))
+    return urlencode(fields).encode("ascii"), tuple(files)
+
+
+def _part_names(head: bytes) -> tuple[str, str | None]:
+    """Return the name of a part's field, and of its file if it is one."""
+    line = _DISPOSITION.search(head.decode("utf-8", "replace"))
+    found = dict(_PARAMETER.findall(line[1])) if line else {}
+    if "name" not in found:
+        raise _malformed("The form cannot be read.")
+    file = found.get("filename")
+    return found["name"], file if file is None else unquote(file, errors="replace")
 
 
 def _listed(value: Json) -> list[Json]:

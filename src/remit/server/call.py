@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct, convert, field
+from msgspec.structs import replace
 from pydantic import BaseModel
 
 from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble
@@ -21,8 +22,10 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId, SeriesId, TaskId
+from remit.model.task_file import FileContent
 from remit.operations.arguments import Arguments, ReviewArguments, SeriesArguments, TaskArguments
 from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.settings_arguments import KeepFile
 from remit.ports import Clock
 from remit.server import bodies
 from remit.server.problem import Problem, RequestRefused
@@ -50,6 +53,7 @@ class Call(OperationRequest, frozen=True, kw_only=True):
     signature: str | None = None  # of the body, by a provider that holds no token of ours
     headers: Mapping[str, str] = field(default_factory=dict)  # of a call that is taken as it comes
     form: bool = False  # the body is what a page's form sent, not JSON
+    uploads: tuple[FileContent, ...] = ()  # the files of that form
     part: bool = False  # a script of ours asks for a part of a page, not for the whole
     at_pages: bool = True  # asked under the name of the pages, where cookies count
     from_elsewhere: bool = False  # a browser came by a link on another site
@@ -166,6 +170,7 @@ class Route(Struct, frozen=True, kw_only=True):
     kept: bool = True  # its answer may be kept, and told again to who comes with the same key
     raw: bool = False  # takes any body as it comes, with its headers
     max_bytes: int = bodies.MOST_BYTES  # of the body
+    files: bool = False  # a form that may carry files
     page: bool = False  # for people: HTML, forms, and sign-in instead of a problem
     tagged: bool = False  # returns an ETag; a write checks If-Match
 
@@ -274,6 +279,11 @@ def form(
         page=True,
         scope=scope,
     )
+
+
+def with_files(route: Route) -> Route:
+    """A form that may carry files."""
+    return replace(route, files=True, max_bytes=KeepFile.max_bytes)
 
 
 def numbers(name: str, says: str, default: int, least: int, most: int) -> QueryParameter:

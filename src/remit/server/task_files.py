@@ -1,6 +1,8 @@
 """The files of a task: listed, and downloaded. A browser shows none of them, it only saves them."""
 
 import asyncio
+import base64
+from collections.abc import Sequence
 from typing import Final
 from urllib.parse import quote
 
@@ -8,6 +10,8 @@ from remit.errors import NotFound
 from remit.files import checks
 from remit.model.codec import Json, JsonMap
 from remit.model.task_file import TaskFile
+from remit.operations.settings_arguments import KeepFile
+from remit.operations.table import perform
 from remit.server.call import Call, CallResult, page, read
 from remit.store import tasks
 from remit.store.opening import task_files
@@ -51,6 +55,24 @@ def file_to_json(file: TaskFile) -> JsonMap:
         "made": file.made,
         "taint": file.taint,
     }
+
+
+async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
+    """Return the files that a form names, by their names: each says its hash and its name.
+
+    What a form without a script carries is kept first.
+    """
+    for each in call.uploads:
+        content = base64.b64encode(each.content).decode("ascii")
+        await perform(call, KeepFile(each.name[:300] or "file", content))
+    found: dict[str, str] = {}
+    for one in named:
+        digest, _, said = one.partition(" ")
+        name = checks.safe_name(said)
+        while found.get(name, digest) != digest:
+            name = f"copy of {name}"
+        found[name] = digest
+    return found
 
 
 ROUTES: Final = (

@@ -151,6 +151,7 @@ class SectionForm(Struct, frozen=True, kw_only=True):
     fixed: Mapping[str, str] = {}  # what is not asked, such as the kind of a channel
     now: Mapping[str, object] = {}  # what the settings say
     exists: bool = True
+    kept: frozenset[str] = frozenset()  # the fields whose secret is stored
 
     @property
     def table(self) -> str:

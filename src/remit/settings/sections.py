@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput, NotFound
 from remit.settings import DEFAULT_FILE, Settings, check_text, edit, load
+from remit.settings.channels import OAuthSettings
 from remit.settings.forms import CHANNELS, MANY, SectionForm, SettingField, form_for
 from remit.system.files import locked
 
@@ -53,9 +54,8 @@ class SectionStore(Struct, frozen=True):
         `key_names` has the secret's name for a field that is not in the file.
         """
         form = form_for(section, self.settings(), str(said.get("kind") or ""))
-        if "." in section and not _NAME.fullmatch(form.name):
-            sentence = f"{form.name!r:.40} is no name: use small letters, digits and _, as in work."
-            raise BadInput(sentence, field="name")
+        if "." in section:
+            _check_name(form.name)
         values, given = form.parse(said)
         named = {each.name: self._secret_name(form, each, given) for each in _secrets(form)}
         stored = {each.name for each in form.fields if each.stored}
@@ -73,7 +73,7 @@ class SectionStore(Struct, frozen=True):
         form = form_for(section, self.settings())
         if not form.removable:
             raise NotFound("section", f"{section!r:.60}")
-        mine = {str(form.now.get(each.name) or "") for each in _secrets(form)}
+        mine = set(_secret_names(form))
         edit.rewrite(self.path, lambda text: check_text(_without(text, form), _SHOWN_PATH))
         gone = mine.intersection(self.secrets.names()).difference(names_in_use(self.settings()))
         for name in gone:
@@ -112,8 +112,43 @@ def load_home(home: Path) -> Settings:
     return load({**os.environ, "REMIT_HOME": str(home)})
 
 
+def check_new_section(
+    settings: Settings, section: str, tables: Mapping[str, Mapping[str, object]]
+) -> None:
+    """Refuse a section whose name is none or is taken, or that the settings would not take."""
+    table, _, name = section.partition(".")
+    _check_name(name)
+    if name in getattr(settings, table):
+        raise BadInput(f"{name} is there already; choose another name.", field="name")
+    path = settings.home / FILE
+    text = path.read_text(encoding="utf-8") if path.exists() else DEFAULT_FILE
+    edit.with_values(text, tables, _SHOWN_PATH)
+
+
+def _check_name(name: str) -> None:
+    if not _NAME.fullmatch(name):
+        sentence = f"{name!r:.40} is no name: use small letters, digits and _, as in work."
+        raise BadInput(sentence, field="name")
+
+
+def told_there(settings: Settings, section: str) -> dict[str, dict[str, object]]:
+    """What is asked, and what failed, is told on a new channel, too: the change of `[notices]`."""
+    table, _, name = section.partition(".")
+    if table != CHANNELS:
+        return {}
+    ways = {each: getattr(settings.notices, each) for each in ("question", "failed", "lost")}
+    return {"notices": {kind: [*dict.fromkeys((*said, name))] for kind, said in ways.items()}}
+
+
 def _secrets(form: SectionForm) -> tuple[SettingField, ...]:
     return tuple(field for field in form.fields if field.kind == "secret")
+
+
+def _secret_names(form: SectionForm) -> Iterable[str]:
+    """Yield the secrets that a section names, also for its sign-in."""
+    yield from (str(form.now.get(field.name) or "") for field in _secrets(form))
+    if isinstance(signs_in := form.now.get("oauth"), OAuthSettings):
+        yield from (signs_in.token, signs_in.client_secret)
 
 
 def _without(text: str, form: SectionForm) -> str:
@@ -136,5 +171,4 @@ def names_in_use(settings: Settings) -> Iterable[str]:
     """Yield the names of the secrets that channels, hooks and calendars use."""
     for table in (CHANNELS, *MANY):
         for name in getattr(settings, table):
-            form = form_for(f"{table}.{name}", settings)
-            yield from (str(form.now.get(field.name) or "") for field in _secrets(form))
+            yield from _secret_names(form_for(f"{table}.{name}", settings))

@@ -38,6 +38,7 @@ class NewTurnRecord(Struct, frozen=True, kw_only=True):
     about: TaskId | None = None
     receipt: JsonMap = field(default_factory=dict)
     asks: JsonMap = field(default_factory=dict)
+    context: JsonMap = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
 
@@ -173,6 +174,7 @@ def _details(said: NewTurnRecord) -> str:
         "about": said.about,
         "receipt": said.receipt,
         "asks": said.asks,
+        "context": said.context,
         "notes": to_json(said.notes),
     }
     return stored_text({name: value for name, value in kept.items() if value})
@@ -315,6 +317,7 @@ def _turn(row: Row) -> Turn:
         meant=_part(kept, "meant"),
         receipt=_part(kept, "receipt"),
         asks=_part(kept, "asks"),
+        context=_part(kept, "context"),
     )
 
 

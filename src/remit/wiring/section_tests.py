@@ -13,6 +13,7 @@ from remit.operations.operation import SectionResult
 from remit.ports import Clock
 from remit.settings import Settings
 from remit.settings.forms import form_for
+from remit.settings.parts import SearchProvider
 from remit.settings.sections import load_home
 from remit.store.secrets import secrets_of
 from remit.wiring.app_context import WallClock, keys_of
@@ -79,6 +80,20 @@ async def _brain(settings: Settings, _: str) -> SectionResult:
     return SectionResult(not wrong, wrong or f"{brain.label} answered: {reply.text.strip():.80}")
 
 
+async def _web(settings: Settings, _: str) -> SectionResult:
+    if settings.web.search is SearchProvider.NONE:
+        return SectionResult(True, "No search provider; tasks read the pages that they are given.")
+    from remit.brain.tool import web_search  # noqa: PLC0415 - loads a web client
+
+    keys = await asyncio.to_thread(keys_of, settings)
+    found = await web_search.ask(settings.web, keys.token(settings.web.key), "test")
+    if isinstance(found, str):
+        return SectionResult(False, found)
+    first = found[0].partition("\n")[0] if found else ""
+    said = f"{settings.web.search} found {len(found)} pages. {first:.80}".strip()
+    return SectionResult(bool(found), said if found else f"{settings.web.search} found nothing.")
+
+
 async def _calendar(settings: Settings, name: str) -> SectionResult:
     from remit.calendar.client import CalDavClient  # noqa: PLC0415 - for who has an account
     from remit.wiring.calendar import place_of  # noqa: PLC0415 - as above
@@ -124,6 +139,7 @@ async def _hook(settings: Settings, name: str) -> SectionResult:
 
 _TESTS: Final[Mapping[str, Callable[[Settings, str], Awaitable[SectionResult]]]] = {
     "brain": _brain,
+    "web": _web,
     "calendars": _calendar,
     "folders": _folder,
     "projects": _project,

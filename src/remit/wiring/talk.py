@@ -24,13 +24,14 @@ from remit.intake.admit import Intake
 from remit.intake.card import card_lines
 from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
-from remit.intake.plain_reader import OwnerMessage, read_plainly
+from remit.intake.plain_reader import MessageResult, OwnerMessage, read_plainly
 from remit.intake.result_json import message_result_to_json
 from remit.journal.follow import Journal
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Moment, TimeDoubt
 from remit.model import rrule
+from remit.model.codec import JsonMap
 from remit.model.conversation import TalkContext
 from remit.model.ids import Ids, ReviewId, SeriesId, SessionId, TaskId
 from remit.model.permit import Reach, is_same_address
@@ -45,6 +46,7 @@ from remit.review.ask import Inbox
 from remit.settings import Settings
 from remit.store import edits, series, series_orders, tasks
 from remit.store.database import Tx
+from remit.triggers import cue_admission
 from remit.wiring.app_context import AppContext
 
 _BY: Final = "owner: in a conversation"
@@ -65,12 +67,19 @@ class ConversationIntake(Struct, frozen=True):
         return self.is_slow()
 
     async def hear(
-        self, text: str, ref: str, said_at: datetime, context: TalkContext
+        self, text: str, ref: str, said_at: datetime, talk: TalkContext, context: JsonMap
     ) -> UnderstoodMessage:
         source = Source(SourceKind.CONVERSATION, ref)
-        home = context.channel if self._answers_on(context.channel) else None
-        message = OwnerMessage(text=text, source=source, said_at=said_at, talk=context, home=home)
+        home = talk.channel if self._answers_on(talk.channel) else None
+        message = OwnerMessage(
+            text=text, source=source, said_at=said_at, talk=talk, home=home, context=context
+        )
         found = await self.intake.hear(message)
+        if context and not (found.tasks or found.reviews or found.unasked):
+            # A question about a file, or an order with one: whoever does it reads the file.
+            made = cue_admission.cue(text, ref=ref, channel=home or "dashboard")
+            made = replace(made, source=source, context=context, said_at=said_at)
+            found = MessageResult((await self.intake.admit(made),))
         return UnderstoodMessage(
             tasks=found.tasks,
             asked=found.reviews,

@@ -88,7 +88,7 @@ async def test_a_calendar_is_read_with_a_token_that_is_renewed_once(tmp_path: Pa
     radicale.start()
     try:
         async with IdentityServer() as provider, TokenCheck(provider, radicale.port) as check:
-            await _made(radicale)
+            await make_agenda(radicale)
             account = Account(tmp_path, provider, check)
             assert await account.calendars() == ["Agenda"]
             assert provider.asked == []
@@ -110,7 +110,7 @@ async def test_a_calendar_is_read_with_a_token_that_is_renewed_once(tmp_path: Pa
         radicale.stop()
 
 
-async def _made(radicale: Server) -> None:
+async def make_agenda(radicale: Server) -> None:
     dav = CalDavClient(radicale.place)
     await dav.make("/owner/agenda/", "Agenda", "VEVENT")
     await dav.close()
@@ -121,7 +121,7 @@ def test_a_google_calendar_is_added_marked_lost_and_connected_again_in_the_termi
 ) -> None:
     radicale = Server("radicale", tmp_path / "dav")
     radicale.start()
-    asyncio.run(_made(radicale))
+    asyncio.run(make_agenda(radicale))
     try:
         with (
             SignInTown(tmp_path) as town,

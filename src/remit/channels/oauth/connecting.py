@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from msgspec import Struct
 
 from remit.channels.oauth import protocol
+from remit.channels.oauth.accounts import NewAccount
 from remit.channels.oauth.protocol import DeviceCode, TokenGrant, TokenRefusal
 from remit.channels.oauth.providers import CALLBACK, OAuthClient
 from remit.errors import BadInput, Transient
@@ -55,13 +56,15 @@ class SignInAttempt(Struct, frozen=True, kw_only=True):
     """One attempt of one caller to connect one account."""
 
     client: OAuthClient
-    account: str
+    account: str  # its section of the settings, such as `channels.gmail`
     key: str  # of whoever began it: a browser's sign-in
     state: str
     verifier: str
     redirect: str
     url: str  # where the owner signs in
     until: datetime
+    new: NewAccount | None = None  # what is written to the settings once it worked
+    secret: str = ""  # the client secret of a new account
 
     def __repr__(self) -> str:
         return f"SignInAttempt({self.account})"

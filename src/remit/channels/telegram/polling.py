@@ -217,7 +217,7 @@ class TelegramWatch:
         except RemitError as error:
             said = f"This chat could not be connected. {error}"
         else:
-            await self._db.write(pairing.close_code, name)
+            await self._db.write(pairing.use_code, name, found)
         await self._say(message.chat, MarkedText(said))
 
     # Buttons ------------------------------------------------------------------------------------

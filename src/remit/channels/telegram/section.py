@@ -20,6 +20,7 @@ class TelegramSettings(ChannelKind, frozen=True, kw_only=True):
     secret_fields: ClassVar[tuple[str, ...]] = ("token",)
     asks: ClassVar[Mapping[str, tuple[str, str]]] = {
         "token": ("Token", "From @BotFather in Telegram: /newbot makes a bot and shows it."),
+        "url": ("Address", "Only for a Bot API server of your own."),
     }
 
     token: str

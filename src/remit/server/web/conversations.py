@@ -21,9 +21,10 @@ from remit.operations.arguments import (
     RemoveConversation,
 )
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, form, numbers, page
+from remit.server.bodies import EmptyBody, FileNames, RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, form, numbers, page, with_files
 from remit.server.conversations import ident
+from remit.server.task_files import named_files
 from remit.server.web import shell, talk_cards
 from remit.server.web.talk_cards import TaskCard, place_of
 from remit.server.web.task_sections import CardContext
@@ -46,6 +47,7 @@ class TurnForm(RequestBody):
 
     text: Annotated[str, Field(max_length=MAX_TURN)] = ""
     about: Annotated[str, Field(max_length=60)] = ""
+    file: FileNames = ()
 
 
 class NewName(RequestBody):
@@ -178,7 +180,9 @@ async def remove(call: Call) -> CallResult:
 async def _spoken(call: Call, talk: str, said: TurnForm) -> CallResult:
     # The script hears of the answer by the socket.
     patience = 0.0 if call.part else _PATIENCE
-    spoken = await perform(call, NewTurn(talk, said.text, said.about or None, patience))
+    files = await named_files(call, said.file)
+    turn = NewTurn(talk, said.text, said.about or None, patience, files)
+    spoken = await perform(call, turn)
     if call.part:
         drawn = await call.house.db.read(_drawn, [cast("Turn", spoken.value)], place_of(call))
         return _part(call, "parts/turns.html", {"turns": drawn})
@@ -278,8 +282,8 @@ ROUTES: Final = (
     page(f"{_ONE}/rail", rail, "The margin alone"),
     page("/talk/card/{id}", card, "A task in a talk", _FULL),
     page("/talk/task/{id}", line, "A task in the margin"),
-    form("/conversations", begin, "Begin one", TurnForm, messages.SAY),
-    form(_ONE, say, "Say something", TurnForm, messages.SAY),
+    with_files(form("/conversations", begin, "Begin one", TurnForm, messages.SAY)),
+    with_files(form(_ONE, say, "Say something", TurnForm, messages.SAY)),
     form(f"{_ONE}/title", rename, "Give it a name", NewName, messages.RENAME),
     form(f"{_ONE}/delete", remove, "Put it away", EmptyBody, messages.REMOVE),
 )

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 from starlette.responses import Response
 
 from remit.errors import BadInput
@@ -16,11 +16,12 @@ from remit.operations.arguments import NewConversation, NewMessage, NewTask, New
 from remit.operations.messages import HEAR
 from remit.operations.table import perform
 from remit.server import task_files
-from remit.server.bodies import RequestBody, as_list
-from remit.server.call import Call, CallResult, QueryParameter, form, page
+from remit.server.bodies import FileNames, RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, form, page, with_files
 from remit.server.problem import KINDS, Problem
 from remit.server.web import (
     bulk,
+    connect,
     conversations,
     inbox,
     refused,
@@ -47,18 +48,7 @@ class OrderForm(RequestBody):
 
     text: Annotated[str, Field(max_length=_TEXT)] = ""
     project: Annotated[str, Field(max_length=100)] = ""
-    # Each is the hash of a kept file, and its name.
-    file: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=20)] = ()
-
-    @property
-    def attachments(self) -> dict[str, str]:
-        found: dict[str, str] = {}
-        for each in self.file:
-            digest, _, name = each.partition(" ")
-            while found.get(name, digest) != digest:
-                name = f"copy of {name}"
-            found[name] = digest
-        return found
+    file: FileNames = ()
 
 
 async def front(call: Call) -> CallResult:
@@ -82,16 +72,17 @@ async def entrust(call: Call) -> CallResult:
             return shell.part("parts/handed.html", values, 422)
         return await _new(call, values, 422)
     if not heard.tasks and (heard.order is not None or heard.answer is SmallTalk.QUESTION):
-        return await _talked(call, said.text)
+        return await _talked(call, said)
     if call.part:
         return shell.part("parts/handed.html", {"wrong": None, **_receipt(heard)})
     return await _new(call, {"text": "", "wrong": None, **_receipt(heard)})
 
 
-async def _talked(call: Call, text: str) -> CallResult:
+async def _talked(call: Call, said: OrderForm) -> CallResult:
     """Open a conversation with words that are no new task: a question, or about a task."""
+    files = await task_files.named_files(call, said.file)
     talk = str((await perform(call, NewConversation())).content["id"])
-    await perform(call, NewTurn(talk, text, patience=0.0))
+    await perform(call, NewTurn(talk, said.text, attachments=files, patience=0.0))
     return shell.elsewhere(f"/conversations/{talk}#end")
 
 
@@ -110,7 +101,7 @@ async def _around(call: Call) -> dict[str, object]:
 
 async def _heard(call: Call, said: OrderForm) -> MessageResult:
     """What became of the words; work on a project is one task, and is not read as more."""
-    files = said.attachments
+    files = await task_files.named_files(call, said.file)
     if not said.project:
         heard = await perform(call, NewMessage(said.text, attachments=files))
         return cast("MessageResult", heard.value)
@@ -156,7 +147,7 @@ def _receipt(heard: MessageResult) -> dict[str, object]:
 ROUTES: Final = (
     page("/", front, "The front door"),
     page("/new", fresh, "A new task"),
-    form("/new", entrust, "Hand over a task", OrderForm, HEAR),
+    with_files(form("/new", entrust, "Hand over a task", OrderForm, HEAR)),
     page(
         "/new/{id}",
         received,
@@ -186,7 +177,7 @@ PAGES_ROUTES: Final = (
     *task_acts.ROUTES,
     *task_files.PAGES,
     *task_acts.TASK_EDIT_ROUTES,
-    *settings_acts.SIGN_INS_ROUTES,
+    *connect.ROUTES,
     *settings.ROUTES,
     *section_forms.WELCOME_ROUTES,
     *settings_acts.ROUTES,

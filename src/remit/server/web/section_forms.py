@@ -22,9 +22,9 @@ from remit.operations.settings_arguments import (
     TestSection,
 )
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, form, page
-from remit.server.web import settings_sections, shell
+from remit.server.web import connect, settings_sections, shell
 from remit.settings import Settings
 from remit.settings.channels import kinds
 from remit.settings.forms import (
@@ -49,6 +49,7 @@ _BACK: Final = {
     "folders": "inbound",
     "projects": "projects",
     "budget": "brain",
+    "web": "brain",
     "deliver": "policies",
     "server": "tokens",
 }
@@ -77,12 +78,14 @@ async def now_in_file(call: Call) -> Settings:
 
 async def forms_of(call: Call, *names: str) -> list[SectionForm]:
     settings = await now_in_file(call)
-    return [form_for(name, settings) for name in names]
+    forms = [form_for(name, settings) for name in names]
+    return await asyncio.to_thread(sections.with_kept_secrets, forms, settings)
 
 
 async def look(call: Call) -> CallResult:
     """Return the form of one section, or of a new one."""
-    return await _page(call, call.text("section") or "", call.text("kind") or "", {})
+    then = {"then": call.text("then") or ""}
+    return await _page(call, call.text("section") or "", call.text("kind") or "", then)
 
 
 async def save(call: Call) -> CallResult:
@@ -99,7 +102,7 @@ async def save(call: Call) -> CallResult:
             wanted = ChangeSection(section, values)
         answer = await perform(call, wanted)
     except BadInput as bad:
-        more = {"wrong": str(bad), "typed": {**typed, "name": said.name}}
+        more = {"wrong": str(bad), "typed": {**typed, "name": said.name}, "then": said.then}
         return await _page(call, said.section, said.kind, more, 422)
     return await _after_save(call, section, said.then, answer.content)
 
@@ -148,14 +151,26 @@ def _with_switches(
 async def test(call: Call) -> CallResult:
     """Try a section out; a channel by a message that is sent the way every message goes."""
     section = call.read(SectionName).section
-    table, _, name = section.partition(".")
-    if table == CHANNELS:
-        if name not in call.house.outfit.channels:
-            raise NotPossibleNow(_NOT_YET)
-        made = (await perform(call, ChannelTest(name))).content
-        return shell.elsewhere(f"/settings/edit?section={section}&test={made['id']}")
+    if section.startswith(f"{CHANNELS}."):
+        begun = await _begin_test(call, section)
+        return shell.elsewhere(f"/settings/edit?section={section}&test={begun}")
     found = (await perform(call, TestSection(section))).content
     return await _page(call, section, "", {"tested": found})
+
+
+async def _begin_test(call: Call, section: str) -> object:
+    """Send a marked message on a channel; return the task that does."""
+    name = section.partition(".")[2]
+    if name not in call.house.outfit.channels:
+        raise NotPossibleNow(_NOT_YET)
+    return (await perform(call, ChannelTest(name))).content["id"]
+
+
+async def _trial(call: Call) -> object:
+    """Return the test that the address names, if it names one."""
+    if not (tested := call.text("test")):
+        return None
+    return await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
 
 
 async def remove(call: Call) -> CallResult:
@@ -170,26 +185,33 @@ async def remove(call: Call) -> CallResult:
 async def _page(
     call: Call, section: str, kind: str, more: Mapping[str, object], status: int = 200
 ) -> CallResult:
-    settings, tested = await now_in_file(call), call.text("test")
+    settings = await now_in_file(call)
     table = section.partition(".")[0]
     new = section in (CHANNELS, *MANY)
-    trial = None
-    if tested:
-        trial = await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
+    forms = [form_for(f"{section}.new" if new else section, settings, kind)]
     values: dict[str, object] = {
-        "form": form_for(f"{section}.new" if new else section, settings, kind),
+        "form": (await asyncio.to_thread(sections.with_kept_secrets, forms, settings))[0],
         "new": section if new else "",
         "offered": _offered(settings, table),
         "kinds": list(kinds()),
         "back": _BACK.get(table, section),
         "saved": call.text("saved") is not None,
         "typed": {},
+        "then": "",
         "tested": None,
         "secret": None,
-        "trial": trial,
+        "trial": await _trial(call),
+        "pairs": _pairs(settings, section),
+        "people": connect.people(call),
         **more,
     }
     return await shell.page(call, "pages/section.html", {"wrong": None, **values}, status)
+
+
+def _pairs(settings: Settings, section: str) -> bool:
+    """Whether chats are connected with this section by a code."""
+    channel = settings.channels.get(section.removeprefix(f"{CHANNELS}."))
+    return channel is not None and channel.pairing_link("") is not None
 
 
 def _offered(settings: Settings, table: str) -> list[str]:
@@ -208,6 +230,7 @@ ROUTES: Final = (
         QueryParameter("section", "Such as budget, or channels.post.", _TEXT),
         QueryParameter("kind", "Of a new channel.", _TEXT),
         QueryParameter("saved", "It was saved just now.", _TEXT),
+        QueryParameter("then", "The step of the first run to go on with.", _TEXT),
         QueryParameter("test", "A test that was begun.", _TEXT),
         scope=Scope.ADMIN,
     ),
@@ -235,9 +258,11 @@ async def look_welcome(call: Call) -> CallResult:
 
 
 async def test_welcome(call: Call) -> CallResult:
-    """Ask the model one question, and say what came."""
-    call.read(EmptyBody)
-    return await _welcome_page(call, 2, (await perform(call, TestSection("brain"))).content)
+    """Ask the model one question, or send a message on a channel, and say what came."""
+    section = call.read(SectionName).section
+    if section == "brain":
+        return await _welcome_page(call, 2, (await perform(call, TestSection(section))).content)
+    return shell.elsewhere(f"/welcome?step=3&test={await _begin_test(call, section)}")
 
 
 async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) -> CallResult:
@@ -248,12 +273,14 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
         "step": step,
         "steps": [title for title, _ in _STEPS],
         "form": (await forms_of(call, section))[0] if section else None,
-        "mind": settings_sections.mind(call) if section == "brain" else None,
+        "mind": settings_sections.mind(call, settings) if section == "brain" else None,
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
+        "accounts": connect.OFFERED[CHANNELS],
         "channels": list(settings.channels),
         "clock": now,
         "saved": call.text("saved") is not None,
         "tested": tested,
+        "trial": await _trial(call),
     }
     return await shell.page(call, "pages/welcome.html", values)
 
@@ -264,8 +291,9 @@ WELCOME_ROUTES: Final = (
         look_welcome,
         "The first run, in three steps",
         QueryParameter("step", "Which step.", {"type": "integer", "minimum": 1, "maximum": 3}),
-        QueryParameter("saved", "It was saved just now.", {"type": "string"}),
+        QueryParameter("saved", "It was saved just now.", _TEXT),
+        QueryParameter("test", "A test that was begun.", _TEXT),
         scope=Scope.ADMIN,
     ),
-    form("/welcome/test", test_welcome, "Try the model out", EmptyBody, sections.TEST),
+    form("/welcome/test", test_welcome, "Try a step out", SectionName, sections.TEST),
 )

@@ -13,7 +13,14 @@ from remit.operations.password import is_set
 from remit.operations.sections import SAVED
 from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import notices_section, section_forms, settings_sections, shell, task_sections
+from remit.server.web import (
+    connect,
+    notices_section,
+    section_forms,
+    settings_sections,
+    shell,
+    task_sections,
+)
 from remit.settings.channels import kinds
 from remit.settings.forms import SectionForm, names_in
 
@@ -74,8 +81,10 @@ async def _you(call: Call) -> Values:
 
 
 async def _brain(call: Call) -> Values:
-    forms = await section_forms.forms_of(call, "brain", "budget")
-    return {"mind": await asyncio.to_thread(settings_sections.mind, call), "forms": forms}
+    forms = await section_forms.forms_of(call, "brain", "budget", "web")
+    settings = await section_forms.now_in_file(call)
+    mind = await asyncio.to_thread(settings_sections.mind, call, settings)
+    return {"mind": mind, "forms": forms, "removable": bool(settings.brain.model)}
 
 
 async def _inbound(call: Call) -> Values:
@@ -84,7 +93,8 @@ async def _inbound(call: Call) -> Values:
 
 async def _calendars(call: Call) -> Values:
     forms = await section_forms.forms_of(call, "calendar")
-    return {"accounts": await _many(call, "calendars"), "forms": forms}
+    offered = connect.OFFERED["calendars"]
+    return {"accounts": await _many(call, "calendars"), "forms": forms, "offered": offered}
 
 
 async def _many(call: Call, table: str) -> list[SectionForm]:
@@ -102,8 +112,7 @@ async def _channels(call: Call) -> Values:
     return {
         "ways": await settings_sections.ways(call),
         "trial": found,
-        "leaves": None,
-        "finishes": None,
+        "accounts": connect.OFFERED["channels"],
         "coming": [name for name in told.channels if name not in here],
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
     }

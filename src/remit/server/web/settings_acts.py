@@ -1,34 +1,29 @@
 """Form handlers of the settings page: contacts, permissions, tokens, channel tests."""
 
 from typing import Annotated, Final, cast
-from urllib.parse import urlencode
 
 from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
-from remit.channels.oauth.providers import CALLBACK
 from remit.contacts.book import FILE
-from remit.errors import BadInput, Conflict, Transient
+from remit.errors import BadInput, Conflict
 from remit.model.caller import Scope
 from remit.model.notice import Notice
 from remit.model.reply import Policy
 from remit.operations import contacts, entry, upkeep
 from remit.operations.operation import Operation
 from remit.operations.settings_arguments import (
-    BeginSignIn,
     ChangedContact,
     ChannelTest,
-    FinishSignIn,
     NewPermission,
     NewToken,
     RemoveContact,
     SetPassword,
     TriedWay,
 )
-from remit.operations.sign_ins import BEGIN, FINISH
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody, as_list, model_of
-from remit.server.call import Call, CallResult, Does, QueryParameter, Route, form, page
+from remit.server.call import Call, CallResult, Does, form
 from remit.server.web import notices_section, settings, shell
 
 _NAME: Final = 200
@@ -172,88 +167,6 @@ ROUTES: Final = (
         EmptyBody,
         _SIGN_OUT,
     ),
-)
-
-
-_PLACE: Final = "/settings/connect"
-_LONGEST: Final = 4096
-_PASSED_ON: Final = ("code", "state", "error", "iss")
-# Providers add these to a redirect; they are not read.
-_IGNORED: Final = (
-    "error_description", "error_uri", "error_subcode", "scope", "authuser", "hd", "prompt",
-    "session_state", "client_info",
-)  # fmt: skip
-
-
-class FinishForm(RequestBody):
-    """What a provider sent back, from the page that showed it."""
-
-    state: Annotated[str, Field(max_length=_LONGEST)] = ""
-    code: Annotated[str, Field(max_length=_LONGEST)] = ""
-    error: Annotated[str, Field(max_length=_LONGEST)] = ""
-    iss: Annotated[str, Field(max_length=_LONGEST)] = ""
-
-
-async def begin(call: Call) -> CallResult:
-    """Show the link to the provider."""
-    try:
-        made = (await perform(call, call.arguments(BeginSignIn))).content
-    except BadInput as bad:
-        return await settings.section(call, "channels", {"wrong": str(bad)}, 422)
-    return await settings.section(call, "channels", {"leaves": made})
-
-
-async def come_back(call: Call) -> CallResult:
-    """Lead a browser to where its sign-in counts; the provider's site is then behind it."""
-    found = {name: word for name in _PASSED_ON if (word := call.text(name))}
-    if not call.at_pages:
-        return CallResult("", 303, f"{call.callers.pages_url}{CALLBACK}?{urlencode(found)}")
-    # After a redirect from another site a browser withholds the cookie until our own page asks.
-    html = shell.render("pages/signed-in.html", {"next": f"{_PLACE}?{urlencode(found)}"})
-    return CallResult(html, media="text/html")
-
-
-async def ask(call: Call) -> CallResult:
-    """Show the button that finishes the sign-in."""
-    found = {name: call.text(name) or "" for name in _PASSED_ON}
-    return await settings.section(call, "channels", {"finishes": found})
-
-
-async def finish(call: Call) -> CallResult:
-    said = call.read(FinishForm)
-    try:
-        done = await perform(call, FinishSignIn(said.state, said.code, said.error, said.iss))
-    except (BadInput, Transient) as bad:
-        return await settings.section(call, "channels", {"wrong": str(bad)}, 422)
-    return shell.elsewhere(f"/settings/channels#way-{done.content['channel']}")
-
-
-def _parameters(*names: str) -> tuple[QueryParameter, ...]:
-    return tuple(
-        QueryParameter(each, "As the provider sent it.", {"type": "string"}) for each in names
-    )
-
-
-SIGN_INS_ROUTES: Final = (
-    Route(
-        method="GET",
-        path=CALLBACK,
-        does=come_back,
-        says="Where a provider sends the browser back to",
-        gives="Page",
-        query=_parameters(*_PASSED_ON, *_IGNORED),
-        public=True,
-        page=True,
-    ),
-    page(
-        _PLACE,
-        ask,
-        "Finish a sign-in",
-        *_parameters(*_PASSED_ON),
-        scope=Scope.ADMIN,
-    ),
-    form("/settings/channels/{name}/connect", begin, "Sign in for a channel", EmptyBody, BEGIN),
-    form(_PLACE, finish, "Finish a sign-in", FinishForm, FINISH),
 )
 
 

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit import __version__
 from remit.brain.choose import NOTHING_THINKS, ModelRole
@@ -86,6 +87,7 @@ class ChannelSection(Struct, frozen=True, kw_only=True):
     off: bool = False
     own: bool = False  # Remit's own; nothing to test
     signs_in: bool = False  # the owner signs in for it at its provider
+    pairs: bool = False  # a chat is connected by a code
 
 
 class ChannelTestView(Struct, frozen=True):
@@ -99,8 +101,8 @@ class ChannelTestView(Struct, frozen=True):
     ended: bool
 
 
-def mind(call: Call) -> BrainSection:
-    settings = call.house.settings
+def mind(call: Call, settings: Settings) -> BrainSection:
+    """Return what thinks by these settings; the file may be newer than what runs."""
     kind, found = settings.brain.kind, model_choice(settings)
     said = {"scripted": f"A script answers: {settings.brain.script}.", "none": NOTHING_THINKS}.get(
         kind
@@ -108,7 +110,8 @@ def mind(call: Call) -> BrainSection:
     models = tuple((_ROLES[role], str(model)) for role, model in found.models.items())
     if settings.brain.fallback.model:
         models += (("While that is down", settings.brain.fallback.model),)
-    ready = call.house.thinks
+    running = settings == call.house.settings
+    ready = call.house.thinks if running else found.ready or kind == "scripted"
     if ready and not found.ready and said is None:
         said = "A brain of your own is plugged in."
     return BrainSection(ready, said or found.sentence, models)
@@ -130,7 +133,22 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
     )
     called = task_sections.called(chosen)
     found = (_way(each, called[name], states[name], off.get(name)) for name, each in chosen.items())
-    return own, *found
+    return own, *(_unpaired(each) if _lacks_chat(call, each) else each for each in found)
+
+
+def _lacks_chat(call: Call, way: ChannelSection) -> bool:
+    """Whether a channel works, but no chat on it is the owner's yet."""
+    if not way.pairs or way.kind != "ok":
+        return False
+    try:
+        return not call.house.permits.reaches_owner(way.name)
+    except RemitError:
+        return False  # the contacts cannot be read; their own page says so
+
+
+def _unpaired(way: ChannelSection) -> ChannelSection:
+    said = "No chat is connected with you yet. Show a code, and send it to the bot."
+    return replace(way, kind="you", word="No chat yet", mark="you", said=said, todo="")
 
 
 def _way(
@@ -150,6 +168,7 @@ def _way(
         aliases=state.aliases,
         off=off is not None,
         signs_in=chosen.sign_in is not None,
+        pairs=chosen.pairing_link("") is not None,
     )
 
 
@@ -215,7 +234,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
     """Return the health of this Remit, part by part."""
     house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
     told = await house.db.read(events.last)
-    brain = mind(call)
+    brain = mind(call, call.house.settings)
     found = [
         HealthFinding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
         HealthFinding(

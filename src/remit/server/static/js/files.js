@@ -22,12 +22,13 @@ function list(input, told) {
   drop.type = "button"; drop.className = "btn ghost s"; drop.textContent = "Remove";
   drop.addEventListener("click", () => line.remove());
   line.className = "row small"; line.append(told.name, field, drop);
-  input.closest(".attach").querySelector("ul").append(line);
+  input.form.querySelector(".attach ul").append(line);
 }
 
 for (const input of document.querySelectorAll("[data-files]")) {
   const button = input.form.querySelector("[type=submit]");
-  input.form.addEventListener("reset", () => input.closest(".attach").querySelector("ul").replaceChildren());
+  input.removeAttribute("name"); // without this script the form itself carries the files
+  input.form.addEventListener("reset", () => input.form.querySelector(".attach ul").replaceChildren());
   input.addEventListener("change", async () => {
     button.disabled = true;
     for (const file of input.files) {

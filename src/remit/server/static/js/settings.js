@@ -1,4 +1,5 @@
 // What a browser keeps for itself: look, keys, notices. And forms that need no button.
+import { refresh } from "./live.js";
 import { on as noticesOn, turn } from "./notices.js";
 
 document.documentElement.classList.add("js");
@@ -26,3 +27,5 @@ if (button) {
   button.addEventListener("click", async () => { await turn(!noticesOn()); show(); });
   show();
 }
+// What nobody pushes to a page is asked for until it has come.
+setInterval(() => document.querySelectorAll("[data-poll]").forEach(refresh), 1500);

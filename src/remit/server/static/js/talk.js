@@ -45,6 +45,9 @@ async function send(event) {
     box.focus();
     return;
   }
+  const typed = box.value;
+  form.reset(); // the files went with it
+  box.value = typed;
   keep();
   box.removeAttribute("aria-invalid");
   await fetchNew();

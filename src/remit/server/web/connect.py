@@ -1,0 +1,246 @@
+"""Connect a channel or calendars on a page: sign in at the provider, or pair a chat by a code."""
+
+from collections.abc import Mapping
+from typing import Annotated, Final
+from urllib.parse import urlencode
+
+from pydantic import Field
+
+from remit.channels import pairing
+from remit.channels.oauth.accounts import KINDS, provider_of
+from remit.channels.oauth.providers import CALLBACK
+from remit.errors import BadInput, NotFound, NotPossibleNow, RemitError, Transient
+from remit.model.caller import Scope
+from remit.operations import sign_ins, upkeep
+from remit.operations.settings_arguments import (
+    AddAccount,
+    BeginCalendarSignIn,
+    BeginSignIn,
+    FinishSignIn,
+    PairChannel,
+)
+from remit.operations.table import perform
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, Route, form, page
+from remit.server.page_language import say
+from remit.server.web import shell
+
+_PLACE: Final = "/settings/connect"
+_ACCOUNT: Final = "/settings/account"
+_LONGEST: Final = 4096
+_PASSED_ON: Final = ("code", "state", "error", "iss")
+# Providers add these to a redirect; they are not read.
+_IGNORED: Final = (
+    "error_description", "error_uri", "error_subcode", "scope", "authuser", "hd", "prompt",
+    "session_state", "client_info",
+)  # fmt: skip
+_TITLES: Final = {"gmail": "Gmail", "outlook": "Outlook", "google": "Google Calendar"}
+OFFERED: Final[Mapping[str, tuple[tuple[str, str], ...]]] = {
+    table: tuple((kind, _TITLES[kind]) for kind, each in KINDS.items() if each == table)
+    for table in ("channels", "calendars")
+}
+_AT_HOME: Final = (
+    "A provider sends your browser back to the machine that Remit runs on. "
+    "Sign in there: `remit open` opens these pages."
+)
+_NOT_YET: Final = "Remit is taking up the new settings. Try again in a moment."
+
+
+class AccountForm(RequestBody):
+    """A new account that the owner signs in for."""
+
+    kind: Annotated[str, Field(max_length=60)]
+    name: Annotated[str, Field(max_length=60)] = ""
+    user: Annotated[str, Field(max_length=320)] = ""
+    client_id: Annotated[str, Field(max_length=500)] = ""
+    client_secret: Annotated[str, Field(max_length=500)] = ""
+    url: Annotated[str, Field(max_length=500)] = ""
+
+
+class FinishForm(RequestBody):
+    """What a provider sent back, from the page that showed it."""
+
+    state: Annotated[str, Field(max_length=_LONGEST)] = ""
+    code: Annotated[str, Field(max_length=_LONGEST)] = ""
+    error: Annotated[str, Field(max_length=_LONGEST)] = ""
+    iss: Annotated[str, Field(max_length=_LONGEST)] = ""
+
+
+class PairForm(RequestBody):
+    """Whose chat it is; empty: the owner's."""
+
+    to: Annotated[str, Field(max_length=200)] = ""
+
+
+# Sign in ------------------------------------------------------------------------------------------
+
+
+async def look(call: Call) -> CallResult:
+    """Ask for what a new account needs."""
+    kind = call.text("kind") or ""
+    return await _page(call, {"form": AccountForm(kind=kind, name=kind)})
+
+
+async def add(call: Call) -> CallResult:
+    """Show the link to the provider of a new account; what is wrong is said beside the form."""
+    said = call.read(AccountForm)
+    try:
+        _check_at_home(call)
+        made = (await perform(call, AddAccount(**said.model_dump()))).content
+    except BadInput as bad:
+        return await _page(call, {"form": said, "wrong": str(bad)}, 422)
+    return await _page(call, {"leaves": made, "back": KINDS[said.kind]})
+
+
+async def begin(call: Call) -> CallResult:
+    """Show the link to the provider of a channel."""
+    return await _begin(call, call.arguments(BeginSignIn), "channels")
+
+
+async def begin_calendar(call: Call) -> CallResult:
+    return await _begin(call, call.arguments(BeginCalendarSignIn), "calendars")
+
+
+async def _begin(call: Call, said: BeginSignIn | BeginCalendarSignIn, back: str) -> CallResult:
+    try:
+        _check_at_home(call)
+        made = (await perform(call, said)).content
+    except BadInput as bad:
+        return await _page(call, {"wrong": str(bad), "back": back}, 422)
+    return await _page(call, {"leaves": made, "back": back})
+
+
+def _check_at_home(call: Call) -> None:
+    if call.is_public:
+        raise BadInput(_AT_HOME)
+
+
+async def come_back(call: Call) -> CallResult:
+    """Lead a browser to where its sign-in counts; the provider's site is then behind it."""
+    found = {name: word for name in _PASSED_ON if (word := call.text(name))}
+    if not call.at_pages:
+        return CallResult("", 303, f"{call.callers.pages_url}{CALLBACK}?{urlencode(found)}")
+    # After a redirect from another site a browser withholds the cookie until our own page asks.
+    html = shell.render("pages/signed-in.html", {"next": f"{_PLACE}?{urlencode(found)}"})
+    return CallResult(html, media="text/html")
+
+
+async def ask(call: Call) -> CallResult:
+    """Show the button that finishes the sign-in."""
+    return await _page(call, {"finishes": {name: call.text(name) or "" for name in _PASSED_ON}})
+
+
+async def finish(call: Call) -> CallResult:
+    said = call.read(FinishForm)
+    try:
+        done = await perform(call, FinishSignIn(said.state, said.code, said.error, said.iss))
+    except (BadInput, Transient) as bad:
+        return await _page(call, {"wrong": str(bad)}, 422)
+    table, _, name = str(done.content["section"]).partition(".")
+    return shell.elsewhere(f"/settings/{table}#way-{name}")
+
+
+# Pair ---------------------------------------------------------------------------------------------
+
+
+async def pair(call: Call) -> CallResult:
+    """Show a code that connects a chat; it is shown once, and its state is followed."""
+    name, said = call.path["name"], call.read(PairForm)
+    if name not in call.house.outfit.channels:
+        raise NotPossibleNow(_NOT_YET)
+    try:
+        made = (await perform(call, PairChannel(name, said.to.strip() or None))).content
+    except (BadInput, NotFound) as bad:
+        return await _page(call, {"wrong": str(bad), "pairs": _pairs(call, name)}, 422)
+    digest = pairing.digest_of(str(made["code"]))
+    around = {"pairing": made, "pairs": _pairs(call, name), **await _state(call, name, digest)}
+    return await _page(call, around)
+
+
+async def look_pairing(call: Call) -> CallResult:
+    """Return what became of a code so far."""
+    found = await _state(call, call.path["name"], call.text("of") or "")
+    return shell.part("parts/pairing.html", found)
+
+
+async def _state(call: Call, name: str, digest: str) -> dict[str, object]:
+    now = call.house.clock.now()
+    state = await call.house.db.read(pairing.state_of, name, digest, now)
+    return {"channel": name, "digest": digest, "state": state.value}
+
+
+def _pairs(call: Call, name: str) -> Mapping[str, object]:
+    return {"name": name, "people": people(call)}
+
+
+def people(call: Call) -> list[str]:
+    """Return the contacts; none if their file cannot be read, which their own page says."""
+    try:
+        return call.house.permits.names()
+    except RemitError:
+        return []
+
+
+async def _page(call: Call, more: Mapping[str, object], status: int = 200) -> CallResult:
+    values: dict[str, object] = {
+        "form": None, "leaves": None, "finishes": None, "pairing": None, "pairs": None,
+        "wrong": None, "back": "channels", "title": say("Connect"), **more,
+    }  # fmt: skip
+    said = values["form"]
+    if isinstance(said, AccountForm):
+        provider = provider_of(said.kind)
+        values |= {"provider": provider.called, "needs_secret": provider.needs_secret}
+        values |= {"title": _TITLES[said.kind], "back": KINDS[said.kind]}
+    return await shell.page(call, "pages/connect.html", values, status)
+
+
+def _parameters(*names: str) -> tuple[QueryParameter, ...]:
+    return tuple(
+        QueryParameter(each, "As the provider sent it.", {"type": "string"}) for each in names
+    )
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path=CALLBACK,
+        does=come_back,
+        says="Where a provider sends the browser back to",
+        gives="Page",
+        query=_parameters(*_PASSED_ON, *_IGNORED),
+        public=True,
+        page=True,
+    ),
+    page(_PLACE, ask, "Finish a sign-in", *_parameters(*_PASSED_ON), scope=Scope.ADMIN),
+    form(_PLACE, finish, "Finish a sign-in", FinishForm, sign_ins.FINISH),
+    page(
+        _ACCOUNT,
+        look,
+        "A new account to sign in for",
+        QueryParameter("kind", "gmail, outlook or google.", {"type": "string"}),
+        scope=Scope.ADMIN,
+    ),
+    form(_ACCOUNT, add, "Sign in for a new account", AccountForm, sign_ins.ADD),
+    form(
+        "/settings/channels/{name}/connect",
+        begin,
+        "Sign in for a channel",
+        EmptyBody,
+        sign_ins.BEGIN,
+    ),
+    form(
+        "/settings/calendars/{name}/connect",
+        begin_calendar,
+        "Sign in for a calendar account",
+        EmptyBody,
+        sign_ins.BEGIN_CALENDAR,
+    ),
+    form("/settings/channels/{name}/pair", pair, "Pair a chat", PairForm, upkeep.PAIR_CHANNEL),
+    page(
+        "/settings/channels/{name}/pairing",
+        look_pairing,
+        "What became of a pairing code",
+        QueryParameter("of", "The digest of the code.", {"type": "string"}),
+        scope=Scope.ADMIN,
+    ),
+)
