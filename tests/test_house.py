@@ -3,14 +3,13 @@
 import ast
 import re
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterator
 from importlib.metadata import requires
 from pathlib import Path
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
-
-from tests.measures import doubled_names, public_classes
 
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -31,6 +30,9 @@ BANNED_NAMES = re.compile(
     "Beside|Came|Carrier|Course|Desk|Door|Heard|Herald|House|Kept|Landed|Left|Line|Meant|Mirror"
     "|Outfit|Purse|Said|Seat|Seen|Taken|Told|Twins|Wish|Woven"
 )
+
+# Names of parameters and variables that say nothing about the thing.
+PARTICIPLES = {"said", "told", "came", "heard", "meant"}
 
 # All that a lock may say: a remark, pins, hashes, and who asked for what.
 LOCK_LINE = re.compile(
@@ -64,53 +66,49 @@ def test_a_file_fits_in_the_head() -> None:
     assert long == {}
 
 
-def test_a_function_fits_on_the_screen() -> None:
-    long = [
-        f"{_name(path)}:{node.lineno} {node.name}"
-        for path in SOURCES
-        for node in _walk(path)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or node.lineno) - node.lineno >= MOST_LINES_PER_FUNCTION
-    ]
+def test_the_code_keeps_the_rules_on_names_and_sizes() -> None:
+    """One test, so that every file is parsed once."""
+    broken, classes = list[str](), defaultdict[str, list[str]](list)
+    for path in PYTHON:
+        tree = ast.parse(path.read_text())
+        broken += [f"{_name(path)}: {sentence}" for sentence in _broken_anywhere(path, tree)]
+        if path.is_relative_to(ROOT / "src"):
+            broken += [f"{_name(path)}: {sentence}" for sentence in _broken_in_source(tree)]
+            for node in tree.body:
+                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                    classes[node.name].append(f"{_name(path)}:{node.lineno}")
+    for name, places in classes.items():
+        if len(places) > 1 or BANNED_NAMES.fullmatch(name):
+            broken.append(f"{name} in {' and '.join(places)}: give it a name of its own.")
 
-    assert long == []
-
-
-def test_a_file_opens_with_a_headline() -> None:
-    mute = [_name(path) for path in PYTHON if not ast.get_docstring(_parse(path))]
-
-    assert mute == []
-
-
-def test_a_name_says_what_the_thing_is() -> None:
-    classes = [
-        f"{_name(path)}:{node.lineno} {node.name}"
-        for path in PYTHON
-        for node in _walk(path)
-        if isinstance(node, ast.ClassDef) and EMPTY_CLASS.search(node.name)
-    ]
-    modules = [_name(path) for path in PYTHON if EMPTY_MODULE.search(path.stem)]
-
-    assert classes + modules == []
+    assert broken == []
 
 
-def test_a_public_class_has_a_name_of_its_own() -> None:
-    doubled = [
-        f"{name} is the name of several classes, in {' and '.join(places)}; name each apart."
-        for name, places in doubled_names(public_classes(ROOT / "src")).items()
-    ]
+def _broken_anywhere(path: Path, tree: ast.Module) -> Iterator[str]:
+    if not ast.get_docstring(tree):
+        yield "it has no headline."
+    if EMPTY_MODULE.search(path.stem):
+        yield "the name of the file says nothing."
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef) and EMPTY_CLASS.search(node.name):
+            yield f"{node.name} in line {node.lineno} says nothing."
 
-    assert doubled == []
 
-
-def test_a_public_class_is_not_a_riddle() -> None:
-    banned = [
-        f"{name} in {' and '.join(places)} says nothing to a newcomer: name it for what it is."
-        for name, places in public_classes(ROOT / "src").items()
-        if BANNED_NAMES.fullmatch(name)
-    ]
-
-    assert banned == []
+def _broken_in_source(tree: ast.Module) -> Iterator[str]:
+    """Functions fit on the screen; no parameter and no variable is named by a participle."""
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if (node.end_lineno or node.lineno) - node.lineno >= MOST_LINES_PER_FUNCTION:
+            yield f"{node.name} in line {node.lineno} is too long."
+        names = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+        names |= {
+            each.id
+            for each in ast.walk(node)
+            if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)
+        }
+        for name in sorted(names & PARTICIPLES):
+            yield f"{name} in {node.name} (line {node.lineno}) does not say what the thing is."
 
 
 def test_a_lock_holds_names_versions_and_hashes_alone() -> None:
@@ -191,14 +189,6 @@ def _texts(folder: Path) -> Iterator[Path]:
             yield from _texts(path)
         elif path.is_file() and path.suffix in TEXT and path.name != ".coverage":
             yield path
-
-
-def _parse(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
-
-
-def _walk(path: Path) -> Iterator[ast.AST]:
-    return ast.walk(_parse(path))
 
 
 def _lines(path: Path) -> int:

@@ -62,7 +62,7 @@ class Owner:
         task, now = await self._db.read(tasks.get, task_id), self._clock.now()
         if not _is_to_come(task, now):
             return await self._do(moves.hasten, task_id, version)
-        beside = _beside(task, self._ids, now)
+        beside = _copy_for_now(task, self._ids, now)
         if version is None:
             return await self._write(_run_beside, task_id, beside, now)
         return await self._write(tasks.matching, version, _run_beside, task_id, beside, now)
@@ -196,7 +196,7 @@ def _run_beside(tx: Tx, task_id: TaskId, beside: Task, now: datetime) -> Task:
     return moves.hasten(tx, task_id, now)
 
 
-def _beside(task: Task, ids: Ids, now: datetime) -> Task:
+def _copy_for_now(task: Task, ids: Ids, now: datetime) -> Task:
     """Return the same work for now; two requests within a minute are one."""
     minute = now.replace(second=0, microsecond=0)
     return replace(
@@ -239,7 +239,7 @@ def _unsent(task: Task) -> list[Delivery]:
 
 def _context(task: Task) -> JsonMap:
     """Return the context of the new task: which deliveries it leaves out, and why."""
-    kept = {name: said for name, said in task.context.items() if name != LEFT_OUT}
+    kept = {name: value for name, value in task.context.items() if name != LEFT_OUT}
     whole = [each for each in task.delivery if each.part == 0]
     out = [each for each in whole if _is_out(each, task)]
     if not out or len(out) == len(whole):

@@ -13,6 +13,7 @@ from playwright.sync_api import Page, Worker, expect
 
 from remit.brain.scripted import parse
 from remit.model.ids import TaskId
+from remit.model.review import Review
 from remit.store import push, reviews
 from tests.browser.conftest import PATIENCE, Visit
 from tests.browser.site import Site, barriers
@@ -234,9 +235,13 @@ def test_approve_on_a_notice_opens_the_card_and_decides_nothing_by_itself(
     task = TaskId(str(site.post("/api/tasks", {"text": "Apply for the visa"})["id"]))
     page = _opened(visit, site)
     worker = _Worker(page, site)
-    while not (asked := site.do(site.house.db.read(reviews.of_task, task))):
+
+    async def asked() -> list[Review]:
+        return await site.house.db.read(reviews.of_task, task)
+
+    while not (found := site.do(asked())):
         page.wait_for_timeout(50)
-    review = asked[0]
+    review = found[0]
     note = {"title": "Remit", "body": "Nina needs you.", "href": f"/inbox/{review.id}", "tag": "r"}
     page.goto("about:blank")
     worker.alone()
@@ -249,5 +254,5 @@ def test_approve_on_a_notice_opens_the_card_and_decides_nothing_by_itself(
     expect(page.get_by_role("heading", name="Single or multiple entry?").first).to_be_visible()
     digest = page.locator("#decide input[name=digest]").get_attribute("value")
     assert digest, "an answer counts only for what the card shows"
-    (after,) = site.do(site.house.db.read(reviews.of_task, task))
+    (after,) = site.do(asked())
     assert after.decision is None

@@ -109,7 +109,7 @@ def test_a_denial_says_whom_and_where() -> None:
 )
 def test_what_is_no_span_of_hours_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(BadInput, match="22:00-07:00"):
-        QuietHours.of(text)
+        QuietHours.parse(text)
 
 
 spans = st.tuples(*(st.tuples(st.integers(0, 23), st.integers(0, 59)) for _ in range(2))).filter(
@@ -124,7 +124,7 @@ moments = st.integers(0, 366 * 86400).map(
 def test_a_quiet_ends_and_does_not_come_back_at_once(
     span: tuple[tuple[int, int], tuple[int, int]], now: datetime
 ) -> None:
-    quiet = QuietHours.of("{:02}:{:02}-{:02}:{:02}".format(*span[0], *span[1]))
+    quiet = QuietHours.parse("{:02}:{:02}-{:02}:{:02}".format(*span[0], *span[1]))
 
     until = quiet.until(now, BERLIN)
 
@@ -144,6 +144,6 @@ def test_a_quiet_ends_and_does_not_come_back_at_once(
     ],
 )
 def test_the_hour_of_the_change_is_read_once(now: str, until: str | None) -> None:
-    found = QuietHours.of("22:00-02:30").until(datetime.fromisoformat(now), BERLIN)
+    found = QuietHours.parse("22:00-02:30").until(datetime.fromisoformat(now), BERLIN)
 
     assert found == (datetime.fromisoformat(until) if until else None)

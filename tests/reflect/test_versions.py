@@ -56,8 +56,8 @@ async def test_a_change_is_in_the_journal_once_and_its_texts_are_kept(tmp_path: 
 
         (version,) = await kept.history()
         assert await told(house) == ["a was learned"]
-        assert kept.kept(FILE, version.was) == "default\n"
-        assert kept.kept(FILE, version.digest) == "one\n"
+        assert kept.read_earlier(FILE, version.was) == "default\n"
+        assert kept.read_earlier(FILE, version.digest) == "one\n"
     assert guidelines(tmp_path) == "one\n"
     modes = {path.stat().st_mode & 0o777 for path in (tmp_path / "rules/versions").iterdir()}
     assert modes == {0o600}
@@ -101,7 +101,7 @@ async def test_what_was_written_by_hand_is_not_lost_unless_that_is_said(tmp_path
         assert guidelines(tmp_path) == "one\nby hand\n"
         back = await kept.revert("r", force=True)
 
-        assert kept.kept(FILE, back.was) == "one\nby hand\n"
+        assert kept.read_earlier(FILE, back.was) == "one\nby hand\n"
     assert guidelines(tmp_path) == "default\n"
 
 

@@ -40,8 +40,8 @@ async def test_a_reply_by_whatsapp_finds_its_task_and_is_a_turn_where_it_was_bor
         (delivery,) = (await house.get(task_id)).delivery
 
         reply = wrote("wamid.9", "is it done?", reply_to=delivery.receipt)
-        first = await house.house.talk.came(reply)
-        again = await house.house.talk.came(reply)
+        first = await house.house.talk.receive(reply)
+        again = await house.house.talk.receive(reply)
         assert first is not None
         assert again is not None
         await house.run()
@@ -56,8 +56,8 @@ async def test_what_the_owner_writes_out_of_the_blue_begins_a_talk_of_that_chann
     tmp_path: Path,
 ) -> None:
     async with owned(tmp_path) as house:
-        one = await house.house.talk.came(wrote("1", "Remind me tomorrow at 9 to call mom"))
-        two = await house.house.talk.came(wrote("2", "cancel it"))
+        one = await house.house.talk.receive(wrote("1", "Remind me tomorrow at 9 to call mom"))
+        two = await house.house.talk.receive(wrote("2", "cancel it"))
         assert one is not None
         assert two is not None
         await house.run()
@@ -70,10 +70,10 @@ async def test_what_the_owner_writes_out_of_the_blue_begins_a_talk_of_that_chann
 
 async def test_a_stranger_and_a_picture_say_nothing(tmp_path: Path) -> None:
     async with owned(tmp_path) as house:
-        assert await house.house.talk.came(wrote("3", "cancel it", sender="4915199")) is None
-        assert await house.house.talk.came(wrote("4", "  ")) is None
+        assert await house.house.talk.receive(wrote("3", "cancel it", sender="4915199")) is None
+        assert await house.house.talk.receive(wrote("4", "  ")) is None
         assert (
-            await house.house.talk.came(InboundMessage("r", "whatsapp", {"progress": "read"}))
+            await house.house.talk.receive(InboundMessage("r", "whatsapp", {"progress": "read"}))
             is None
         )
         assert await house.house.db.read(conversations.recent) == []

@@ -121,7 +121,7 @@ def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
     way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
 
     assert isinstance(way, CheckCommand)
-    assert [each.origin for each in way.every] == ["mypy", "pyright"]
+    assert [each.origin for each in way.all_commands] == ["mypy", "pyright"]
     assert way.lacks == ("the project uses go, which is not installed",)
 
 
@@ -223,7 +223,7 @@ def test_settings_come_before_project_json_before_what_is_seen(
 
     origins = [
         way.origin
-        for way in map(ways.of, ("typecheck", "lint", "build"))
+        for way in map(ways.command_for, ("typecheck", "lint", "build"))
         if isinstance(way, CheckCommand)
     ]
     assert origins == ["go", "project.json", "the settings"]

@@ -69,7 +69,7 @@ def can_be_carried_out(
     """Whether a tool is there for it, and its tests are chosen by a file or by a name."""
     if criterion.activity not in ACTIVITIES:
         return criterion.activity == "critic"
-    way = ways.of(criterion.activity)
+    way = ways.command_for(criterion.activity)
     if not isinstance(way, CheckCommand):
         return ways.is_idle(criterion.activity) or criterion.timing is Timing.DEFERRED
     if criterion.pattern is None or files_called(criterion.pattern, changed):

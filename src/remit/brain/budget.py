@@ -171,7 +171,7 @@ def sentence(over: OverLimit, wanted: Usage) -> str:
     limit, unit = over.limit, over.limit.unit
     may = f"{_KINDS[limit.scope]} may use {_amount(over.most, unit)}{_WHEN[limit.scope]}"
     used = f"used or set aside: {_number(over.used, unit)}"
-    next_ = f"the next request may take {_number(unit.of(wanted), unit)}"
+    next_ = f"the next request may take {_number(unit.amount(wanted), unit)}"
     whose = "the day's limit for this task" if limit.scope is LimitScope.DAY else "the limit"
     step = f"by {_amount(limit.step, unit)} " if limit.step else ""
     return f"{may}; {used}; {next_}. Approve to raise {whose} {step}and go on."

@@ -34,9 +34,9 @@ _PRICED: Final = {
 
 def reckon(prompt: Prompt, answer: int) -> Usage:
     """Return the tokens of the whole prompt and of the longest answer; one request."""
-    said = (prompt.whole, *prompt.earlier, *(each.name + each.says for each in prompt.tools))
+    texts = (prompt.whole, *prompt.earlier, *(each.name + each.says for each in prompt.tools))
     schemas = (text_of(each.schema) for each in prompt.tools)
-    size = sum(len(text.encode("utf-8", "replace")) for text in (*said, *schemas))
+    size = sum(len(text.encode("utf-8", "replace")) for text in (*texts, *schemas))
     return Usage(tokens=math.ceil(size / _BYTES) + answer, requests=1)
 
 

@@ -319,12 +319,12 @@ class CalDavClient:
     ) -> tuple[bytes, httpx2.Response]:
         """One exchange: redirects to where we may go are followed, a wish for digest is met."""
         target = await self._safe(self._within(url))
-        told = {"depth": depth, "content-type": kind, **(headers or {})}
+        all_headers = {"depth": depth, "content-type": kind, **(headers or {})}
         refused: str | None = None
         for _ in range(_MOST_HOPS + 1):
             auth, token = await self._auth(target, refused)
             shown = {"authorization": f"Bearer {token}"} if token else {}
-            body, answer = await self._exchange(method, target, content, told | shown, auth)
+            body, answer = await self._exchange(method, target, content, all_headers | shown, auth)
             if answer.status_code in _REDIRECTS and method in ("PROPFIND", "GET", "REPORT"):
                 onward = self._within(urljoin(target, answer.headers.get("location", "")))
                 target = await self._safe(onward)
@@ -356,8 +356,8 @@ class CalDavClient:
         except TimeoutError:
             raise Transient(f"{self._who} gave no whole answer in {self._seconds:g} s.") from None
         except httpx2.HTTPError as error:
-            said = type(error).__name__
-            raise Transient(f"{self._who} cannot be reached ({said}).") from None
+            error_name = type(error).__name__
+            raise Transient(f"{self._who} cannot be reached ({error_name}).") from None
 
     async def _read_body(self, answer: httpx2.Response) -> bytes:
         found = bytearray()
@@ -383,7 +383,7 @@ class CalDavClient:
         status = answer.status_code
         if HTTPStatus(200) <= status < HTTPStatus(300):
             return
-        said = f"{self._who} answered {status} to {method}"
+        text = f"{self._who} answered {status} to {method}"
         match status:
             case HTTPStatus.UNAUTHORIZED:
                 what = "sign-in" if self._place.renew else "user and password"
@@ -391,10 +391,10 @@ class CalDavClient:
                     f"{self._who} does not take the {what} (401). {self._place.todo}".rstrip()
                 )
             case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
-                raise ResourceGone(f"{said}: there is nothing at {answer.url.path:.100}.")
+                raise ResourceGone(f"{text}: there is nothing at {answer.url.path:.100}.")
             case HTTPStatus.PRECONDITION_FAILED:
-                raise WriteConflict(f"{said}: it is not as we saw it.", status, body)
+                raise WriteConflict(f"{text}: it is not as we saw it.", status, body)
             case _ if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-                raise Transient(f"{said}.")
+                raise Transient(f"{text}.")
             case _:
-                raise CalendarDeclined(f"{said}.", status, body)
+                raise CalendarDeclined(f"{text}.", status, body)

@@ -69,8 +69,8 @@ def read(
         start=start,
         length=length,
         rules=tuple(read_rule(line.value, limits) for line in written),
-        extras=() if replaces else tuple(values.extras(component.every("RDATE"), zones)),
-        excluded=() if replaces else tuple(values.stamps(component.every("EXDATE"), zones)),
+        extras=() if replaces else tuple(values.extras(component.properties("RDATE"), zones)),
+        excluded=() if replaces else tuple(values.stamps(component.properties("EXDATE"), zones)),
         replaces=replaces,
         onward=onward,
         sequence=_sequence(component),
@@ -145,7 +145,7 @@ def _due(start: CalendarTime, due: CalendarTime, *, repeats: bool) -> CalendarTi
 
 def _written(component: CalendarComponent, *names: str) -> list[CalendarProperty]:
     """Return the properties of these names that are not empty; clients leave empty ones."""
-    return [line for name in names for line in component.every(name) if line.value.strip("; ")]
+    return [line for name in names for line in component.properties(name) if line.value.strip("; ")]
 
 
 def _stamp(component: CalendarComponent, name: str, zones: Zones) -> CalendarTime | None:
@@ -191,8 +191,8 @@ def _replaces(component: CalendarComponent, zones: Zones) -> tuple[CalendarTime 
 
 
 def _sequence(component: CalendarComponent) -> int:
-    said = component.says("SEQUENCE").strip()
-    return int(said) if said.isdecimal() and len(said) < 12 else 0  # noqa: PLR2004 - any number
+    text = component.says("SEQUENCE").strip()
+    return int(text) if text.isdecimal() and len(text) < 12 else 0  # noqa: PLR2004 - any number
 
 
 def _texts_and_flags(

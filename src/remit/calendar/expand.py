@@ -85,13 +85,13 @@ def _address(line: str) -> str | None:
     address = _ADDRESS.fullmatch(found[found.lastindex or 0]) if found else None
     if found is None or address is None:
         return None
-    said = address[1].lower()
+    address_text = address[1].lower()
     for name, value in _PARAMETERS.findall(found[2]):
         acts_for = name.upper() == "SENT-BY"
-        other = name.upper() == "EMAIL" and value.strip('"').lower() != said
+        other = name.upper() == "EMAIL" and value.strip('"').lower() != address_text
         if acts_for or other:
             return None
-    return said
+    return address_text
 
 
 Knows: TypeAlias = Callable[[str], bool]  # whether an address belongs to a contact
@@ -130,8 +130,8 @@ class CalendarReader(Struct, frozen=True):
         starts = tuple(_occurrence(slot, taint) for slot in found.slots)
         idle = frozenset(slot.key for slot in found.slots if slot.flags & IDLE)
         # Of a change that was refused the owner is told; the rest starts.
-        told = next((each.why for each in found.refused), None)
-        return ReadResource(_with(resource, window.until, told), starts, idle, since, fresh)
+        refusal = next((each.why for each in found.refused), None)
+        return ReadResource(_with(resource, window.until, refusal), starts, idle, since, fresh)
 
     async def _expanded(self, body: str, window: TimeWindow) -> Expansion | str:
         if entry.is_ours(body):

@@ -107,8 +107,8 @@ def _described(task: Task) -> str:
         Status.FAILED: "It failed.",
         Status.PAUSED: "It is paused.",
     }
-    said = (notes.get(task.status, ""), task.result_summary or "", task.instructions)
-    return "\n".join(filter(None, said))[:_MOST_TEXT]
+    parts = (notes.get(task.status, ""), task.result_summary or "", task.instructions)
+    return "\n".join(filter(None, parts))[:_MOST_TEXT]
 
 
 def _utc(at: datetime) -> str:

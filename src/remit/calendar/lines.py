@@ -43,7 +43,7 @@ class CalendarComponent(Struct):
         found = self.lines.get(name)
         return found[0] if found else None
 
-    def every(self, name: str) -> list[CalendarProperty]:
+    def properties(self, name: str) -> list[CalendarProperty]:
         return self.lines.get(name, [])
 
     def says(self, name: str) -> str:

@@ -114,8 +114,8 @@ class RadicaleProcess:
     async def _answers(self) -> None:
         for _ in range(_PATIENCE):
             if not self.alive:
-                said = f"its process ended; {self._own.folder / 'log'} says why"
-                raise Permanent(said)
+                text = f"its process ended; {self._own.folder / 'log'} says why"
+                raise Permanent(text)
             with suppress(OSError):
                 _, writer = await asyncio.open_connection(HOST, self._own.port)
                 writer.close()
@@ -205,20 +205,20 @@ def read(home: Path) -> dict[str, dict[str, bool]]:
 def put(home: Path, account: str, name: str, *, marked: bool) -> None:
     """Store the owner's choice for one calendar."""
     with locked(home):
-        said = read(home)
-        said.setdefault(account, {})[name] = marked
-        text = json.dumps(said, ensure_ascii=False, indent=1, sort_keys=True)
+        marks = read(home)
+        marks.setdefault(account, {})[name] = marked
+        text = json.dumps(marks, ensure_ascii=False, indent=1, sort_keys=True)
         write_atomic(home / FILE, text, mode=PRIVATE)
 
 
 def is_marked(
-    found: client.RemoteCalendar, named: Collection[str], said: Mapping[str, bool]
+    found: client.RemoteCalendar, named: Collection[str], values: Mapping[str, bool]
 ) -> bool:
     """Whether a calendar starts work; it may be named by name or by path."""
     called = (found.name, found.path.rstrip("/").rpartition("/")[2], found.path)
     for each in called:
-        if each in said:
-            return said[each]
+        if each in values:
+            return values[each]
     return any(each in named for each in called)
 
 

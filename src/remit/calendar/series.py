@@ -339,8 +339,8 @@ def _changed(
 
 def _detached(change: CalendarEntry, home: ExpansionContext) -> list[EventOccurrence]:
     """Return an override whose series is missing: only this one was an invitation."""
-    meant = change.replaces or change.start
-    return _in_window([_changed(meant, _origin(meant, home), change, home)], home)
+    slot = change.replaces or change.start
+    return _in_window([_changed(slot, _origin(slot, home), change, home)], home)
 
 
 def _put(

@@ -117,8 +117,8 @@ class TodoSync:
             task = await self._db.read(tasks.get, copy.task_id)
             ticked = stands != ics.status(task)
             what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
-            told: JsonMap = {"what": what, "status": stands[:20]}
-            await self._db.write(todo_sync.note, task.id, told, self._clock.now())
+            details: JsonMap = {"what": what, "status": stands[:20]}
+            await self._db.write(todo_sync.note, task.id, details, self._clock.now())
             # The note is the task's last change now, so the to-do is newer than what they wrote.
             task = await self._db.read(tasks.get, copy.task_id)
             # An empty digest: it is written in any case.
@@ -180,8 +180,8 @@ class TodoSync:
 
 def _sequence(body: str) -> int:
     """Return the SEQUENCE of a to-do; 0 if it is no sensible number."""
-    said = entry.value(body, "SEQUENCE")
-    return min(int(said), _MAX_SEQUENCE) if said.isdecimal() and said.isascii() else 0
+    text = entry.value(body, "SEQUENCE")
+    return min(int(text), _MAX_SEQUENCE) if text.isdecimal() and text.isascii() else 0
 
 
 def _task_of(path: str) -> TaskId | None:

@@ -62,7 +62,7 @@ def responses(root: Answer, who: str) -> list[MultistatusItem]:
     """Return all items of a multistatus, in order."""
     if root.tag != f"{DAV}multistatus":
         raise Permanent(f"{who} answered {root.tag[:60]!r}; a multistatus was expected.")
-    return [said for each in root.iterfind(f"{DAV}response") if (said := _item(each)) is not None]
+    return [item for each in root.iterfind(f"{DAV}response") if (item := _item(each)) is not None]
 
 
 def token(root: Answer) -> str:

@@ -161,11 +161,11 @@ def _onsets(part: CalendarComponent, window: TimeWindow, budget: ExpansionBudget
     """Return when a part of a zone begins, in the wall time that it ends."""
     first = _wall(part.says("DTSTART"))
     found = {first} | {
-        _wall(one) for line in part.every("RDATE") for one in line.value.split(",") if one
+        _wall(one) for line in part.properties("RDATE") for one in line.value.split(",") if one
     }
     since = window.since.astimezone(UTC).replace(tzinfo=None) - _LOOK_BACK
     until = window.until.astimezone(UTC).replace(tzinfo=None) + _LOOK_AHEAD
-    for line in part.every("RRULE"):
+    for line in part.properties("RRULE"):
         rule = read_rule(line.value, budget.limits)
         if rule.freq in recurrence_times.COUNTED:
             raise UnfitCalendar(f"it turns its clocks {rule.freq}; YEARLY would be understood")

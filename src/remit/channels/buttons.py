@@ -120,40 +120,43 @@ class ChatButtons:
             return ButtonReply(_PROMPTS[answer], asks_for_text=True)
         return await self._decided(review, answer, text, press)
 
-    async def take_text(self, came: InboundMessage, text: str) -> ButtonReply | None:
+    async def take_text(self, message: InboundMessage, text: str) -> ButtonReply | None:
         """Use a message as the text that a button asked for; None if none did.
 
         The same message again, after a crash, is recognised and not used twice.
         """
-        waits = _waits_for(came)
-        if await self._db.read(_is_used, came.ref):
+        waits = _waits_for(message)
+        if await self._db.read(_is_used, message.ref):
             return ButtonReply("")
-        told = await self._db.read(meta.get, waits)
-        row = json.loads(told) if told else {}
+        stored = await self._db.read(meta.get, waits)
+        row = json.loads(stored) if stored else {}
         late = row and self._clock.now() >= moment(row["until"])
-        if not row or row.get("ref", came.ref) != came.ref or late:
+        if not row or row.get("ref", message.ref) != message.ref or late:
             return None
         review = await self._db.read(_find, ReviewId(row["review"]))
         if review is None or review.decision is not None or not text.strip():
-            await self._db.write(_use, came, waits, self._clock.now())
+            await self._db.write(_use, message, waits, self._clock.now())
             unfit = _UNFIT if review is None else _EMPTY
             return ButtonReply(_already(review) if review and review.decision else unfit)
-        return await self._with_text(review, row, came, text)
+        return await self._with_text(review, row, message, text)
 
     async def _with_text(
-        self, review: Review, row: JsonMap, came: InboundMessage, text: str
+        self, review: Review, row: JsonMap, message: InboundMessage, text: str
     ) -> ButtonReply:
         """Another text is shown once more; a remark or an answer counts at once."""
-        press, waits = ButtonPress(came.channel, came.sender, came.ref), _waits_for(came)
+        press, waits = (
+            ButtonPress(message.channel, message.sender, message.ref),
+            _waits_for(message),
+        )
         if row["word"] == ReviewAnswer.EDIT:
-            draft = {**row, "ref": came.ref, "text": text}
+            draft = {**row, "ref": message.ref, "text": text}
             buttons = await self._db.write(_drafted, review, press, draft)
             shown = f"This will be sent instead:\n\n{text}"
             return ButtonReply(shown, buttons=buttons)
-        await self._db.write(meta.put, waits, text_of({**row, "ref": came.ref}))
-        said = await self._decided(review, ReviewAnswer(str(row["word"])), text, press)
-        await self._db.write(_use, came, waits, self._clock.now())
-        return said
+        await self._db.write(meta.put, waits, text_of({**row, "ref": message.ref}))
+        reply = await self._decided(review, ReviewAnswer(str(row["word"])), text, press)
+        await self._db.write(_use, message, waits, self._clock.now())
+        return reply
 
     async def _decided(
         self, review: Review, answer: ReviewAnswer, text: str | None, press: ButtonPress
@@ -214,8 +217,8 @@ def _pressed(tx: Tx, press: ButtonPress) -> tuple[Review, str, str | None] | But
     if found is None or review is None:
         return ButtonReply(_UNFIT)
     word = found["word"]
-    told = meta.get(tx, _waits(press.channel, press.address))
-    draft = json.loads(told).get("text") if told else None
+    stored = meta.get(tx, _waits(press.channel, press.address))
+    draft = json.loads(stored).get("text") if stored else None
     text = draft if word in (_SEND_EDITED, _DISCARD) else None
     known = meta.get(tx, _KEY) or ""
     made = _signed(known, review, word, press.channel, press.address, text or "")
@@ -249,8 +252,8 @@ def _waits(channel: str, address: str) -> str:
     return f"buttons:text:{channel}:{address}"
 
 
-def _waits_for(came: InboundMessage) -> str:
-    return _waits(came.channel, came.sender)
+def _waits_for(message: InboundMessage) -> str:
+    return _waits(message.channel, message.sender)
 
 
 def _used(data: str) -> str:
@@ -261,6 +264,6 @@ def _is_used(tx: Tx, data: str) -> bool:
     return inbound.is_known(tx, _used(data))
 
 
-def _use(tx: Tx, came: InboundMessage, waits: str, now: datetime) -> None:
+def _use(tx: Tx, message: InboundMessage, waits: str, now: datetime) -> None:
     meta.delete(tx, waits)
-    inbound.take(tx, [InboundMessage(_used(came.ref), came.channel, {})], now)
+    inbound.take(tx, [InboundMessage(_used(message.ref), message.channel, {})], now)

@@ -46,17 +46,17 @@ def _state(
     name: str, chosen: ChannelSettings, keys: ChannelSecrets, wrong: str | None, off: str | None
 ) -> ChannelState:
     if off is not None:
-        verdict, said, todo, ready = "fail", f"off: {off}", f"remit channels on {name}", False
+        verdict, sentence, todo, ready = "fail", f"off: {off}", f"remit channels on {name}", False
     elif wrong is not None:
-        verdict, said, todo, ready = (
+        verdict, sentence, todo, ready = (
             "fail",
             wrong,
             f"Fix [channels.{name}] in settings.toml.",
             False,
         )
     else:
-        verdict, said, todo, ready = _health(name, chosen, keys)
-    return ChannelState(name, chosen.kind, verdict, said, todo, chosen.aliases, ready)
+        verdict, sentence, todo, ready = _health(name, chosen, keys)
+    return ChannelState(name, chosen.kind, verdict, sentence, todo, chosen.aliases, ready)
 
 
 def _health(name: str, chosen: ChannelSettings, keys: ChannelSecrets) -> tuple[str, str, str, bool]:
@@ -65,8 +65,8 @@ def _health(name: str, chosen: ChannelSettings, keys: ChannelSecrets) -> tuple[s
     except RemitError as error:
         return "fail", str(error), "", False
     if missing:
-        said = f"lacks {', '.join(missing)}: nothing goes out before it is set"
-        return "warn", said, f"remit secrets set {missing[0]}", False
+        sentence = f"lacks {', '.join(missing)}: nothing goes out before it is set"
+        return "warn", sentence, f"remit secrets set {missing[0]}", False
     if chosen.sign_in is not None and (problem := _sign_in_problem(chosen.sign_in, keys)):
         return "warn", problem, f"remit channels connect {name}", False
     if warning := chosen.warning(name):
@@ -84,8 +84,8 @@ def _with_chat(state: ChannelState, chosen: ChannelSettings, home: Path) -> Chan
         return state  # the doctor says what is wrong with it
     if any(each.role == OWNER and state.name in each.lines for each in book):
         return state
-    said, todo = "has no chat of yours yet", f"remit channels pair {state.name}"
-    return replace(state, verdict="warn", said=said, todo=todo)
+    text, todo = "has no chat of yours yet", f"remit channels pair {state.name}"
+    return replace(state, verdict="warn", said=text, todo=todo)
 
 
 def _sign_in_problem(chosen: OAuthSettings, keys: ChannelSecrets) -> str:

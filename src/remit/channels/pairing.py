@@ -88,10 +88,10 @@ def state_of(tx: Tx, channel: str, digest: str, now: datetime) -> PairingState:
 
 
 def _get(tx: Tx, channel: str) -> PairingCode | None:
-    told = meta.get(tx, _key(channel))
-    if told is None:
+    stored = meta.get(tx, _key(channel))
+    if stored is None:
         return None
-    row = json.loads(told)
+    row = json.loads(stored)
     return PairingCode(row["digest"], moment(row["until"]), row["contact"], row["wrong"])
 
 

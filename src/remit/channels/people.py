@@ -105,10 +105,10 @@ def wrote(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Ar
 def words_of(body: JsonMap) -> str:
     """Return what a message says; for media, what it is."""
     text, media = body.get("text"), body.get("media")
-    said = text.strip() if isinstance(text, str) else ""
+    words = text.strip() if isinstance(text, str) else ""
     kept = bool(files_in(body))
     label = media.get("label") if isinstance(media, dict) and not kept else None
-    return "\n".join(filter(None, (said, f"[{label}, not opened]" if label else "")))
+    return "\n".join(filter(None, (words, f"[{label}, not opened]" if label else "")))
 
 
 def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = None) -> Cue:

@@ -37,8 +37,8 @@ def build_channels(
     tidy = InboundCleanup(keep, db, clock, background)
     renewal = SignInWatch(keys, clock, background)
     hooks = {name: each.hook(name, sections, keys) for name, each in sections.items()}
-    heard = {name: hook for name, hook in hooks.items() if hook is not None}
-    return ChannelRegistry(made, ways, heard, (watch, tidy, renewal))
+    hooks_in_use = {name: hook for name, hook in hooks.items() if hook is not None}
+    return ChannelRegistry(made, ways, hooks_in_use, (watch, tidy, renewal))
 
 
 class SignInWatch:

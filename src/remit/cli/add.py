@@ -66,12 +66,12 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     settings, when = house_settings.load(), moment(at, in_)
     often = _repeats(settings, every, cron, tz, when)
     start = stamp(when) if when and not often else None
-    said = NewMessage(_typed(text), start, NewRepeats.from_series(often), priority, dry_run, wait)
-    said, on = replace(said, watch=_watch(watch, watch_for)), _project_fields(project, files, prd)
-    said = replace(said, attachments={} if dry_run else _upload_files(settings, file))
-    given: NewTask | NewMessage = said
+    order = NewMessage(_typed(text), start, NewRepeats.from_series(often), priority, dry_run, wait)
+    order, on = replace(order, watch=_watch(watch, watch_for)), _project_fields(project, files, prd)
+    order = replace(order, attachments={} if dry_run else _upload_files(settings, file))
+    given: NewTask | NewMessage = order
     if as_is or work or on.project or (channel, content, to) != (None, None, None):
-        given = _as_is(on, said, work, NewDelivery(channel or "dashboard", to, content))
+        given = _as_is(on, order, work, NewDelivery(channel or "dashboard", to, content))
     stays = partial(_wait, timeout=timeout) if wait else _receipt
     return (_rehearse if dry_run else stays)(settings, key, given, json=json)
 
@@ -88,23 +88,23 @@ def _upload_files(settings: Settings, paths: tuple[Path, ...]) -> dict[str, str]
             except OSError as error:
                 sentence = f"{path} cannot be read: {error.strerror}."
                 raise BadInput(sentence, field="file") from None
-            told = way.ask(KeepFile(path.name, content))
-            found[str(told["name"])] = str(told["sha256"])
+            answer = way.ask(KeepFile(path.name, content))
+            found[str(answer["name"])] = str(answer["sha256"])
     return found
 
 
-def _as_is(on: NewTask, said: NewMessage, work: tuple[str, ...], delivery: NewDelivery) -> NewTask:
+def _as_is(on: NewTask, order: NewMessage, work: tuple[str, ...], delivery: NewDelivery) -> NewTask:
     """One task with these words, which are not read."""
     return replace(
         on,
-        text=said.text,
+        text=order.text,
         work=[*work],
         delivery=[delivery],
-        scheduled_for=said.scheduled_for,
-        repeats=said.repeats,
-        priority=said.priority,
-        watch=said.watch,
-        attachments=said.attachments,
+        scheduled_for=order.scheduled_for,
+        repeats=order.repeats,
+        priority=order.priority,
+        watch=order.watch,
+        attachments=order.attachments,
     )
 
 
@@ -120,13 +120,13 @@ def _receipt(
     settings: Settings, key: str | None, order: NewTask | NewMessage, *, json: bool
 ) -> int:
     with remit_client.opened(settings) as way:
-        told = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
+        answer = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
         serves = way.serves
     if json:
-        out.emit(told)
+        out.emit(answer)
     else:
-        receipt.show(settings, told, serves=serves, read=isinstance(order, NewMessage))
-    if told["tasks"] and not serves:
+        receipt.show(settings, answer, serves=serves, read=isinstance(order, NewMessage))
+    if answer["tasks"] and not serves:
         out.say(remit_client.NOBODY)
     return codes.DONE
 
@@ -159,12 +159,12 @@ def _rehearse(
             raise BadInput(f"{sentence} rehearse contract` says.", field="dry-run")
         sentence = "--dry-run reads your words; with --text, --to, --channel, --work or --as-is"
         raise BadInput(f"{sentence} there is nothing to read.", field="dry-run")
-    told = remit_client.rehearse(settings, order)
+    result = remit_client.rehearse(settings, order)
     if json:
-        out.emit(told)
+        out.emit(result)
     else:
-        receipt.rehearse(told, receipt.owners_zone(settings))
-    return codes.WAITS if told["questions"] else codes.DONE
+        receipt.rehearse(result, receipt.owners_zone(settings))
+    return codes.WAITS if result["questions"] else codes.DONE
 
 
 def _wait(
@@ -177,17 +177,17 @@ def _wait(
 ) -> int:
     """Wait until every task rests; the exit code is the worst of them."""
     with remit_client.opened(settings, works=True) as way:
-        told = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
+        answer = _receipt_of_key(settings, key, order) or _submit(settings, way, key, order)
         ended = [
             _wait_for(settings, way, TaskId(str(each["id"])), timeout)
-            for each in receipt.maps(told, "tasks")
+            for each in receipt.maps(answer, "tasks")
         ]
     if json:
         with glance(settings.database) as tx:
             shown: list[Json] = [task_to_json(tx, task.id) for task in ended]
-        out.emit({**told, "tasks": shown})
+        out.emit({**answer, "tasks": shown})
     elif not ended:
-        receipt.show(settings, told, serves=True, read=True)
+        receipt.show(settings, answer, serves=True, read=True)
     for task in () if json else ended:
         wait_for_task.result(settings, task, json=False)
     return _worst_code(ended)

@@ -24,15 +24,15 @@ def verify(*, json: AsJson = False) -> int:
     path = house_settings.load().database
     # Remit may be working: without one snapshot, its writes would look like damage.
     with glance(path) as tx, tx.snapshot(), out.working("Reading the journal"):
-        found, told = list(store_audit.complaints(tx)), events.last(tx)
-    sentence = f"Everything is as it was written: {words.count(told, 'event')}."
+        found, event_count = list(store_audit.complaints(tx)), events.last(tx)
+    sentence = f"Everything is as it was written: {words.count(event_count, 'event')}."
     if found:
         sentence = (
             f"{words.count(len(found), 'thing')} not as written: {read_only.location(path)} "
             "is damaged, or something else than Remit changed it. Keep a copy of it, then put the "
             "newest backup in place with `remit restore`."
         )
-    payload: JsonMap = {"whole": not found, "events": told, "complaints": [*found]}
+    payload: JsonMap = {"whole": not found, "events": event_count, "complaints": [*found]}
     return out.done(json, payload, sentence, data="\n".join(found)) or int(bool(found))
 
 

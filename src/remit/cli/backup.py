@@ -47,9 +47,11 @@ def restore(
     settings = house_settings.load()
     held = _restore_file(settings, file, yes) if file else _hold_back_server(settings, yes)
     restored = str(file) if file else None
-    told: JsonMap = {"restored": restored, "paused": held.paused, "asked": held.asked}
+    content: JsonMap = {"restored": restored, "paused": held.paused, "asked": held.asked}
     return out.done(
-        json, told, data=f"Restored. {_paused_sentence(held.paused)}{_asked_sentence(held.asked)}"
+        json,
+        content,
+        data=f"Restored. {_paused_sentence(held.paused)}{_asked_sentence(held.asked)}",
     )
 
 

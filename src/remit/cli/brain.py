@@ -32,21 +32,22 @@ def show(*, json: AsJson = False) -> int:
     kind = settings.brain.kind
     found = model_choice(settings)
     ready = found.ready or kind == "scripted"
-    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": NOTHING_THINKS}.get(
-        kind
-    )
-    said = said or found.sentence
+    sentence = {
+        "scripted": f"A script answers: {settings.brain.script}.",
+        "none": NOTHING_THINKS,
+    }.get(kind)
+    sentence = sentence or found.sentence
     exam = _exam(settings, found)
     second = second_choice(settings)
     if json:
         models: dict[str, Json] = {role: str(model) for role, model in found.models.items()}
-        told: JsonMap = {"kind": kind, "ready": ready, "models": models}
-        told |= {"detail": said, "exam": exam}
+        content: JsonMap = {"kind": kind, "ready": ready, "models": models}
+        content |= {"detail": sentence, "exam": exam}
         if second is not None:
-            told["fallback"] = {"detail": second.sentence, "exam": _exam(settings, second)}
-        out.emit(told)
+            content["fallback"] = {"detail": second.sentence, "exam": _exam(settings, second)}
+        out.emit(content)
     else:
-        out.line(StyledText(kind, "bold"), f": {said}")
+        out.line(StyledText(kind, "bold"), f": {sentence}")
         if exam:
             out.line(exam)
         if second is not None:
@@ -89,8 +90,10 @@ def use(
             f"{settings.brain.kind}, and that counts. Unset it.",
             field="kind",
         )
-    said = {"local": _LOCAL, "none": NOTHING_THINKS}.get(kind) or model_choice(settings).sentence
-    return out.done(json, {"kind": kind, "detail": " ".join(said.split())}, data=said)
+    sentence = {"local": _LOCAL, "none": NOTHING_THINKS}.get(kind) or model_choice(
+        settings
+    ).sentence
+    return out.done(json, {"kind": kind, "detail": " ".join(sentence.split())}, data=sentence)
 
 
 @app.command("test")

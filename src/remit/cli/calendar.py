@@ -26,11 +26,11 @@ def ls(*, json: AsJson = False) -> int:
     settings = house_settings.load()
     with glance(settings.database) as tx:
         found, refused = calendars.list_calendars(tx), calendars.refused(tx)
-    told: JsonMap = {
+    content: JsonMap = {
         "calendars": [_to_json(each) for each in found],
         "refused": [{"uid": each.uid, "path": each.path, "why": each.why} for each in refused],
     }
-    out.listing(json, told, [_row(each) for each in found])
+    out.listing(json, content, [_row(each) for each in found])
     for account in () if json else accounts(settings):
         if account not in {each.account for each in found}:
             out.say(f"{account}: {UNSEEN}.")

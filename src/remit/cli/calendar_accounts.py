@@ -76,8 +76,8 @@ def unmark(name: Name, /, *, json: AsJson = False) -> int:
 def sync(*, json: AsJson = False) -> int:
     """Look at every calendar now. The own one is there only while Remit is up."""
     answered = int(str(remit_client.ask(SyncCalendars())["noted"]))
-    told = f"{words.count(answered, 'account')} answered. `remit calendar` shows them."
-    return out.done(json, {"answered": answered}, told)
+    text = f"{words.count(answered, 'account')} answered. `remit calendar` shows them."
+    return out.done(json, {"answered": answered}, text)
 
 
 def password(*, rotate: Rotate = False, json: AsJson = False) -> int:
@@ -112,13 +112,13 @@ def _mark(name: str, marked: bool, as_json: bool) -> int:
     each = _find(settings, name)
     own_server.put(settings.home, each.account, each.name, marked=marked)
     what = "starts work" if marked else "starts nothing any more"
-    told: JsonMap = {"account": each.account, "name": each.name, "marked": marked}
-    return out.done(as_json, told, f"{each.account}/{each.name} {what}, from the next look on.")
+    content: JsonMap = {"account": each.account, "name": each.name, "marked": marked}
+    return out.done(as_json, content, f"{each.account}/{each.name} {what}, from the next look on.")
 
 
-def _find(settings: Settings, said: str) -> StoredCalendar:
+def _find(settings: Settings, text: str) -> StoredCalendar:
     """Return the one calendar with this name."""
-    account, _, name = said.rpartition("/")
+    account, _, name = text.rpartition("/")
     with glance(settings.database) as tx:
         known = calendars.list_calendars(tx)
     found = [
@@ -129,10 +129,10 @@ def _find(settings: Settings, said: str) -> StoredCalendar:
     ]
     if len(found) > 1:
         named = ", ".join(f"{each.account}/{each.name}" for each in found)
-        raise BadInput(f"{said!r:.60} may be {named}; say which.", field="name")
+        raise BadInput(f"{text!r:.60} may be {named}; say which.", field="name")
     if not found:
         there = ", ".join(f"{each.account}/{each.name}" for each in known) or UNSEEN
-        raise NotFound("calendar", f"{said!r:.60}; there are: {there}")
+        raise NotFound("calendar", f"{text!r:.60}; there are: {there}")
     return found[0]
 
 
@@ -151,5 +151,5 @@ def _show(name: str, *, as_json: bool) -> int:
         f"{name} has {words.count(len(found), 'calendar')}, and none of them starts work yet. "
         "`remit calendar sync` looks at them, and `remit calendar mark NAME` lets one start work."
     )
-    told: JsonMap = {"account": name, "found": [*found]}
-    return out.done(as_json, told, sentence, data="\n".join(found))
+    content: JsonMap = {"account": name, "found": [*found]}
+    return out.done(as_json, content, sentence, data="\n".join(found))

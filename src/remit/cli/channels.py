@@ -150,12 +150,12 @@ def _pair_owner(name: str, *, as_json: bool) -> int:
     while True:
         with remit_client.opened(house_settings.load()) as way:
             try:
-                told = way.ask(PairChannel(name))
+                answer = way.ask(PairChannel(name))
             except (NotFound, ServerRefusal) as error:
                 if codes.of_error(error) != codes.NOT_FOUND or clock.seconds() >= until:
                     raise
             else:
-                return _show_code(told, as_json=as_json, hint="" if way.serves else _START)
+                return _show_code(answer, as_json=as_json, hint="" if way.serves else _START)
         clock.pause(_PAUSE)
 
 
@@ -170,16 +170,16 @@ def pair(
     """Make a code that connects a chat with you, or with a contact, once."""
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
-        told = way.ask(PairChannel(_find_channel(settings, name), to))
+        answer = way.ask(PairChannel(_find_channel(settings, name), to))
         hint = "" if way.serves else _START
-    return _show_code(told, as_json=json, hint=hint)
+    return _show_code(answer, as_json=json, hint=hint)
 
 
-def _show_code(told: JsonMap, *, as_json: bool, hint: str) -> int:
-    who = f"{told['contact']} must open" if told["contact"] else "open"
-    way = f"Within 15 minutes {who} {told['link']} and press Start,"
+def _show_code(content: JsonMap, *, as_json: bool, hint: str) -> int:
+    who = f"{content['contact']} must open" if content["contact"] else "open"
+    way = f"Within 15 minutes {who} {content['link']} and press Start,"
     code = "or send the bot this code, which works once:"
-    out.done(as_json, told, way, code, data=str(told["code"]))
+    out.done(as_json, content, way, code, data=str(content["code"]))
     if hint and not as_json:
         out.say(hint)
     return codes.DONE
@@ -193,10 +193,10 @@ def switch_on(
     json: AsJson = False,
 ) -> int:
     """Use a channel again that switched itself off; what waited for it goes on."""
-    told = remit_client.ask(SwitchChannelOn(_find_channel(house_settings.load(), name)))
-    waited = words.count(int(str(told["released"])), "task")
-    now = f"is on again; {waited} waited for it." if told["wasOff"] else "was on."
-    return out.done(json, told, f"{told['channel']} {now}")
+    answer = remit_client.ask(SwitchChannelOn(_find_channel(house_settings.load(), name)))
+    waited = words.count(int(str(answer["released"])), "task")
+    now = f"is on again; {waited} waited for it." if answer["wasOff"] else "was on."
+    return out.done(json, answer, f"{answer['channel']} {now}")
 
 
 @app.command("test")
@@ -212,16 +212,16 @@ def try_out(
     settings = house_settings.load()
     channel = _find_channel(settings, name)
     with remit_client.opened(settings, works=True) as way:
-        task, heard = _send(settings, way, ChannelTest(channel, to)), way.serves
+        task, is_running = _send(settings, way, ChannelTest(channel, to)), way.serves
     delivery = task.delivery[0]
-    report = _report(settings, channel, delivery, wait) if heard else None
+    report = _report(settings, channel, delivery, wait) if is_running else None
     # A new connection: the server closes an idle one.
     with remit_client.opened(settings) as way:
         asked, released = _settle(settings, way, channel, task)
     if json:
-        told: JsonMap = {"channel": channel, "taskId": task.id, "status": delivery.status.value}
-        told |= {"receipt": delivery.receipt, "reason": delivery.reason, "asked": asked}
-        out.emit(told | {"report": report, "released": released})
+        content: JsonMap = {"channel": channel, "taskId": task.id, "status": delivery.status.value}
+        content |= {"receipt": delivery.receipt, "reason": delivery.reason, "asked": asked}
+        out.emit(content | {"report": report, "released": released})
     else:
         word, style = _OUTCOMES[delivery.status]
         why = {
@@ -233,7 +233,7 @@ def try_out(
         out.line(StyledText(word, style), why.get(delivery.status, unknown))
         if report is not None:
             out.line(f"The provider reports: {report}")
-        elif not heard:
+        elif not is_running:
             out.hint("No Remit runs here, so no report can come in.")
         if released:
             out.say(f"{words.count(released, 'task')} that waited for this channel: on it goes.")
@@ -259,10 +259,10 @@ def _report(settings: Settings, channel: str, delivery: Delivery, wait: float) -
     while True:
         with glance(settings.database) as tx:
             reports = inbound.beginning(tx, f"{channel} report {delivery.receipt} ")
-        told = {str(cast("JsonMap", notation.loads(body))["progress"]) for body in reports}
-        if told & _LAST_WORDS or clock.seconds() >= until:
+        states = {str(cast("JsonMap", notation.loads(body))["progress"]) for body in reports}
+        if states & _LAST_WORDS or clock.seconds() >= until:
             known = ("read", "delivered", "failed", "sent")
-            return next((word for word in known if word in told), None)
+            return next((word for word in known if word in states), None)
         clock.pause(_PAUSE)
 
 
@@ -281,16 +281,16 @@ def _settle(settings: Settings, way: RemitClient, channel: str, task: Task) -> t
     return asked[-1] if asked else "", released
 
 
-def _find_channel(settings: Settings, said: str) -> str:
+def _find_channel(settings: Settings, text: str) -> str:
     """Return the channel with this name."""
-    word = said.strip().casefold()
+    word = text.strip().casefold()
     for name, chosen in settings.channels.items():
         if word in (name, *(alias.strip().casefold() for alias in chosen.aliases)):
             return name
     if word == "dashboard":
         raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
     known = ", ".join(settings.channels) or "none but the dashboard"
-    raise NotFound("channel", f"{said!r:.60}; there are: {known}")
+    raise NotFound("channel", f"{text!r:.60}; there are: {known}")
 
 
 def _to_json(state: ChannelState) -> JsonMap:

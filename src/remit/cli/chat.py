@@ -94,8 +94,8 @@ class _Chat:
 
     def _say(self, line: str) -> None:
         """Say it, and wait until it is answered."""
-        said = self._door.ask(NewTurn(self._talk, line), new_key())
-        n = int(str(cast("JsonMap", said["turn"])["turnNumber"]))
+        answer = self._door.ask(NewTurn(self._talk, line), new_key())
+        n = int(str(cast("JsonMap", answer["turn"])["turnNumber"]))
         until = clock.seconds() + _PATIENCE
         while not any(turn.answers == n for turn in self._news()):
             if clock.seconds() >= until:
@@ -146,11 +146,11 @@ class _Chat:
 
     def _untold(self) -> bool:
         """Whether a task from here has a result that was not posted yet."""
-        said = [turn for turn in conversations.turns(self._tx, self._talk) if turn.answers is None]
+        turns = [turn for turn in conversations.turns(self._tx, self._talk) if turn.answers is None]
         return any(
             task.status in _TOLD
             and self._is_from_here(task)
-            and not any(_reports_on(turn, task) for turn in said)
+            and not any(_reports_on(turn, task) for turn in turns)
             for task in conversations.tasks_in(self._tx, self._talk)
         )
 
@@ -194,8 +194,8 @@ def _typed_lines() -> Iterator[str | None]:
 
 def _reports_on(turn: Turn, task: Task) -> bool:
     """Whether a turn reports the current state of a task."""
-    told = any(ref.task_id == task.id for ref in turn.task_refs)
-    return told and turn.role is not Role.USER and turn.said_at >= task.last_updated
+    is_about_task = any(ref.task_id == task.id for ref in turn.task_refs)
+    return is_about_task and turn.role is not Role.USER and turn.said_at >= task.last_updated
 
 
 def _is_far(task: Task) -> bool:

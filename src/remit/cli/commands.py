@@ -88,9 +88,9 @@ class Flag:
     __slots__ = ("help", "leading_hyphen", "names", "shown")
 
     def __init__(
-        self, said: str, *names: str, leading_hyphen: bool = False, shown: bool = True
+        self, text: str, *names: str, leading_hyphen: bool = False, shown: bool = True
     ) -> None:
-        self.help = said
+        self.help = text
         self.names = names
         self.leading_hyphen = leading_hyphen
         self.shown = shown
@@ -99,9 +99,9 @@ class Flag:
 class CommandGroup:
     """Commands under one word: `remit hooks add`."""
 
-    def __init__(self, name: str, said: str | None = None) -> None:
+    def __init__(self, name: str, text: str | None = None) -> None:
         self.name = name
-        self.help = said
+        self.help = text
         self.commands: dict[str, Command | str] = {}  # or the place to import it from
         self.default_command: Command | None = None
 

@@ -166,9 +166,9 @@ def connect(home: Path, *, quiet: float = QUIET_SECONDS) -> ServerConnection | s
 
 def _open(home: Path) -> tuple[ServerAddress, http.client.HTTPConnection] | str:
     try:
-        told = json.loads((home / "server.json").read_text(encoding="utf-8"))
+        fields = json.loads((home / "server.json").read_text(encoding="utf-8"))
         token = (home / "token").read_text(encoding="utf-8").strip()
-        url, pid = str(told["url"]), int(told["pid"])
+        url, pid = str(fields["url"]), int(fields["pid"])
         os.kill(pid, 0)
     except (OSError, ValueError, KeyError, TypeError):
         return "it has not said where it listens."

@@ -35,23 +35,23 @@ app = CommandGroup("contacts")
 @app.command("list")
 def everyone(*, json: AsJson = False) -> int:
     """Everyone in the book, and whether they are written to unasked."""
-    told = _contacts_json(house_settings.load())
+    content = _contacts_json(house_settings.load())
     rows: list[list[Piece]] = []
-    for person in _maps(told["contacts"]):
+    for person in _maps(content["contacts"]):
         ways = _maps(person["channels"]) or [{}]
         rows += [_row(person, way, first=n == 0) for n, way in enumerate(ways)]
-    for other in _maps(told["others"]):
+    for other in _maps(content["others"]):
         names = (other["contact"], other["channel"], other["address"])
         rows.append([*map(str, names), _policy_text(other)])
     empty = f'Nobody is in {FILE}; `remit contacts add "Anna Weber" --channel …` adds someone.'
-    return out.listing(json, told, rows, ("NAME", "CHANNEL", "ADDRESS", "UNASKED?"), empty)
+    return out.listing(json, content, rows, ("NAME", "CHANNEL", "ADDRESS", "UNASKED?"), empty)
 
 
 @app.command()
 def show(name: _Name, /, *, json: AsJson = False) -> int:
     """One person, whole."""
     settings = house_settings.load()
-    whole = contacts_of(settings).meant(name)
+    whole = contacts_of(settings).name_for(name)
     found = [each for each in _maps(_contacts_json(settings)["contacts"]) if each["name"] == whole]
     if not found:
         raise NotFound("contact", name)
@@ -68,8 +68,10 @@ def show(name: _Name, /, *, json: AsJson = False) -> int:
         out.line(f"  {way['channel']}  {way['address']}{known}  ", _policy_text(way), here)
     if quiet := cast("list[str]", person["quiet"]):
         out.line(f"  gets nothing: {', '.join(quiet)}")
-    for said in _maps(person["permissions"]):
-        given = f"  you said {said['policy']} on {said['channel']}, {said['givenAt']}"
+    for permission in _maps(person["permissions"]):
+        given = (
+            f"  you said {permission['policy']} on {permission['channel']}, {permission['givenAt']}"
+        )
         out.line(StyledText(given, "dim"))
     return codes.DONE
 
@@ -136,8 +138,8 @@ def deny(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
 
 
 def _permit(name: str, channel: str, policy: Policy, *, json: bool) -> int:
-    told = remit_client.ask(NewPermission(name, channel, policy))
-    return out.done(json, told, permits.sentence(told))
+    answer = remit_client.ask(NewPermission(name, channel, policy))
+    return out.done(json, answer, permits.sentence(answer))
 
 
 def _contacts_json(settings: Settings) -> JsonMap:
@@ -174,8 +176,8 @@ def _policy_text(way: JsonMap) -> StyledText:
     return StyledText(policy, _COLOURS[policy])
 
 
-def _maps(told: Json) -> list[JsonMap]:
-    return cast("list[JsonMap]", told)
+def _maps(content: Json) -> list[JsonMap]:
+    return cast("list[JsonMap]", content)
 
 
 def _done(name: str, sentence: str, json: bool) -> int:

@@ -110,25 +110,25 @@ def _database(settings: Settings) -> DoctorFinding:
         todo = "`remit restore` puts the newest backup in place." if damaged else ""
         return fail("database", str(error), todo)
     with read_only.glance(path) as tx:
-        told = events.last(tx)
+        event_count = events.last(tx)
     size, schema = path.stat().st_size / 1e6, len(home.migrations())
-    said = f"whole, {words.count(told, 'event')}, {size:,.1f} MB, schema {schema}"
-    return ok("database", said)
+    text = f"whole, {words.count(event_count, 'event')}, {size:,.1f} MB, schema {schema}"
+    return ok("database", text)
 
 
 def _server_database(url: str) -> DoctorFinding:
     try:
         with read_only.glance(url) as tx:
-            told, ahead = events.last(tx), database_time(tx) - clock.now()
+            event_count, ahead = events.last(tx), database_time(tx) - clock.now()
             (server,) = tx.ask("SHOW server_version")
     except RemitError as error:
         return fail("database", str(error))
     where, version = read_only.location(url), str(server["server_version"])
-    said = f"{where} answers, Postgres {version}, {words.count(told, 'event')}"
+    text = f"{where} answers, Postgres {version}, {words.count(event_count, 'event')}"
     if abs(ahead) > _CLOCK_DIFFERENCE:
-        said += f"; its clock differs from this machine's by {abs(ahead).total_seconds():,.0f} s"
-        return warn("database", said, "Set both clocks; that of the server counts.")
-    return ok("database", said)
+        text += f"; its clock differs from this machine's by {abs(ahead).total_seconds():,.0f} s"
+        return warn("database", text, "Set both clocks; that of the server counts.")
+    return ok("database", text)
 
 
 def _temporal(settings: Settings) -> DoctorFinding:
@@ -179,8 +179,8 @@ def _brain(settings: Settings) -> DoctorFinding:
 def _web(settings: Settings) -> DoctorFinding:
     provider, key = settings.web.search, settings.web.key
     if provider is SearchProvider.NONE:
-        said = 'reads pages; for search, set [web] search to "brave", "tavily" or "searxng"'
-        return ok("web", said)
+        text = 'reads pages; for search, set [web] search to "brave", "tavily" or "searxng"'
+        return ok("web", text)
     if provider is not SearchProvider.SEARXNG and not _has_secret(settings, key):
         todo = f"Run `remit secrets set {key}` and give the key of {provider}."
         return warn("web", f"search with {provider} has no key", todo)
@@ -205,9 +205,9 @@ def _money(settings: Settings) -> DoctorFinding:
     unknown = sorted({str(each) for each in models if not brain_models.cents(each, 10**6, 10**6)})
     if not unknown:
         return ok("budget", "money is limited; each request is rounded up to a cent")
-    said = f"money is limited, but nobody knows the price of {', '.join(unknown)}"
+    text = f"money is limited, but nobody knows the price of {', '.join(unknown)}"
     todo = "Limit tokens and requests under [budget]; what has no price counts as free."
-    return warn("budget", said, todo)
+    return warn("budget", text, todo)
 
 
 def _server(settings: Settings) -> DoctorFinding:
@@ -235,9 +235,9 @@ def _background(settings: Settings) -> Iterator[DoctorFinding]:
         found.close()
     failing = [each for each in loops if each["failures"]]
     for each in failing:
-        said = f"{each['name']} failed {each['failures']} times in a row: {each['error']}"
+        text = f"{each['name']} failed {each['failures']} times in a row: {each['error']}"
         todo = "It is tried again by itself. If it stays so, restart `remit up` and read its log."
-        yield fail("background", said, todo)
+        yield fail("background", text, todo)
     if not failing:
         yield ok("background", f"{words.count(len(loops), 'loop')} at work")
 
@@ -245,10 +245,10 @@ def _background(settings: Settings) -> Iterator[DoctorFinding]:
 def _space(settings: Settings) -> DoctorFinding:
     folder = settings.home if settings.home.exists() else Path.home()
     free = shutil.disk_usage(folder).free
-    said = f"{free / 1e9:,.1f} GB free"
+    text = f"{free / 1e9:,.1f} GB free"
     if free < _TOO_LITTLE:
-        return fail("disk", said, "Make room; Remit cannot write for long.")
-    return DoctorFinding("disk", "warn" if free < _LITTLE else "ok", said)
+        return fail("disk", text, "Make room; Remit cannot write for long.")
+    return DoctorFinding("disk", "warn" if free < _LITTLE else "ok", text)
 
 
 def _files(settings: Settings) -> DoctorFinding:
@@ -256,19 +256,19 @@ def _files(settings: Settings) -> DoctorFinding:
         count, size = task_files(settings).room()
     except RemitError:
         return warn("files", "not counted: the database does not answer", "Check it first.")
-    said = f"{words.count(count, 'file')} of tasks, {size / 1e6:,.1f} MB"
-    return ok("files", said if count else "no files of tasks are kept")
+    text = f"{words.count(count, 'file')} of tasks, {size / 1e6:,.1f} MB"
+    return ok("files", text if count else "no files of tasks are kept")
 
 
 def _time(settings: Settings) -> DoctorFinding:
     now, last = clock.now(), []
     with suppress(RemitError), read_only.glance(settings.database) as tx:
         last = events.after(tx, events.last(tx) - 1, 1)
-    said = f"{words.local(now)} {now.astimezone():%Z}"
+    text = f"{words.local(now)} {now.astimezone():%Z}"
     if last and last[0].at > now:
         todo = "Set the machine's clock; times in the journal would go back."
-        return warn("clock", f"{said}, before the last entry of the journal", todo)
-    return ok("clock", said)
+        return warn("clock", f"{text}, before the last entry of the journal", todo)
+    return ok("clock", text)
 
 
 def _zone(settings: Settings) -> DoctorFinding:
@@ -299,8 +299,8 @@ def _rules(settings: Settings) -> DoctorFinding:
     except RemitError as error:
         todo = "Fix that line; until then the last good rules hold, or those that come with Remit."
         return fail("rules", str(error), todo)
-    said = f"{words.count(len(found.rules), 'rule')} of priority"
-    return ok("rules", f"{said}, in {found.file}" if found.file else said)
+    text = f"{words.count(len(found.rules), 'rule')} of priority"
+    return ok("rules", f"{text}, in {found.file}" if found.file else text)
 
 
 def _notices_and_calendars(settings: Settings) -> Iterator[DoctorFinding]:
@@ -342,5 +342,5 @@ def _channels(settings: Settings) -> Iterator[DoctorFinding]:
     from remit.cli import notice_state  # noqa: PLC0415 - as above
 
     for each in notice_state.configured_channels(settings):
-        said = f"{each.name} ({each.kind}): {each.said}"
-        yield DoctorFinding("channel", each.verdict, said, each.todo)
+        text = f"{each.name} ({each.kind}): {each.said}"
+        yield DoctorFinding("channel", each.verdict, text, each.todo)

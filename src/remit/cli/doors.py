@@ -44,25 +44,25 @@ def door_states(settings: Settings, since: datetime) -> Iterator[DoctorFinding]:
     for name, hook in settings.hooks.items():
         yield _hook(name, hook, keys, _tally_text(f"hook:{name}", tally, unkept))
     for name, door in settings.doors.items():
-        channel, came = settings.channels[name], _tally_text(name, tally, unkept)
+        channel, tally_text = settings.channels[name], _tally_text(name, tally, unkept)
         if not isinstance(channel, EmailSettings):
-            yield ok(name, f"{_who_may_start(door)}; {came}")
+            yield ok(name, f"{_who_may_start(door)}; {tally_text}")
             continue
         doubt = _unauthenticated([each for each in latest if each.door == name], channel.owner)
-        yield doubt or _mailbox(name, door, marks.get(name, {}), came)
+        yield doubt or _mailbox(name, door, marks.get(name, {}), tally_text)
     for name, folder in settings.folders.items():
         yield _folder(name, folder, _tally_text(f"folder:{name}", tally, unkept))
 
 
-def _hook(name: str, hook: HookSettings, keys: ChannelSecrets, came: str) -> DoctorFinding:
+def _hook(name: str, hook: HookSettings, keys: ChannelSecrets, tally_text: str) -> DoctorFinding:
     try:
         missing = not keys.get(hook.secret)
     except RemitError as error:
         return fail(f"hook {name}", str(error))
     if missing:
-        said = f"lacks {hook.secret}: every call is refused"
-        return warn(f"hook {name}", said, f"remit hooks rotate {name}")
-    return ok(f"hook {name}", f"/hooks/in/{name}; {came}")
+        text = f"lacks {hook.secret}: every call is refused"
+        return warn(f"hook {name}", text, f"remit hooks rotate {name}")
+    return ok(f"hook {name}", f"/hooks/in/{name}; {tally_text}")
 
 
 def _who_may_start(door: InboundRule) -> str:
@@ -75,39 +75,39 @@ def _unauthenticated(latest: Sequence[StoredCue], owner: str) -> DoctorFinding |
     newest = next(mine, None)
     if newest is None or newest.body.get("verified") is not False:
         return None
-    said = f"a mail in your name was not believed: {newest.why}"
-    return warn(newest.door, said, f"authserv_id stands in [doors.{newest.door}].")
+    text = f"a mail in your name was not believed: {newest.why}"
+    return warn(newest.door, text, f"authserv_id stands in [doors.{newest.door}].")
 
 
-def _mailbox(name: str, door: InboundRule, mark: JsonMap, came: str) -> DoctorFinding:
+def _mailbox(name: str, door: InboundRule, mark: JsonMap, tally_text: str) -> DoctorFinding:
     who = _who_may_start(door)
     if not door.authserv_id:
-        said = "nobody is believed to be who he says, not even you: authserv_id is not set"
+        text = "nobody is believed to be who he says, not even you: authserv_id is not set"
         todo = f"Name your mail server, as its Authentication-Results do, in [doors.{name}]."
-        return warn(name, said, todo)
+        return warn(name, text, todo)
     if why := mark.get("why"):
         return warn(name, str(why), "Look at its address and password.")
     if not mark.get("mark"):
         return ok(name, f"{who}; not read yet; `remit up` does")
-    return ok(name, f"{who}; {came}")
+    return ok(name, f"{who}; {tally_text}")
 
 
-def _folder(name: str, folder: FolderSettings, came: str) -> DoctorFinding:
+def _folder(name: str, folder: FolderSettings, tally_text: str) -> DoctorFinding:
     called, path = f"folder {name}", Path(folder.path)
     if not path.is_dir():
         return warn(called, f"{path} is no folder", "Make it; it is looked for again.")
     if folder.trusted and path.stat().st_mode & _OPEN:
-        said = f"{path} is trusted, but others on this machine may write there"
-        return warn(called, said, f"chmod go-w {path}, or trusted = false")
-    return ok(called, f"{path}; {came}")
+        text = f"{path} is trusted, but others on this machine may write there"
+        return warn(called, text, f"chmod go-w {path}, or trusted = false")
+    return ok(called, f"{path}; {tally_text}")
 
 
 def _tally_text(door: str, tally: dict[str, dict[CueFate, int]], unkept: dict[str, int]) -> str:
     found = tally.get(door, {})
     parts = [f"{count:,} {fate.value}" for fate, count in found.items()]
-    said = f"in a day {', '.join(parts)}" if parts else "nothing came in a day"
+    text = f"in a day {', '.join(parts)}" if parts else "nothing came in a day"
     lost = unkept.get(door, 0)
-    return f"{said}; {lost:,} more were only counted" if lost else said
+    return f"{text}; {lost:,} more were only counted" if lost else text
 
 
 _DAY: Final = timedelta(days=1)
@@ -153,8 +153,8 @@ def came(
         raise BadInput(f"--limit must lie between 1 and {_MOST}.", field="limit")
     with glance(house_settings.load().database) as tx:
         found = cues.latest(tx, limit)
-    told: JsonMap = {"cues": [_to_json(each) for each in found]}
-    return out.listing(json, told, [_row(each) for each in found], empty="Nothing came in yet.")
+    content: JsonMap = {"cues": [_to_json(each) for each in found]}
+    return out.listing(json, content, [_row(each) for each in found], empty="Nothing came in yet.")
 
 
 @app.command()
@@ -185,8 +185,8 @@ def _row(each: StoredCue) -> list[Piece]:
 
 
 def _summary(each: StoredCue) -> str:
-    said = next((each.body[key] for key in _NAMED if each.body.get(key)), "")
-    return f"{each.sender}: {said}" if each.sender else str(said)
+    text = next((each.body[key] for key in _NAMED if each.body.get(key)), "")
+    return f"{each.sender}: {text}" if each.sender else str(text)
 
 
 def _to_json(each: StoredCue) -> JsonMap:

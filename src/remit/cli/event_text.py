@@ -25,8 +25,8 @@ _STYLE: Final = {
 def sentence(event: Event) -> str:
     """Return what happened, for a person."""
     tell = event_words.SENTENCES.get(event.kind)
-    said = event_words.with_stop(tell(event.data)) if tell else _TELL[event.kind](event)
-    return event_text_on_behalf(event, said)
+    text = event_words.with_stop(tell(event.data)) if tell else _TELL[event.kind](event)
+    return event_text_on_behalf(event, text)
 
 
 def styled(event: Event) -> StyledText:
@@ -69,15 +69,15 @@ def _ordered(data: JsonMap, to: Status) -> str:
 
 
 def _ended(data: JsonMap, to: Status) -> str:
-    said = data.get("note") or data.get("summary")
+    text = data.get("note") or data.get("summary")
     if "crashes" in data:
-        said = f"the process died {data['crashes']} times while it ran"
+        text = f"the process died {data['crashes']} times while it ran"
     if to is Status.NEEDS_REVIEW:
         return event_words.with_stop(f"Waits for you{_because(data)}")
     word = words.status_word(to).capitalize()
-    if to is Status.RUNNING and said:
+    if to is Status.RUNNING and text:
         word = "Not proven, goes back"
-    return event_words.with_stop(f"{word}: {said}" if said else word)
+    return event_words.with_stop(f"{word}: {text}" if text else word)
 
 
 def _run_ended(event: Event) -> str:
@@ -105,12 +105,12 @@ def _step(event: Event) -> str:
         return note
     if "agent" in event.data:
         return event_words.with_stop(f"{event.data['agent']} {_attempt_text(event.data)}")
-    said = event_words.STEPS.get(name, f"Did {name}")
+    text = event_words.STEPS.get(name, f"Did {name}")
     recalled = event.data.get("recalled")
     if isinstance(recalled, list) and recalled:
-        return f"{said}: {', '.join(map(str, recalled))}."
+        return f"{text}: {', '.join(map(str, recalled))}."
     nth = "turn" if name == "execute_tool" else "try"
-    return f"{said}, {nth} {int(turn) + 1}." if turn.isdecimal() else f"{said}."
+    return f"{text}, {nth} {int(turn) + 1}." if turn.isdecimal() else f"{text}."
 
 
 def _attempt_text(data: JsonMap) -> str:
@@ -143,8 +143,8 @@ def _split(event: Event) -> str:
 
 def _reported(event: Event) -> str:
     arrived = event.data["answer"] == "accepted"
-    said = "The provider says that it arrived" if arrived else "The provider says no"
-    return event_words.with_stop(f"{said}{_because(event.data)}")
+    text = "The provider says that it arrived" if arrived else "The provider says no"
+    return event_words.with_stop(f"{text}{_because(event.data)}")
 
 
 def _review_opened(event: Event) -> str:
@@ -155,9 +155,9 @@ def _review_decided(event: Event) -> str:
     if event.data.get("closed"):
         return "The open question was closed: its task ended."
     answer = str(event.data["answer"])
-    said = event_words.decision(answer, str(event.data.get("by", "owner")))
+    value = event_words.decision(answer, str(event.data.get("by", "owner")))
     text = event.data.get("text")
-    return f"{said}: {text}" if text else f"{said}."
+    return f"{value}: {text}" if text else f"{value}."
 
 
 def _updated(event: Event) -> str:

@@ -53,5 +53,5 @@ def _save(
             file.write(content)
     except OSError as error:
         raise BadInput(f"{target} was not written: {error.strerror}.", field="to") from None
-    told = cast("JsonMap", to_json(fits[-1]))
-    return out.done(json, {"saved": str(target), **told}, data=str(target))
+    payload = cast("JsonMap", to_json(fits[-1]))
+    return out.done(json, {"saved": str(target), **payload}, data=str(target))

@@ -30,13 +30,17 @@ def show() -> None:
 
 
 def _panel(section: str, wide: int) -> Iterator[list[Piece]]:
-    rows = [(_shown_names(names), said) for each, names, _, said in COMMANDS if each == section]
+    rows = [
+        (_shown_names(names), help_text)
+        for each, names, _, help_text in COMMANDS
+        if each == section
+    ]
     rows += _OPTIONS if section == HOUSE else ()
     first = max(len(name) for name, _ in rows)
     room = wide - first - 6
     yield ["╭─ ", section, " ", "─" * (wide - len(section) - 5), "╮"]
-    for name, said in rows:
-        for number, text in enumerate(wrap(said.replace("`", ""), room)):
+    for name, help_text in rows:
+        for number, text in enumerate(wrap(help_text.replace("`", ""), room)):
             left = StyledText(("" if number else name).ljust(first), "cyan")
             yield ["│ ", left, "  ", text.ljust(room), " │"]
     yield ["╰", "─" * (wide - 2), "╯"]
@@ -51,5 +55,5 @@ def _shown_names(names: str | tuple[str, ...]) -> str:
 
 def _width() -> int:
     """Return the columns of the terminal, or those that the environment tells a pipe."""
-    told = os.environ.get("COLUMNS", "")
-    return int(told) if told.isdecimal() else out.terminal_width() or _DEFAULT_WIDTH
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() else out.terminal_width() or _DEFAULT_WIDTH

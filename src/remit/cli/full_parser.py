@@ -48,10 +48,10 @@ def build() -> App:
         help_epilogue=START,
     )
     groups = {name: Group.create_ordered(name) for name in (TASKS, QUESTIONS, HOUSE)}
-    for order, (group, names, _, said) in enumerate(COMMANDS):
+    for order, (group, names, _, help_text) in enumerate(COMMANDS):
         first = names if isinstance(names, str) else names[0]
         place = f"{__name__}:{first}"
-        app.command(place, name=names, help=said, group=groups[group], sort_key=order)
+        app.command(place, name=names, help=help_text, group=groups[group], sort_key=order)
     for option in ("--help", "--version"):
         app[option].group = (groups[HOUSE],)
     return app

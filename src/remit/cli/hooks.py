@@ -79,9 +79,9 @@ def remove(name: Name, /, *, json: AsJson = False) -> int:
 
 def _show(settings: Settings, name: str, secret: str, as_json: bool) -> int:
     where = _address(settings, name)
-    told: JsonMap = {"name": name, "url": where, "secret": secret}
+    content: JsonMap = {"name": name, "url": where, "secret": secret}
     shown = (f"{name} is called at {where}", f"with this secret, which is shown once. {_WHEN}")
-    return out.done(as_json, told, *shown, data=secret)
+    return out.done(as_json, content, *shown, data=secret)
 
 
 def _new_secret() -> str:

@@ -85,8 +85,8 @@ class InProcessClient:
     def recall_state(self) -> JsonMap:
         return self._do(self._house.recollection.state())
 
-    def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
-        return self._do(self._rebuild(told))
+    def rebuild_recall(self, report_progress: Callable[[float], None]) -> JsonMap:
+        return self._do(self._rebuild(report_progress))
 
     def find_like(self, like: str, limit: int) -> JsonMap:
         from remit.server.search import alike  # noqa: PLC0415 - loads the web server
@@ -109,17 +109,17 @@ class InProcessClient:
 
     async def _hear(self, message: NewMessage, ref: str) -> JsonMap:
         """If a model has to read the words and they are waited for, the engine starts here."""
-        heard = await self._ask(replace(message, wait=False), ref)
-        if not message.wait or not heard["reading"]:
-            return heard
+        result = await self._ask(replace(message, wait=False), ref)
+        if not message.wait or not result["reading"]:
+            return result
         await self._work()
         return await self._ask(message, ref)
 
-    async def _rebuild(self, told: Callable[[float], None]) -> JsonMap:
+    async def _rebuild(self, report_progress: Callable[[float], None]) -> JsonMap:
         recollection = self._house.recollection
 
         async def tell() -> None:
-            told(part(await recollection.state()))
+            report_progress(part(await recollection.state()))
 
         await self._ask(RebuildRecall(), "")
         await recollection.catch_up(tell)

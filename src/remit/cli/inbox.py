@@ -141,16 +141,16 @@ def _to_json(tx: Tx, settings: Settings, review: Review) -> JsonMap:
 
 def _put_off(review: Review) -> bool:
     """Postpone a question for some hours; False without a valid number."""
-    said = _prompt("For how many hours (1)? ").strip() or "1"
-    if not said.isdecimal() or not 1 <= int(said) <= _MOST_HOURS:
-        out.hint(f"{said!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red")
+    text = _prompt("For how many hours (1)? ").strip() or "1"
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_HOURS:
+        out.hint(f"{text!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red")
         return False
     try:
-        remit_client.ask(Postponement(str(review.id), hours=int(said)))
+        remit_client.ask(Postponement(str(review.id), hours=int(text)))
     except RemitError as error:
         out.hint(str(error), "red")
         return False
-    out.line(StyledText(f"It comes back in {words.count(int(said), 'hour')}.", "green"))
+    out.line(StyledText(f"It comes back in {words.count(int(text), 'hour')}.", "green"))
     return True
 
 

@@ -56,5 +56,5 @@ class _Printer:
             return text
         if event.kind is not EventKind.STEP_DONE:
             return ""
-        heard, self._heard = self._heard, None
-        return "" if text and heard == run else text
+        streamed, self._heard = self._heard, None
+        return "" if text and streamed == run else text

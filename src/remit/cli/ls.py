@@ -90,8 +90,8 @@ def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
 
 def _status(task: Task, now: datetime, *, asks: bool) -> StyledText:
     """Return its status; an unverified result is marked."""
-    said = words.status(task, now, asks=asks)
-    return StyledText(f"{said.text}, not verified", "yellow") if is_unverified(task) else said
+    text = words.status(task, now, asks=asks)
+    return StyledText(f"{text.text}, not verified", "yellow") if is_unverified(task) else text
 
 
 def _empty_sentence(tx: Tx) -> str:

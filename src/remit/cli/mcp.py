@@ -45,14 +45,14 @@ def mcp(*, json: AsJson = False) -> int:
     return codes.DONE
 
 
-def relay(came: BinaryIO, goes: BinaryIO, home: Path, token: str | None) -> None:
+def relay(source: BinaryIO, goes: BinaryIO, home: Path, token: str | None) -> None:
     """Answer line by line, until the input ends."""
-    for line in came:
+    for line in source:
         if not line.strip():
             continue
-        told = _answer(line, home, token)
-        if told is not None:
-            goes.write(codec.dumps(told, ensure_ascii=False).encode() + b"\n")
+        answer = _answer(line, home, token)
+        if answer is not None:
+            goes.write(codec.dumps(answer, ensure_ascii=False).encode() + b"\n")
             goes.flush()
 
 
@@ -63,10 +63,10 @@ def _answer(line: bytes, home: Path, token: str | None) -> "JsonMap | None":
     except RpcError as fault:
         return rpc.error(None, fault)
     try:
-        told = _ask(line, headers_of(message), home, token)
+        answer = _ask(line, headers_of(message), home, token)
     except RpcError as fault:
-        told = rpc.error(message.id, fault)
-    return told if message.asks else None
+        answer = rpc.error(message.id, fault)
+    return answer if message.asks else None
 
 
 def _ask(line: bytes, headers: dict[str, str], home: Path, token: str | None) -> "JsonMap | None":

@@ -53,18 +53,18 @@ def notice_findings(settings: Settings, now: datetime) -> Iterator[DoctorFinding
     used = {way: [n.value for n in KINDS if way in wishes.ways(n)] for way in _used_ways(settings)}
     channels = {each.name: each for each in configured_channels(settings)}
     for way, kinds in used.items():
-        told = ", ".join(kinds) or "the digest"
+        text = ", ".join(kinds) or "the digest"
         if way == CONVERSATION:
-            yield ok("notices", f"{way} ({told}): it always works")
+            yield ok("notices", f"{way} ({text}): it always works")
         elif way == PUSH:
-            yield _push(settings, told, now)
+            yield _push(settings, text, now)
         elif way == DIGEST:
             over = ", ".join(wishes.digest_over)
-            yield ok("notices", f"{way} ({told}): at {wishes.digest_at}, over {over}")
+            yield ok("notices", f"{way} ({text}): at {wishes.digest_at}, over {over}")
         else:
             found = channels[way]
             yield DoctorFinding(
-                "notices", found.verdict, f"{way} ({told}): {found.said}", found.todo
+                "notices", found.verdict, f"{way} ({text}): {found.said}", found.todo
             )
     if silent := [news.value for news in KINDS if not wishes.ways(news)]:
         yield ok("notices", f"none ({', '.join(silent)}): you are not told; the dashboard has it")
@@ -85,15 +85,15 @@ def _used_ways(settings: Settings) -> list[str]:
     return list(dict.fromkeys([*every, *settings.notices.channels]))
 
 
-def _push(settings: Settings, told: str, now: datetime) -> DoctorFinding:
+def _push(settings: Settings, text: str, now: datetime) -> DoctorFinding:
     if not is_there():
-        return ok("notices", f"{PUSH} ({told}): no browser is told. {NEEDS}")
+        return ok("notices", f"{PUSH} ({text}): no browser is told. {NEEDS}")
     listening = 0
     with suppress(RemitError), glance(settings.database) as tx:
         listening = len(push.list_subscriptions(tx, now))
     if not listening:
-        return ok("notices", f"{PUSH} ({told}): no browser listens; Settings, Notices lets one")
-    return ok("notices", f"{PUSH} ({told}): {words.count(listening, 'browser')} listening")
+        return ok("notices", f"{PUSH} ({text}): no browser listens; Settings, Notices lets one")
+    return ok("notices", f"{PUSH} ({text}): {words.count(listening, 'browser')} listening")
 
 
 def _account(name: str, found: list[StoredCalendar], now: datetime) -> DoctorFinding:
@@ -105,11 +105,11 @@ def _account(name: str, found: list[StoredCalendar], now: datetime) -> DoctorFin
         return warn("calendar", f"{name}: {wrong}", todo)
     if not marked:
         return ok("calendar", f"{name}: none starts work; `remit calendar mark NAME` lets one")
-    said = f"{name}: {words.count(len(marked), 'calendar')}, {_last_read(marked, now)}"
+    text = f"{name}: {words.count(len(marked), 'calendar')}, {_last_read(marked, now)}"
     if refused := sum(each.refused for each in marked):
         todo = "`remit calendar` says which, and why."
-        return warn("calendar", f"{said}; {words.count(refused, 'event')} starting nothing", todo)
-    return ok("calendar", said)
+        return warn("calendar", f"{text}; {words.count(refused, 'event')} starting nothing", todo)
+    return ok("calendar", text)
 
 
 def _last_read(marked: list[StoredCalendar], now: datetime) -> str:

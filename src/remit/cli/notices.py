@@ -39,9 +39,9 @@ def ls(
         raise BadInput(f"--limit must be a number from 1 to {_MOST}, not {limit}.", field="limit")
     with glance(house_settings.load().database) as tx:
         found = notices.recent(tx, None, limit)
-    told: JsonMap = {"notices": [shape(each) for _, each in found]}
+    content: JsonMap = {"notices": [shape(each) for _, each in found]}
     empty = "Nothing was told yet; `remit notices test WAY` tries a way out."
-    return out.listing(json, told, [_row(each) for _, each in found], _HEADS, empty)
+    return out.listing(json, content, [_row(each) for _, each in found], _HEADS, empty)
 
 
 @app.command("test")
@@ -52,14 +52,14 @@ def try_out(
     json: AsJson = False,
 ) -> int:
     """Send a test notice over one way, and show what came of it."""
-    told = remit_client.ask(TriedWay(way))
-    word, style = _WORDS[NoticeState(str(told["state"]))]
-    why = f" {told['why']}" if told["why"] else ""
+    answer = remit_client.ask(TriedWay(way))
+    word, style = _WORDS[NoticeState(str(answer["state"]))]
+    why = f" {answer['why']}" if answer["why"] else ""
     if json:
-        out.emit(told)
+        out.emit(answer)
     else:
-        out.line(f"{told['way']}: ", StyledText(word, style), f".{why}")
-    return _CODES.get(str(told["state"]), codes.FAILED)
+        out.line(f"{answer['way']}: ", StyledText(word, style), f".{why}")
+    return _CODES.get(str(answer["state"]), codes.FAILED)
 
 
 def _row(each: Notice) -> list[Piece]:

@@ -59,16 +59,16 @@ class DoctorFinding(NamedTuple):
         return StyledText(f"{self.verdict:<5}", VERDICT_STYLES[self.verdict])
 
 
-def ok(part: str, said: str) -> DoctorFinding:
-    return DoctorFinding(part, "ok", said)
+def ok(part: str, text: str) -> DoctorFinding:
+    return DoctorFinding(part, "ok", text)
 
 
-def warn(part: str, said: str, todo: str) -> DoctorFinding:
-    return DoctorFinding(part, "warn", said, todo)
+def warn(part: str, text: str, todo: str) -> DoctorFinding:
+    return DoctorFinding(part, "warn", text, todo)
 
 
-def fail(part: str, said: str, todo: str = "") -> DoctorFinding:
-    return DoctorFinding(part, "fail", said, todo)
+def fail(part: str, text: str, todo: str = "") -> DoctorFinding:
+    return DoctorFinding(part, "fail", text, todo)
 
 
 def clean(text: str) -> str:
@@ -218,14 +218,14 @@ def terminal_width() -> int:
         return 80
 
 
-def flag(said: str, *names: str) -> Flag:
+def flag(text: str, *names: str) -> Flag:
     """Declare a flag or argument: its help, and its names if not its own."""
-    return Flag(said, *names)
+    return Flag(text, *names)
 
 
-def free(said: str) -> Flag:
+def free(text: str) -> Flag:
     """Declare an argument that may begin with a hyphen, or be one."""
-    return Flag(said, leading_hyphen=True)
+    return Flag(text, leading_hyphen=True)
 
 
 AsJson: TypeAlias = Annotated[bool, flag("JSON on stdout, for programs.", "--json")]

@@ -22,9 +22,9 @@ def password(
         raise BadInput("The two are not the same; nothing was changed.", field="password")
     if not remove and not value.strip():
         raise BadInput("The password is empty. `--remove` takes one back.", field="password")
-    told = remit_client.ask(SetPassword(value))
+    answer = remit_client.ask(SetPassword(value))
     if remove:
-        return out.done(json, told, "The password is removed.")
+        return out.done(json, answer, "The password is removed.")
     where = house_settings.load().server.public_url
     hint = "`remit setup server` sets the address that your phone opens."
-    return out.done(json, told, "The password is set.", f"Sign in at {where}." if where else hint)
+    return out.done(json, answer, "The password is set.", f"Sign in at {where}." if where else hint)

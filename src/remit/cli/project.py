@@ -114,9 +114,9 @@ def _plan(settings: Settings, place: Path, name: str) -> _Plan:
     if name in settings.projects:
         raise Conflict(f"There is a project {name} already; give this one another --name.")
     ways = project.read(place, environ=os.environ)
-    found = {activity: ways.of(activity) for activity in ACTIVITIES}
+    found = {activity: ways.command_for(activity) for activity in ACTIVITIES}
     detected = {
-        each: ", ".join(one.origin for one in way.every)
+        each: ", ".join(one.origin for one in way.all_commands)
         for each, way in found.items()
         if isinstance(way, CheckCommand)
     }
@@ -141,7 +141,10 @@ def _new(
         return proposals.choose(ours, ())[: None if activity in SEVERAL else 1]
     if activity not in SEVERAL:
         return ()
-    seen = [Proposal(activity, (Path(w.argv[0]).name, *w.argv[1:]), "its files") for w in way.every]
+    seen = [
+        Proposal(activity, (Path(w.argv[0]).name, *w.argv[1:]), "its files")
+        for w in way.all_commands
+    ]
     new = proposals.choose(ours, {each.tool or each.argv[0] for each in seen})
     return (*seen, *new) if new else ()
 

@@ -116,10 +116,10 @@ def _contract(task: Task, contract: contracts.Contract, ends: str) -> None:
         _criterion(criterion, found, ends)
     standing = proof_of(task)
     style = {ProofState.VERIFIED: "green", **dict.fromkeys(UNVERIFIED, "yellow")}
-    said = (
+    text = (
         f"{SAYS[standing]} You said: {owners_word(task)}" if owners_word(task) else SAYS[standing]
     )
-    out.line("  ", StyledText(said, style.get(standing, "dim")))
+    out.line("  ", StyledText(text, style.get(standing, "dim")))
 
 
 def _criterion(criterion: contracts.Criterion, found: contracts.Finding | None, ends: str) -> None:
@@ -133,11 +133,11 @@ def _criterion(criterion: contracts.Criterion, found: contracts.Finding | None, 
     known = found if word not in _OPEN else None
     often = f", {words.count(known.attempts, 'time')}" if known and known.attempts > 1 else ""
     took = f", {_seconds(known)}" if known and known.started_at and known.ended_at else ""
-    said = f"{criterion.activity}: {criterion.description}{pattern}{later}{often}{took}"
-    out.line("  ", StyledText(f"[{word}]", style), f" {said}")
-    said = (found.error or found.note or "") if found is not None else ""
-    if found is not None and said != contracts.DEFERRED:
-        for line in said.strip().splitlines():
+    text = f"{criterion.activity}: {criterion.description}{pattern}{later}{often}{took}"
+    out.line("  ", StyledText(f"[{word}]", style), f" {text}")
+    text = (found.error or found.note or "") if found is not None else ""
+    if found is not None and text != contracts.DEFERRED:
+        for line in text.strip().splitlines():
             out.line(
                 "    ", StyledText(line, "red" if found.result is contracts.Result.FAIL else "dim")
             )
@@ -152,8 +152,8 @@ def _attempts(known: TryHistory) -> None:
         took = (each.ended_at - each.started_at).total_seconds()
         style = "green" if each.outcome is AttemptOutcome.SUCCESS else ""
         why = f": {_short(each.error)}" if each.error else ""
-        said = StyledText(f"{each.agent} {ENDED[each.outcome]}", style)
-        out.line(f"  {words.local(each.started_at)}  ", said, f", {took:.1f} s{why}")
+        label = StyledText(f"{each.agent} {ENDED[each.outcome]}", style)
+        out.line(f"  {words.local(each.started_at)}  ", label, f", {took:.1f} s{why}")
 
 
 def _seconds(found: contracts.Finding) -> str:

@@ -71,9 +71,9 @@ def show_scores(settings: Settings, *, as_json: bool) -> int:
         for name, languages in counts.items()
         for language, marks in languages.items()
     ]
-    told = {"messages": len(public_messages()), "readers": counts}
+    content = {"messages": len(public_messages()), "readers": counts}
     heads = ("reader", "language", *ExamMark)
-    return out.listing(as_json, cast("JsonMap", told), [heads, *rows])
+    return out.listing(as_json, cast("JsonMap", content), [heads, *rows])
 
 
 async def _with_model(

@@ -56,8 +56,8 @@ def _row(tx: Tx, each: JsonMap) -> list[Piece]:
 def rebuild(*, json: AsJson = False) -> int:
     """Make the index anew, from the tasks; nothing else waits for it."""
     settings = house_settings.load()
-    with remit_client.opened(settings) as way, out.measured("Reading tasks") as told:
-        state = way.rebuild_recall(told)
+    with remit_client.opened(settings) as way, out.measured("Reading tasks") as report_progress:
+        state = way.rebuild_recall(report_progress)
     _show(settings, state, serves=True, json=json)
     return codes.FAILED if state["trouble"] else codes.DONE
 

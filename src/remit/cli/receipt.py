@@ -49,10 +49,10 @@ _READS_LATER: Final = "The model reads it as soon as Remit is up."
 _TWO: Final = 2  # from this many open lines on, each has a number
 
 
-def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None:
+def show(settings: Settings, receipt: JsonMap, *, serves: bool, read: bool) -> None:
     """Print the receipt; `read`: words were read, so each clause is accounted for."""
     zone = owners_zone(settings)
-    shown = [TaskId(str(each["id"])) for each in maps(told, "tasks")]
+    shown = [TaskId(str(each["id"])) for each in maps(receipt, "tasks")]
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
         refs = {task_id: words.short_id(tx, task_id) for task_id in shown}
@@ -69,13 +69,13 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
             continue
         out.table(
             _rows(task, part)
-            + (_clauses(told, task.id, card.language) if read else [])
+            + (_clauses(receipt, task.id, card.language) if read else [])
             + [_id(task)]
         )
     if not found:
-        _nothing(told)
-    _questions(told)
-    for sentence in cast("Sequence[str]", told.get("alike", ())):
+        _nothing(receipt)
+    _questions(receipt)
+    for sentence in cast("Sequence[str]", receipt.get("alike", ())):
         out.line(StyledText(sentence, "yellow"))
     needs_model = any(each.content is None for task in found for each in task.delivery)
     if needs_model and _lacks_model(settings):
@@ -103,9 +103,9 @@ def _being_read(task: Task, *, serves: bool) -> None:
     )
 
 
-def rehearse(told: JsonMap, zone: ZoneInfo) -> None:
+def rehearse(result: JsonMap, zone: ZoneInfo) -> None:
     """Print what would become of a message."""
-    for draft in maps(told, "tasks"):
+    for draft in maps(result, "tasks"):
         out.line(StyledText(str(draft["title"]), "bold"))
         if draft["scheduled_for"]:
             out.line("  at ", zones.shown(moment(str(draft["scheduled_for"])), zone))
@@ -113,14 +113,14 @@ def rehearse(told: JsonMap, zone: ZoneInfo) -> None:
             out.line(
                 "  ", StyledText(f"{clause['became'] or 'asked':<11}", "dim"), str(clause["text"])
             )
-    if not told["tasks"]:
-        _nothing(told)
-    _questions(told)
+    if not result["tasks"]:
+        _nothing(result)
+    _questions(result)
 
 
-def maps(told: JsonMap, name: str) -> list[JsonMap]:
+def maps(content: JsonMap, name: str) -> list[JsonMap]:
     """Return a list of objects in a result."""
-    return cast("list[JsonMap]", told[name])
+    return cast("list[JsonMap]", content[name])
 
 
 def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
@@ -154,10 +154,10 @@ def _id(task: Task) -> list[Piece]:
     return [StyledText("Id", "dim"), str(task.id)]
 
 
-def _clauses(told: JsonMap, task_id: str, language: str) -> list[list[Piece]]:
+def _clauses(receipt: JsonMap, task_id: str, language: str) -> list[list[Piece]]:
     """Return every clause of a task with its outcome."""
     say = sentences(language)
-    mine = [clause for clause in maps(told, "clauses") if clause["taskId"] == task_id]
+    mine = [clause for clause in maps(receipt, "clauses") if clause["taskId"] == task_id]
     rows: list[list[Piece]] = []
     for n, clause in enumerate(mine):
         head = StyledText(say["clauses"] if n == 0 else "", "dim")
@@ -179,16 +179,20 @@ def _why(clause: JsonMap, language: str) -> str:
     return f" ({in_language(str(clause['why']), language)})" if clause["why"] else ""
 
 
-def _nothing(told: JsonMap) -> None:
-    out.line(StyledText("No task. ", "bold"), NO_TASK.get(str(told["answer"]), NO_TASK["chatter"]))
-    language = message_language(" ".join(str(clause["text"]) for clause in maps(told, "clauses")))
-    for clause in maps(told, "clauses"):
+def _nothing(receipt: JsonMap) -> None:
+    out.line(
+        StyledText("No task. ", "bold"), NO_TASK.get(str(receipt["answer"]), NO_TASK["chatter"])
+    )
+    language = message_language(
+        " ".join(str(clause["text"]) for clause in maps(receipt, "clauses"))
+    )
+    for clause in maps(receipt, "clauses"):
         head = StyledText(f"{sentences(language)['became_' + _outcome(clause)]}: ", "dim")
         out.line("  ", head, str(clause["text"]), _why(clause, language))
 
 
-def _questions(told: JsonMap) -> None:
-    for asked in maps(told, "questions"):
+def _questions(receipt: JsonMap) -> None:
+    for asked in maps(receipt, "questions"):
         options = cast("Sequence[str]", asked["options"])
         approves = ReviewAnswer.APPROVE in options
         lines = cast("Sequence[JsonMap]", asked.get("lines", ()))

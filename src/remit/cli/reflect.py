@@ -35,8 +35,8 @@ def status(*, json: AsJson = False) -> int:
     with glance(settings.database) as tx:
         held, due = len(standing(reflections.versions(tx))), _due(tx)
     if json:
-        told: JsonMap = {"lines": count, "days": days, "next": stamp(due) if due else None}
-        out.emit(told | {"model": settings.reflect.model, "holds": held})
+        content: JsonMap = {"lines": count, "days": days, "next": stamp(due) if due else None}
+        out.emit(content | {"model": settings.reflect.model, "holds": held})
         return codes.DONE
     by_model = "counting, and a model"
     for name, text in (
@@ -84,6 +84,6 @@ def _due(tx: Tx) -> datetime | None:
 
 def _written(folder: Path) -> tuple[int, int]:
     files = sorted(folder.glob("[0-9]*.jsonl")) if folder.exists() else []
-    told = (path.read_text(encoding="utf-8", errors="replace") for path in files)
-    count = sum(lines.read(line) is not None for text in told for line in text.splitlines())
+    texts = (path.read_text(encoding="utf-8", errors="replace") for path in files)
+    count = sum(lines.read(line) is not None for text in texts for line in text.splitlines())
     return len(files), count

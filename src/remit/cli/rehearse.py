@@ -52,24 +52,24 @@ def extract(
         from remit.cli.reader_exam import show_scores  # noqa: PLC0415 - may load a model
 
         return show_scores(settings, as_json=json)
-    said = sys.stdin.read() if text == "-" else text
-    check_text(said)
+    words = sys.stdin.read() if text == "-" else text
+    check_text(words)
     zone = zones.owners(settings.zone, os.environ).zone if tz is None else _zone(tz)
     at = moment(now) if now else clock.now()
     book = _book(settings, (*_channels(), *MOST))
-    said = said.strip()
+    words = words.strip()
 
     def read_rest(rest: str) -> Extraction:
         found = read_plainly(rest, now=at, zone=zone, book=book)
         limits = find_conditions(rest, book, at, zone, found.texts)
         return limited(held_back(found, rest, book), limits)
 
-    told = rehearsed(read_with_quiet(said, book, read_rest))
+    result = rehearsed(read_with_quiet(words, book, read_rest))
     if json:
-        out.emit(told)
+        out.emit(result)
     else:
-        receipt.rehearse(told, zone)
-    return codes.WAITS if told["questions"] else codes.DONE
+        receipt.rehearse(result, zone)
+    return codes.WAITS if result["questions"] else codes.DONE
 
 
 @app.command()
@@ -97,13 +97,13 @@ def rehearse_words(
     """Return what `remit add` would make of a message, without a running Remit."""
     check_text(text)
     zone, book = zones.owners(settings.zone, os.environ).zone, _book(settings, _channels())
-    said = text.strip()
+    words = text.strip()
 
     def read_rest(rest: str) -> Extraction:
         found = read_plainly(rest, now=clock.now(), zone=zone, book=book)
         return held_back(planned(found, at, book.home, repeats), rest, book)
 
-    return rehearsed(read_with_quiet(said, book, read_rest))
+    return rehearsed(read_with_quiet(words, book, read_rest))
 
 
 def _zone(name: str) -> ZoneInfo:

@@ -113,32 +113,32 @@ def _read_bytes(file: str) -> bytes:
         raise BadInput(f"{file} cannot be read: {error.strerror}.", field="file") from None
 
 
-def _from(said: str | None, zone: ZoneInfo) -> datetime:
-    if said is None:
+def _from(text: str | None, zone: ZoneInfo) -> datetime:
+    if text is None:
         return datetime.combine(clock.now().astimezone(zone), time(), zone)
-    day = _day(said)
-    return moment(said) if day is None else datetime.combine(day, time(), zone)
+    day = _day(text)
+    return moment(text) if day is None else datetime.combine(day, time(), zone)
 
 
-def _to(said: str, zone: ZoneInfo) -> datetime:
+def _to(text: str, zone: ZoneInfo) -> datetime:
     """Return the end: a day counts whole, a time is exact."""
-    day = _day(said)
-    return moment(said) if day is None else datetime.combine(day + _DAY, time(), zone)
+    day = _day(text)
+    return moment(text) if day is None else datetime.combine(day + _DAY, time(), zone)
 
 
-def _day(said: str) -> date | None:
+def _day(text: str) -> date | None:
     try:
-        day = datetime.strptime(said, "%Y-%m-%d").date()  # noqa: DTZ007 - a day on the wall
+        day = datetime.strptime(text, "%Y-%m-%d").date()  # noqa: DTZ007 - a day on the wall
     except ValueError:
         return None
     if day.year > _LAST_YEAR:
-        raise BadInput(f"{said} is too far away; the last year is {_LAST_YEAR}.")
+        raise BadInput(f"{text} is too far away; the last year is {_LAST_YEAR}.")
     return day
 
 
-def _hour(said: str) -> time:
+def _hour(text: str) -> time:
     try:
-        return datetime.strptime(said, "%H:%M").time()  # noqa: DTZ007 - on the wall
+        return datetime.strptime(text, "%H:%M").time()  # noqa: DTZ007 - on the wall
     except ValueError:
-        sentence = f"{said!r:.20} is no time of day; one looks like 09:00."
+        sentence = f"{text!r:.20} is no time of day; one looks like 09:00."
         raise BadInput(sentence, field="all-day-at") from None

@@ -40,11 +40,11 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     json: AsJson = False,
 ) -> int:
     """Say how a task on code would be proven, and why; nothing is stored."""
-    said = sys.stdin.read() if description == "-" else description
-    check_text(said)
+    words = sys.stdin.read() if description == "-" else description
+    check_text(words)
     named = tuple(each.strip() for each in (files or "").split(",") if each.strip())
     asked = ContractRequest(
-        said.strip(),
+        words.strip(),
         named,
         _read_file(diff, "diff") if diff else "",
         prd=prd is not None,
@@ -52,7 +52,7 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     )
     papers = [RulesFile(rules, _read_file(rules, "rules"))] if rules else []
     if project is not None:
-        mine, owed = _project_rules(project, named or mentioned(said))
+        mine, owed = _project_rules(project, named or mentioned(words))
         papers, asked = [*mine, *papers], replace(asked, owed=owed)
     found = draft(asked, load(*papers), clock.now())
     if json:

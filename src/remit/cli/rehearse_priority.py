@@ -65,9 +65,9 @@ def priority(
         raise BadInput(f"score is {score:g}; it must lie between 0 and 1.", field="score")
     made = _task(_read_task(task))
     zone = zones.owners(settings.zone, os.environ).zone
-    said = None if score is None else _TypedScore(score)
+    scorer = None if score is None else _TypedScore(score)
     match = found.find(made, zone, score)
-    ranking = ranked(made, found, zone, said)
+    ranking = ranked(made, found, zone, scorer)
     level, rule = ranking.priority.value, ranking.rule
     line = match.rule.line if match.rule else None
     by: JsonMap = {"name": rule.name, "because": rule.because, "line": line}
@@ -80,9 +80,9 @@ def priority(
     )
 
 
-def _task(said: JsonMap) -> Task:
-    told = {name: value for name, value in said.items() if name not in _IGNORED}
-    sketch = from_json(SketchedTask, told, "The task")
+def _task(content: JsonMap) -> Task:
+    fields = {name: value for name, value in content.items() if name not in _IGNORED}
+    sketch = from_json(SketchedTask, fields, "The task")
     check_text(sketch.objective)
     kind, _, ref = sketch.source.partition(":")
     if kind not in list(SourceKind):

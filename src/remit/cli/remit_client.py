@@ -41,8 +41,8 @@ class RemitClient(Protocol):
     def recall_state(self) -> JsonMap:
         """Return the state of the index."""
 
-    def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
-        """Rebuild the index and wait for it; `told` gets the share that is done."""
+    def rebuild_recall(self, report_progress: Callable[[float], None]) -> JsonMap:
+        """Rebuild the index and wait for it; `report_progress` gets the share that is done."""
 
     def find_like(self, like: str, limit: int) -> JsonMap:
         """Tasks like one, or like some words."""

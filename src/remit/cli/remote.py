@@ -60,10 +60,10 @@ class RemoteClient:
     def recall_state(self) -> JsonMap:
         return self._ask("GET", "/api/recall")
 
-    def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
+    def rebuild_recall(self, report_progress: Callable[[float], None]) -> JsonMap:
         state = self.ask(RebuildRecall())
         while not state["trouble"] and (so_far := part(state)) < 1:
-            told(so_far)
+            report_progress(so_far)
             clock.pause(_LOOK_AGAIN)
             state = self.recall_state()
         return state

@@ -74,14 +74,14 @@ def listed(
     with glance(settings.database) as tx:
         found = series.list_series(tx, ended=ended, limit=_MOST)
         events = agenda.next_of_each(tx, now, _MOST)
-        told: JsonMap = {
+        content: JsonMap = {
             "series": [shapes.listed(tx, each, now, 1) for each in found],
             "events": [_event(each, settings) for each in events],
         }
         rows = [_row(tx, each, now, _zone(settings)) for each in found]
         rows += [_event_row(tx, each, _zone(settings)) for each in events]
     empty = 'No repeating tasks yet; `remit add "…" --every "weekday at 8:30"` makes it.'
-    return out.listing(json, told, rows, ("ID", "NEXT", "OFTEN", "TITLE"), empty)
+    return out.listing(json, content, rows, ("ID", "NEXT", "OFTEN", "TITLE"), empty)
 
 
 @app.command("next")
@@ -107,7 +107,7 @@ def coming(count: Annotated[int, flag("How many slots.")] = 10, /, *, json: AsJs
     lines += [(each.at, _event(each, settings), _event_slot_row(each, zone)) for each in events]
     soonest = sorted(lines, key=itemgetter(0))[:count]
     return out.listing(
-        json, {"slots": [told for _, told, _ in soonest]}, [row for *_, row in soonest]
+        json, {"slots": [slot_json for _, slot_json, _ in soonest]}, [row for *_, row in soonest]
     )
 
 
@@ -128,13 +128,13 @@ def preview(
     zone = zone_of(repeats.zone)
     if json:
         slots = [shapes.slot(Slot(SeriesId(""), at), repeats) for at in found]
-        told = [{name: each[name] for name in ("slot", "local", "flags")} for each in slots]
-        out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": [*told]})
+        rows = [{name: each[name] for name in ("slot", "local", "flags")} for each in slots]
+        out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": [*rows]})
         return codes.DONE
     out.hint(rrule.in_words(repeats))
     for at in found:
-        said = "; ".join(_SAID[each] for each in sorted(rrule.flags(repeats, at)))
-        out.line(zones.shown(at, zone), StyledText(f"  {said}" if said else "", "yellow"))
+        text = "; ".join(_SAID[each] for each in sorted(rrule.flags(repeats, at)))
+        out.line(zones.shown(at, zone), StyledText(f"  {text}" if text else "", "yellow"))
     return codes.DONE
 
 
@@ -263,9 +263,9 @@ def _change(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) ->
         way.ask(kind(series_id))
     with glance(settings.database) as tx:
         found = series.find(tx, series_id)
-        told = shapes.listed(tx, found, clock.now(), 1)
+        series_json = shapes.listed(tx, found, clock.now(), 1)
         row = _row(tx, found, clock.now(), _zone(settings))
-    return out.listing(json, told, [row])
+    return out.listing(json, series_json, [row])
 
 
 def _find_series(tx: Tx, text: str) -> SeriesId:
@@ -321,8 +321,8 @@ def _slot_row(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
 
 
 def _slot(found: Series, slot: Slot) -> JsonMap:
-    told: JsonMap = {"series": found.id, "title": found.title, "calendar": None}
-    return told | shapes.slot(slot, found.repeats)
+    content: JsonMap = {"series": found.id, "title": found.title, "calendar": None}
+    return content | shapes.slot(slot, found.repeats)
 
 
 # What calendars start: it is looked at here, and changed there ------------------------------------

@@ -27,8 +27,8 @@ def names(*, json: AsJson = False) -> int:
     """The names of the secrets, and where they are kept."""
     stored = _stored()
     found, where = stored.names(), stored.where
-    told: JsonMap = {"names": [*found], "kept_in": where}
-    return out.done(json, told, f"{len(found)} in {where}.", data="\n".join(found))
+    content: JsonMap = {"names": [*found], "kept_in": where}
+    return out.done(json, content, f"{len(found)} in {where}.", data="\n".join(found))
 
 
 @app.command("set")

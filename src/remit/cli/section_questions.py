@@ -32,19 +32,19 @@ def _ask_field(form: SectionForm, field: SettingField) -> object:
     if field.kind is FieldKind.SWITCH:
         hint = f"{hint} yes or no.".strip()
     while True:
-        said = ask(field.label, hint, form.shown(field))
+        text = ask(field.label, hint, form.shown(field))
         try:
-            return _checked(field, said)
+            return _checked(field, text)
         except BadInput as bad:
             out.hint(str(bad), "yellow")
 
 
-def _checked(field: SettingField, said: str) -> object:
-    if field.choices and said not in field.choices:
-        raise BadInput(f"{said!r:.40} is none of {', '.join(field.choices)}.")
-    if field.required and not said:
+def _checked(field: SettingField, text: str) -> object:
+    if field.choices and text not in field.choices:
+        raise BadInput(f"{text!r:.40} is none of {', '.join(field.choices)}.")
+    if field.required and not text:
         raise BadInput(f"{field.label} is needed.")
-    found = field.parse(said)
+    found = field.parse(text)
     return "" if found is None else found
 
 
@@ -67,8 +67,8 @@ def save(form: SectionForm, values: dict[str, object]) -> None:
 
         fetch_local_model(house_settings.load())
     with remit_client.opened(house_settings.load()) as way:
-        told = way.ask(ChangeSection(form.section, values))
-    out.hint(str(told["detail"]), "green")
-    if "secret" in told:
+        answer = way.ask(ChangeSection(form.section, values))
+    out.hint(str(answer["detail"]), "green")
+    if "secret" in answer:
         out.say("Its secret, which is shown this once:")
-        out.line(str(told["secret"]))
+        out.line(str(answer["secret"]))

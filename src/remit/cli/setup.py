@@ -40,8 +40,8 @@ def setup(
     if remove and section.startswith(f"{_CONTACTS}."):
         return contacts.remove(section.partition(".")[2], json=json)
     if remove:
-        told = remit_client.ask(RemoveSection(section))
-        return out.done(json, told, str(told["detail"]))
+        answer = remit_client.ask(RemoveSection(section))
+        return out.done(json, answer, str(answer["detail"]))
     if test:
         return _test(section, as_json=json)
     if not sys.stdin.isatty():

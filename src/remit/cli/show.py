@@ -81,8 +81,8 @@ def _deliveries(task: Task, why: str | None) -> Iterator[str]:
         note = delivery.reason
         if word == "needs_review" and delivery.status is DeliveryStatus.PENDING:
             note = why
-        said = f" - {_one_line(note)}" if note and word != "completed" else ""
-        yield f"  [{_DELIVERY[word]}] {delivery.channel}{to}{said}"
+        text = f" - {_one_line(note)}" if note and word != "completed" else ""
+        yield f"  [{_DELIVERY[word]}] {delivery.channel}{to}{text}"
 
 
 def _one_line(text: str) -> str:
@@ -183,7 +183,7 @@ def _print_facts(task: Task, now: datetime) -> None:
     left_out = task.context.get("left_out")
     if isinstance(left_out, list):
         facts.append(("Left out", f"{', '.join(map(str, left_out))}: sent before"))
-    out.table([[StyledText(name, "dim"), said] for name, said in facts])
+    out.table([[StyledText(name, "dim"), value] for name, value in facts])
 
 
 def _print_texts(task: Task) -> None:
@@ -231,8 +231,8 @@ def _print_decisions(settled: list[Review]) -> None:
         decision = review.decision
         if decision is not None and decision.decided_at is not None:
             at = words.local(decision.decided_at)
-            said = event_words.decision(decision.answer, decision.by)
-            out.line(f"  {at}  {said}: {review.question}")
+            text = event_words.decision(decision.answer, decision.by)
+            out.line(f"  {at}  {text}: {review.question}")
 
 
 def project_of(task: Task) -> str:

@@ -140,8 +140,8 @@ async def _sign_in_by_browser(client: OAuthClient, user: str) -> TokenGrant:
         shown = (
             asyncio.to_thread(webbrowser.open, attempt.url) if has_screen() else asyncio.sleep(0)
         )
-        came, _ = await asyncio.gather(here.wait(attempt), shown)
-    return await connecting.finish(attempt, came)
+        parameters, _ = await asyncio.gather(here.wait(attempt), shown)
+    return await connecting.finish(attempt, parameters)
 
 
 def _show_code(code: DeviceCode) -> None:

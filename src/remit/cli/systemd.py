@@ -68,7 +68,7 @@ def install(*, json: AsJson = False) -> int:
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, unit_text(settings, _command()))
     results = (_systemctl(*words) for words in (("daemon-reload",), ("enable", "--now", UNIT)))
-    failed = next((said for code, said in results if code), "")
+    failed = next((output for code, output in results if code), "")
     if json:
         out.emit({"unit": str(path), "started": not failed, "detail": failed})
     else:
@@ -124,8 +124,8 @@ def _tell(path: Path, failed: str, settings: Settings) -> None:
         out.say("It runs now, and from every login on. `remit service status` shows it.")
     out.say("`loginctl enable-linger` lets it run while you are not logged in.")
     if seen := [name for name in (*KEY_NAMES, settings.brain.key_env) if os.environ.get(name)]:
-        said = f"{', '.join(seen)} is set in this shell; a service does not see that."
-        out.hint(f"{said} `remit setup brain` stores the key.", "yellow")
+        text = f"{', '.join(seen)} is set in this shell; a service does not see that."
+        out.hint(f"{text} `remit setup brain` stores the key.", "yellow")
 
 
 def _has_systemd() -> bool:

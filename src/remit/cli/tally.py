@@ -77,8 +77,8 @@ class CommandTally(Struct):
     def _failed(self, name: str, error: RemitError) -> None:
         out.say(StyledText(str(error), "yellow" if isinstance(error, OwnerMustAnswer) else "red"))
         code = codes.of_error(error)
-        kind, said = codes.problem_type(error), out.clean(str(error))
-        self.problems.append({"id": name, "type": kind, "detail": said, "exit": code})
+        kind, text = codes.problem_type(error), out.clean(str(error))
+        self.problems.append({"id": name, "type": kind, "detail": text, "exit": code})
         self.code = self.code or code
 
 

@@ -30,8 +30,8 @@ def listed(*, json: AsJson = False) -> int:
     """The tokens, what they may do and when they were used; no secret is shown."""
     found = _tokens()
     empty = "There are none but your own; `remit tokens add NAME --scope read` makes one."
-    told: JsonMap = {"tokens": [shape(token) for token in found]}
-    return out.listing(json, told, [_row(token) for token in found], _HEADS, empty)
+    content: JsonMap = {"tokens": [shape(token) for token in found]}
+    return out.listing(json, content, [_row(token) for token in found], _HEADS, empty)
 
 
 @app.command()
@@ -75,9 +75,9 @@ def _scopes(made: JsonMap) -> list[str]:
 
 
 def _row(token: ApiToken) -> list[Piece]:
-    told = shape(token)
-    may = ", ".join(_scopes(told)) + (" (agent)" if token.agent else "")
-    used, until = _day(told["usedAt"]), _day(told["expiresAt"])
+    content = shape(token)
+    may = ", ".join(_scopes(content)) + (" (agent)" if token.agent else "")
+    used, until = _day(content["usedAt"]), _day(content["expiresAt"])
     return [token.name, may, used, until, StyledText(token.id, "dim")]
 
 

@@ -200,8 +200,8 @@ class UpProcess:
         home, brain = str(self._settings.home), self._settings.brain.kind
         again = sum(before.get(status, 0) for status in ACTIVE)
         if self._json:
-            told: JsonMap = {"url": url, "signIn": link, "home": home}
-            out.emit({"event": "up", **told, "pickedUp": again, "brain": brain})
+            content: JsonMap = {"url": url, "signIn": link, "home": home}
+            out.emit({"event": "up", **content, "pickedUp": again, "brain": brain})
             return
         rows: list[tuple[str, Piece]] = [
             ("Listens", url),
@@ -217,8 +217,8 @@ class UpProcess:
             )
         out.hint(f"Remit {__version__} is up.", "bold")
         wide = max(len(name) for name, _ in rows)
-        for name, said in rows:
-            out.say(StyledText(f"  {name:<{max(8, wide + 1)}}", "dim"), said)
+        for name, value in rows:
+            out.say(StyledText(f"  {name:<{max(8, wide + 1)}}", "dim"), value)
         out.hint('In another terminal: remit add "…". Here, Ctrl-C stops it.')
 
     def _say_again(self) -> None:

@@ -116,23 +116,23 @@ def _problem(error: CycloptsError, command: str, app: App) -> str:
     match error:
         case UnusedCliTokensError():
             extra = _quoted(error.unused_tokens or ())
-            said = f"`{command}` takes {_accepted(app)}; {extra} is too much."
+            sentence = f"`{command}` takes {_accepted(app)}; {extra} is too much."
         case UnknownOptionError():
             options = [each.name for each in _arguments(app) if not _is_positional(each)]
             given = error.token.keyword or error.token.value
-            said = f"`{command}` has no option {given}; it has {', '.join(options)}."
+            sentence = f"`{command}` has no option {given}; it has {', '.join(options)}."
         case MissingArgumentError():
-            said = f"`{command}` needs {name}."
+            sentence = f"`{command}` needs {name}."
             if error.keyword:
-                said = f"{error.keyword} needs a value."
+                sentence = f"{error.keyword} needs a value."
         case CoercionError() if error.token is not None:
             kind = _kind(error.target_type)
-            said = f"{error.token.keyword or name} is {error.token.value!r}; it must be {kind}."
+            sentence = f"{error.token.keyword or name} is {error.token.value!r}; it must be {kind}."
         case RepeatArgumentError():
-            said = f"{error.token.keyword or name} is given more than once; give it once."
+            sentence = f"{error.token.keyword or name} is given more than once; give it once."
         case _:
-            said = str(error).strip()
-    return said
+            sentence = str(error).strip()
+    return sentence
 
 
 def _accepted(app: App) -> str:

@@ -128,7 +128,7 @@ class _Work(Struct, frozen=True):
         self, check: CommandCheck, ways: ProjectCommands, criterion: contracts.Criterion
     ) -> contracts.Finding:
         if criterion.timing is contracts.Timing.DEFERRED:
-            way = ways.of(criterion.activity) if criterion.activity in ACTIVITIES else None
+            way = ways.command_for(criterion.activity) if criterion.activity in ACTIVITIES else None
             if isinstance(way, MissingTool):
                 return contracts.Finding(criterion.activity, contracts.Result.SKIPPED, way.why)
             if not self.late:
@@ -160,11 +160,11 @@ def _project(where: Path, seconds: int | None) -> ProjectSettings:
 def _read_contract(path: Path) -> contracts.Contract:
     """Parse a contract in S2's form: the object itself, or a task with one."""
     try:
-        said = jsons.loads(path.read_text("utf-8")[:_MOST])
+        content = jsons.loads(path.read_text("utf-8")[:_MOST])
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else error
         raise BadInput(f"{path} cannot be read as a contract: {why}.", field="contract") from None
-    inner = said.get("verificationContract", said) if isinstance(said, dict) else said
+    inner = content.get("verificationContract", content) if isinstance(content, dict) else content
     if not isinstance(inner, dict):
         sentence = (
             f'{path} holds no contract; one looks like {{"type": "verifiable", "criteria": []}}.'
@@ -249,8 +249,8 @@ def _tell(contract: contracts.Contract, verdict: contracts.Verdict, caution: str
     if contract.type is contracts.ContractType.ADVISORY:
         out.line(StyledText("Advisory: no check decides, so nothing is verified.", "yellow"))
         return
-    for finding, said in verify_verdict.lines(contract, verdict):
-        out.line(StyledText(said, _STYLE[finding.result]))
+    for finding, text in verify_verdict.lines(contract, verdict):
+        out.line(StyledText(text, _STYLE[finding.result]))
         error = _LATER if finding.error == contracts.DEFERRED else finding.error
         for line in (error or finding.note or "").splitlines():
             out.line(f"    {line}")

@@ -20,8 +20,8 @@ from remit.store.read_only import glance
 def events_so_far(settings: Settings, task_id: TaskId) -> int:
     """Return how many events of a task are already known."""
     with glance(settings.database) as tx:
-        told = events.last_of_task(tx, task_id, 1)
-    return told[-1].n if told else 0
+        events_found = events.last_of_task(tx, task_id, 1)
+    return events_found[-1].n if events_found else 0
 
 
 def wait(

@@ -39,11 +39,11 @@ def why(
         because = _state_sentence(task, _open(tx, task_id), now)
         if json:
             steps: list[Json] = [_event_json(event) for event in happened]
-            said: Json = {"said": rank, "rule": to_json(task.rule)}
-            told: Json = {"said": because, "status": task.status.value}
+            priority: Json = {"said": rank, "rule": to_json(task.rule)}
+            state: Json = {"said": because, "status": task.status.value}
             shown: Json = {"said": list[Json](proven), **proof.facts(tx, task)}
             limits: Json = list[Json](limit_sentences(task))
-            found: JsonMap = {"task": task_id, "priority": said, "state": told, "proof": shown}
+            found: JsonMap = {"task": task_id, "priority": priority, "state": state, "proof": shown}
             out.emit(found | {"limits": limits, "steps": steps})
             return 0
         out.line(StyledText(task.title, "bold"))

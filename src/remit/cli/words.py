@@ -161,14 +161,14 @@ def answer_commands(review: review_model.Review, ref: str) -> list[str]:
 
 
 def _answer_command(review: review_model.Review, answer: review_model.ReviewAnswer) -> str:
-    said = _ANSWERS[answer]
+    text = _ANSWERS[answer]
     if answer is review_model.ReviewAnswer.DROP and review.needs_text(answer):
-        said = f'{said} -m "…"'
+        text = f'{text} -m "…"'
     about = (review.about or "").partition(":")[0]
     return (
-        f"{said}  ({answer_meaning(review, answer)})"
+        f"{text}  ({answer_meaning(review, answer)})"
         if about in {each for each, _ in _MEANINGS}
-        else said
+        else text
     )
 
 

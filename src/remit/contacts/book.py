@@ -103,7 +103,7 @@ class Contacts:
         self.book()
         return self._entries
 
-    def meant(self, recipient: str) -> str | None:
+    def name_for(self, recipient: str) -> str | None:
         """Return the full name of the one person that is meant, None for the owner, else words."""
         book = self.book()
         if (exact := self._exact(recipient)) is not None:
@@ -186,13 +186,13 @@ class Contacts:
         line = self._address_on(entry, channel)
         if line is None:
             return UnclearRecipient(f"{entry.name} has no address on {channel} in {FILE}.")
-        said: list[Policy] = []
+        policies: list[Policy] = []
         for each in self._sharing(line.address, channel):
             policy = _value_for_channel(channel, each.policy, self._channels)
             # A yes about one of those who share an address is none about the others.
             if policy is not None and (each is entry or policy is not Policy.ALLOW):
-                said.append(policy)
-        return Reach(entry.name, line.address, tuple(said), quiet=entry.quiet)
+                policies.append(policy)
+        return Reach(entry.name, line.address, tuple(policies), quiet=entry.quiet)
 
     def _unsure(self, words: str) -> UnclearRecipient:
         names = [each.name for each in self._people_called(words)]
@@ -204,12 +204,12 @@ class Contacts:
 
 
 def _value_for_channel(
-    channel: str, said: Mapping[str, T], channels: Collection[ChannelName]
+    channel: str, by_channel: Mapping[str, T], channels: Collection[ChannelName]
 ) -> T | None:
     """Return the value for a channel: by its name, else by an alias or its kind."""
     known = next((each for each in channels if each.name == channel), ChannelName(channel, channel))
     names = (known.name, *known.aliases, known.kind)
-    return next((said[name] for name in names if name in said), None)
+    return next((by_channel[name] for name in names if name in by_channel), None)
 
 
 def load(path: Path) -> tuple[ContactEntry, ...]:
@@ -244,20 +244,20 @@ def _parse(raw: bytes, file: str) -> YamlPart:
 
 
 def _entry(part: YamlPart) -> ContactEntry:
-    told = part.table(_KEYS)
-    if "name" not in told:
+    table = part.table(_KEYS)
+    if "name" not in table:
         raise part.bad("lacks a name")
-    aliases = tuple(each.text() for each in told["aliases"].items()) if "aliases" in told else ()
-    role = told["role"].text() if "role" in told else None
-    lines = told["channels"].table() if "channels" in told else {}
-    policy = told["policy"].table() if "policy" in told else {}
+    aliases = tuple(each.text() for each in table["aliases"].items()) if "aliases" in table else ()
+    role = table["role"].text() if "role" in table else None
+    lines = table["channels"].table() if "channels" in table else {}
+    policy = table["policy"].table() if "policy" in table else {}
     return ContactEntry(
-        name=told["name"].text(),
+        name=table["name"].text(),
         aliases=aliases,
         role=OWNER if role and fold(role) == OWNER else role,
         lines={name: _address_on(each) for name, each in lines.items()},
         policy={name: _policy(each) for name, each in policy.items()},
-        quiet=_quiet(told["quiet"]) if "quiet" in told else NEVER_QUIET,
+        quiet=_quiet(table["quiet"]) if "quiet" in table else NEVER_QUIET,
         line=part.line,
     )
 
@@ -266,10 +266,10 @@ def _address_on(part: YamlPart) -> ContactAddress:
     """Parse an address, or an address with the id of incoming messages."""
     if isinstance(part.value, str):
         return ContactAddress(part.text())
-    told = part.table(_WAY_KEYS)
-    if "address" not in told:
+    table = part.table(_WAY_KEYS)
+    if "address" not in table:
         raise part.bad("lacks an address")
-    return ContactAddress(told["address"].text(), told["id"].text() if "id" in told else None)
+    return ContactAddress(table["address"].text(), table["id"].text() if "id" in table else None)
 
 
 def _policy(part: YamlPart) -> Policy:
@@ -280,7 +280,7 @@ def _policy(part: YamlPart) -> Policy:
 
 def _quiet(part: YamlPart) -> QuietTimes:
     try:
-        return QuietTimes.of([each.text() for each in part.items()])
+        return QuietTimes.parse([each.text() for each in part.items()])
     except BadInput as bad:
         raise part.bad(f"is wrong: {bad}") from None
 
@@ -290,8 +290,8 @@ def _refuse_doubles(people: Sequence[ContactEntry], file: str) -> None:
     for person in people:
         name, at = fold(person.name), YamlPart(file, person.line, None, _FIELD)
         if name in seen:
-            said = f"{person.name!r:.60} stands in line {seen[name]} too"
-            raise at.bad(f"has a name that is taken: {said}")
+            text = f"{person.name!r:.60} stands in line {seen[name]} too"
+            raise at.bad(f"has a name that is taken: {text}")
         if person.role == OWNER and any(each.role == OWNER for each in people[: len(seen)]):
             raise at.bad("has the role owner, which another has already")
         seen[name] = person.line

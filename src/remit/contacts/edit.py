@@ -70,7 +70,7 @@ def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = (
         entry,
         aliases=tuple(each for each in entry.aliases if fold(each) not in names),
         lines={name: line for name, line in entry.lines.items() if name not in gone},
-        policy={name: said for name, said in entry.policy.items() if name not in gone},
+        policy={name: policy for name, policy in entry.policy.items() if name not in gone},
     )
 
 
@@ -171,21 +171,21 @@ def _last(node: object) -> int:
 def _written(entry: ContactEntry) -> list[str]:
     import yaml  # noqa: PLC0415 - as above
 
-    told: dict[str, object] = {"name": entry.name}
+    fields: dict[str, object] = {"name": entry.name}
     if entry.aliases:
-        told["aliases"] = list(entry.aliases)
+        fields["aliases"] = list(entry.aliases)
     if entry.role:
-        told["role"] = entry.role
+        fields["role"] = entry.role
     if entry.lines:
-        told["channels"] = {
+        fields["channels"] = {
             name: line.address if line.id is None else {"id": line.id, "address": line.address}
             for name, line in entry.lines.items()
         }
     if entry.policy:
-        told["policy"] = {name: policy.value for name, policy in entry.policy.items()}
+        fields["policy"] = {name: policy.value for name, policy in entry.policy.items()}
     if entry.quiet.texts:
-        told["quiet"] = list(entry.quiet.texts)
-    text = yaml.safe_dump([told], sort_keys=False, allow_unicode=True, width=10_000)
+        fields["quiet"] = list(entry.quiet.texts)
+    text = yaml.safe_dump([fields], sort_keys=False, allow_unicode=True, width=10_000)
     return text.splitlines(keepends=True)
 
 

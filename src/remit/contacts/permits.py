@@ -30,8 +30,8 @@ class Permits:
     async def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
         """Store a permission for someone on a channel; ALLOW is for the current address only."""
         reach = self._reach(contact, channel)
-        said = Permission(reach.name, channel, reach.address or "", policy)
-        await self._db.write(permissions.put, said, self._clock.now())
+        permission = Permission(reach.name, channel, reach.address or "", policy)
+        await self._db.write(permissions.put, permission, self._clock.now())
         holds = policy_of(reach, channel, await self._db.read(permissions.on, channel))
         return {"name": reach.name, "channel": channel, "policy": policy, "holds": holds}
 
@@ -44,7 +44,7 @@ class Permits:
     def contact_named(self, words: str) -> str:
         """Return the whole name of the one contact that is meant; it must be in the book."""
         names = {each.name for each in self._contacts.entries() if each.role != OWNER}
-        name = self._contacts.meant(words)
+        name = self._contacts.name_for(words)
         if name not in names:
             known = ", ".join(sorted(names)) or "nobody yet"
             sentence = f"{words!r:.60} is no contact of yours; there is {known:.300}."
@@ -81,7 +81,7 @@ class Permits:
 
     def _reach(self, contact: str, channel: str) -> Reach:
         self._check_channel(channel)
-        whole = self._contacts.meant(contact)
+        whole = self._contacts.name_for(contact)
         reach = self._contacts.find(whole, channel)
         if not isinstance(reach, Reach):
             raise UnknownName(reach.sentence, field="contact")
@@ -116,9 +116,9 @@ def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
     if not permissions.turn_on(tx, channel, now):
         return None
     waiting = reviews.waiting_for(tx, Reason.AUTH, f"channel:{channel}")
-    said = Decision(ReviewAnswer.APPROVE, by=f"owner: {channel} was switched on")
+    decision = Decision(ReviewAnswer.APPROVE, by=f"owner: {channel} was switched on")
     for each in waiting:
-        reviews.decide(tx, ReviewId(str(each.id)), said, now)
+        reviews.decide(tx, ReviewId(str(each.id)), decision, now)
     return len(waiting)
 
 
@@ -136,21 +136,21 @@ def _contact_json(
 ) -> JsonMap:
     ways: list[Json] = []
     for channel, line in entry.lines.items():
-        told: JsonMap = {"channel": channel, "address": line.address, "id": line.id}
+        content: JsonMap = {"channel": channel, "address": line.address, "id": line.id}
         reach = contacts.find(entry.name, channel)
         if entry.role == OWNER:
-            told["policy"] = Policy.ALLOW
+            content["policy"] = Policy.ALLOW
         elif isinstance(reach, Reach):
-            told["policy"] = policy_of(reach, channel, standing)
-        ways.append(told | {"here": channel in contacts.channels})
-    said = [_permission_json(each) for each in standing if each.contact == entry.name]
+            content["policy"] = policy_of(reach, channel, standing)
+        ways.append(content | {"here": channel in contacts.channels})
+    own_permissions = [_permission_json(each) for each in standing if each.contact == entry.name]
     return {
         "name": entry.name,
         "aliases": list[Json](entry.aliases),
         "role": entry.role,
         "channels": ways,
         "file": {channel: policy.value for channel, policy in entry.policy.items()},
-        "permissions": list[Json](said),
+        "permissions": list[Json](own_permissions),
         "quiet": list[Json](entry.quiet.texts),
     }
 
@@ -165,9 +165,9 @@ def _permission_json(permission: Permission) -> JsonMap:
     }
 
 
-def sentence(told: JsonMap) -> str:
+def sentence(content: JsonMap) -> str:
     """Return what applies after the owner's decision; the file may be stricter."""
-    name, channel, policy, holds = (told[key] for key in ("name", "channel", "policy", "holds"))
+    name, channel, policy, holds = (content[key] for key in ("name", "channel", "policy", "holds"))
     if policy == holds:
         return f"{name} on {channel}: {policy}."
     return f"{name} on {channel}: {policy} is kept, but {holds} counts, for {FILE} says so."

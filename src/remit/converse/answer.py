@@ -69,7 +69,7 @@ async def answer(mind: AnsweringBrain, asked: QuestionContext) -> ModelAnswer:
         if reply is None:
             return ModelAnswer("", tuple(read), "Today's budget for thinking is used up.")
         if not reply.calls:
-            return _said(reply, read)
+            return _model_answer(reply, read)
         results = [await _look(mind, call) for call in reply.calls]
         read += [found for call in reply.calls for found in _named(call)]
         words = _goes_on(words, reply, results)
@@ -92,9 +92,9 @@ def prompt(mind: AnsweringBrain, asked: QuestionContext) -> Prompt:
 def _tasks(mind: AnsweringBrain, asked: QuestionContext) -> Iterator[str]:
     """Yield each task mentioned with its recent result, marked as outside text."""
     for task in asked.tasks[:_MOST_TASKS]:
-        told = f"{task.id} {records.status(task, asked.now, asked.zone)}"
-        came = (task.tool_output or "").strip()[-_MOST_SAID:]
-        yield mind.mark(f"{told}\n{came}" if came else told, "the records of a task")
+        line = f"{task.id} {records.status(task, asked.now, asked.zone)}"
+        output = (task.tool_output or "").strip()[-_MOST_SAID:]
+        yield mind.mark(f"{line}\n{output}" if output else line, "the records of a task")
 
 
 def _talk(mind: AnsweringBrain, asked: QuestionContext) -> Iterator[str]:
@@ -124,12 +124,12 @@ def _named(call: ToolCall) -> Iterator[TaskId]:
 def _goes_on(words: Prompt, reply: Reply, results: Sequence[ToolResult]) -> Prompt:
     """Return the next turn: only the results, if the model keeps its own history."""
     if not reply.state:
-        told = "\n\n".join(result.text for result in results)
-        return replace(words, text=f"{words.text}\n\n{told}", results=())
+        text = "\n\n".join(result.text for result in results)
+        return replace(words, text=f"{words.text}\n\n{text}", results=())
     return replace(words, text="", results=tuple(results), earlier=(*words.earlier, reply.state))
 
 
-def _said(reply: Reply, read: Sequence[TaskId]) -> ModelAnswer:
+def _model_answer(reply: Reply, read: Sequence[TaskId]) -> ModelAnswer:
     if reply.ask is not None:
         return ModelAnswer("", tuple(read), reply.ask.question)
     text = _TAGS.sub("", reply.text).strip()  # a model may mark its answer as if it were sent

@@ -47,9 +47,9 @@ def _settled(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Int
     pending = scene.pending
     if pending is None:
         return None
-    asks, said = pending.asks, scene.turn.content
-    words = words_of(said)
-    if is_phrase("no", words) or isinstance(meaning.read(said), Retraction):
+    asks, text = pending.asks, scene.turn.content
+    words = words_of(text)
+    if is_phrase("no", words) or isinstance(meaning.read(text), Retraction):
         return Intent(IntentKind.ASK, text=_NOTHING_DONE)
     if asks.get("new") and is_phrase("new", words):
         return Intent(IntentKind.HEAR, text=str(asks["text"]), ref=str(asks["ref"]))
@@ -63,13 +63,13 @@ def _chosen(
     scene: ConversationScene, pending: Turn, ear: MessageIntake, now: datetime
 ) -> Intent | None:
     """Return the command that was asked about, for the task the words choose."""
-    asks, said = pending.asks, scene.turn.content
+    asks, text = pending.asks, scene.turn.content
     act, named = str(asks.get("act") or ""), asks.get("tasks")
     among = [task for task in scene.others if isinstance(named, list) and task.id in named]
     if act == AMEND:
-        return _timed(among, pending, said, ear, now)
-    sole = among[0] if _sole_yes(words_of(said), among) else None
-    task = intent.chosen(said, among) or sole
+        return _timed(among, pending, text, ear, now)
+    sole = among[0] if _sole_yes(words_of(text), among) else None
+    task = intent.chosen(text, among) or sole
     if task is None or not act:
         return None
     at = moment(str(asks["at"])) if asks.get("at") else None
@@ -81,13 +81,13 @@ def _chosen(
 
 
 def _timed(
-    among: Sequence[Task], pending: Turn, said: str, ear: MessageIntake, now: datetime
+    among: Sequence[Task], pending: Turn, text: str, ear: MessageIntake, now: datetime
 ) -> Intent | None:
     """Return a task's new time, if the words say nothing else and it can still change."""
     kept = pending.asks.get("words")
     earlier = tuple(map(str, kept)) if isinstance(kept, list) else ()
-    at = ear.when(among[0], said, earlier) if among else None
-    return moved(among[0], at, (*earlier, said), now) if at else None
+    at = ear.when(among[0], text, earlier) if among else None
+    return moved(among[0], at, (*earlier, text), now) if at else None
 
 
 def _sole_yes(words: Sequence[str], among: Sequence[Task]) -> bool:
@@ -99,29 +99,29 @@ def _sole_yes(words: Sequence[str], among: Sequence[Task]) -> bool:
 
 def _answer(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
     """Return short words as the answer to an open question, if they ask for nothing else."""
-    said = scene.turn.content.strip()
+    text = scene.turn.content.strip()
     open_ = [each for each in scene.asked if ReviewAnswer.ANSWER in each.options]
     if scene.turn.about is not None:
         open_ = [each for each in open_ if each.task_id == scene.turn.about]
-    if not open_ or len(said.split()) > _SHORT or said.endswith("?") or ear.is_talk(said):
+    if not open_ or len(text.split()) > _SHORT or text.endswith("?") or ear.is_talk(text):
         return None
-    fits = [(each, _fit(scene, ear, each, said)) for each in open_]
+    fits = [(each, _fit(scene, ear, each, text)) for each in open_]
     fitting = [each for each, fit in fits if fit]
-    if ear.asks_for_work(said) or (not fitting and ear.is_request(said)):
+    if ear.asks_for_work(text) or (not fitting and ear.is_request(text)):
         free = [each for each, fit in fits if fit is not False]
         return _either(scene, free[0]) if free else None  # otherwise it can be no answer
     if not fitting and ear.reads_by_model:
         return None  # the model decides which one it answers, if any
     if len(open_) == 1 or len(fitting) == 1:
         review = fitting[0] if fitting else open_[0]
-        return Intent(IntentKind.ANSWER, review=str(review.id), text=said)
+        return Intent(IntentKind.ANSWER, review=str(review.id), text=text)
     asked = "\n".join(f"- {each.question}" for each in open_[:_MOST_NAMED])
     return Intent(IntentKind.ASK, text=f"{_WHICH_ANSWERED}\n{asked}")
 
 
-def _fit(scene: ConversationScene, ear: MessageIntake, review: Review, said: str) -> bool | None:
+def _fit(scene: ConversationScene, ear: MessageIntake, review: Review, text: str) -> bool | None:
     task = next((task for task in scene.spoken if task.id == review.task_id), None)
-    return ear.fits(task, review, said) if task else False
+    return ear.fits(task, review, text) if task else False
 
 
 def _either(scene: ConversationScene, review: Review) -> Intent:
@@ -131,12 +131,12 @@ def _either(scene: ConversationScene, review: Review) -> Intent:
 
 def _remark(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
     """Return a question for a few words that may be a remark; they never become work unasked."""
-    said = scene.turn.content.strip()
-    loose = "\n" not in said and ":" not in said and len(said.split()) <= _MOST_REMARK
+    text = scene.turn.content.strip()
+    loose = "\n" not in text and ":" not in text and len(text.split()) <= _MOST_REMARK
     about = scene.last[:1] or scene.live[:1]
     if not loose or not (about or scene.asked) or ear.reads_by_model:
         return None
-    if ear.asks_for_work(said) or not ear.is_loose_work(said):
+    if ear.asks_for_work(text) or not ear.is_loose_work(text):
         return None
     name = f" If it is about {records.title(about[0])}, say what is to change." if about else ""
     ask = f'Is that something new to be done? Then say "new".{name}'

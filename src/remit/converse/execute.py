@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
 
-from remit.converse import intent, meaning, promise, receipt, records
+from remit.converse import meaning, promise, receipt, records
 from remit.converse.answer import ModelAnswer, QuestionContext, answer
-from remit.converse.intent import Intent, IntentKind
+from remit.converse.intent import Intent, IntentKind, matching
 from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
 from remit.converse.orders import ordered
 from remit.converse.scene import (
@@ -58,26 +58,26 @@ class IntentExecutor(Struct, frozen=True):
     owner: str = ""
     is_owner: Callable[[str, str], bool] = lambda _channel, _sender: False
 
-    async def do(self, meant: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
+    async def do(self, intent: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
         """Do everything code can do; the rest is marked for a model.
 
         If a more exact intent is found, it is returned, to be stored and executed.
         """
-        task, review = TaskId(meant.task), ReviewId(meant.review)
+        task, review = TaskId(intent.task), ReviewId(intent.review)
         does: Mapping[IntentKind, Callable[[], Awaitable[TurnAnswer | Intent]]] = {
-            IntentKind.ACT: lambda: self._act(TaskAction(meant.act), task),
-            IntentKind.AMEND: lambda: self._amend(task, meant.at),
-            IntentKind.FIND_RUN: lambda: self._find_run(meant),
-            IntentKind.SKIP: lambda: self._skip(task, meant.at),
-            IntentKind.UNDO: lambda: self._undo(meant),
-            IntentKind.ANSWER: lambda: self._answer(review, meant.text),
+            IntentKind.ACT: lambda: self._act(TaskAction(intent.act), task),
+            IntentKind.AMEND: lambda: self._amend(task, intent.at),
+            IntentKind.FIND_RUN: lambda: self._find_run(intent),
+            IntentKind.SKIP: lambda: self._skip(task, intent.at),
+            IntentKind.UNDO: lambda: self._undo(intent),
+            IntentKind.ANSWER: lambda: self._answer(review, intent.text),
             IntentKind.APPROVE: lambda: self._approve(review),
-            IntentKind.LOOK: lambda: self._look(QueryKind(meant.act), meant, scene),
-            IntentKind.HEAR: lambda: self._hear(meant, scene),
+            IntentKind.LOOK: lambda: self._look(QueryKind(intent.act), intent, scene),
+            IntentKind.HEAR: lambda: self._hear(intent, scene),
         }
-        if meant.what is IntentKind.ASK:
-            return TurnAnswer(meant.text, asks=_asks(meant, scene), refs=_refs(meant.tasks))
-        return await does[meant.what]()
+        if intent.what is IntentKind.ASK:
+            return TurnAnswer(intent.text, asks=_asks(intent, scene), refs=_refs(intent.tasks))
+        return await does[intent.what]()
 
     # Acts ---------------------------------------------------------------------------------------
 
@@ -100,8 +100,8 @@ class IntentExecutor(Struct, frozen=True):
         # For a series a new task runs now; it reports here.
         more = (TaskRef(after.id, Action.CREATED),) if after.id != task_id else ()
         done = _ALL_RUNS if before.series_id else _DONE
-        told = _SOON[act] if soon else done.get(act, _DONE[act])
-        return TurnAnswer(told.format(name), (*refs, *more))
+        sentence = _SOON[act] if soon else done.get(act, _DONE[act])
+        return TurnAnswer(sentence.format(name), (*refs, *more))
 
     async def _amend(self, task_id: TaskId, at: datetime | None) -> TurnAnswer:
         assert at is not None  # noqa: S101 - what is amended has a time
@@ -114,16 +114,16 @@ class IntentExecutor(Struct, frozen=True):
                 await self.hands.reschedule(task_id, at)
             except Conflict as no:
                 return TurnAnswer(f"{name} was left as it is. {no}", refs)
-        told = records.moment(at, now, self.zone)
+        moment = records.moment(at, now, self.zone)
         instead = f" instead of {records.moment(was, now, self.zone)}" if was and was != at else ""
-        return TurnAnswer(f"{name} now runs {told}{instead}.", refs)
+        return TurnAnswer(f"{name} now runs {moment}{instead}.", refs)
 
-    async def _find_run(self, meant: Intent) -> Intent:
+    async def _find_run(self, intent: Intent) -> Intent:
         """Return the one run of a series that the words name, to skip it; else ask."""
         now, fitting, coming = self.clock.now(), [], []
-        for task_id in map(TaskId, meant.tasks):
+        for task_id in map(TaskId, intent.tasks):
             runs = await self.hands.runs(task_id)
-            fit = [slot for slot in runs if self._is_then(slot, meant)]
+            fit = [slot for slot in runs if self._is_then(slot, intent)]
             fitting += [(task_id, slot) for slot in fit[:1]]
             coming += runs[:3]
         if len(fitting) == 1:
@@ -136,14 +136,14 @@ class IntentExecutor(Struct, frozen=True):
         lines = [f"{n}. {records.title(task)}" for n, task in enumerate(found, 1)]
         text = "\n".join(["Which one shall I leave out once?", *lines])
         ids = tuple(task.id for task in found)
-        return Intent(IntentKind.ASK, act=TaskAction.SKIP.value, tasks=ids, text=text, at=meant.at)
+        return Intent(IntentKind.ASK, act=TaskAction.SKIP.value, tasks=ids, text=text, at=intent.at)
 
-    def _is_then(self, slot: datetime, meant: Intent) -> bool:
+    def _is_then(self, slot: datetime, intent: Intent) -> bool:
         """Whether a run is on the named day, or in the named month."""
-        if meant.at is None:
+        if intent.at is None:
             return True
-        day, wanted = slot.astimezone(self.zone).date(), meant.at.astimezone(self.zone).date()
-        return day.replace(day=1) == wanted.replace(day=1) if meant.act else day == wanted
+        day, wanted = slot.astimezone(self.zone).date(), intent.at.astimezone(self.zone).date()
+        return day.replace(day=1) == wanted.replace(day=1) if intent.act else day == wanted
 
     async def _skip(self, task_id: TaskId, slot: datetime | None) -> TurnAnswer:
         assert slot is not None  # noqa: S101 - it was looked up
@@ -159,19 +159,19 @@ class IntentExecutor(Struct, frozen=True):
             f'{name} is left out {when}, once. Say "undo" to have it all the same.', refs
         )
 
-    async def _undo(self, meant: Intent) -> TurnAnswer:
+    async def _undo(self, intent: Intent) -> TurnAnswer:
         """Undo what was done; `text` names it."""
-        ref, refs = f"undo:{meant.ref}", (TaskRef(TaskId(meant.task), Action.UPDATED),)
+        ref, refs = f"undo:{intent.ref}", (TaskRef(TaskId(intent.task), Action.UPDATED),)
         try:
-            if meant.text == IntentKind.APPROVE:
-                return await self._recall(ReviewId(meant.review))
-            task = await self.db.read(tasks.get, TaskId(meant.task))
+            if intent.text == IntentKind.APPROVE:
+                return await self._recall(ReviewId(intent.review))
+            task = await self.db.read(tasks.get, TaskId(intent.task))
             name, done = records.title(task), "as before"
-            match meant.text, meant.act:
-                case IntentKind.SKIP, _ if meant.at is not None:
-                    await self.hands.unskip(task.id, meant.at)
-                case IntentKind.AMEND, _ if meant.was is not None:
-                    await self.hands.reschedule(task.id, meant.was)
+            match intent.text, intent.act:
+                case IntentKind.SKIP, _ if intent.at is not None:
+                    await self.hands.unskip(task.id, intent.at)
+                case IntentKind.AMEND, _ if intent.was is not None:
+                    await self.hands.reschedule(task.id, intent.was)
                 case IntentKind.ACT, TaskAction.PAUSE:
                     await self.hands.resume(task.id)
                 case IntentKind.ACT, TaskAction.RESUME:
@@ -222,34 +222,36 @@ class IntentExecutor(Struct, frozen=True):
         how = records.stands(task, self.clock.now(), self.zone)
         return TurnAnswer(f"Approved. {records.title(task)}: {how}.", refs)
 
-    async def _hear(self, meant: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
+    async def _hear(self, intent: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
         turn = scene.turn
-        heard = await self.ear.hear(
-            meant.text, meant.ref, turn.said_at, scene.context, turn.context
+        understood = await self.ear.hear(
+            intent.text, intent.ref, turn.said_at, scene.context, turn.context
         )
-        if heard.order is not None:
-            return ordered(heard.order, scene, self.ear, self.clock.now())
-        question = heard.sort == "question"
-        made = dict.fromkeys([task.id for task in heard.tasks] + [r.task_id for r in heard.asked])
+        if understood.order is not None:
+            return ordered(understood.order, scene, self.ear, self.clock.now())
+        question = understood.sort == "question"
+        made = dict.fromkeys(
+            [task.id for task in understood.tasks] + [r.task_id for r in understood.asked]
+        )
         refs = tuple(TaskRef(each, Action.CREATED) for each in made)
-        if heard.tasks or heard.unasked or heard.asked:
-            text = receipt.sentences(heard)
-            return TurnAnswer(text, refs, heard.receipt, thinks=question)
-        return self._talked(heard, question=question)
+        if understood.tasks or understood.unasked or understood.asked:
+            text = receipt.sentences(understood)
+            return TurnAnswer(text, refs, understood.receipt, thinks=question)
+        return self._talked(understood, question=question)
 
-    def _talked(self, heard: UnderstoodMessage, *, question: bool) -> TurnAnswer:
+    def _talked(self, understood: UnderstoodMessage, *, question: bool) -> TurnAnswer:
         """Answer words that ask for nothing; a model may answer some of them."""
-        if question or heard.sort == "statement":
+        if question or understood.sort == "statement":
             return TurnAnswer("" if question else receipt.TALK["statement"], thinks=True)
-        return TurnAnswer(receipt.TALK.get(heard.sort or "", receipt.TALK["chatter"]))
+        return TurnAnswer(receipt.TALK.get(understood.sort or "", receipt.TALK["chatter"]))
 
     # Records ------------------------------------------------------------------------------------
 
-    async def _look(self, look: QueryKind, meant: Intent, scene: ConversationScene) -> TurnAnswer:
+    async def _look(self, look: QueryKind, intent: Intent, scene: ConversationScene) -> TurnAnswer:
         now = self.clock.now()
         if look is QueryKind.STATUS:
-            task = await self.db.read(tasks.get, TaskId(meant.tasks[0]))
-            return TurnAnswer(records.status(task, now, self.zone), _refs(meant.tasks))
+            task = await self.db.read(tasks.get, TaskId(intent.tasks[0]))
+            return TurnAnswer(records.status(task, now, self.zone), _refs(intent.tasks))
         if look is QueryKind.DID:
             return await self._did(scene, now)
         head, none, statuses = _LISTS[look]
@@ -270,56 +272,58 @@ class IntentExecutor(Struct, frozen=True):
             return TurnAnswer("", thinks=True)
         found = await self.db.read(conversations.ended_between, span.since, span.until, _MOST)
         if query.thing.words:
-            found = intent.matching(query.thing.words, found)
+            found = matching(query.thing.words, found)
         none = f"Nothing is on record for {span.called}."
         text = records.listed(f"On record for {span.called}:", none, found, now, self.zone)
         return TurnAnswer(text, _refs(task.id for task in found[:3]))
 
     # A model ------------------------------------------------------------------------------------
 
-    async def think(self, told: TurnAnswer, scene: ConversationScene) -> TurnAnswer:
+    async def think(self, code_answer: TurnAnswer, scene: ConversationScene) -> TurnAnswer:
         """Let the model answer; its claims are checked against the records."""
         now = self.clock.now()
         if self.mind is None:
-            return _joined(told, TurnAnswer(told.text or _NO_MIND))
+            return _joined(code_answer, TurnAnswer(code_answer.text or _NO_MIND))
         about = scene.last or scene.spoken[:1]
         asked = QuestionContext(scene.turn, scene.before, scene.spoken, now, self.zone, self.who)
-        said = await answer(self.mind, asked)
-        if said.failed:
-            return _joined(told, TurnAnswer(f"That cannot be answered now. {said.failed}"))
-        known = await self.db.read(_known, said, scene)
-        notes = promise.notes(said.text, about, known, self.zone, self.owner)
-        read = [task.id for task in known if task.id in said.read]
+        model_answer = await answer(self.mind, asked)
+        if model_answer.failed:
+            return _joined(
+                code_answer, TurnAnswer(f"That cannot be answered now. {model_answer.failed}")
+            )
+        known = await self.db.read(_known, model_answer, scene)
+        notes = promise.notes(model_answer.text, about, known, self.zone, self.owner)
+        read = [task.id for task in known if task.id in model_answer.read]
         refs = _refs(dict.fromkeys([*read, *(task.id for task in about[:1])]))
-        return _joined(told, TurnAnswer(said.text, refs, notes=notes))
+        return _joined(code_answer, TurnAnswer(model_answer.text, refs, notes=notes))
 
 
-def _joined(told: TurnAnswer, said: TurnAnswer) -> TurnAnswer:
+def _joined(first: TurnAnswer, second: TurnAnswer) -> TurnAnswer:
     """Join what code said and what the model said."""
-    text = said.text if told.text in ("", said.text) else f"{told.text}\n\n{said.text}"
-    seen = {ref.task_id for ref in told.refs}
-    more = tuple(ref for ref in said.refs if ref.task_id not in seen)
-    return TurnAnswer(text, (*told.refs, *more), told.receipt, told.asks, said.notes)
+    text = second.text if first.text in ("", second.text) else f"{first.text}\n\n{second.text}"
+    seen = {ref.task_id for ref in first.refs}
+    more = tuple(ref for ref in second.refs if ref.task_id not in seen)
+    return TurnAnswer(text, (*first.refs, *more), first.receipt, first.asks, second.notes)
 
 
 def _refs(ids: Iterable[str]) -> tuple[TaskRef, ...]:
     return tuple(TaskRef(TaskId(each), Action.DISCUSSED) for each in ids)
 
 
-def _asks(meant: Intent, scene: ConversationScene) -> JsonMap:
+def _asks(intent: Intent, scene: ConversationScene) -> JsonMap:
     """Return what the next turn may settle; empty if there is nothing to choose."""
-    if not meant.tasks and not meant.review:
+    if not intent.tasks and not intent.review:
         return {}
-    named: list[Json] = list(meant.tasks)
+    named: list[Json] = list(intent.tasks)
     return {
-        "act": meant.act,
+        "act": intent.act,
         "tasks": named,
-        "review": meant.review,
-        "new": meant.new,
+        "review": intent.review,
+        "new": intent.new,
         "text": scene.turn.content,
-        "ref": meant.ref,
-        "words": list[Json](meant.words),
-        "at": stamp(meant.at) if meant.at else None,
+        "ref": intent.ref,
+        "words": list[Json](intent.words),
+        "at": stamp(intent.at) if intent.at else None,
     }
 
 
@@ -335,10 +339,10 @@ def _shown(review: Review) -> tuple[str, ...]:
     return (card, review.question) if card else (review.question,)
 
 
-def _known(tx: Tx, said: ModelAnswer, scene: ConversationScene) -> list[Task]:
+def _known(tx: Tx, model_answer: ModelAnswer, scene: ConversationScene) -> list[Task]:
     """Return the tasks an answer may mention: those it read, of the conversation, the newest."""
     found = {task.id: task for task in (*scene.spoken, *scene.others)}
-    for ident in said.read:
+    for ident in model_answer.read:
         try:
             found[ident] = tasks.get(tx, ident)
         except NotFound:

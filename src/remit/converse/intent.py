@@ -59,8 +59,8 @@ def moved(
             ask = _COMES_BACK.format(records.title(task))
             return Intent(IntentKind.ASK, act=MOVE_RUN, tasks=(task.id,), text=ask, at=at)
         return Intent(IntentKind.AMEND, task=task.id, at=at, was=task.scheduled_for)
-    said = words if isinstance(at, UnclearTime) else ()
-    return Intent(IntentKind.ASK, act=AMEND, tasks=(task.id,), text=refusal, words=said)
+    unclear_words = words if isinstance(at, UnclearTime) else ()
+    return Intent(IntentKind.ASK, act=AMEND, tasks=(task.id,), text=refusal, words=unclear_words)
 
 
 def _unchanged(task: Task, at: datetime | UnclearTime | None, now: datetime) -> str:
@@ -101,7 +101,7 @@ def matching(words: Words, among: Iterable[Task]) -> list[Task]:
     """Return the tasks whose title, or else request, contains every word."""
     tasks = list(among)
     by_title = [task for task in tasks if _holds(words, task.title)]
-    return by_title or [task for task in tasks if _holds(words, _told(task))]
+    return by_title or [task for task in tasks if _holds(words, _task_text(task))]
 
 
 def named(thing: TaskReference, spoken: Sequence[Task], others: Sequence[Task]) -> list[Task]:
@@ -140,5 +140,5 @@ def _same(one: str, other: str) -> bool:
     return len(short) >= _STEM and long.startswith(short)
 
 
-def _told(task: Task) -> str:
+def _task_text(task: Task) -> str:
     return f"{task.title} {task.request.text if task.request else task.instructions}"

@@ -268,11 +268,11 @@ def thing_of(words: Words) -> TaskReference:
 
 def _approves(clauses: list[str]) -> bool:
     """Whether every clause agrees and one approves: "looks good, yes, send it"."""
-    said = [bare(words_of(clause)) or words_of(clause) for clause in clauses]
-    approved = [is_phrase("approve", each) for each in said]
+    clause_words = [bare(words_of(clause)) or words_of(clause) for clause in clauses]
+    approved = [is_phrase("approve", each) for each in clause_words]
     return any(approved) and all(
         is_approved or is_phrase("affirm", each)
-        for is_approved, each in zip(approved, said, strict=True)
+        for is_approved, each in zip(approved, clause_words, strict=True)
     )
 
 

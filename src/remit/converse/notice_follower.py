@@ -65,7 +65,7 @@ class NoticeDecisions(Struct, frozen=True):
     ring: Callable[[], None] = lambda: None  # wakes the sender
 
 
-class _Told(Struct, frozen=True):
+class _PlacedNotice(Struct, frozen=True):
     """One piece of news with its time, its ways, and its conversation."""
 
     telling: NoticeContent
@@ -74,7 +74,7 @@ class _Told(Struct, frozen=True):
     place: Conversation | None
 
 
-_Said: TypeAlias = tuple[Conversation, NewTurnRecord, list[_Told]]
+_NoticeTurn: TypeAlias = tuple[Conversation, NewTurnRecord, list[_PlacedNotice]]
 
 
 class NoticeFollower:
@@ -108,39 +108,43 @@ class NoticeFollower:
         worth = [event for event in page if self._tells.concerns(event)]
         now, last = self._clock.now(), page[-1].seq
         fresh = self._ids.conversation()
-        told, channel = await self._db.read(self._placed, worth, fresh, now) if worth else ([], "")
-        if not any(each.posts for each in told) and last - reached < FAR:
+        placed, channel = (
+            await self._db.read(self._placed, worth, fresh, now) if worth else ([], "")
+        )
+        if not any(each.posts for each in placed) and last - reached < FAR:
             return reached
-        said = self._said(told, channel)
-        keys = {each: turn.key for _, turn, heap in said for each in heap}
-        made = [notice for each in told for notice in self._notices(each, keys, now)]
-        turns = [(place, turn) for place, turn, _ in said]
+        turns_found = self._turns(placed, channel)
+        keys = {each: turn.key for _, turn, heap in turns_found for each in heap}
+        made = [notice for each in placed for notice in self._notices(each, keys, now)]
+        turns = [(place, turn) for place, turn, _ in turns_found]
         if await self._db.write(notices.decide, turns, made, last, now):
             self._tells.ring()
         return last
 
     def _placed(
         self, tx: Tx, worth: Sequence[Event], fresh: ConversationId, now: datetime
-    ) -> tuple[list[_Told], str]:
+    ) -> tuple[list[_PlacedNotice], str]:
         listens = bool(push.list_subscriptions(tx, now))
         at = presence.channel(tx, now)
         here = OwnerPresence(now, at, notices.digested(tx, now.date()), listens)
-        found: list[_Told] = []
+        found: list[_PlacedNotice] = []
         known = tasks.by_id(tx, [event.task_id for event in worth if event.task_id])
         for event in worth:
             task = known[event.task_id] if event.task_id else None
             telling = self._tells.telling(event, task)
             posts = self._tells.posts(telling, task, here) if telling else ()
             if telling is not None and (posts := _untold(tx, telling, posts)):
-                said = [post for post in posts if post.way == CONVERSATION]
-                place = _place(tx, task, fresh, now, said[0]) if said else None
-                found.append(_Told(telling, event.at, _kept(posts, place), place))
+                in_conversation = [post for post in posts if post.way == CONVERSATION]
+                place = (
+                    _place(tx, task, fresh, now, in_conversation[0]) if in_conversation else None
+                )
+                found.append(_PlacedNotice(telling, event.at, _usable_ways(posts, place), place))
         return found, here.channel or "dashboard"
 
-    def _said(self, told: Sequence[_Told], channel: str) -> list[_Said]:
+    def _turns(self, pairs: Sequence[_PlacedNotice], channel: str) -> list[_NoticeTurn]:
         """Return every turn with its conversation; many short ones of a kind become one."""
-        found: list[_Said] = []
-        spoken = [each for each in told if each.place is not None]
+        found: list[_NoticeTurn] = []
+        spoken = [each for each in pairs if each.place is not None]
         for _, run in groupby(spoken, key=_sort):
             heap = list(run)
             place, tellings = heap[0].place, [each.telling for each in heap]
@@ -152,21 +156,21 @@ class NoticeFollower:
         return found
 
     def _notices(
-        self, told: _Told, keys: Mapping[_Told, str | None], now: datetime
+        self, pair: _PlacedNotice, keys: Mapping[_PlacedNotice, str | None], now: datetime
     ) -> list[Notice]:
         return [
             Notice(
                 id=f"ntc-{self._ids.ulid()}",
-                telling=told.telling,
+                telling=pair.telling,
                 way=post.way,
-                made=told.at,
-                due=None if post.way == CONVERSATION else post.due if post.held else told.at,
+                made=pair.at,
+                due=None if post.way == CONVERSATION else post.due if post.held else pair.at,
                 held=post.held,
                 state=NoticeState.SENT if post.way == CONVERSATION else NoticeState.NEW,
                 told=now if post.way == CONVERSATION else None,
-                parcel=keys.get(told) if post.way == CONVERSATION else None,
+                parcel=keys.get(pair) if post.way == CONVERSATION else None,
             )
-            for post in told.posts
+            for post in pair.posts
         ]
 
 
@@ -199,18 +203,18 @@ def _untold(
     return tuple(post for post in posts if not notices.is_told(tx, telling.about, post.way))
 
 
-def _kept(
+def _usable_ways(
     posts: tuple[PlannedNotice, ...], place: Conversation | None
 ) -> tuple[PlannedNotice, ...]:
     """Return the usable ways: without a conversation, not that one."""
     return tuple(post for post in posts if place is not None or post.way != CONVERSATION)
 
 
-def _sort(told: _Told) -> tuple[str, NoticeKind | str]:
+def _sort(pair: _PlacedNotice) -> tuple[str, NoticeKind | str]:
     """Return the grouping key of turns; a result stands alone."""
-    assert told.place is not None  # noqa: S101 - only such are sorted
-    brief = told.telling.news in _BRIEF
-    return told.place.id, told.telling.news if brief else told.telling.about
+    assert pair.place is not None  # noqa: S101 - only such are sorted
+    brief = pair.telling.news in _BRIEF
+    return pair.place.id, pair.telling.news if brief else pair.telling.about
 
 
 def _turn(tellings: Sequence[NoticeContent], text: str, channel: str) -> NewTurnRecord:

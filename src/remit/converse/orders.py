@@ -40,17 +40,21 @@ _UNDOABLE: Final = (IntentKind.ACT, IntentKind.AMEND, IntentKind.SKIP, IntentKin
 
 def read_order(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent | None:
     """Return what the sentence asks of existing tasks, if it has a known form."""
-    said = meaning.read(scene.turn.content)
-    if isinstance(said, (TaskCommand, Retraction)) and ear.asks_for_work(said.beside):
+    command = meaning.read(scene.turn.content)
+    if isinstance(command, (TaskCommand, Retraction)) and ear.asks_for_work(command.beside):
         return None
-    if isinstance(said, TaskCommand):
-        return _skipped(said, scene, ear) if said.act is TaskAction.SKIP else _command(said, scene)
-    if isinstance(said, Correction):
-        return _amended(scene, ear, said.words, now, firm=said.firm)
-    if isinstance(said, StatusQuery):
-        return _looked(said, scene)
+    if isinstance(command, TaskCommand):
+        return (
+            _skipped(command, scene, ear)
+            if command.act is TaskAction.SKIP
+            else _command(command, scene)
+        )
+    if isinstance(command, Correction):
+        return _amended(scene, ear, command.words, now, firm=command.firm)
+    if isinstance(command, StatusQuery):
+        return _looked(command, scene)
     closed = {Approval: _approved, UndoCommand: _undone, Retraction: _retracted}
-    return closed[type(said)](scene) if said is not None else None
+    return closed[type(command)](scene) if command is not None else None
 
 
 def _looked(query: StatusQuery, scene: ConversationScene) -> Intent | None:
@@ -152,12 +156,12 @@ def _skipped(command: TaskCommand, scene: ConversationScene, ear: MessageIntake)
 
     Such words never become a task.
     """
-    said, among = bare(command.said, in_list("articles"), ()), _repeating(scene)
-    if not said or is_phrase("next_run", said):
+    words, among = bare(command.said, in_list("articles"), ()), _repeating(scene)
+    if not words or is_phrase("next_run", words):
         return _run_of(among, command, scene)
-    for cut in range(len(said)) if not command.only_time else (0,):
-        named = _one_a_series(intent.matching(said[:cut], among)) if cut else among
-        if found := _run_then(" ".join(said[cut:]), named, ear):
+    for cut in range(len(words)) if not command.only_time else (0,):
+        named = _one_a_series(intent.matching(words[:cut], among)) if cut else among
+        if found := _run_then(" ".join(words[cut:]), named, ear):
             return found
     if command.only_time:
         return None

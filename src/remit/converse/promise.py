@@ -73,8 +73,8 @@ def _claim(words: Sequence[str], *, ours: bool) -> PromiseKind | None:
 
     "Done." and "Sent to Anna." are claims by themselves.
     """
-    first, told = set(words[:2]), set(words)
-    ours = ours or bool(told & _US or first & _IT or told & _THINGS)
+    first, all_words = set(words[:2]), set(words)
+    ours = ours or bool(all_words & _US or first & _IT or all_words & _THINGS)
     for claim, verbs in _VERBS.items():
         for at, word in enumerate(words):
             alone = at == 0 or word in _FIRST_PERSON
@@ -107,14 +107,14 @@ def _borne_out(
 ) -> bool:
     """Whether a task that the sentence names, or the one it is about, confirms it."""
     named = [task for task in (*about, *known) if _names(sentence, task)]
-    meant = named or (list(about) if len(about) == 1 else [])
+    tasks_meant = named or (list(about) if len(about) == 1 else [])
     return any(_holds(claim, task, sentence, owner) and _in_time(sentence, task, zone)
-               for task in meant)  # fmt: skip
+               for task in tasks_meant)  # fmt: skip
 
 
 def _names(sentence: str, task: Task) -> bool:
-    told = set(words_of(sentence))
-    return any(word in told for word in words_of(task.title) if len(word) >= _LONG)
+    spoken = set(words_of(sentence))
+    return any(word in spoken for word in words_of(task.title) if len(word) >= _LONG)
 
 
 def _holds(claim: PromiseKind, task: Task, sentence: str, owner: str) -> bool:
@@ -142,8 +142,8 @@ def _sent(task: Task, sentence: str, owner: str) -> bool:
 
 def _in_time(sentence: str, task: Task, zone: ZoneInfo) -> bool:
     """Whether each time of day in the sentence matches one of the task."""
-    said = {(int(hour), int(minute)) for hour, minute in _TIME.findall(sentence)}
-    return all(clock in _clocks(task, zone) for clock in said)
+    times = {(int(hour), int(minute)) for hour, minute in _TIME.findall(sentence)}
+    return all(clock in _clocks(task, zone) for clock in times)
 
 
 def _clocks(task: Task, zone: ZoneInfo) -> set[tuple[int, int]]:

@@ -15,7 +15,7 @@ TALK: Final = {
 }
 
 
-def sentences(heard: UnderstoodMessage) -> str:
+def sentences(understood: UnderstoodMessage) -> str:
     """Return the card of a message that asks for something, and its questions."""
-    asked = [each.question for each in heard.asked]
-    return "\n".join([*heard.card, *asked, *heard.unasked])
+    asked = [each.question for each in understood.asked]
+    return "\n".join([*understood.card, *asked, *understood.unasked])

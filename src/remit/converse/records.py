@@ -82,9 +82,9 @@ def listed(head: str, none: str, tasks: Sequence[Task], now: datetime, zone: Zon
 
 
 def status(task: Task, now: datetime, zone: ZoneInfo) -> str:
-    told = stands(task, now, zone)
-    came = task.result_summary if task.status is Status.COMPLETED else None
-    return f"{title(task)}: {told}." + (f" {came}" if came else "")
+    state = stands(task, now, zone)
+    result = task.result_summary if task.status is Status.COMPLETED else None
+    return f"{title(task)}: {state}." + (f" {result}" if result else "")
 
 
 # When ---------------------------------------------------------------------------------------------

@@ -61,10 +61,10 @@ class ConversationScene(Struct, frozen=True):
     @property
     def language(self) -> str:
         """The language to answer in. A few words are read with those before: "resume it"."""
-        said = self.turn.content
+        text = self.turn.content
         mine = [turn.content for turn in self.before if turn.role is Role.USER]
-        few = len(said.split()) < _FEW_WORDS
-        return message_language("\n".join([*mine[-1:], said]) if few else said)
+        few = len(text.split()) < _FEW_WORDS
+        return message_language("\n".join([*mine[-1:], text]) if few else text)
 
     @property
     def live(self) -> tuple[Task, ...]:
@@ -101,8 +101,8 @@ def _is_before(each: Turn, turn: Turn) -> bool:
 
 def look(tx: Tx, turn: Turn) -> ConversationScene:
     """Load everything at one moment."""
-    said = conversations.turns(tx, turn.conversation_id, 0, _BEFORE + _BEHIND)
-    before = [each for each in said if _is_before(each, turn)][-_BEFORE:]
+    turns = conversations.turns(tx, turn.conversation_id, 0, _BEFORE + _BEHIND)
+    before = [each for each in turns if _is_before(each, turn)][-_BEFORE:]
     spoken = conversations.tasks_in(tx, turn.conversation_id)
     if turn.about is not None and turn.about not in {task.id for task in spoken}:
         spoken = [tasks.get(tx, turn.about), *spoken]

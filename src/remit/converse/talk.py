@@ -110,7 +110,7 @@ class ConversationLoop:
         context: "JsonMap | None" = None,
     ) -> Turn:
         """Store what the owner says; the answer follows. The same key is the same turn."""
-        said = NewTurnRecord(
+        record = NewTurnRecord(
             role=Role.USER,
             content=checked(text),
             channel=channel,
@@ -118,32 +118,32 @@ class ConversationLoop:
             about=about,
             context=context or {},
         )
-        turn = await self._db.write(_said, ident, said, self._clock.now())
+        turn = await self._db.write(_store_turn, ident, record, self._clock.now())
         if turn.owed:
             self._take_up(turn)
         return turn
 
-    async def came(self, came: InboundMessage) -> Turn | None:
+    async def receive(self, message: InboundMessage) -> Turn | None:
         """Store what the owner wrote on a channel; None if it is not the owner, or empty.
 
         A reply finds the task of its message. The answer is posted in the conversation.
         """
-        text = came.body.get("text")
-        media = _media_label(came.body)
-        his = bool(came.sender) and self._doer.is_owner(came.channel, came.sender)
+        text = message.body.get("text")
+        media = _media_label(message.body)
+        his = bool(message.sender) and self._doer.is_owner(message.channel, message.sender)
         if not his or not isinstance(text, str) or not (text.strip() or media):
             return None
         fresh, now = self._ids.conversation(), self._clock.now()
-        place, about = await self._db.write(_found_for, came, fresh, now)
-        key = f"in:{came.ref}"
+        place, about = await self._db.write(_found_for, message, fresh, now)
+        key = f"in:{message.ref}"
         if not text.strip():
-            return await self._unopened(place, media, came.channel, key)
-        return await self.say(place, text, about=about, channel=came.channel, key=key)
+            return await self._unopened(place, media, message.channel, key)
+        return await self.say(place, text, about=about, channel=message.channel, key=key)
 
     async def _unopened(self, place: ConversationId, media: str, channel: str, key: str) -> Turn:
         """Store that something other than text came, and answer that it was not opened."""
-        said = NewTurnRecord(role=Role.USER, content=f"[{media}]", channel=channel, key=key)
-        turn = await self._db.write(_said, place, said, self._clock.now())
+        record = NewTurnRecord(role=Role.USER, content=f"[{media}]", channel=channel, key=key)
+        turn = await self._db.write(_store_turn, place, record, self._clock.now())
         if turn.owed:
             why = (
                 f"You sent {media}. I cannot open it, so nothing was done. Please write it as text."
@@ -189,28 +189,28 @@ class ConversationLoop:
             # waits for a model.
             async with self._order[turn.conversation_id]:
                 seen = await self._db.read(scene.look, turn)
-                told = await self._safely(self._done(seen))
-                if not told.thinks:
-                    await self._write(turn, told, seen.language)
-            if told.thinks:
+                answer = await self._safely(self._done(seen))
+                if not answer.thinks:
+                    await self._write(turn, answer, seen.language)
+            if answer.thinks:
                 if self._doer.mind is not None:
                     self._asks_model(turn)
-                told = await self._safely(self._doer.think(told, seen))
-                await self._write(turn, told, seen.language)
+                answer = await self._safely(self._doer.think(answer, seen))
+                await self._write(turn, answer, seen.language)
         except (NotFound, StoreTrouble):
             return  # deleted meanwhile; or nothing can be written now, and it stays owed
         except Exception:  # noqa: BLE001 - it is logged, and stays owed
             _LOG.exception("The answer to a turn could not be written.")
 
     async def _done(self, seen: ConversationScene) -> TurnAnswer:
-        meant = await self._meant(seen)
-        if meant.what is IntentKind.HEAR and self._doer.ear.reads_by_model:
+        intent = await self._read_intent(seen)
+        if intent.what is IntentKind.HEAR and self._doer.ear.reads_by_model:
             self._asks_model(seen.turn)
-        told = await self._doer.do(meant, seen)
-        while isinstance(told, Intent):
-            await self._keep(seen.turn, told)
-            told = await self._doer.do(told, seen)
-        return told
+        answer = await self._doer.do(intent, seen)
+        while isinstance(answer, Intent):
+            await self._keep(seen.turn, answer)
+            answer = await self._doer.do(answer, seen)
+        return answer
 
     async def _safely(self, work: Awaitable[TurnAnswer]) -> TurnAnswer:
         """Return the result; after any error the owner still gets an answer."""
@@ -224,43 +224,45 @@ class ConversationLoop:
             _LOG.exception("A turn could not be answered.")
             return TurnAnswer(_BROKE)
 
-    async def _write(self, turn: Turn, told: TurnAnswer, language: str = DEFAULT_LANGUAGE) -> None:
+    async def _write(
+        self, turn: Turn, answer: TurnAnswer, language: str = DEFAULT_LANGUAGE
+    ) -> None:
         """Store an answer, in the language of what was said."""
-        said = NewTurnRecord(
+        record = NewTurnRecord(
             role=Role.ASSISTANT,
-            content=text_in_language(told.text, language),
+            content=text_in_language(answer.text, language),
             channel=turn.channel,
-            task_refs=told.refs,
-            receipt=told.receipt,
-            asks=told.asks,
-            notes=told.notes,
+            task_refs=answer.refs,
+            receipt=answer.receipt,
+            asks=answer.asks,
+            notes=answer.notes,
         )
-        await self._db.write(conversations.answer, turn, said, self._clock.now())
+        await self._db.write(conversations.answer, turn, record, self._clock.now())
 
-    async def _meant(self, seen: ConversationScene) -> Intent:
+    async def _read_intent(self, seen: ConversationScene) -> Intent:
         """Return the stored intent of a turn, or decide and store it."""
         if seen.turn.meant:
             return from_json(Intent, seen.turn.meant)
-        meant = decide(seen, self._doer.ear, self._clock.now())
-        await self._keep(seen.turn, meant)
-        return meant
+        intent = decide(seen, self._doer.ear, self._clock.now())
+        await self._keep(seen.turn, intent)
+        return intent
 
-    async def _keep(self, turn: Turn, meant: Intent) -> None:
+    async def _keep(self, turn: Turn, intent: Intent) -> None:
         """Store a turn's intent before it is executed."""
-        kept = to_json(meant)
+        kept = to_json(intent)
         assert isinstance(kept, dict)  # noqa: S101 - a dataclass of ours
         await self._db.write(conversations.mean, turn, kept)
 
 
 def checked(text: str) -> str:
     """Return the text if it can be stored; raise otherwise."""
-    said = text.strip()
-    if not said:
+    words = text.strip()
+    if not words:
         raise BadInput("text is empty; say something.", field="text")
-    if len(said) > MAX_TURN:
-        sentence = f"text has {len(said)} characters; at most {MAX_TURN} are kept."
+    if len(words) > MAX_TURN:
+        sentence = f"text has {len(words)} characters; at most {MAX_TURN} are kept."
         raise BadInput(sentence, field="text")
-    return said
+    return words
 
 
 def called(text: str) -> str:
@@ -281,36 +283,36 @@ def _media_label(body: JsonMap) -> str:
     return label if isinstance(label, str) else ""
 
 
-def _said(tx: Tx, ident: ConversationId, said: NewTurnRecord, now: datetime) -> Turn:
+def _store_turn(tx: Tx, ident: ConversationId, record: NewTurnRecord, now: datetime) -> Turn:
     """Store a turn; the first one names an untitled conversation."""
-    if said.about is not None:
-        tasks.get(tx, said.about)  # raises if it does not exist
+    if record.about is not None:
+        tasks.get(tx, record.about)  # raises if it does not exist
     talk = conversations.get(tx, ident)
-    turn = conversations.say(tx, ident, said, now, owed=True)
+    turn = conversations.say(tx, ident, record, now, owed=True)
     if talk.title == NAMELESS and turn.n == 1:
-        conversations.rename(tx, ident, called(said.content))
+        conversations.rename(tx, ident, called(record.content))
     return turn
 
 
-def about(tx: Tx, came: InboundMessage) -> TaskId | None:
+def about(tx: Tx, message: InboundMessage) -> TaskId | None:
     """Return the task that an inbound message replies to."""
-    ref = came.body.get("reply_to")
+    ref = message.body.get("reply_to")
     if not isinstance(ref, str):
         return None
     stores = (conversations.replied_to, notices.replied_to, inbound.replied_to)
-    found = (replied_to(tx, came.channel, ref) for replied_to in stores)
+    found = (replied_to(tx, message.channel, ref) for replied_to in stores)
     return next((task for task in found if task is not None), None)
 
 
 def _found_for(
-    tx: Tx, came: InboundMessage, fresh: ConversationId, now: datetime
+    tx: Tx, message: InboundMessage, fresh: ConversationId, now: datetime
 ) -> tuple[ConversationId, TaskId | None]:
     """Return where a message belongs: its task's conversation, or the channel's."""
-    task = about(tx, came)
+    task = about(tx, message)
     if task is not None and tasks.get(tx, task).deleted_at is None:
         return _resumed(tx, task, fresh, now).id, task
-    found = conversations.on_channel(tx, came.channel)
-    made = Conversation(fresh, came.channel, now, now, came.channel)
+    found = conversations.on_channel(tx, message.channel)
+    made = Conversation(fresh, message.channel, now, now, message.channel)
     return (found or conversations.begin(tx, made)).id, None
 
 
@@ -327,12 +329,12 @@ def _resumed(tx: Tx, task_id: TaskId, fresh: ConversationId, now: datetime) -> C
     if born is not None:
         return born
     conversations.begin(tx, Conversation(fresh, called(task.title), now, now))
-    said = NewTurnRecord(
+    turn = NewTurnRecord(
         role=Role.SYSTEM,
         content=f"This conversation is about “{task.title}”.",
         task_refs=(TaskRef(task_id, Action.DISCUSSED),),
     )
-    conversations.say(tx, fresh, said, now)
+    conversations.say(tx, fresh, turn, now)
     return conversations.get(tx, fresh)
 
 

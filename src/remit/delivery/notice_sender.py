@@ -312,9 +312,9 @@ class NoticeSender:
 
     async def _say_digest(self, found: Sequence[Notice], day: date, now: datetime) -> bool:
         text = self._around.words.digest(found)
-        said = NewTurnRecord(role=Role.ASSISTANT, content=text, key=f"digest:{day.isoformat()}")
+        turn = NewTurnRecord(role=Role.ASSISTANT, content=text, key=f"digest:{day.isoformat()}")
         with suppress(AlreadyClaimed):
-            return await self._db.write(notices.say_digest, self._place(now), said, found, day, now)
+            return await self._db.write(notices.say_digest, self._place(now), turn, found, day, now)
         return False
 
     def _place(self, now: datetime) -> Conversation:
@@ -352,7 +352,7 @@ def _still_wanted(tx: Tx, batch: Sequence[Notice], now: datetime) -> list[Notice
 
 def _say(tx: Tx, fresh: Conversation, made: Notice, now: datetime) -> None:
     place = conversations.called(tx, SCHEDULED) or fresh
-    said = NewTurnRecord(role=Role.ASSISTANT, content=made.telling.title, key=made.telling.about)
-    conversations.tell(tx, [(place, said)], 0, now)
-    notices.claim_notices(tx, [made], CONVERSATION, said.content, now)
+    turn = NewTurnRecord(role=Role.ASSISTANT, content=made.telling.title, key=made.telling.about)
+    conversations.tell(tx, [(place, turn)], 0, now)
+    notices.claim_notices(tx, [made], CONVERSATION, turn.content, now)
     notices.settle_notices(tx, made.id, NoticeResult(NoticeState.SENT), now)

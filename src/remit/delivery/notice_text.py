@@ -78,11 +78,11 @@ class NoticeWords(Struct, frozen=True):
         if len(found) > 1:
             kinds = Counter(each.news for each in found)
             return ", ".join(_count(news, n) for news, n in kinds.items()) + "."
-        said = _WORDS[first.news.value]["pushed"].format(agent=self.agent)
+        text = _WORDS[first.news.value]["pushed"].format(agent=self.agent)
         if first.news is NoticeKind.FAILED and first.telling.task_id is None:
-            said = "A part of Remit failed"
+            text = "A part of Remit failed"
         title = plain(self.hide(first.telling.title), MOST_PUSHED)
-        return f"{said}: {title}" if named and title else f"{said}."
+        return f"{text}: {title}" if named and title else f"{text}."
 
     def _with_link(self, line: str, href: str) -> str:
         return f"{line} {self._link(href)}" if self.root() else line

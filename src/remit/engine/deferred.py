@@ -137,10 +137,10 @@ class Deferred:
         if not failed:
             return None
         what = ", ".join(dict.fromkeys(each.criterion.activity for each, _ in failed))
-        said = f"{what} failed on {batch.branch} of {batch.project}, with {batch.group.said}."
-        told = "\n\n".join(_told(each, one) for each, one in failed)
-        task = admit.make(_fix(batch, failed, what, f"{said}\n\n{told}"), self._ids, now)
-        question = ask.fix(task, said[:1].upper() + said[1:], told)
+        text = f"{what} failed on {batch.branch} of {batch.project}, with {batch.group.said}."
+        failures = "\n\n".join(_failure_text(each, one) for each, one in failed)
+        task = admit.make(_fix(batch, failed, what, f"{text}\n\n{failures}"), self._ids, now)
+        question = ask.fix(task, text[:1].upper() + text[1:], failures)
         return task, replace(question, id=self._ids.review(), opened_at=now)
 
     # Watching -----------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ class Deferred:
 
 
 def _fix(
-    batch: DeferredBatch, failed: Sequence[tuple[DueCriterion, Finding]], what: str, told: str
+    batch: DeferredBatch, failed: Sequence[tuple[DueCriterion, Finding]], what: str, text: str
 ) -> Cue:
     """Make the cue of a task on the same project that must pass what failed."""
     waits = [each for one, _ in failed for each in one.waits]
@@ -181,14 +181,14 @@ def _fix(
     return Cue(
         source=Source(SourceKind.MANUAL, f"late:{waits[0].task_id}"),
         title=f"Fix {what}, which failed with {batch.group.said}"[: admit.MOST_TITLE],
-        text=f"Fix what failed: {told}",
+        text=f"Fix what failed: {text}",
         context=context,
         assigned_agent=f"{PROJECT}{batch.project}",
         created_by=Creator.SCHEDULER,
     )
 
 
-def _told(each: DueCriterion, found: Finding) -> str:
+def _failure_text(each: DueCriterion, found: Finding) -> str:
     """Return what failed, without characters that a text may not contain."""
     text = f"{each.criterion.activity}: {each.criterion.description}\n{found.error or 'failed'}"
     return "".join(char for char in text if char.isprintable() or char in "\n\t")

@@ -122,7 +122,7 @@ def _later(task: Task, why: str, due: datetime) -> Ending:
 
 def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
     """Return the ending that repeats the work, with a note on what was wrong."""
-    told = replace(task, notes=(*task.notes, f"{UNPROVEN}{why}"))
+    noted = replace(task, notes=(*task.notes, f"{UNPROVEN}{why}"))
     return replace(
         plain,
         outcome="retry",
@@ -130,7 +130,7 @@ def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
         round=task.round + 1,
         note=why,
         due_at=now,
-        details=details(told),
+        details=details(noted),
         settles=False,
     )
 

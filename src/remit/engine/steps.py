@@ -137,15 +137,15 @@ class LocalSteps:
         if not text and ticked == self.task:
             return
         self.task = ticked
-        said: JsonMap = {"run": self.lease.run_id}
-        said |= {"text": text} if text else {}
-        said |= {"done": list[Json](done)} if done else {}
+        details: JsonMap = {"run": self.lease.run_id}
+        details |= {"text": text} if text else {}
+        details |= {"done": list[Json](done)} if done else {}
         # A leg that lost its lease, or cannot write now, learns it with the next step.
         with contextlib.suppress(LeaseLost, StoreTrouble):
             await self._db.write(
                 runs.say,
                 self.lease,
-                said,
+                details,
                 rows.details(ticked) if done else None,
                 self._clock.now(),
             )
@@ -161,11 +161,11 @@ class LocalSteps:
         self.boundary()
         digest = hashlib.sha256(body.encode()).hexdigest()
         now = self._clock.now()
-        told = (self.lease, delivery, body, digest, now)
+        details = (self.lease, delivery, body, digest, now)
         if cap is None:
-            attempt = await self.write(deliveries.claim_send, *told)
+            attempt = await self.write(deliveries.claim_send, *details)
         else:
-            attempt = await self.write(deliveries.claim_capped, *told, cap=cap)
+            attempt = await self.write(deliveries.claim_capped, *details, cap=cap)
         if not attempt:
             return 0
         self._change(

@@ -123,8 +123,8 @@ def _packed(content: bytes) -> str:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = set(archive.namelist())
             if "mimetype" in names and archive.getinfo("mimetype").file_size < 200:  # noqa: PLR2004
-                said = archive.read("mimetype").decode("ascii", "replace").strip()
-                return said if said in OFFICE else ZIP
+                media_type = archive.read("mimetype").decode("ascii", "replace").strip()
+                return media_type if media_type in OFFICE else ZIP
     except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError, RuntimeError):
         return ZIP
     return next((kind for part, kind in _MAIN_PARTS.items() if part in names), ZIP)
@@ -204,8 +204,8 @@ def problem(name: str, content: bytes) -> str | None:
         return f"{name} is of a kind that is not sent. Sent are {labels}."
     if found != wanted.type:
         return f"{name} is no {wanted.label} by its content, but {found}."
-    said = _CHECKS.get(found, _no_other)(content)
-    return f"{name} {said}." if said else None
+    sentence = _CHECKS.get(found, _no_other)(content)
+    return f"{name} {sentence}." if sentence else None
 
 
 def _size_problem(name: str, content: bytes) -> str | None:
@@ -227,8 +227,8 @@ def _no_other(content: bytes) -> str | None:
 
 
 def _pdf(content: bytes) -> str | None:
-    if (said := _no_other(content)) is not None:
-        return said
+    if (sentence := _no_other(content)) is not None:
+        return sentence
     if b"%%EOF" not in content[-2048:]:
         return "is not a whole PDF"
     names = _PDF_HEX.sub(lambda found: bytes([int(found[1], 16)]), content)
@@ -275,7 +275,7 @@ def shape_problem(archive: zipfile.ZipFile, size: int) -> str | None:
         (any(each.flag_bits & 1 for each in listed), "is encrypted, so it cannot be checked"),
         (any(map(_leads_out, listed)), "holds a link, or a name that leads out of its folder"),
     )
-    return next((said for holds, said in marks if holds), None)
+    return next((sentence for holds, sentence in marks if holds), None)
 
 
 def _leads_out(member: zipfile.ZipInfo) -> bool:

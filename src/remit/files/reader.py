@@ -39,13 +39,13 @@ async def text_of(name: str, kind: str, content: bytes, command: Sequence[str] =
     )
     try:
         async with asyncio.timeout(SECONDS):
-            said = await _exchange(process, content)
+            output = await _exchange(process, content)
         code = await exit_code_within(process, SECONDS)
     except TimeoutError:
         raise BadInput(f"{name!a:.80} took too long to read.", field="path") from None
     finally:
         await kill_group(process)
-    text = said.decode("utf-8", "replace")
+    text = output.decode("utf-8", "replace")
     if code == 0:
         return text
     why = text.strip() if code == 1 and text.strip() else "it is damaged, or too large to read"
@@ -66,10 +66,10 @@ async def _exchange(process: asyncio.subprocess.Process, content: bytes) -> byte
 
     giving = asyncio.create_task(give())
     try:
-        said = bytearray()
-        while len(said) < _MAX_READ and (piece := await stdout.read(65_536)):
-            said += piece
-        return bytes(said[:_MAX_READ])
+        output = bytearray()
+        while len(output) < _MAX_READ and (piece := await stdout.read(65_536)):
+            output += piece
+        return bytes(output[:_MAX_READ])
     finally:
         giving.cancel()
         await asyncio.gather(giving, return_exceptions=True)

@@ -34,9 +34,9 @@ def main() -> int:
     content, written = sys.stdin.buffer.read(checks.MAX_BYTES + 1), 0
     try:
         for piece in read(sys.argv[1], content):
-            said = piece[: _MAX_CHARACTERS - written]
-            written += len(said)
-            sys.stdout.buffer.write(said.encode("utf-8", "replace"))
+            text = piece[: _MAX_CHARACTERS - written]
+            written += len(text)
+            sys.stdout.buffer.write(text.encode("utf-8", "replace"))
             if written >= _MAX_CHARACTERS:
                 sys.stdout.buffer.write(b"\n[The rest was left out.]")
                 break
@@ -100,9 +100,9 @@ def _office(content: bytes) -> Iterator[str]:
         if name == "xl/sharedStrings.xml":
             strings = [each.strip() for each in _texts(_part(archive, name), "si")]
             continue
-        said = "".join(_texts(_part(archive, name), "", strings))
-        if said.strip():
-            yield re.sub(r"\n{3,}", "\n\n", said).strip() + "\n\n"
+        text = "".join(_texts(_part(archive, name), "", strings))
+        if text.strip():
+            yield re.sub(r"\n{3,}", "\n\n", text).strip() + "\n\n"
     yield "\n".join(strings) if not any(name.startswith("xl/worksheets/") for name in names) else ""
 
 

@@ -172,8 +172,8 @@ class _Tree:
         kind = _check_tag(tag, _SCALARS, at)
         if self._quote_booleans and kind == "bool":
             means = "true" if event.value.casefold() in ("yes", "on", "true") else "false"
-            said = f"has {event.value!r:.20}, which YAML takes for {means}"
-            raise at.bad(f'{said}; write "{event.value}" in quotes')
+            problem = f"has {event.value!r:.20}, which YAML takes for {means}"
+            raise at.bad(f'{problem}; write "{event.value}" in quotes')
         if self._quote_booleans and kind == "null":
             raise at.bad("has nothing where a value belongs")
         at.value, at.kind = None if kind == "null" else event.value, kind

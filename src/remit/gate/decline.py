@@ -73,8 +73,8 @@ def _letters_of(bare: str) -> str:
 
 
 def _is_none(bare: str) -> bool:
-    said = _letters_of(bare)
-    if said in _BARE or _REPEATED.match(said):
+    letters = _letters_of(bare)
+    if letters in _BARE or _REPEATED.match(letters):
         return True
     found = _FIRST.match(bare.lower())
     return found is not None and _ends_there(bare, found[1], found.end())

@@ -59,11 +59,11 @@ _ID: Final = re.compile(
 
 def objection(plain: str, echoes: Collection[str]) -> Objection | None:
     """Object to the first thing in a folded text that nobody outside should read."""
-    said = words(plain)
+    plain_words = words(plain)
     looks: tuple[Callable[[], Objection | None], ...] = (
-        lambda: _phrase(said, _OURS, "repeats the brain's instructions", HoldReason.ECHO),
+        lambda: _phrase(plain_words, _OURS, "repeats the brain's instructions", HoldReason.ECHO),
         lambda: _phrase(
-            said,
+            plain_words,
             chain.from_iterable(map(_pieces_of, echoes)),
             "repeats the brain's instructions",
             HoldReason.ECHO,
@@ -73,20 +73,20 @@ def objection(plain: str, echoes: Collection[str]) -> Objection | None:
             plain.lower(), _MARKUP, "markup that models write for machines", HoldReason.MARKUP
         ),
         lambda: _piece(plain, _STEP, "a work marker", HoldReason.WORK),
-        lambda: _talk(said),
+        lambda: _talk(plain_words),
         lambda: _transcript(plain),
         lambda: _piece(plain, _ID, "the id of a task, run or review", HoldReason.ID),
     )
     return next((found for look in looks if (found := look())), None)
 
 
-def _phrase(said: str, phrases: Iterable[str], does: str, why: HoldReason) -> Objection | None:
-    found = next((phrase for phrase in phrases if f" {phrase} " in said), None)
+def _phrase(text: str, phrases: Iterable[str], does: str, why: HoldReason) -> Objection | None:
+    found = next((phrase for phrase in phrases if f" {phrase} " in text), None)
     return Objection(f"The deliverable {does}: “{excerpt(found)}”.", why) if found else None
 
 
-def _talk(said: str) -> Objection | None:
-    found = talk.about_work(said)
+def _talk(text: str) -> Objection | None:
+    found = talk.about_work(text)
     if found is None:
         return None
     sentence = f"The deliverable talks about the work instead of the matter: “{excerpt(found)}”."
@@ -114,8 +114,10 @@ def _pieces_of(echo: str) -> tuple[str, ...]:
     """
     canary = len(echo) >= _CANARY and not _SPACE.search(echo)
     parts = [echo] if canary else _SENTENCE.split(echo)
-    said = (words(fold(part)).strip() for part in parts)
-    return tuple(each for each in said if each and (canary or (each.count(" ") >= _MIN_WORDS - 1)))
+    pieces = (words(fold(part)).strip() for part in parts)
+    return tuple(
+        each for each in pieces if each and (canary or (each.count(" ") >= _MIN_WORDS - 1))
+    )
 
 
 def _piece(text: str, pattern: re.Pattern[str], what: str, why: HoldReason) -> Objection | None:

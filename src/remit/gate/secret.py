@@ -86,8 +86,8 @@ def _is_example(token: str) -> bool:
     words = [word for word in _BETWEEN.split(_inner(bare).lower()) if word]
     says = [word in _SAYS_EXAMPLE for word in words]
     known = all(
-        said or word in _GOES_WITH_IT or len(set(word)) == 1
-        for said, word in zip(says, words, strict=True)
+        spoken or word in _GOES_WITH_IT or len(set(word)) == 1
+        for spoken, word in zip(says, words, strict=True)
     )
     return bool(_VARIABLE.match(bare)) or (any(says) and known)
 

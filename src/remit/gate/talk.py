@@ -20,14 +20,14 @@ _Phrase: TypeAlias = tuple[_Slot | None, ...]  # None: a gap
 _Phrases: TypeAlias = Mapping[str, Sequence[_Phrase]]  # by the first word
 
 
-def about_work(said: str) -> str | None:
+def about_work(text: str) -> str | None:
     """Return the first words about the work, in a text as `words` writes it."""
-    return _first(said, _phrases("work"))
+    return _first(text, _phrases("work"))
 
 
-def refusal(said: str) -> str | None:
+def refusal(text: str) -> str | None:
     """Return the first words by which a model refuses, in a text as `words` writes it."""
-    return _first(said, _phrases("refusal"))
+    return _first(text, _phrases("refusal"))
 
 
 @cache
@@ -42,8 +42,8 @@ def heads(kind: str) -> frozenset[str]:
     return frozenset(_plain(each) for each in _entries(kind))
 
 
-def _first(said: str, phrases: _Phrases) -> str | None:
-    spoken = said.split()
+def _first(text: str, phrases: _Phrases) -> str | None:
+    spoken = text.split()
     for index, word in enumerate(spoken):
         for phrase in phrases.get(word, ()):
             end = _end(spoken, index + 1, phrase)

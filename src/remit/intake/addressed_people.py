@@ -56,8 +56,8 @@ class AddressedPeople(WordLookup):
         if colon is None or colon + 1 >= len(self.keys) or self.is_tight(colon + 1):
             return False
         between = range(at + 1, colon)
-        told = (order_words().messages, order_words().refers)
-        return any(table.at(self.keys, n) for table in told for n in between) and not any(
+        verbs = (order_words().messages, order_words().refers)
+        return any(table.at(self.keys, n) for table in verbs for n in between) and not any(
             n in self.people or self.keys[n] in SENTENCE_MARKS for n in between
         )
 
@@ -86,8 +86,8 @@ class AddressedPeople(WordLookup):
         if order >= len(self.keys) or not self.sends_at(order):
             return False
         them, behind = phrases_in_all("words", "them"), range(order + 1, order + 1 + NEAR)
-        told = self.ends_with_them(order) or any(them.at(self.keys, n) for n in behind)
-        return told and self.is_meant_later(at)
+        is_named = self.ends_with_them(order) or any(them.at(self.keys, n) for n in behind)
+        return is_named and self.is_meant_later(at)
 
     def begins_clause(self, at: int) -> bool:
         if at == 0:

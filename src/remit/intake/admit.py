@@ -49,9 +49,9 @@ class Intake:
         ids: Ids,
         channels: Collection[str],
         ear: MessageReceiver | None = None,
-        meant: Callable[[str], str | None] | None = None,
+        find_contact: Callable[[str], str | None] | None = None,
     ) -> None:
-        self._meant = meant  # the whole name of whom words mean; None is the owner
+        self._meant = find_contact  # the whole name of whom words mean; None is the owner
         self._db = db
         self._channels = channels
         self._clock = clock
@@ -113,8 +113,8 @@ class Intake:
         With `wait` it returns after the model has read the message.
         """
         ear = self._listening()
-        heard = await ear.receive(message)
-        return await self.became(heard.reading, wait=True) if wait and heard.reading else heard
+        result = await ear.receive(message)
+        return await self.became(result.reading, wait=True) if wait and result.reading else result
 
     async def became(self, task_id: TaskId, *, wait: bool = False) -> MessageResult:
         """Return what a stored message became, by its task; with `wait` once it is read."""
@@ -144,8 +144,12 @@ class Intake:
                 known = ", ".join(sorted(self._channels))
                 sentence = f"There is no channel {delivery.channel!r:.60}; there is {known}."
                 raise UnknownName(sentence, field="channel")
-        meant = self._meant
-        return deliveries if meant is None else tuple(_named(each, meant) for each in deliveries)
+        find_contact = self._meant
+        return (
+            deliveries
+            if find_contact is None
+            else tuple(_named(each, find_contact) for each in deliveries)
+        )
 
     def _listening(self) -> MessageReceiver:
         if self._ear is None:
@@ -253,9 +257,9 @@ def _contract(contract: Contract) -> None:
         _text("criterion", criterion.activity + criterion.description, MOST_TEXT)
 
 
-def _named(delivery: Delivery, meant: Callable[[str], str | None]) -> Delivery:
+def _named(delivery: Delivery, find_contact: Callable[[str], str | None]) -> Delivery:
     words = delivery.recipient
-    return replace(delivery, recipient=None if words is None else meant(words))
+    return replace(delivery, recipient=None if words is None else find_contact(words))
 
 
 def _delivery(delivery: Delivery) -> None:

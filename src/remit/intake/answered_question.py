@@ -71,10 +71,10 @@ class AnsweredQuestion(Struct, frozen=True):
         if became is ClauseOutcome.DECLINED:
             fate = became
         why = f"You said: {self.answer}"
-        return replace(task, gaps=gaps, request=_told(task, self.gap.clause, fate, why))
+        return replace(task, gaps=gaps, request=_with_outcome(task, self.gap.clause, fate, why))
 
 
-def _told(task: Task, n: int, became: ClauseOutcome | None, why: str) -> OwnerRequest:
+def _with_outcome(task: Task, n: int, became: ClauseOutcome | None, why: str) -> OwnerRequest:
     """Return the request with the outcome of one clause, counted from 1."""
     request = request_of(task)
     clause = replace(request.clauses[n - 1], became=became, why=why)
@@ -85,7 +85,9 @@ def without_gaps(task: Task, gone: Sequence[Gap], why: str) -> Task:
     """Return the task without some gaps; their clauses are declined."""
     for gap in gone:
         if request_of(task).clauses[gap.clause - 1].became is None:
-            task = replace(task, request=_told(task, gap.clause, ClauseOutcome.DECLINED, why))
+            task = replace(
+                task, request=_with_outcome(task, gap.clause, ClauseOutcome.DECLINED, why)
+            )
     keys = {gap.key for gap in gone}
     return replace(task, gaps=tuple(gap for gap in task.gaps if gap.key not in keys))
 

@@ -53,8 +53,8 @@ def chosen_option(answer: str, options: Sequence[str]) -> str | None:
     """Return the one option that an answer names by some words: "den Baker", "then WhatsApp"."""
     if answer in options:
         return None
-    said = {key for key in keys_of(tokenize(answer)) if len(key) >= _TELLING}
-    found = [each for each in options if said & set(keys_of(tokenize(each)))]
+    answer_keys = {key for key in keys_of(tokenize(answer)) if len(key) >= _TELLING}
+    found = [each for each in options if answer_keys & set(keys_of(tokenize(each)))]
     return found[0] if len(found) == 1 and len(answer.split()) <= _MOST_CHOOSING else None
 
 
@@ -98,7 +98,7 @@ def _is(answer: str, what: str, section: str = "answers") -> bool:
 
 def when(
     answer: str,
-    said: str,
+    text: str,
     *,
     now: datetime,
     zone: ZoneInfo,
@@ -109,12 +109,12 @@ def when(
 
     `earlier` are previous answers to the same question that left it open, in order.
     """
-    base = _with_halves(_first(said), elsewhere)
+    base = _with_halves(_first(text), elsewhere)
     for each in earlier:
         before = _whole(each, now.astimezone(zone).date(), recurs=False)
         base = _over(base, before) if base and before else before or base
     if is_then(answer):
-        return resolve_time(base, said, now=now, zone=zone) if base else None
+        return resolve_time(base, text, now=now, zone=zone) if base else None
     spoken = _zone_alone(answer, base) or _whole(
         answer, now.astimezone(zone).date(), recurs=bool(base and base.every)
     )
@@ -126,9 +126,9 @@ def when(
     return resolve_time(whole, answer, now=now, zone=zone)
 
 
-def lacks_only_the_hour(said: str) -> bool:
+def lacks_only_the_hour(text: str) -> bool:
     """Whether some words name a day but no time of day."""
-    phrase = _first(said)
+    phrase = _first(text)
     return phrase is not None and not phrase.clocks and not phrase.vague
 
 
@@ -148,9 +148,9 @@ def _end_in(texts: Sequence[str]) -> End | None:
     return next(iter(ends)) if len(ends) == 1 else UnclearEnd() if ends else None
 
 
-def _first(said: str) -> TimePhrase | None:
+def _first(text: str) -> TimePhrase | None:
     """Return the time in the words that were asked about."""
-    for line in _texts(said):
+    for line in _texts(text):
         spoken: TimePhrase | None = None
         at = 0
         while at < len(line.tokens):

@@ -65,8 +65,8 @@ class CalendarIntake(Struct, frozen=True):
         ledger = self.reading()(cue.title, cue.text, start)
         if ledger is None:
             return await self.plain(cue)
-        told = await self._told_before(cue, words) if ledger.gaps else None
-        task = _task(cue, words, ledger, told, self.ids, self.clock.now())
+        earlier = await self._told_before(cue, words) if ledger.gaps else None
+        task = _task(cue, words, ledger, earlier, self.ids, self.clock.now())
         made, card = open_card(
             [task], CardAnswerContext(self.zone, self.ids, lambda _task, _delivery: None)
         )
@@ -103,7 +103,7 @@ class EventReading(Struct, frozen=True):
         found = assigned(extract(words, now=start, zone=self.zone, book=self.book), self.commands)
         if not found.tasks or not _sends(found):
             return None
-        found = _as_one(_told(_untimed(found, start)))
+        found = _as_one(_with_rest(_untimed(found, start)))
         (ledger, *_) = ledgers(planned(found, None, self.book.home))
         # At the start nobody is asked about words that hold it back; before a send the owner is.
         veto = (*find_veto(words, self.book), *doubts_of(found, words, self.book))
@@ -150,7 +150,7 @@ def _untimed(found: Extraction, start: datetime) -> Extraction:
     return _with_clauses(replace(found, tasks=drafts, questions=left), clauses)
 
 
-def _told(found: Extraction) -> Extraction:
+def _with_rest(found: Extraction) -> Extraction:
     """Pass the rest of the description to the brain, if the brain does the work."""
     if not any(draft.needs_brain for draft in found.tasks):
         return found
@@ -202,9 +202,9 @@ def _joined(drafts: Sequence[Draft]) -> Draft:
 
 
 def _another(found: Extraction, draft: Draft) -> Question:
-    said = " ".join(clause.text for clause in draft.clauses)
+    text = " ".join(clause.text for clause in draft.clauses)
     sentence = (
-        f"An event is one task, and {said!r:.100} is another. "
+        f"An event is one task, and {text!r:.100} is another. "
         'Write it as an event of its own, and say "leave it out" here.'
     )
     return Question(
@@ -222,11 +222,11 @@ def _with_clauses(found: Extraction, clauses: Sequence[Clause]) -> Extraction:
 
 
 def _task(
-    cue: Cue, words: str, ledger: TaskLedger, told: Task | None, ids: Ids, now: datetime
+    cue: Cue, words: str, ledger: TaskLedger, earlier: Task | None, ids: Ids, now: datetime
 ) -> Task:
     draft = ledger.draft
     # Told to the brain whole: a description may say how, and no clause of it is left out.
-    said = replace(
+    cue_read = replace(
         cue,
         title=draft.title,
         text=words,
@@ -239,18 +239,18 @@ def _task(
     )
     request = OwnerRequest(words, ledger.clauses)
     gaps = ledger.gaps
-    if told is not None and told.request is not None:
-        said, request, gaps = _as_told(said, told), told.request, ()
-    return replace(admit.make(said, ids, now), request=request, gaps=gaps)
+    if earlier is not None and earlier.request is not None:
+        cue_read, request, gaps = _as_told(cue_read, earlier), earlier.request, ()
+    return replace(admit.make(cue_read, ids, now), request=request, gaps=gaps)
 
 
-def _as_told(cue: Cue, told: Task) -> Cue:
+def _as_told(cue: Cue, earlier: Task) -> Cue:
     """Return the task as the owner answered last time."""
-    whole = [each for each in told.delivery if not each.part]
+    whole = [each for each in earlier.delivery if not each.part]
     return replace(
         cue,
-        title=told.title,
-        instructions=told.instructions,
-        work=tuple(WorkItem(item.description) for item in told.work),
+        title=earlier.title,
+        instructions=earlier.instructions,
+        work=tuple(WorkItem(item.description) for item in earlier.work),
         delivery=tuple(Delivery(each.channel, each.recipient, each.content) for each in whole),
     )

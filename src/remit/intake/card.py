@@ -116,11 +116,11 @@ def card_question(card: RequestCard, problem: str = "") -> str:
     return " ".join(each for each in (problem, *lines) if each)
 
 
-def card_lines(card: RequestCard, *, said: bool = False, asks: bool = True) -> list[str]:
-    """Return the card as plain text; with `said` the message first, with `asks` the open lines."""
+def card_lines(card: RequestCard, *, with_message: bool = False, asks: bool = True) -> list[str]:
+    """Return the card as plain text; `with_message`: the message first; `asks`: the open lines."""
     say = sentences(card.language)
     text = card.message if len(card.message) <= _MOST_SAID else f"{card.message[:_MOST_SAID]}…"
-    lines = [f"{say['said']}: {text}"] if said else []
+    lines = [f"{say['said']}: {text}"] if with_message else []
     for n, task in enumerate(card.tasks):
         lines += [""] if n else []
         lines += [f"{row.label}: {row.value}" if row.label else row.value for row in task.rows]

@@ -92,7 +92,7 @@ def _review(
         key=f"{CARD}:{number}",
         reason=Reason.APPROVAL if card.is_one_yes else Reason.INPUT,
         question=card_question(card, problem),
-        evidence="\n".join(card_lines(card, said=True, asks=False)),
+        evidence="\n".join(card_lines(card, with_message=True, asks=False)),
         about=f"{CARD}:{' '.join(task.id for task in waiting)}",
         digest=_digest(approvals),
         resume_to=Status.NEW,
@@ -110,8 +110,8 @@ def _addressed(task: Task, approvals: Sequence[Review]) -> Task:
 
 
 def _address(approval: Review | None) -> str | None:
-    said = (approval.about or "").removeprefix(f"{SEND}:") if approval else ""
-    return from_json(Permission, json.loads(said)).address or None if said else None
+    address = (approval.about or "").removeprefix(f"{SEND}:") if approval else ""
+    return from_json(Permission, json.loads(address)).address or None if address else None
 
 
 def _send_question(task: Task, approvals: Sequence[Review]) -> str:
@@ -227,9 +227,9 @@ class _Answering:
             if not for_all:
                 return
         if not taken and problems:
-            self._problem = self._told(problems, words)
+            self._problem = self._refusal(problems, words)
 
-    def _told(self, problems: Sequence[str], words: str) -> str:
+    def _refusal(self, problems: Sequence[str], words: str) -> str:
         """Return why no line accepts the words; with one line, its own sentence."""
         if self._language == "en" and len(problems) == 1:
             return problems[0]

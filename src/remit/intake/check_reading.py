@@ -196,10 +196,10 @@ def _despite_model(plain: Extraction) -> Extraction:
 
 def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
     """Send work without a recipient to the channel that the owner's words name."""
-    said = [each for other in plain.tasks for each in other.deliveries]
-    if draft.deliveries or not draft.work or any(each.recipient for each in said):
+    deliveries = [each for other in plain.tasks for each in other.deliveries]
+    if draft.deliveries or not draft.work or any(each.recipient for each in deliveries):
         return draft
-    return replace(draft, deliveries=tuple(Delivery(each.channel) for each in said[:1]))
+    return replace(draft, deliveries=tuple(Delivery(each.channel) for each in deliveries[:1]))
 
 
 def _unread(text: str, questions: Sequence[Question]) -> CheckedTask:
@@ -247,9 +247,9 @@ class _Check(Struct, frozen=True):
             return
         for words in filter(None, (task.quiet for task in reading.tasks)):
             for start, end in self._first(words):
-                said = self.message.text[start:end]
-                if find_veto(said, self.message.book):
-                    yield Condition(ConditionKind.QUIET, said, end)
+                text = self.message.text[start:end]
+                if find_veto(text, self.message.book):
+                    yield Condition(ConditionKind.QUIET, text, end)
 
     def _limit(self, words: str) -> VetoCue:
         """Hold back what the model calls limited, even where code finds no word for it."""

@@ -34,23 +34,23 @@ class CommandReader:
         self._names = names
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
-        told = self._command(text, now, zone, book)
-        return told or await self._reader.read(text, now, zone, book)
+        command = self._command(text, now, zone, book)
+        return command or await self._reader.read(text, now, zone, book)
 
     async def read_turn(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
     ) -> Extraction | TurnOrder:
-        told = self._command(text, now, zone, book)
-        if told is not None or not isinstance(self._reader, TurnReader):
-            return told or await self._reader.read(text, now, zone, book)
+        command = self._command(text, now, zone, book)
+        if command is not None or not isinstance(self._reader, TurnReader):
+            return command or await self._reader.read(text, now, zone, book)
         return await self._reader.read_turn(text, now, zone, book, talk)
 
     def _command(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
     ) -> Extraction | None:
         found = extract(text, now=now, zone=zone, book=book) if self._names else None
-        told = assigned(found, self._names) if found else None
-        return told if told and any(draft.agent for draft in told.tasks) else None
+        command = assigned(found, self._names) if found else None
+        return command if command and any(draft.agent for draft in command.tasks) else None
 
 
 def assigned(found: Extraction, names: Collection[str]) -> Extraction:
@@ -73,7 +73,7 @@ def named_command(text: str, names: Collection[str]) -> str | None:
 def _orders(before: list[str], after: list[str]) -> bool:
     """Whether the words around a name are only a verb of running and small words."""
     small = words_in_all("commands", "polite") | words_in_all("commands", "small")
-    first, last = ([key for key in map(fold, said) if key not in small] for said in (before, after))
+    first, last = ([key for key in map(fold, part) if key not in small] for part in (before, after))
     found = phrases_in_all("commands", "verbs").at((*first, *last), 0)
     return bool(first) and found is not None and found[1] == len(first) + len(last)
 

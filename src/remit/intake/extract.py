@@ -149,7 +149,7 @@ def _draft(
     note = when.note if isinstance(when, Moment | Recurrence) else None
     return Draft(
         title=_title(group, words, work),
-        instructions="\n".join(_said(unit, words) for unit in group.units),
+        instructions="\n".join(_unit_text(unit, words) for unit in group.units),
         work=work,
         deliveries=sends.deliveries,
         type=TaskType.SCHEDULED if scheduled else TaskType.IMMEDIATE,
@@ -169,7 +169,7 @@ def _corrections(group: UnitGroup, words: MessageWords) -> Iterator[str]:
             yield f"{words.slice(*span)!r} stands instead of what you said before."
 
 
-def _said(unit: MessageUnit, words: MessageWords) -> str:
+def _unit_text(unit: MessageUnit, words: MessageWords) -> str:
     return words.slice(unit.start, unit.end).strip(" \n,;-–—")
 
 
@@ -179,7 +179,7 @@ def _title(group: UnitGroup, words: MessageWords, work: Sequence[WorkItem]) -> s
         texts.insert(0, group.heading)
         work = ()
     title = next((each for each in (*(item.description for item in work), *texts)), "")
-    title = title or _said(group.main, words)
+    title = title or _unit_text(group.main, words)
     line = headed(" ".join(title.split()))
     return line if len(line) <= MAX_TITLE else line[: MAX_TITLE - 3].rstrip() + "..."
 
@@ -187,8 +187,8 @@ def _title(group: UnitGroup, words: MessageWords, work: Sequence[WorkItem]) -> s
 def _work(group: UnitGroup, words: MessageWords) -> Iterator[str]:
     for unit in group.units:
         made = unit.kind in (UnitKind.WORK, UnitKind.COMPOSE) and not group.reminds
-        if made and (said := words.slice(*unit.body)):
-            yield said
+        if made and (text := words.slice(*unit.body)):
+            yield text
     if group.waits_for_limit:
         yield words.slice(*group.units[0].body)
 
@@ -222,8 +222,8 @@ def _content(group: UnitGroup, unit: MessageUnit, words: MessageWords) -> str | 
     """Return the owner's own text that a unit sends; None if it must be written."""
     if unit.kind is UnitKind.REMIND and unit.text is None and not group.waits_for_limit:
         before = [each for each in group.units if each is not unit]
-        said = [each.text or words.slice(*each.body) for each in before]
-        return " ".join(each for each in said if each) or _NOTHING
+        texts = [each.text or words.slice(*each.body) for each in before]
+        return " ".join(each for each in texts if each) or _NOTHING
     return unit.text if unit.kind in (UnitKind.SEND, UnitKind.REMIND, UnitKind.NOTE) else _NOTHING
 
 
@@ -268,20 +268,20 @@ def _whens(
             asked.append((max(at, group.main.start), Question(QuestionTopic.TIME, _DUE)))
             return (TimeDoubt(_DUE),)
         return (None,)
-    phrase, said = times[0], words.slice(times[0].start, times[0].end)
+    phrase, text = times[0], words.slice(times[0].start, times[0].end)
     for other in times[1:]:
         joined = combine(phrase, other)
         if joined is None:
             second = words.slice(other.start, other.end)
-            sentence = f"Is it to happen {said!r} or {second!r}? A task has one time."
+            sentence = f"Is it to happen {text!r} or {second!r}? A task has one time."
             asked.append((other.start, Question(QuestionTopic.TIME, sentence)))
             return (TimeDoubt(sentence),)
-        phrase, said = joined, f"{said} {words.slice(other.start, other.end)}"
+        phrase, text = joined, f"{text} {words.slice(other.start, other.end)}"
     if phrase.every and not phrase.until and _names_end(group, words):
-        sentence = f"Until when is {said!r} to go on? Say it again if it has no end."
-        asked.append((group.asked_at, Question(QuestionTopic.TIME, sentence, (said,))))
+        sentence = f"Until when is {text!r} to go on? Say it again if it has no end."
+        asked.append((group.asked_at, Question(QuestionTopic.TIME, sentence, (text,))))
         return (TimeDoubt(sentence),)
-    answers = clock.resolve(phrase, said, group.main.line.number)
+    answers = clock.resolve(phrase, text, group.main.line.number)
     if isinstance(doubt := answers[0], TimeDoubt):
         question = Question(QuestionTopic.TIME, doubt.why, doubt.options)
         asked.append((group.asked_at, question))
@@ -306,17 +306,17 @@ class _Clock(Struct, frozen=True):
     usual: bool
     days: dict[int, date]  # those that were named in a line, for a later "at 9"
 
-    def resolve(self, phrase: TimePhrase, said: str, line: int) -> tuple[When, ...]:
+    def resolve(self, phrase: TimePhrase, text: str, line: int) -> tuple[When, ...]:
         named = self.days.get(line)
-        answers = resolve_time(phrase, said, now=self.now, zone=self.zone, day=named)
+        answers = resolve_time(phrase, text, now=self.now, zone=self.zone, day=named)
         if isinstance(first := answers[0], Moment) and first.day:
             self.days[line] = first.day
         lacks = isinstance(answers[0], TimeDoubt) and not phrase.clocks and not phrase.vague
         if not (lacks and self.usual):
             return answers
         hour = replace(phrase, clocks=(_usual_hour(phrase),), part=None)
-        usual = resolve_time(hour, said, now=self.now, zone=self.zone)
-        return tuple(_noted(each, said, self.zone) for each in usual)
+        usual = resolve_time(hour, text, now=self.now, zone=self.zone)
+        return tuple(_noted(each, text, self.zone) for each in usual)
 
 
 def _usual_hour(phrase: TimePhrase) -> ClockTime:
@@ -324,12 +324,12 @@ def _usual_hour(phrase: TimePhrase) -> ClockTime:
     return USUAL_HOURS.get(part, USUAL_HOUR) if part else USUAL_HOUR
 
 
-def _noted(when: When, said: str, zone: ZoneInfo) -> When:
+def _noted(when: When, text: str, zone: ZoneInfo) -> When:
     """Return a time that was not said, with a note on what was assumed."""
     if not isinstance(when, Moment | Recurrence):
         return when
     at = when.at if isinstance(when, Moment) else when.first
-    return replace(when, note=f"{said!r} is taken as {at.astimezone(zone):%A %Y-%m-%d %H:%M}.")
+    return replace(when, note=f"{text!r} is taken as {at.astimezone(zone):%A %Y-%m-%d %H:%M}.")
 
 
 _DUE: Final = "When is the reminder due?"

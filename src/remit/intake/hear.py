@@ -235,8 +235,8 @@ class MessageReader:
         return _Settling(book, self._table)
 
     async def _again(self, message: OwnerMessage, before: Sequence[Task]) -> MessageResult:
-        said = before[0].request
-        if said is None or said.text != message.text:
+        request = before[0].request
+        if request is None or request.text != message.text:
             raise KeyReused(message.source.ref)
         if before[0].status is Status.CANCELLED:
             record = await self._db.read(messages.reading_record, before[0])

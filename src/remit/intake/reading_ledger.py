@@ -89,11 +89,13 @@ def _marked(
 ) -> Extraction:
     """Return the reading; a clause that is asked about has no outcome yet."""
     asked = {each.clause for each in questions}
-    told = tuple(replace(c, became=None) if n in asked else c for n, c in enumerate(clauses))
-    swap = dict(zip(clauses, told, strict=True))
+    marked_clauses = tuple(
+        replace(c, became=None) if n in asked else c for n, c in enumerate(clauses)
+    )
+    swap = dict(zip(clauses, marked_clauses, strict=True))
     made = tuple(replace(d, clauses=tuple(swap[c] for c in d.clauses)) for d in drafts)
-    gaps = tuple(_gaps(told, len(message.text)))
-    return Extraction(made, tuple(questions), talk, told, gaps, tuple(vetoes))
+    gaps = tuple(_gaps(marked_clauses, len(message.text)))
+    return Extraction(made, tuple(questions), talk, marked_clauses, gaps, tuple(vetoes))
 
 
 def _left(task: int) -> _Fate:
@@ -161,8 +163,8 @@ def _clauses(
     for n, token in enumerate(message.raw):
         run.append(token)
         if n + 1 == len(fates) or fates[n + 1] != fates[n]:
-            said = [each for each in run if each.kind is not TokenKind.LINE] or run
-            start, end = said[0].start, said[-1].end
+            tokens = [each for each in run if each.kind is not TokenKind.LINE] or run
+            start, end = tokens[0].start, tokens[-1].end
             why = _KEPT if fates[n].uncovered else None
             clauses.append(Clause(message.text[start:end], start, end, fates[n].became, why))
             owners.append(fates[n])

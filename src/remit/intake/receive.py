@@ -64,13 +64,13 @@ class Receiver:
 
     async def read_pending(self, task: Task) -> None:
         """Read a stored message, and replace its task by what it asks for."""
-        message, said = _message(task), task.created_at
+        message, said_at = _message(task), task.created_at
         try:
-            found = await self._ear.read(message, said)
-            made, asked = self._ear.tasks_of(found, message, said, task)
+            found = await self._ear.read(message, said_at)
+            made, asked = self._ear.tasks_of(found, message, said_at, task)
         except BadInput:  # such as a time that contradicts the one that was given beside the words
-            found = await self._ear.read_plainly(message, said)
-            made, asked = self._ear.tasks_of(found, message, said, task)
+            found = await self._ear.read_plainly(message, said_at)
+            made, asked = self._ear.tasks_of(found, message, said_at, task)
         read = ReadMessage(made, asked, reading_record(found), "" if made else _nothing(found))
         await self._db.write(messages.store_reading, task.id, read, self._clock.now())
         if (waiting := self._waiting.pop(task.id, None)) is not None:
@@ -113,18 +113,18 @@ class Receiver:
 def _message(task: Task) -> OwnerMessage:
     assert task.pending_reading is not None  # noqa: S101 - who calls has looked
     assert task.request is not None  # noqa: S101 - its words
-    said = task.pending_reading
+    pending = task.pending_reading
     return OwnerMessage(
         text=task.request.text,
         source=Source(task.source.kind, task.source.ref),
-        scheduled_for=said.scheduled_for,
-        priority=said.priority,
-        repeats=said.repeats,
+        scheduled_for=pending.scheduled_for,
+        priority=pending.priority,
+        repeats=pending.repeats,
         context=task.context,
-        home=said.home,
+        home=pending.home,
         taint=task.taint,
-        said_at=said.said_at,
-        conditions=said.conditions,
+        said_at=pending.said_at,
+        conditions=pending.conditions,
     )
 
 
@@ -168,11 +168,11 @@ class DuplicateAwareReceiver:
     async def wait_read(self, task_id: TaskId) -> None:
         await self._ear.wait_read(task_id)
 
-    async def _with_twins(self, heard: MessageResult) -> MessageResult:
-        if heard.reading is not None:
-            return heard
-        said = [await self._twin(task) for task in heard.tasks]
-        return replace(heard, alike=tuple(each for each in said if each))
+    async def _with_twins(self, result: MessageResult) -> MessageResult:
+        if result.reading is not None:
+            return result
+        warnings = [await self._twin(task) for task in result.tasks]
+        return replace(result, alike=tuple(each for each in warnings if each))
 
     async def read(self, message: OwnerMessage) -> Extraction:
         return await self._ear.read(message)

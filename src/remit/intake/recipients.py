@@ -92,7 +92,7 @@ def resolve(words: str, book: ContactBook) -> Contact | Question:
     return people[0]
 
 
-def channel_for(named: str, said: str, book: ContactBook) -> ChannelName | Question:
+def channel_for(named: str, text: str, book: ContactBook) -> ChannelName | Question:
     """Return the channel that words name: by its own name, else the only one of that kind."""
     key = fold(named)
     own = [each for each in book.channels if key in each.folded_names]
@@ -101,10 +101,10 @@ def channel_for(named: str, said: str, book: ContactBook) -> ChannelName | Quest
         return same[0]
     options = tuple(each.name for each in same or book.channels)
     if same:
-        return Question(QuestionTopic.CHANNEL, f"Which one is meant by {said!r}?", options)
+        return Question(QuestionTopic.CHANNEL, f"Which one is meant by {text!r}?", options)
     return Question(
         QuestionTopic.CHANNEL,
-        f"{said[:1].upper()}{said[1:]} is not set up. Use another channel, or add it with "
+        f"{text[:1].upper()}{text[1:]} is not set up. Use another channel, or add it with "
         "`remit channels add`?",
         options,
     )

@@ -17,18 +17,18 @@ from remit.model.task import Task
 from remit.model.view import JsonView, show
 
 
-def message_result_to_json(heard: MessageResult, view: JsonView = JsonView.S3) -> JsonMap:
+def message_result_to_json(result: MessageResult, view: JsonView = JsonView.S3) -> JsonMap:
     """Return all of it, as published: tasks, clauses, questions, and the kind of talk."""
     return {
-        "tasks": [show(task, view) for task in heard.tasks],
-        "clauses": list(_clauses(heard)),
-        "questions": list(_questions(heard)),
-        "answer": "wish" if heard.wish else to_json(heard.answer),
-        "alike": list[Json](heard.alike),
-        "veto": to_json(tuple(dict.fromkeys(cue for task in heard.tasks for cue in task.veto))),
-        "conditions": to_json(tuple(limit for task in heard.tasks for limit in task.conditions)),
-        "reading": heard.reading is not None,
-        "card": _card(heard.card) if heard.card else None,
+        "tasks": [show(task, view) for task in result.tasks],
+        "clauses": list(_clauses(result)),
+        "questions": list(_questions(result)),
+        "answer": "wish" if result.wish else to_json(result.answer),
+        "alike": list[Json](result.alike),
+        "veto": to_json(tuple(dict.fromkeys(cue for task in result.tasks for cue in task.veto))),
+        "conditions": to_json(tuple(limit for task in result.tasks for limit in task.conditions)),
+        "reading": result.reading is not None,
+        "card": _card(result.card) if result.card else None,
     }
 
 
@@ -56,12 +56,12 @@ def _card(card: RequestCard) -> JsonMap:
     }
 
 
-def _clauses(heard: MessageResult) -> Iterator[Json]:
-    for clause in heard.clauses:
-        asked = [each for each in heard.unasked if heard.clauses[each.clause] == clause]
+def _clauses(result: MessageResult) -> Iterator[Json]:
+    for clause in result.clauses:
+        asked = [each for each in result.unasked if result.clauses[each.clause] == clause]
         yield _clause(clause, None, asked[0].sentence if asked else None)
     seen: set[tuple[int, int]] = set()
-    for task in heard.tasks:
+    for task in result.tasks:
         for n, clause in enumerate(task.request.clauses if task.request else (), 1):
             if (clause.start, clause.end) not in seen:
                 seen.add((clause.start, clause.end))
@@ -86,12 +86,12 @@ def _sentence(task: Task, clause: int) -> str | None:
     return " ".join(open_) or None
 
 
-def _questions(heard: MessageResult) -> Iterator[Json]:
+def _questions(result: MessageResult) -> Iterator[Json]:
     """Return one entry per card; `lines` holds each open line on it."""
-    for each in heard.unasked:
-        yield _unasked(each, heard.clauses)
-    tasks = {task.id: task for task in heard.tasks}
-    for review in heard.reviews:
+    for each in result.unasked:
+        yield _unasked(each, result.clauses)
+    tasks = {task.id: task for task in result.tasks}
+    for review in result.reviews:
         lines = open_lines([tasks[each] for each in _on_card(review) if each in tasks])
         if not lines and not review.digest:
             continue

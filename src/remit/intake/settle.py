@@ -84,12 +84,14 @@ def _held_back(task: Task, asked: AnsweredQuestion) -> Task:
 
 
 def _time(asked: AnsweredQuestion) -> SettledTask:
-    said = "" if asked.clause.became not in (None, ClauseOutcome.TIME) else asked.clause.text
+    text = "" if asked.clause.became not in (None, ClauseOutcome.TIME) else asked.clause.text
     if answers.is_of_it(asked.answer):
         return _of_event(asked)
-    told = request_of(asked.task).clauses
-    ends = [each.text for each in told if each.became is ClauseOutcome.TIME and each.text != said]
-    found = answers.when(asked.answer, said, now=asked.now, zone=asked.zone, elsewhere=ends)
+    clauses = request_of(asked.task).clauses
+    ends = [
+        each.text for each in clauses if each.became is ClauseOutcome.TIME and each.text != text
+    ]
+    found = answers.when(asked.answer, text, now=asked.now, zone=asked.zone, elsewhere=ends)
     if not found:
         return asked.again()
     if len(found) > 1:
@@ -102,13 +104,13 @@ def _time(asked: AnsweredQuestion) -> SettledTask:
 
 def _of_event(asked: AnsweredQuestion) -> SettledTask:
     """Treat the time as part of the subject; a reminder still needs its own time."""
-    told = asked.closed(ClauseOutcome.CONSTRAINT)
-    if any(each.about == QuestionTopic.TIME for each in told.gaps):
-        return SettledTask(told)
-    if not told.plan.composed:
-        return SettledTask(timed(told, Now()))
+    closed = asked.closed(ClauseOutcome.CONSTRAINT)
+    if any(each.about == QuestionTopic.TIME for each in closed.gaps):
+        return SettledTask(closed)
+    if not closed.plan.composed:
+        return SettledTask(timed(closed, Now()))
     gap = Gap(asked.gap.clause, QuestionTopic.TIME.value)
-    return asked.asks(told, gap, "When is the reminder due?")
+    return asked.asks(closed, gap, "When is the reminder due?")
 
 
 def _in_time(made: SettledTask, asked: AnsweredQuestion) -> SettledTask:
@@ -288,17 +290,17 @@ def _task(asked: AnsweredQuestion) -> SettledTask:
     return replace(made, task=at_home(made.task, asked.book))
 
 
-def _working(task: Task, said: str) -> Task:
-    return replace(task, work=(*task.work, WorkItem(said)))
+def _working(task: Task, text: str) -> Task:
+    return replace(task, work=(*task.work, WorkItem(text)))
 
 
 def _lines(before: str, after: str) -> str:
     return before if after in before else f"{before}\n{after}"
 
 
-def _retitled(task: Task, said: str) -> Task:
+def _retitled(task: Task, text: str) -> Task:
     """Return the task with a title from the answer, if its title was only its own words."""
-    words = headed(" ".join(said.split()))
+    words = headed(" ".join(text.split()))
     title = words if len(words) <= MOST_TITLE else words[: MOST_TITLE - 3].rstrip() + "..."
     known = {request_of(task).text.strip(), *(each.text for each in request_of(task).clauses)}
     own = task.title in known | {headed(each) for each in known}
@@ -355,8 +357,8 @@ def _left_out(asked: AnsweredQuestion) -> SettledTask:
 def _unasked(task: Task, clause: Clause) -> Task:
     """Return the task without the work of one clause."""
     left = [item for item in task.work if item.description not in clause.text]
-    told = f"{task.instructions}\nLeave this out: {clause.text}"
-    return replace(task, work=tuple(left), instructions=told)
+    instructions = f"{task.instructions}\nLeave this out: {clause.text}"
+    return replace(task, work=tuple(left), instructions=instructions)
 
 
 def _is_moot(gap: Gap, gone: Sequence[Delivery]) -> bool:

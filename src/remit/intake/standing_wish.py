@@ -52,7 +52,7 @@ def find_standing_wish(text: str, book: ContactBook) -> ContactRule | None:
         if found.hours or found.days:
             try:
                 quiet = QuietTimes(found.hours, found.days)
-                return ContactRule(found.names[0], QuietTimes.of(quiet.texts))
+                return ContactRule(found.names[0], QuietTimes.parse(quiet.texts))
             except BadInput:
                 return None
     return None

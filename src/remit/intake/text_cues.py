@@ -184,8 +184,8 @@ class _Part(Struct, frozen=True, dict=True):
             return False
         dots = before.text == "…" or self.message.text[: before.end].endswith("..")
         begins = _OPENINGS.get(before.text) is _Opening.SENTENCE
-        said = self.message.keys[first] in words_in_all("addressing", "hesitates")
-        return begins and (dots or said)
+        is_hesitation = self.message.keys[first] in words_in_all("addressing", "hesitates")
+        return begins and (dots or is_hesitation)
 
     def _answers_reader(self, at: int) -> bool:
         """Whether a "no" answers who reads the text: "Thanks! No, you needn't bring anything"."""
@@ -205,14 +205,14 @@ class _Part(Struct, frozen=True, dict=True):
         limit = phrases_in_all("conditions", "not_before").at(message.keys, at)
         if cue.kind is not VetoKind.DENIAL or at != first or limit:
             return False
-        said = message.time_at(at + 1)
-        if said is None or said.end < self.tokens[-1] or self.opening is not _Opening.PAUSE:
+        time = message.time_at(at + 1)
+        if time is None or time.end < self.tokens[-1] or self.opening is not _Opening.PAUSE:
             return False
         before = (message.time_at(n) for n in range(max(0, first - 6), first))
         return any(
             each.end == first - 1
-            and type(each.day) is type(said.day)
-            and bool(each.clocks) == bool(said.clocks)
+            and type(each.day) is type(time.day)
+            and bool(each.clocks) == bool(time.clocks)
             for each in before
             if each
         )

@@ -186,8 +186,8 @@ class WordLookup:
     def is_told_before(self, at: int) -> bool:
         """Whether "is" or a similar word precedes a token, so that it continues a statement."""
         before = at - 1
-        told = before >= 0 and self.keys[before] in self.own_words("finite")
-        return told and before not in self.people
+        has_verb = before >= 0 and self.keys[before] in self.own_words("finite")
+        return has_verb and before not in self.people
 
     def is_verb_first(self, start: int, end: int) -> bool:
         """Whether words begin with "is" or a similar verb: a condition or a question."""

@@ -152,11 +152,11 @@ class WorkArea(Struct, frozen=True):
 
     def _is_told(self, kind: VetoKind, at: int) -> bool:
         """Whether a cue belongs to what somebody is told: "why it isn't here yet"."""
-        told = kind is VetoKind.CONDITION and (
+        is_reported = kind is VetoKind.CONDITION and (
             self.message.keys[at - 1] in self._that or self._is_in_manual(at)  # "that if …"
         )
         waits = kind is VetoKind.HOLD and self._asks_between(at)
-        known = told or waits or kind in _OPEN_KINDS
+        known = is_reported or waits or kind in _OPEN_KINDS
         return known and self._clause_before(at) == self.first and self._is_in_question(at)
 
     def _is_in_manual(self, at: int) -> bool:
@@ -206,10 +206,10 @@ class WorkArea(Struct, frozen=True):
         """Whether a cue is inside an indirect question that goes on: "why it isn't worth it"."""
         more = any(self.message.is_plain_word(n) for n in range(at + 1, self.end))
         refuses = self.message.keys[at] in words_in_all("talk", "no")
-        told = any(self.message.keys[n] in self._that for n in range(self.behind, at))
+        is_reported = any(self.message.keys[n] in self._that for n in range(self.behind, at))
         asks = self._asks_between(at)
         denied = any(_denies(self.message.keys[n]) for n in range(self.behind, at))
-        return (more or denied) and not refuses and (told or asks)
+        return (more or denied) and not refuses and (is_reported or asks)
 
     @property
     def _that(self) -> frozenset[str]:
@@ -238,10 +238,10 @@ class WorkArea(Struct, frozen=True):
             if keys[n] in breaks or keys[n] in _ASIDES:
                 return -1
             if keys[n] == ",":
-                told = keys[n + 1] in words_in_all("addressing", "speakers")
+                has_speaker = keys[n + 1] in words_in_all("addressing", "speakers")
                 short = any(self._asks(m) for m in range(max(self.behind, n - 2), n))
                 begins = self._embeds(n + 1) or (short and self.message.language == "de")
-                return n + 1 if begins or told else -1
+                return n + 1 if begins or has_speaker else -1
         return self.first
 
     def _asks_between(self, end: int) -> bool:

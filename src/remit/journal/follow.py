@@ -119,15 +119,15 @@ def record(event: Event) -> JsonMap:
     }
     if event.kind is EventKind.TASK_CREATED:
         return common | {"type": "meta", "taskId": event.task_id, **event.data}
-    told: JsonMap = {"event": event.kind.value, "data": event.data}
+    content: JsonMap = {"event": event.kind.value, "data": event.data}
     if "text" not in event.data:
-        return common | {"type": "event"} | told
+        return common | {"type": "event"} | content
     # A person or the brain spoke: in a reply, or in a decision.
     rest = {name: part for name, part in event.data.items() if name != "text"}
     role = _SPEAKS.get(event.actor, "system")
     return (
         common
         | {"type": "turn", "role": role, "content": event.data["text"]}
-        | told
+        | content
         | {"data": rest}
     )

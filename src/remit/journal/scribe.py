@@ -82,10 +82,10 @@ def mend(path: Path) -> int:
 def _place(line: bytes) -> int | None:
     """Return a line's place in the journal; None if the line is broken or has none."""
     try:
-        told = json.loads(line) if line.endswith(b"\n") else None
+        fields = json.loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):
         return None
-    place = told.get("seq") if isinstance(told, dict) else None
+    place = fields.get("seq") if isinstance(fields, dict) else None
     return place if isinstance(place, int) else None
 
 
@@ -192,8 +192,8 @@ def record(review: Review, task: Task) -> JsonMap:
 
 
 def _touched(page: Iterable[Event]) -> list[TaskId]:
-    told = (event.task_id for event in page if event.kind in _TELLING)
-    return list(dict.fromkeys(task_id for task_id in told if task_id is not None))
+    task_ids = (event.task_id for event in page if event.kind in _TELLING)
+    return list(dict.fromkeys(task_id for task_id in task_ids if task_id is not None))
 
 
 def _everything(tx: Tx) -> list[tuple[Review, Task]]:

@@ -52,9 +52,9 @@ def builder_state(
 ) -> JsonMap:
     """Return S2's `builder-state.json` of these tasks, with the recorded attempts."""
     known = {task.id: read(tx, task) for task in tasks}
-    told = [with_records(task, known[task.id]) for task in tasks]
+    records = [with_records(task, known[task.id]) for task in tasks]
     attempts = {task_id: each.attempts for task_id, each in known.items()}
-    return s2.builder_state(told, now, project=project, attempts=attempts)
+    return s2.builder_state(records, now, project=project, attempts=attempts)
 
 
 def with_records(task: Task, tries: TryHistory) -> Task:

@@ -122,13 +122,13 @@ def parse_word_lists(text: str) -> dict[str, object] | None:
     return root
 
 
-def _value(said: str) -> bool | str | list[str]:
-    if said in ("true", "false"):
-        return said == "true"
-    if "#" in said:
-        said = _COMMENT.sub(r"\1", said)
-    strings = _STRING.findall(said)
-    return strings if said[0] == "[" else strings[0]
+def _value(text: str) -> bool | str | list[str]:
+    if text in ("true", "false"):
+        return text == "true"
+    if "#" in text:
+        text = _COMMENT.sub(r"\1", text)
+    strings = _STRING.findall(text)
+    return strings if text[0] == "[" else strings[0]
 
 
 def section(code: str, name: str) -> Mapping[str, list[str]]:

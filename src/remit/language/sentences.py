@@ -61,8 +61,8 @@ def in_language(sentence: str, language: str, *, pages: bool = False) -> str:
     for words, translation in patterns:
         places = _places(words, sentence)
         if places is not None:
-            told = (in_language(each, language, pages=pages) for each in places)
-            return translation.format(*told)
+            translated = (in_language(each, language, pages=pages) for each in places)
+            return translation.format(*translated)
     return sentence
 
 
@@ -101,12 +101,12 @@ def _in_turn(line: str, language: str, *, pages: bool) -> Iterator[str]:
         together = any(_has_all(words, several) for words in _several_sentences(language))
         for taken in range(1, min(len(left), _MOST_TOGETHER if together else 1) + 1):
             sentence = " ".join(left[:taken])
-            told = in_language(sentence, language, pages=pages)
-            if told != sentence:
+            translated = in_language(sentence, language, pages=pages)
+            if translated != sentence:
                 break
         else:
-            taken, told = 1, left[0]
-        yield told
+            taken, translated = 1, left[0]
+        yield translated
         left = left[taken:]
 
 
@@ -130,12 +130,18 @@ def _translations(language: str) -> tuple[dict[str, str], list[tuple[list[str], 
     known = cast("dict[str, str | dict[str, str]]", read_toml(f"sentences_{language}"))
     of_cards = {each: sentences(language)[name] for name, each in sentences("en").items()}
     every = {
-        english: said
-        for english, said in (known | of_cards).items()
-        if isinstance(said, str) and not _NAMED_PLACE.search(english)
+        english: translation
+        for english, translation in (known | of_cards).items()
+        if isinstance(translation, str) and not _NAMED_PLACE.search(english)
     }
-    exact = {english: said for english, said in every.items() if not _PLACE.search(english)}
-    places = [(_PLACE.split(each), said) for each, said in every.items() if each not in exact]
+    exact = {
+        english: translation for english, translation in every.items() if not _PLACE.search(english)
+    }
+    places = [
+        (_PLACE.split(each), translation)
+        for each, translation in every.items()
+        if each not in exact
+    ]
     return exact, places
 
 

@@ -37,7 +37,7 @@ def rule_of(task: Task) -> ContactRule | None:
     if task.assigned_agent != RULE or not isinstance(kept, dict):
         return None
     texts = cast("list[str]", kept["quiet"])
-    return ContactRule(str(kept["name"]), QuietTimes.of(texts))
+    return ContactRule(str(kept["name"]), QuietTimes.parse(texts))
 
 
 def rule_review(task: Task, rule: ContactRule, sentence: str = "") -> Review:

@@ -98,9 +98,9 @@ def group_of(task: Task, now: datetime, zone: tzinfo) -> DeferredGroup:
     return DeferredGroup(GroupEnd.DAY, now.astimezone(zone).date().isoformat())
 
 
-def document_of(said: object) -> str:
+def document_of(value: object) -> str:
     """Return the document without the story; empty if none is named."""
-    return said.partition("#")[0].strip() if isinstance(said, str) else ""
+    return value.partition("#")[0].strip() if isinstance(value, str) else ""
 
 
 def project_of(task: Task) -> str:
@@ -164,8 +164,8 @@ def deferred_sentence(data: JsonMap) -> str | None:
         return None
     found = data.get("found")
     pairs = sorted(found.items()) if isinstance(found, dict) else []
-    came = [f"{name} {_CAME[str(result)]}" for name, result in pairs]
-    return f"Checked on {data.get('branch')}, with {data.get('group')}: {', '.join(came)}."
+    parts = [f"{name} {_CAME[str(result)]}" for name, result in pairs]
+    return f"Checked on {data.get('branch')}, with {data.get('group')}: {', '.join(parts)}."
 
 
 _CAME: Final = {

@@ -75,8 +75,8 @@ class Lesson(Struct, frozen=True):
     def key(self) -> str:
         """Identifies a lesson: the same lesson found again has the same key."""
         level = self.priority.value if self.priority else ""
-        said = " ".join((self.when or self.text).casefold().split())
-        parts = (self.file.value, said, level)
+        text = " ".join((self.when or self.text).casefold().split())
+        parts = (self.file.value, text, level)
         return sha256("\x1f".join(parts).encode()).hex()[:26]
 
 

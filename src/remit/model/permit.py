@@ -21,7 +21,7 @@ class QuietHours(Struct, frozen=True):
     till: str
 
     @classmethod
-    def of(cls, text: str) -> "QuietHours":
+    def parse(cls, text: str) -> "QuietHours":
         """Parse `22:00-07:00`; anything else is refused."""
         found = _SPAN.fullmatch(text.strip())
         if found is None or found[1] + found[2] == found[3] + found[4]:
@@ -56,10 +56,10 @@ class QuietTimes(Struct, frozen=True):
     days: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, texts: Sequence[str]) -> "QuietTimes":
+    def parse(cls, texts: Sequence[str]) -> "QuietTimes":
         """Parse `22:00-07:00` and `sunday`; anything else is refused."""
         days = [_WEEK.index(each.lower()) for each in texts if each.lower() in _WEEK]
-        hours = [QuietHours.of(each) for each in texts if each.lower() not in _WEEK]
+        hours = [QuietHours.parse(each) for each in texts if each.lower() not in _WEEK]
         if len(set(days)) == len(_WEEK):
             raise BadInput("On some day messages must go out.", field="quiet")
         return cls(tuple(hours), tuple(dict.fromkeys(days)))
@@ -71,7 +71,7 @@ class QuietTimes(Struct, frozen=True):
         return (*hours, *(_WEEK[day] for day in self.days))
 
     def joined(self, other: "QuietTimes") -> "QuietTimes":
-        return QuietTimes.of(tuple(dict.fromkeys((*self.texts, *other.texts))))
+        return QuietTimes.parse(tuple(dict.fromkeys((*self.texts, *other.texts))))
 
     def until(self, now: datetime, zone: tzinfo) -> datetime | None:
         """Return when a message may be sent; None if it may be sent now."""
@@ -134,11 +134,13 @@ class Permission(Struct, frozen=True):
 
 def policy_of(reach: Reach, channel: str, standing: Sequence[Permission]) -> Policy:
     """Return the strictest policy for a person on a channel; ASK if there is none."""
-    said = [*reach.policies, *_said(reach, channel, standing)]
-    return min(said, key=_STRICT_FIRST.index, default=Policy.ASK)
+    policies = [*reach.policies, *_standing_policies(reach, channel, standing)]
+    return min(policies, key=_STRICT_FIRST.index, default=Policy.ASK)
 
 
-def _said(reach: Reach, channel: str, standing: Sequence[Permission]) -> Iterator[Policy]:
+def _standing_policies(
+    reach: Reach, channel: str, standing: Sequence[Permission]
+) -> Iterator[Policy]:
     for each in standing:
         if each.channel != channel:
             continue

@@ -87,8 +87,8 @@ def owners_word(task: Task) -> str:
     Only the result of failed code work is the owner's text; any other is the brain's.
     """
     his = (task.assigned_agent or "").startswith(PROJECT) and task.verdict is not None
-    said = task.tool_output or "" if his and proof_of(task) is ProofState.UNPROVEN else ""
-    return said.removeprefix(TAKEN).strip() if said.startswith(TAKEN) else ""
+    text = task.tool_output or "" if his and proof_of(task) is ProofState.UNPROVEN else ""
+    return text.removeprefix(TAKEN).strip() if text.startswith(TAKEN) else ""
 
 
 def because(task: Task) -> str | None:

@@ -209,8 +209,8 @@ def _days(parts: dict[str, str]) -> str:
     if not dates:
         return ""
     month = parts.get("BYMONTH", "")
-    told = _list(["the last day" if each == "-1" else f"day {each}" for each in dates.split(",")])
-    return f"{told} of {_MONTHS[int(month) - 1]}" if month else told
+    text = _list(["the last day" if each == "-1" else f"day {each}" for each in dates.split(",")])
+    return f"{text} of {_MONTHS[int(month) - 1]}" if month else text
 
 
 def _day(code: str) -> str:

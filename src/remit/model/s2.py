@@ -29,7 +29,7 @@ _NOW: Final = (Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
 
 def contract_json(contract: Contract) -> JsonMap:
     criteria: list[Json] = [criterion_json(each) for each in contract.criteria]
-    return _said(
+    return _without_none(
         {
             "type": contract.type.value,
             "criteria": criteria,
@@ -42,7 +42,7 @@ def contract_json(contract: Contract) -> JsonMap:
 def criterion_json(criterion: Criterion) -> JsonMap:
     """Return a criterion; its timing is included where there is a choice."""
     timed = criterion.activity == "e2e" or criterion.timing is Timing.DEFERRED
-    return _said(
+    return _without_none(
         {
             "activity": criterion.activity,
             "description": criterion.description,
@@ -71,7 +71,7 @@ def results_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
         _finding(each, next(patterns.get(each.activity, iter(())), None))
         for each in verdict.findings
     ]
-    return _said(
+    return _without_none(
         {
             "overall": verdict.overall.value,
             "criteria": criteria,
@@ -89,7 +89,7 @@ def _patterns(contract: Contract | None) -> dict[str, Iterator[str | None]]:
 
 
 def _finding(finding: Finding, pattern: str | None) -> JsonMap:
-    return _said(
+    return _without_none(
         {
             "activity": finding.activity,
             "pattern": pattern,
@@ -116,7 +116,7 @@ def builder_state(
     advice: list[Json] = [
         _advice(task, attempts.get(task.id, ())) for task in tasks if _is_advice(task)
     ]
-    return _said(
+    return _without_none(
         {
             "project": project,
             "updatedAt": stamp(now),
@@ -132,7 +132,7 @@ def task_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> JsonMap
     findings = task.verdict.findings if task.verdict else ()
     checked = max((each.attempts for each in findings), default=0)
     history: list[Json] = [_attempt(each) for each in attempts]
-    return _said(
+    return _without_none(
         {
             "taskId": task.id,
             "description": task.title,
@@ -164,7 +164,7 @@ def _agent(task: Task, attempts: Sequence[SpecialistAttempt]) -> str | None:
 
 
 def _attempt(attempt: SpecialistAttempt) -> JsonMap:
-    return _said(
+    return _without_none(
         {
             "agent": attempt.agent,
             "outcome": attempt.outcome.value,
@@ -180,7 +180,7 @@ def _is_advice(task: Task) -> bool:
 
 
 def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
-    return _said(
+    return _without_none(
         {
             "taskId": task.id,
             "description": task.title,
@@ -193,7 +193,7 @@ def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
     )
 
 
-def _said(parts: Mapping[str, Json]) -> JsonMap:
+def _without_none(parts: Mapping[str, Json]) -> JsonMap:
     """Drop the fields that are None."""
     return {name: part for name, part in parts.items() if part is not None}
 

@@ -83,8 +83,8 @@ class Slot(Struct, frozen=True):
         """How long after its time it began; None if it has not."""
         if self.started is None:
             return None
-        meant = self.at if self.fate is SlotFate.CAUGHT_UP or self.planned is None else self.planned
-        return max(self.started - meant, timedelta(0))
+        due = self.at if self.fate is SlotFate.CAUGHT_UP or self.planned is None else self.planned
+        return max(self.started - due, timedelta(0))
 
 
 class WatchKind(StrEnum):

@@ -107,11 +107,11 @@ def join_body(words: str, files: Iterable[TaskFile]) -> str:
 def files_in(context: JsonMap) -> tuple[TaskFile, ...]:
     """Return the kept files that came with a message, as its context lists them."""
     listed = context.get(ATTACHMENTS)
-    found = (_came(each) for each in listed) if isinstance(listed, list) else ()
+    found = (_file_from_json(each) for each in listed) if isinstance(listed, list) else ()
     return tuple(each for each in found if each is not None)
 
 
-def _came(some: Json) -> TaskFile | None:
+def _file_from_json(some: Json) -> TaskFile | None:
     match some:
         case {
             "name": str(name),

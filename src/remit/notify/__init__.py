@@ -37,11 +37,11 @@ class TerminalRemark(Struct, frozen=True):
 
 def remark(event: Event, title: str) -> TerminalRemark | None:
     """Return one line for the terminal, or None: most events print nothing."""
-    said = _REMARKS.get(event.kind, _nothing)(event, title)
-    if event.task_id is None or said is None:
+    text = _REMARKS.get(event.kind, _nothing)(event, title)
+    if event.task_id is None or text is None:
         return None
     urgent = event.kind in (EventKind.REVIEW_OPENED, EventKind.DELIVERY_REPORTED)
-    return TerminalRemark(event.task_id, said, urgent)
+    return TerminalRemark(event.task_id, text, urgent)
 
 
 def _nothing(*_: object) -> None:
@@ -103,11 +103,11 @@ def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -
         if event.data.get("quiet"):
             still = f"Still watching “{task.title}”: nothing to report for a week."
             return text_in_language("\n\n".join(again) or still, _language(task))
-        told = text_in_language("\n\n".join([*again, _done(task)]), _language(task))
-        return "\n\n".join([told, *_results(task)])
+        text = text_in_language("\n\n".join([*again, _done(task)]), _language(task))
+        return "\n\n".join([text, *_results(task)])
     where = str(event.data.get("account", ""))
-    said = _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
-    return text_in_language(said, _language(task))
+    words = _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
+    return text_in_language(words, _language(task))
 
 
 def _language(task: Task | None) -> str:
@@ -205,8 +205,8 @@ def _done(task: Task) -> str:
         if _is_out(each) and not _is_here(each)
     ]
     sent = f" Sent: {', '.join(dict.fromkeys(went))}." if went else ""
-    came = "" if task.delivery else f" {task.result_summary or ''}".rstrip()
-    return f"“{task.title}” is done.{sent}{came}"
+    result = "" if task.delivery else f" {task.result_summary or ''}".rstrip()
+    return f"“{task.title}” is done.{sent}{result}"
 
 
 def _results(task: Task) -> list[str]:
@@ -233,8 +233,8 @@ def _channel_and_recipient(delivery: Delivery) -> str:
 
 def _ended(event: Event) -> str:
     to = Status(str(event.data["to"]))
-    said = event.data.get("note") or event.data.get("summary")
-    return f"{to.value}. {said}" if said else f"{to.value}."
+    text = event.data.get("note") or event.data.get("summary")
+    return f"{to.value}. {text}" if text else f"{to.value}."
 
 
 _REMARKS: Final[Mapping[EventKind, Callable[[Event, str], str | None]]] = {

@@ -30,31 +30,33 @@ _VERBS: Final = {
 }
 
 
-async def act(request: OperationRequest, said: args.Bulk) -> Answer:
+async def act(request: OperationRequest, arguments: args.Bulk) -> Answer:
     """Do one thing to many tasks, or preview it."""
-    named, more = await _requested_tasks(request, said)
+    named, more = await _requested_tasks(request, arguments)
     known = await request.house.db.read(request.access.finds, named)
     found = await request.house.db.read(stored.statuses_of, known)
     there = {each.id for each in found}
     gone: list[Json] = [_refused(each, "It is not there.") for each in named if each not in there]
-    told: JsonMap = {"action": said.action, "dryRun": said.dry_run, "more": more}
-    if said.dry_run:
-        return Answer(told | _preview(said.action, found, gone))
+    content: JsonMap = {"action": arguments.action, "dryRun": arguments.dry_run, "more": more}
+    if arguments.dry_run:
+        return Answer(content | _preview(arguments.action, found, gone))
     done: list[Json] = []
     for start in range(0, len(found), _BATCH):
         batch = found[start : start + _BATCH]
-        done += await asyncio.gather(*(_one(request, said.action, each.id) for each in batch))
+        done += await asyncio.gather(*(_one(request, arguments.action, each.id) for each in batch))
     request.house.engine.nudge()
-    return Answer(told | _result(done, gone))
+    return Answer(content | _result(done, gone))
 
 
-async def _requested_tasks(request: OperationRequest, said: args.Bulk) -> tuple[list[TaskId], bool]:
+async def _requested_tasks(
+    request: OperationRequest, arguments: args.Bulk
+) -> tuple[list[TaskId], bool]:
     """Return the requested tasks, and whether there are more than the limit."""
-    if (said.ids is None) == (said.filter is None):
+    if (arguments.ids is None) == (arguments.filter is None):
         raise BadInput("Give ids or filter (a filter line), one of them.", field="ids")
-    if said.ids is not None:
-        return [ids.task_id(each) for each in dict.fromkeys(said.ids)], False
-    line = said.filter or ""
+    if arguments.ids is not None:
+        return [ids.task_id(each) for each in dict.fromkeys(arguments.ids)], False
+    line = arguments.filter or ""
     asked = filters.typed(line, filters.context(request.house)) if line.strip() else TaskFilter()
     found = await request.house.db.read(search.ids, asked, MOST + 1)
     # What was not named is not even said to be gone to who may not know of it.

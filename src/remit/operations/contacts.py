@@ -31,37 +31,41 @@ _EXAMPLES: Final = (
 
 async def look(request: OperationRequest) -> Answer:
     """Return everyone in the book, with the policy for each address."""
-    told = await request.house.permits.listed()
-    return Answer(told, etag=_tag(told))
+    content = await request.house.permits.listed()
+    return Answer(content, etag=_tag(content))
 
 
-async def add(request: OperationRequest, said: args.NewContact) -> Answer:
-    lines = {_text(way): ContactAddress(_text(address)) for way, address in said.channels.items()}
-    role = None if said.role is None else _text(said.role)
+async def add(request: OperationRequest, arguments: args.NewContact) -> Answer:
+    lines = {
+        _text(way): ContactAddress(_text(address)) for way, address in arguments.channels.items()
+    }
+    role = None if arguments.role is None else _text(arguments.role)
     for way, line in lines.items():
         _check_address(request, way, line.address)
-    entry = ContactEntry(_text(said.name), tuple(map(_text, said.aliases)), role, lines)
+    entry = ContactEntry(_text(arguments.name), tuple(map(_text, arguments.aliases)), role, lines)
     await asyncio.to_thread(edit.put, _book(request), entry)
     return await look(request)
 
 
-async def change(request: OperationRequest, said: args.ChangedContact) -> Answer:
-    for way, address in said.channels.items():
+async def change(request: OperationRequest, arguments: args.ChangedContact) -> Answer:
+    for way, address in arguments.channels.items():
         if address is not None:
             _check_address(request, way, _text(address))
-    only_if, new = await _expected(request), partial(_changed, said)
-    await asyncio.to_thread(edit.change, _book(request), said.contact, new, only_if=only_if)
+    only_if, new = await _expected(request), partial(_changed, arguments)
+    await asyncio.to_thread(edit.change, _book(request), arguments.contact, new, only_if=only_if)
     return await look(request)
 
 
-async def drop(request: OperationRequest, said: args.RemoveContact) -> Answer:
+async def drop(request: OperationRequest, arguments: args.RemoveContact) -> Answer:
     only_if = await _expected(request)
-    await asyncio.to_thread(edit.drop, _book(request), said.name, only_if=only_if)
+    await asyncio.to_thread(edit.drop, _book(request), arguments.name, only_if=only_if)
     return await look(request)
 
 
-async def permit(request: OperationRequest, said: args.NewPermission) -> Answer:
-    return Answer(await request.house.permits.permit(said.contact, said.channel, said.policy))
+async def permit(request: OperationRequest, arguments: args.NewPermission) -> Answer:
+    return Answer(
+        await request.house.permits.permit(arguments.contact, arguments.channel, arguments.policy)
+    )
 
 
 async def list_rules(request: OperationRequest) -> Answer:
@@ -70,15 +74,15 @@ async def list_rules(request: OperationRequest) -> Answer:
     return Answer({"rules": rules})
 
 
-async def add_rule(request: OperationRequest, said: args.NewRule) -> Answer:
-    await request.house.permits.permit(said.contact, said.channel, said.policy)
+async def add_rule(request: OperationRequest, arguments: args.NewRule) -> Answer:
+    await request.house.permits.permit(arguments.contact, arguments.channel, arguments.policy)
     return await list_rules(request)
 
 
-async def drop_rule(request: OperationRequest, said: args.RemoveRule) -> Answer:
-    found = [each for each in await _stored_rules(request) if _rule_id(each) == said.id]
+async def drop_rule(request: OperationRequest, arguments: args.RemoveRule) -> Answer:
+    found = [each for each in await _stored_rules(request) if _rule_id(each) == arguments.id]
     if not found:
-        raise NotFound("rule", said.id[:60])
+        raise NotFound("rule", arguments.id[:60])
     asks = Permission(found[0].contact, found[0].channel, found[0].address, Policy.ASK)
     await request.house.db.write(permissions.put, asks, request.house.clock.now())
     return await list_rules(request)
@@ -98,22 +102,24 @@ async def _expected(request: OperationRequest) -> str | None:
     return now
 
 
-def _tag(told: JsonMap) -> str:
-    return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
+def _tag(content: JsonMap) -> str:
+    return hashlib.sha256(text_of(content).encode()).hexdigest()[:32]
 
 
-def _changed(said: args.ChangedContact, old: ContactEntry) -> ContactEntry:
-    gone = [way for way, address in said.channels.items() if address is None]
+def _changed(arguments: args.ChangedContact, old: ContactEntry) -> ContactEntry:
+    gone = [way for way, address in arguments.channels.items() if address is None]
     kept = edit.without(old, gone)
     lines = {
-        way: _new_address(old, way, each) for way, each in said.channels.items() if each is not None
+        way: _new_address(old, way, each)
+        for way, each in arguments.channels.items()
+        if each is not None
     }
-    aliases, role = said.aliases, said.role
+    aliases, role = arguments.aliases, arguments.role
     if aliases is not UNSET:
         kept = replace(kept, aliases=tuple(dict.fromkeys(map(_text, aliases or ()))))
     if role is not UNSET:
         kept = replace(kept, role=None if role is None else _text(role))
-    name = _text(said.name) if said.name is not None else kept.name
+    name = _text(arguments.name) if arguments.name is not None else kept.name
     return replace(kept, name=name, lines={**kept.lines, **lines})
 
 
@@ -146,20 +152,20 @@ async def _stored_rules(request: OperationRequest) -> list[Permission]:
     return [each for each in found if each.policy is not Policy.ASK]
 
 
-def _rule(said: Permission) -> JsonMap:
+def _rule(permission: Permission) -> JsonMap:
     return {
-        "id": _rule_id(said),
+        "id": _rule_id(permission),
         "kind": "permission",
-        "contact": said.contact,
-        "channel": said.channel,
-        "address": said.address,
-        "policy": said.policy.value,
-        "givenAt": stamp(said.given_at) if said.given_at else None,
+        "contact": permission.contact,
+        "channel": permission.channel,
+        "address": permission.address,
+        "policy": permission.policy.value,
+        "givenAt": stamp(permission.given_at) if permission.given_at else None,
     }
 
 
-def _rule_id(said: Permission) -> str:
-    whose = f"{said.contact}\x1f{said.channel}"
+def _rule_id(permission: Permission) -> str:
+    whose = f"{permission.contact}\x1f{permission.channel}"
     return "rule-" + hashlib.sha256(whose.encode()).hexdigest()[:26]
 
 

@@ -20,18 +20,22 @@ from remit.store.secrets import Secrets, machine_ring
 _SIGNED_IN: Final = "sig-"
 
 
-async def make_token(request: OperationRequest, said: args.NewToken) -> Answer:
+async def make_token(request: OperationRequest, arguments: args.NewToken) -> Answer:
     """Make a token; its secret is in this answer only."""
     token, secret = await request.callers.make(
-        request.caller, said.name, frozenset(said.scopes), agent=said.agent, days=said.days
+        request.caller,
+        arguments.name,
+        frozenset(arguments.scopes),
+        agent=arguments.agent,
+        days=arguments.days,
     )
     return Answer(
         {**shape(token), "secret": secret}, location=f"/api/tokens/{token.id}", value=token
     )
 
 
-async def revoke_token(request: OperationRequest, said: args.RevokeToken) -> Answer:
-    return Answer(shape(await request.callers.revoke(said.id)))
+async def revoke_token(request: OperationRequest, arguments: args.RevokeToken) -> Answer:
+    return Answer(shape(await request.callers.revoke(arguments.id)))
 
 
 async def invite(request: OperationRequest, _: args.InviteBrowser) -> Answer:
@@ -44,12 +48,12 @@ async def invite(request: OperationRequest, _: args.InviteBrowser) -> Answer:
     return Answer({"url": link, "expiresAt": stamp(until)}, location="/api/sign-ins")
 
 
-async def end_sign_in(request: OperationRequest, said: args.EndSignIn) -> Answer:
+async def end_sign_in(request: OperationRequest, arguments: args.EndSignIn) -> Answer:
     found = {each.id: each for each in await request.callers.sign_ins()}
-    if said.id not in found:
-        raise NotFound("sign-in", said.id[:60])
-    await request.callers.sign_out(said.id)
-    return Answer(sign_in_to_json(found[said.id], request.key))
+    if arguments.id not in found:
+        raise NotFound("sign-in", arguments.id[:60])
+    await request.callers.sign_out(arguments.id)
+    return Answer(sign_in_to_json(found[arguments.id], request.key))
 
 
 def sign_in_to_json(each: SignIn, key: str) -> JsonMap:
@@ -62,31 +66,31 @@ def sign_in_to_json(each: SignIn, key: str) -> JsonMap:
     }
 
 
-async def set_password(request: OperationRequest, said: args.SetPassword) -> Answer:
+async def set_password(request: OperationRequest, arguments: args.SetPassword) -> Answer:
     """Keep the hash of a password; every other browser must sign in again."""
     settings = request.house.settings
     host = settings.server.public_url.removeprefix("https://").partition(".")[0]
 
     def keep() -> None:
         kept = Secrets(settings.home, machine_ring(settings.home))
-        if said.password:
-            kept.put(password.SECRET, password.hash_password(said.password))
+        if arguments.password:
+            kept.put(password.SECRET, password.hash_password(arguments.password))
         elif password.SECRET in kept.names():
             kept.drop(password.SECRET)
 
-    if said.password:
-        password.refuse_weak(said.password, (settings.owner, settings.agent, host))
+    if arguments.password:
+        password.refuse_weak(arguments.password, (settings.owner, settings.agent, host))
     await asyncio.to_thread(keep)
     for each in await request.callers.sign_ins():
         if each.id != request.key:
             await request.callers.sign_out(each.id)
-    return Answer({"set": bool(said.password)})
+    return Answer({"set": bool(arguments.password)})
 
 
-async def subscribe(request: OperationRequest, said: args.NewSubscription) -> Answer:
+async def subscribe(request: OperationRequest, arguments: args.NewSubscription) -> Answer:
     sign_in = _browser(request)
-    keys = said.keys
-    await request.house.push.subscribe(sign_in, said.endpoint, keys.p256dh, keys.auth)
+    keys = arguments.keys
+    await request.house.push.subscribe(sign_in, arguments.endpoint, keys.p256dh, keys.auth)
     return await push_state(request)
 
 

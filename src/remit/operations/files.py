@@ -16,14 +16,14 @@ from remit.operations.settings_arguments import KeepFile
 from remit.store.opening import task_files
 
 
-async def keep(request: OperationRequest, said: KeepFile) -> Answer:
+async def keep(request: OperationRequest, arguments: KeepFile) -> Answer:
     try:
-        content = base64.b64decode(said.content, validate=True)
+        content = base64.b64decode(arguments.content, validate=True)
     except (ValueError, binascii.Error):
         sentence = "content is not base64; encode the bytes of the file so."
         raise BadInput(sentence, field="content") from None
     kept = task_files(request.house.settings)
-    file = await asyncio.to_thread(kept.keep_incoming, said.name, content, _taint(request))
+    file = await asyncio.to_thread(kept.keep_incoming, arguments.name, content, _taint(request))
     return Answer(to_context(file))
 
 

@@ -97,16 +97,16 @@ def typed(text: str, at: FilterContext) -> TaskFilter:
     if len(text) > MOST_CHARACTERS:
         sentence = f"The filter has {len(text)} characters; {MOST_CHARACTERS} are read."
         raise BadInput(sentence, field="q")
-    found, words, said = TaskFilter(), list[str](), set[str]()
+    found, words, named = TaskFilter(), list[str](), set[str]()
     for key, value in _parts(text):
         if key is None:
             words.append(value)
             continue
         if key not in _READ:
             _refuse(f"There is no filter {key!r:.60}", KEYS, "; put it in quotes to search for it")
-        if key in said and key not in ("is", "status"):
+        if key in named and key not in ("is", "status"):
             raise BadInput(f"The filter {key!r} stands twice.", field="q")
-        said.add(key)
+        named.add(key)
         found = _READ[key](found, value, at)
     return replace(found, text=" ".join(words)) if words else found
 
@@ -167,8 +167,12 @@ def _moment(key: str, value: str, at: FilterContext) -> datetime:
     if ago := _AGO.fullmatch(value.lower()):
         return at.now - int(ago[1]) * _UNITS[ago[2]]
     try:
-        said = datetime.fromisoformat(value)
-        there = said if said.tzinfo else said.replace(tzinfo=at.zone or at.now.astimezone().tzinfo)
+        moment = datetime.fromisoformat(value)
+        there = (
+            moment
+            if moment.tzinfo
+            else moment.replace(tzinfo=at.zone or at.now.astimezone().tzinfo)
+        )
         there.astimezone(at.now.tzinfo)
     except (ValueError, OverflowError):
         sentence = f"{key}:{value:.60} is no time; say 2026-03-01, today, or 7d."

@@ -31,18 +31,18 @@ def read(
 
 def parse(words: str, zone: ZoneInfo, now: datetime) -> Repeats:
     """Parse "every weekday at 8:30", "weekday at 8:30" or "2h"."""
-    said = " ".join(words.split())
-    if crontab.is_span(said):
-        return crontab.parse_interval(said, zone.key, now)
-    for line in (said, f"every {said}"):
+    text = " ".join(words.split())
+    if crontab.is_span(text):
+        return crontab.parse_interval(text, zone.key, now)
+    for line in (text, f"every {text}"):
         match answers.when(line, "", now=now, zone=zone):
             case (Recurrence(rule=rule, zone=where, first=first),):
                 return Repeats(rule, where, first)
             case (Recurrence(), *_):
-                sentence = f"{said!r:.80} names several times; say one."
+                sentence = f"{text!r:.80} names several times; say one."
                 raise BadInput(sentence, field="every")
             case (TimeDoubt(why=why), *_) if line.startswith("every"):
                 raise BadInput(f"{why} {_EXAMPLE}", field="every")
             case _:
                 pass
-    raise BadInput(f"{said!r:.80} does not say how often. {_EXAMPLE}", field="every")
+    raise BadInput(f"{text!r:.80} does not say how often. {_EXAMPLE}", field="every")

@@ -23,48 +23,54 @@ _MOST_ID: Final = 200
 _LISTS: Final = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
 
 
-async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
-    if said.conversation_id is not None:
-        _refuse_what_words_say(said)
-    at = moment(said.scheduled_for, "scheduledFor")
+async def hear(request: OperationRequest, arguments: args.NewMessage) -> Answer:
+    if arguments.conversation_id is not None:
+        _refuse_what_words_say(arguments)
+    at = moment(arguments.scheduled_for, "scheduledFor")
     message = OwnerMessage(
-        text=said.text,
+        text=arguments.text,
         source=Source(SourceKind.MANUAL, request.ref),
         scheduled_for=at,
-        priority=said.priority,
-        repeats=repeats_of(said.repeats, at),
-        conditions=watches(request, said.watch),
-        context=await attached(request, said.attachments),
+        priority=arguments.priority,
+        repeats=repeats_of(arguments.repeats, at),
+        conditions=watches(request, arguments.watch),
+        context=await attached(request, arguments.attachments),
     )
-    if said.dry_run:
+    if arguments.dry_run:
         return Answer(rehearsed(await request.house.intake.read(message)), 200)
-    if said.conversation_id is not None:
-        return await _as_turn(request, said, message.context)
-    heard = await request.house.intake.receive(message, wait=said.wait)
-    answer = message_result_to_json(heard, request.view)
+    if arguments.conversation_id is not None:
+        return await _as_turn(request, arguments, message.context)
+    result = await request.house.intake.receive(message, wait=arguments.wait)
+    answer = message_result_to_json(result, request.view)
     if not request.access.reads:
         answer["alike"] = []  # it names tasks of others
-    if not heard.tasks:
-        return Answer(answer, 200, value=heard)
-    return Answer(answer, location=f"/api/tasks/{heard.tasks[0].id}", value=heard)
+    if not result.tasks:
+        return Answer(answer, 200, value=result)
+    return Answer(answer, location=f"/api/tasks/{result.tasks[0].id}", value=result)
 
 
-def _refuse_what_words_say(said: args.NewMessage) -> None:
-    given = {"priority": said.priority, "watch": said.watch, "scheduledFor": said.scheduled_for}
-    if any(each is not None for each in (*given.values(), said.repeats)):
+def _refuse_what_words_say(arguments: args.NewMessage) -> None:
+    given = {
+        "priority": arguments.priority,
+        "watch": arguments.watch,
+        "scheduledFor": arguments.scheduled_for,
+    }
+    if any(each is not None for each in (*given.values(), arguments.repeats)):
         sentence = "In a conversation, say the time and how urgent it is in your words."
         field = next((name for name, each in given.items() if each is not None), "scheduledFor")
         raise BadInput(sentence, field=field)
 
 
-async def _as_turn(request: OperationRequest, said: args.NewMessage, context: JsonMap) -> Answer:
+async def _as_turn(
+    request: OperationRequest, arguments: args.NewMessage, context: JsonMap
+) -> Answer:
     """Store the message as a turn of a conversation; a turn may also ask or answer."""
     SAY.allow(request.access)
-    talking, talk = request.house.talk, ConversationId(said.conversation_id or "")
+    talking, talk = request.house.talk, ConversationId(arguments.conversation_id or "")
     spoken = await talking.say(
-        talk, said.text, channel=request.channel, key=request.ref, context=context
+        talk, arguments.text, channel=request.channel, key=request.ref, context=context
     )
-    answer = await talking.answered(spoken, READ_SECONDS, from_model=said.wait)
+    answer = await talking.answered(spoken, READ_SECONDS, from_model=arguments.wait)
     where = f"/api/conversations/{talk}"
     receipt = answer.receipt if answer else {}
     if not receipt:
@@ -73,45 +79,45 @@ async def _as_turn(request: OperationRequest, said: args.NewMessage, context: Js
         lacks: JsonMap = {"answer": sort, "reading": answer is None, "card": None}
         return Answer(nothing | lacks, 200, where)
     # What a turn of an earlier version lacks.
-    told: JsonMap = {"veto": [], "conditions": [], "reading": False, "card": None}
-    return Answer(told | receipt, 201 if receipt["tasks"] else 200, where)
+    content: JsonMap = {"veto": [], "conditions": [], "reading": False, "card": None}
+    return Answer(content | receipt, 201 if receipt["tasks"] else 200, where)
 
 
-async def begin(request: OperationRequest, said: args.NewConversation) -> Answer:
-    return _conversation_answer(await request.house.talk.begin(said.title, request.channel))
+async def begin(request: OperationRequest, arguments: args.NewConversation) -> Answer:
+    return _conversation_answer(await request.house.talk.begin(arguments.title, request.channel))
 
 
-async def rename(request: OperationRequest, said: args.NewTitle) -> Answer:
-    title, ident = checked_title(said.title), conversation_id(said.id)
+async def rename(request: OperationRequest, arguments: args.NewTitle) -> Answer:
+    title, ident = checked_title(arguments.title), conversation_id(arguments.id)
     return Answer(conversation(await request.house.db.write(conversations.rename, ident, title)))
 
 
-async def remove(request: OperationRequest, said: args.RemoveConversation) -> Answer:
-    talk = await request.house.db.read(conversations.get, conversation_id(said.id))
+async def remove(request: OperationRequest, arguments: args.RemoveConversation) -> Answer:
+    talk = await request.house.db.read(conversations.get, conversation_id(arguments.id))
     await request.house.db.write(conversations.remove, talk.id, request.house.clock.now())
     return Answer(conversation(talk))
 
 
-async def say(request: OperationRequest, said: args.NewTurn) -> Answer:
+async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
     """Store a turn; the answer is included if it comes quickly."""
-    about = ids.task_id(said.about) if said.about is not None else None
-    talk, ident = request.house.talk, conversation_id(said.id)
+    about = ids.task_id(arguments.about) if arguments.about is not None else None
+    talk, ident = request.house.talk, conversation_id(arguments.id)
     spoken = await talk.say(
         ident,
-        said.text,
+        arguments.text,
         about=about,
         channel=request.channel,
         key=request.ref,
-        context=await attached(request, said.attachments),
+        context=await attached(request, arguments.attachments),
     )
-    answer = await talk.answered(spoken, said.patience) if said.patience else None
+    answer = await talk.answered(spoken, arguments.patience) if arguments.patience else None
     shown = turn(answer) if answer else None
     where = f"/api/conversations/{spoken.conversation_id}"
     return Answer({"turn": turn(spoken), "answer": shown}, location=where, value=spoken)
 
 
-async def talk_about(request: OperationRequest, said: args.TalkAboutTask) -> Answer:
-    return _conversation_answer(await request.house.talk.resume(TaskId(said.id)))
+async def talk_about(request: OperationRequest, arguments: args.TalkAboutTask) -> Answer:
+    return _conversation_answer(await request.house.talk.resume(TaskId(arguments.id)))
 
 
 def conversation_id(text: str) -> ConversationId:

@@ -5,17 +5,17 @@ from remit.model.notice import Notice
 
 
 def notice(each: Notice) -> JsonMap:
-    told = each.telling
+    telling = each.telling
     return {
         "id": each.id,
-        "kind": told.news.value,
+        "kind": telling.news.value,
         "way": each.way,
         "state": each.state.value,
-        "title": told.title,
-        "line": told.line,
-        "href": told.href,
-        "taskId": told.task_id,
-        "seq": told.seq,
+        "title": telling.title,
+        "line": telling.line,
+        "href": telling.href,
+        "taskId": telling.task_id,
+        "seq": telling.seq,
         "at": stamp(each.made),
         "dueAt": stamp(each.due) if each.due else None,
         "toldAt": stamp(each.told) if each.told else None,

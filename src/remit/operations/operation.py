@@ -127,7 +127,7 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
         given = (self.if_match or "*").strip()
         return None if given == "*" else given.strip('"')
 
-    async def told(self, task: Task) -> JsonMap:
+    async def task_json(self, task: Task) -> JsonMap:
         """Return a task as far as the caller may see it."""
         if self.access.reads:
             return show(task, self.view)

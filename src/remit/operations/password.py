@@ -44,16 +44,16 @@ def refuse_weak(password: str, names: tuple[str, ...] = ()) -> None:
         rest = rest.replace(each.casefold(), "")
     kind: type[BadInput] = NotPossibleNow  # what no schema can foresee
     if len(password) < SHORTEST:
-        kind, said = BadInput, f"has {len(password)} characters; it needs at least {SHORTEST}"
+        kind, problem = BadInput, f"has {len(password)} characters; it needs at least {SHORTEST}"
     elif len(set(plain)) < _LEAST_DIFFERENT:
-        said = f"has fewer than {_LEAST_DIFFERENT} different characters"
+        problem = f"has fewer than {_LEAST_DIFFERENT} different characters"
     elif known and len(rest) < SHORTEST:
-        said = f"contains {known[0]!r}, which others would try, and little else"
+        problem = f"contains {known[0]!r}, which others would try, and little else"
     elif plain.isdecimal():
-        said = "is digits alone"
+        problem = "is digits alone"
     else:
         return
-    raise kind(f"This password {said}. Four random words are good.", field="password")
+    raise kind(f"This password {problem}. Four random words are good.", field="password")
 
 
 def is_set(home: Path) -> bool:

@@ -40,11 +40,11 @@ def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
     }
 
 
-def review_receipt(told: JsonMap) -> JsonMap:
+def review_receipt(content: JsonMap) -> JsonMap:
     """Return a question's state without its words, for a caller who may decide but not read."""
     words = dict.fromkeys(("taskTitle", "question", "evidence"), "")
     gone = dict.fromkeys(("askedBy", "about", "digest", "sendsTo", "verified", "decision"))
-    return {**told, **words, **gone, "rule": {"name": "", "says": ""}}
+    return {**content, **words, **gone, "rule": {"name": "", "says": ""}}
 
 
 def _decision(decision: Decision) -> JsonMap:

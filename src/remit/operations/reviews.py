@@ -22,23 +22,25 @@ from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 
 
-async def decide(request: OperationRequest, said: args.NewDecision) -> Answer:
-    decision = Decision(said.answer, said.text, by=request.caller.name, always=said.always)
-    task = await request.house.inbox.decide(ReviewId(said.id), decision, grace=said.grace)
-    return Answer(await request.told(task))
+async def decide(request: OperationRequest, arguments: args.NewDecision) -> Answer:
+    decision = Decision(
+        arguments.answer, arguments.text, by=request.caller.name, always=arguments.always
+    )
+    task = await request.house.inbox.decide(ReviewId(arguments.id), decision, grace=arguments.grace)
+    return Answer(await request.task_json(task))
 
 
-async def readdress(request: OperationRequest, said: args.ReaddressReview) -> Answer:
+async def readdress(request: OperationRequest, arguments: args.ReaddressReview) -> Answer:
     """Change who gets a text; the task goes on and asks about that."""
     house, by = request.house, request.caller.name
-    to = house.intake.addressed(Delivery(said.channel, said.to, said.text))
-    task = await house.db.write(edits.readdress, ReviewId(said.id), to, by, house.clock.now())
-    review = await house.db.read(reviews.get, ReviewId(said.id))
-    if said.text and review.decision is None:
+    to = house.intake.addressed(Delivery(arguments.channel, arguments.to, arguments.text))
+    task = await house.db.write(edits.readdress, ReviewId(arguments.id), to, by, house.clock.now())
+    review = await house.db.read(reviews.get, ReviewId(arguments.id))
+    if arguments.text and review.decision is None:
         task = await house.inbox.decide(
-            ReviewId(said.id), Decision(ReviewAnswer.EDIT, said.text, by=by)
+            ReviewId(arguments.id), Decision(ReviewAnswer.EDIT, arguments.text, by=by)
         )
-    return Answer(await request.told(task))
+    return Answer(await request.task_json(task))
 
 
 async def undo(request: OperationRequest, asked: args.UndoDecision) -> Answer:
@@ -49,39 +51,39 @@ async def undo(request: OperationRequest, asked: args.UndoDecision) -> Answer:
         raise Conflict(f"Review {asked.id} is open; there is nothing to undo.")
     declined = review.decision.answer is ReviewAnswer.DECLINE and task.ended
     if not declined:
-        return Answer(await request.told(await request.owner.undo(task.id)))
+        return Answer(await request.task_json(await request.owner.undo(task.id)))
     if task.in_doubt:
         raise Conflict(f"Something of task {task.id} may have been sent; retry it on its own page.")
-    said = task.request.text if task.request and task.started_at is None else ""
-    if said:
+    text = task.request.text if task.request and task.started_at is None else ""
+    if text:
         # Its message is read again, so that what was open is asked again.
-        heard = cast("MessageResult", (await hear(request, args.NewMessage(said))).value)
-        made = heard.tasks[0] if heard.tasks else None
-        return await created(request, made) if made else Answer(await request.told(task))
+        result = cast("MessageResult", (await hear(request, args.NewMessage(text))).value)
+        made = result.tasks[0] if result.tasks else None
+        return await created(request, made) if made else Answer(await request.task_json(task))
     return await created(request, await try_again(request, task.id, request.ref))
 
 
-async def see(request: OperationRequest, said: args.SeeResults) -> Answer:
-    now, named = request.house.clock.now(), said.ids
+async def see(request: OperationRequest, arguments: args.SeeResults) -> Answer:
+    now, named = request.house.clock.now(), arguments.ids
     wanted = None if named is None else [ids.task_id(each) for each in named]
     count = await request.house.db.write(inbox.see_all, wanted, now)
     return Answer({"seen": count})
 
 
-async def later(request: OperationRequest, said: args.Postponement) -> Answer:
-    if (said.until is None) == (said.hours is None):
+async def later(request: OperationRequest, arguments: args.Postponement) -> Answer:
+    if (arguments.until is None) == (arguments.hours is None):
         raise BadInput("Give until (a time) or hours (a number), one of them.", field="until")
-    until = moment(said.until, "until")
-    until = until or request.house.clock.now() + timedelta(hours=said.hours or 0)
-    await request.house.inbox.later(ReviewId(said.id), until)
-    return await look(request, ReviewId(said.id))
+    until = moment(arguments.until, "until")
+    until = until or request.house.clock.now() + timedelta(hours=arguments.hours or 0)
+    await request.house.inbox.later(ReviewId(arguments.id), until)
+    return await look(request, ReviewId(arguments.id))
 
 
 async def look(request: OperationRequest, review_id: ReviewId) -> Answer:
     """Return one question, as far as the caller may see it."""
     version, found = await request.house.db.read(_get, review_id)
-    told = review_to_json(found, request.house.settings.deliver.undo)
-    return Answer(told if request.access.reads else review_receipt(told), etag=version)
+    content = review_to_json(found, request.house.settings.deliver.undo)
+    return Answer(content if request.access.reads else review_receipt(content), etag=version)
 
 
 def _get(tx: Tx, review_id: ReviewId) -> tuple[str, WaitingReview]:

@@ -32,17 +32,17 @@ def store_of(request: OperationRequest) -> SectionStore:
     return SectionStore(home, Secrets(home, machine_ring(home)))
 
 
-async def change_section(request: OperationRequest, said: args.ChangeSection) -> Answer:
+async def change_section(request: OperationRequest, arguments: args.ChangeSection) -> Answer:
     """Write the values; the running Remit takes them up by itself.
 
     A new hook without a secret gets one, which is in this answer only.
     """
-    section, values = said.section, dict(said.values)
+    section, values = arguments.section, dict(arguments.values)
     table, _, name = section.partition(".")
     before = await asyncio.to_thread(load_home, request.house.settings.home)
-    told: JsonMap = {"section": section, "detail": _detail(section, values)}
+    content: JsonMap = {"section": section, "detail": _detail(section, values)}
     if table == "hooks" and name not in before.hooks and not values.get("secret"):
-        told["secret"] = values["secret"] = made(os.urandom(_SECRET_BYTES))
+        content["secret"] = values["secret"] = made(os.urandom(_SECRET_BYTES))
     new_channel = table == "channels" and name not in before.channels
     if new_channel:
         values |= await _asked_of_provider(values)
@@ -59,7 +59,7 @@ async def change_section(request: OperationRequest, said: args.ChangeSection) ->
     if section == NOTICES:  # they hold at once
         found = await asyncio.to_thread(load_home, request.house.settings.home)
         request.house.wishes.notices = found.notices
-    return Answer(told)
+    return Answer(content)
 
 
 def with_kept_secrets(forms: list[SectionForm], settings: Settings) -> list[SectionForm]:
@@ -104,8 +104,8 @@ def _name_of_key(now: BrainSettings, values: Mapping[str, object]) -> str:
     return key_name(model, now.key_env, own_server=own)
 
 
-async def remove_section(request: OperationRequest, said: args.RemoveSection) -> Answer:
-    home, section = request.house.settings.home, said.section
+async def remove_section(request: OperationRequest, arguments: args.RemoveSection) -> Answer:
+    home, section = request.house.settings.home, arguments.section
     if section == "brain":
         before = (await asyncio.to_thread(load_home, home)).brain
         await asyncio.to_thread(_forget_model, store_of(request), before)
@@ -122,9 +122,9 @@ def _forget_model(kept: SectionStore, before: BrainSettings) -> None:
         kept.secrets.drop(name)
 
 
-async def try_section(request: OperationRequest, said: args.TestSection) -> Answer:
-    found = await request.house.section_tests.run(said.section)
-    return Answer({"section": said.section, "ok": found.ok, "detail": found.detail})
+async def try_section(request: OperationRequest, arguments: args.TestSection) -> Answer:
+    found = await request.house.section_tests.run(arguments.section)
+    return Answer({"section": arguments.section, "ok": found.ok, "detail": found.detail})
 
 
 CHANGE: Final = Operation(

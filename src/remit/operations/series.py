@@ -23,43 +23,43 @@ from remit.owner import Owner
 _Verb = Callable[[Owner, SeriesId], Awaitable[Series]]
 
 
-async def _change(verb: _Verb, request: OperationRequest, said: SeriesArguments) -> Answer:
-    series = await _unchanged(request, said)
+async def _change(verb: _Verb, request: OperationRequest, arguments: SeriesArguments) -> Answer:
+    series = await _unchanged(request, arguments)
     await verb(request.owner, series)
     request.house.engine.nudge()
     return await look(request, series)
 
 
-async def skip(request: OperationRequest, said: args.SkipSlot) -> Answer:
-    slot, series = moment(said.slot, "slot"), await _unchanged(request, said)
+async def skip(request: OperationRequest, arguments: args.SkipSlot) -> Answer:
+    slot, series = moment(arguments.slot, "slot"), await _unchanged(request, arguments)
     await request.owner.skip_slot(series, slot)
     return await look(request, series)
 
 
-async def move(request: OperationRequest, said: args.MoveSlot) -> Answer:
-    to, series = moment(said.to, "to"), await _unchanged(request, said)
+async def move(request: OperationRequest, arguments: args.MoveSlot) -> Answer:
+    to, series = moment(arguments.to, "to"), await _unchanged(request, arguments)
     assert to is not None  # noqa: S101 - a text is a moment, or refused
-    task = await request.owner.move_slot(series, moment(said.slot, "slot"), to)
+    task = await request.owner.move_slot(series, moment(arguments.slot, "slot"), to)
     request.house.engine.nudge()
-    return Answer(await request.told(task))
+    return Answer(await request.task_json(task))
 
 
-async def unskip(request: OperationRequest, said: args.UnskipSlot) -> Answer:
-    slot, series = moment(said.slot, "slot"), await _unchanged(request, said)
+async def unskip(request: OperationRequest, arguments: args.UnskipSlot) -> Answer:
+    slot, series = moment(arguments.slot, "slot"), await _unchanged(request, arguments)
     assert slot is not None  # noqa: S101 - a text is a moment, or refused
     await request.owner.unskip_slot(series, slot)
     request.house.engine.nudge()
     return await look(request, series)
 
 
-async def repeat(request: OperationRequest, said: args.RepeatSeries) -> Answer:
-    if (said.every is None) == (said.repeats is None):
+async def repeat(request: OperationRequest, arguments: args.RepeatSeries) -> Answer:
+    if (arguments.every is None) == (arguments.repeats is None):
         raise BadInput("Give every (words) or repeats (a rule), one of them.", field="every")
-    series, now = await _unchanged(request, said), request.house.clock.now()
-    repeats = repeats_of(said.repeats, None)
-    if said.every is not None:
+    series, now = await _unchanged(request, arguments), request.house.clock.now()
+    repeats = repeats_of(arguments.repeats, None)
+    if arguments.every is not None:
         try:
-            repeats = frequency.parse(said.every, request.house.zone, now)
+            repeats = frequency.parse(arguments.every, request.house.zone, now)
         except BadInput as bad:  # words that cannot be read are no malformed request
             raise NotPossibleNow(str(bad), field="every") from None
     assert repeats is not None  # noqa: S101 - one of the two was given
@@ -68,22 +68,22 @@ async def repeat(request: OperationRequest, said: args.RepeatSeries) -> Answer:
     return await look(request, series)
 
 
-async def set_rules(request: OperationRequest, said: args.SeriesRules) -> Answer:
-    series = await _unchanged(request, said)
-    await request.owner.rule_series(series, said.missed, said.overlap)
+async def set_rules(request: OperationRequest, arguments: args.SeriesRules) -> Answer:
+    series = await _unchanged(request, arguments)
+    await request.owner.rule_series(series, arguments.missed, arguments.overlap)
     return await look(request, series)
 
 
 async def look(request: OperationRequest, series: SeriesId, coming: int = NEXT) -> Answer:
-    told = await _series_json(request, series, coming)
+    content = await _series_json(request, series, coming)
     # How many of the next slots are shown is no part of how the series stands.
-    usual = told if coming == NEXT else await _series_json(request, series, NEXT)
-    return Answer(told, etag=_tag(usual))
+    usual = content if coming == NEXT else await _series_json(request, series, NEXT)
+    return Answer(content, etag=_tag(usual))
 
 
-async def _unchanged(request: OperationRequest, said: SeriesArguments) -> SeriesId:
+async def _unchanged(request: OperationRequest, arguments: SeriesArguments) -> SeriesId:
     """Return the series id, if the series is still as the caller saw it."""
-    series = SeriesId(said.id)
+    series = SeriesId(arguments.id)
     if request.version not in (None, _tag(await _series_json(request, series, NEXT))):
         raise OutOfDate(f"Series {series} has changed since you looked at it; look again.")
     return series
@@ -93,8 +93,8 @@ async def _series_json(request: OperationRequest, series: SeriesId, coming: int)
     return await request.house.db.read(whole, series, request.house.clock.now(), coming)
 
 
-def _tag(told: JsonMap) -> str:
-    return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
+def _tag(content: JsonMap) -> str:
+    return hashlib.sha256(text_of(content).encode()).hexdigest()[:32]
 
 
 PAUSE: Final = Operation(

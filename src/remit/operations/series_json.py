@@ -23,8 +23,8 @@ def whole(tx: Tx, series_id: SeriesId, now: datetime, coming: int = NEXT) -> Jso
     found = series.find(tx, series_id)
     skipped: list[Json] = [_skipped(each) for each in slots.skipped(tx, found.id, _PASSED)]
     became = series_orders.latest(tx, found.id, now, _LATEST)
-    told: list[Json] = [slot(each, found.repeats) for each in reversed(became)]
-    return listed(tx, found, now, coming) | {"skipped": skipped, "slots": told}
+    rows: list[Json] = [slot(each, found.repeats) for each in reversed(became)]
+    return listed(tx, found, now, coming) | {"skipped": skipped, "slots": rows}
 
 
 def listed(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:

@@ -20,33 +20,35 @@ from remit.settings.sections import FILE, check_new_section, load_home, told_the
 from remit.store.secrets import secrets_of
 
 
-async def begin_sign_in(request: OperationRequest, said: args.BeginSignIn) -> Answer:
+async def begin_sign_in(request: OperationRequest, arguments: args.BeginSignIn) -> Answer:
     """Return where the owner signs in for a channel; the redirect comes back to this Remit."""
-    return await _begin(request, f"channels.{said.name}", MAIL)
+    return await _begin(request, f"channels.{arguments.name}", MAIL)
 
 
 async def begin_calendar_sign_in(
-    request: OperationRequest, said: args.BeginCalendarSignIn
+    request: OperationRequest, arguments: args.BeginCalendarSignIn
 ) -> Answer:
-    return await _begin(request, f"calendars.{said.name}", CALENDAR)
+    return await _begin(request, f"calendars.{arguments.name}", CALENDAR)
 
 
-async def add_account(request: OperationRequest, said: args.AddAccount) -> Answer:
+async def add_account(request: OperationRequest, arguments: args.AddAccount) -> Answer:
     """Return where the owner signs in for a new account; before that nothing is written."""
     settings = await asyncio.to_thread(load_home, request.house.settings.home)
     account = new_account(
-        said.kind,
-        said.name.strip(),
-        user=said.user,
-        client_id=said.client_id,
-        oauth_url=said.url,
+        arguments.kind,
+        arguments.name.strip(),
+        user=arguments.user,
+        client_id=arguments.client_id,
+        oauth_url=arguments.url,
     )
-    client = client_of(account.oauth, account.use, lambda _: said.client_secret.strip())
-    if client.provider.needs_secret and not said.client_secret.strip():
+    client = client_of(account.oauth, account.use, lambda _: arguments.client_secret.strip())
+    if client.provider.needs_secret and not arguments.client_secret.strip():
         sentence = f"Give the client secret that {client.called} shows beside the client id."
         raise BadInput(sentence, field="client_secret")
     await asyncio.to_thread(check_new_section, settings, account.section, account.tables)
-    return _attempt(request, client, account.section, account.user, account, said.client_secret)
+    return _attempt(
+        request, client, account.section, account.user, account, arguments.client_secret
+    )
 
 
 async def _begin(request: OperationRequest, section: str, use: str) -> Answer:
@@ -79,17 +81,24 @@ def _attempt(
     return Answer({"url": attempt.url, "provider": client.called})
 
 
-async def finish_sign_in(request: OperationRequest, said: args.FinishSignIn) -> Answer:
+async def finish_sign_in(request: OperationRequest, arguments: args.FinishSignIn) -> Answer:
     """Exchange the code; a new account is written down, and what waited for a channel goes on."""
     from remit.channels.oauth import connecting, tokens  # noqa: PLC0415 - loads a web client
 
     house, now = request.house, request.house.clock.now()
     home = house.settings.home
-    attempt = connecting.take_attempt(house.outfit.sign_ins, said.state, request.key, now)
+    attempt = connecting.take_attempt(house.outfit.sign_ins, arguments.state, request.key, now)
     new, settings = attempt.new, await asyncio.to_thread(load_home, home)
     oauth = new.oauth if new else _sign_in_of(settings, attempt.account)[0]
-    came = {"state": said.state, "code": said.code, "error": said.error, "iss": said.iss}
-    grant = await connecting.finish(attempt, {name: word for name, word in came.items() if word})
+    parameters = {
+        "state": arguments.state,
+        "code": arguments.code,
+        "error": arguments.error,
+        "iss": arguments.iss,
+    }
+    grant = await connecting.finish(
+        attempt, {name: word for name, word in parameters.items() if word}
+    )
 
     def store() -> None:
         kept = secrets_of(home)
@@ -106,8 +115,8 @@ async def finish_sign_in(request: OperationRequest, said: args.FinishSignIn) -> 
     released = 0
     if table == "channels":
         released = await house.inbox.grant(Reason.AUTH, f"{name} was connected", f"channel:{name}")
-    told: JsonMap = {"section": attempt.account, "released": released}
-    return Answer(told)
+    content: JsonMap = {"section": attempt.account, "released": released}
+    return Answer(content)
 
 
 def _sign_in_of(settings: Settings, section: str) -> tuple[OAuthSettings, str]:

@@ -26,28 +26,28 @@ def conversation(talk: Conversation) -> JsonMap:
     }
 
 
-def turn(said: Turn) -> JsonMap:
+def turn(record: Turn) -> JsonMap:
     """Return a turn in S3's transcript form; `taskRef` is the first of `taskRefs`."""
-    refs: list[Json] = [_ref(ref) for ref in said.task_refs]
+    refs: list[Json] = [_ref(ref) for ref in record.task_refs]
     return {
-        "conversationId": said.conversation_id,
-        "turnNumber": said.n,
-        "role": said.role.value,
-        "content": said.content,
-        "timestamp": stamp(said.said_at),
-        "channel": said.channel,
+        "conversationId": record.conversation_id,
+        "turnNumber": record.n,
+        "role": record.role.value,
+        "content": record.content,
+        "timestamp": stamp(record.said_at),
+        "channel": record.channel,
         "taskRef": refs[0] if refs else None,
         "taskRefs": refs,
-        "answers": said.answers,
-        "owed": said.owed,
-        "receipt": said.receipt or None,
-        "notes": list[Json](said.notes),
-        "attachments": said.context.get(ATTACHMENTS, []),
+        "answers": record.answers,
+        "owed": record.owed,
+        "receipt": record.receipt or None,
+        "notes": list[Json](record.notes),
+        "attachments": record.context.get(ATTACHMENTS, []),
     }
 
 
-def with_turns(talk: Conversation, said: Sequence[Turn], before: int | None) -> JsonMap:
-    shown: list[Json] = [turn(each) for each in said]
+def with_turns(talk: Conversation, turns: Sequence[Turn], before: int | None) -> JsonMap:
+    shown: list[Json] = [turn(each) for each in turns]
     return {**conversation(talk), "turns": shown, "before": before}
 
 

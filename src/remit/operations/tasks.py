@@ -37,40 +37,40 @@ _ON_PROJECT: Final = "only a person has work done on a project"
 _Verb = Callable[[Owner, TaskId, str | None], Awaitable[Task]]
 
 
-async def create(request: OperationRequest, said: args.NewTask) -> Answer:
-    cue = _on_project(request, _cue(request, said), said)
+async def create(request: OperationRequest, arguments: args.NewTask) -> Answer:
+    cue = _on_project(request, _cue(request, arguments), arguments)
     # What came in is named by hash, and not by whoever writes a context.
     context = {name: value for name, value in cue.context.items() if name != ATTACHMENTS}
-    cue = replace(cue, context=context | await attached(request, said.attachments))
+    cue = replace(cue, context=context | await attached(request, arguments.attachments))
     if request.caller.agent:
         await _check_room(request)
         cue = replace(_from_agent(request, cue), created_by=Creator.AGENT)
     return await created(request, await request.house.intake.admit(cue))
 
 
-async def edit(request: OperationRequest, said: args.EditTask) -> Answer:
-    parts = said.delivery
+async def edit(request: OperationRequest, arguments: args.EditTask) -> Answer:
+    parts = arguments.delivery
     change = Edit(
-        title=said.title,
-        instructions=said.instructions,
-        scheduled_for=moment(said.scheduled_for, "scheduledFor"),
-        priority=said.priority,
+        title=arguments.title,
+        instructions=arguments.instructions,
+        scheduled_for=moment(arguments.scheduled_for, "scheduledFor"),
+        priority=arguments.priority,
         delivery=None if parts is None else tuple(_delivery(each) for each in parts),
     )
-    task_id = TaskId(said.id)
+    task_id = TaskId(arguments.id)
     task = await request.house.intake.edit(task_id, change, request.version, request.program)
     request.house.engine.nudge()
     return await _tagged(request, task)
 
 
-async def _to_task(verb: _Verb, request: OperationRequest, said: args.TaskArguments) -> Answer:
+async def _to_task(verb: _Verb, request: OperationRequest, arguments: args.TaskArguments) -> Answer:
     """Do one thing to a task, which may be running; return it with its version."""
-    return await _tagged(request, await act(verb, request, TaskId(said.id)))
+    return await _tagged(request, await act(verb, request, TaskId(arguments.id)))
 
 
-async def _end(verb: _Verb, request: OperationRequest, said: args.TaskArguments) -> Answer:
+async def _end(verb: _Verb, request: OperationRequest, arguments: args.TaskArguments) -> Answer:
     """Do one thing to a task; return it without a version, because no change follows."""
-    return Answer(await request.told(await act(verb, request, TaskId(said.id))))
+    return Answer(await request.task_json(await act(verb, request, TaskId(arguments.id))))
 
 
 async def act(verb: _Verb, request: OperationRequest, task_id: TaskId) -> Task:
@@ -82,14 +82,16 @@ async def act(verb: _Verb, request: OperationRequest, task_id: TaskId) -> Task:
 async def _to_ended(
     verb: Callable[[Owner, TaskId], Awaitable[Task]],
     request: OperationRequest,
-    said: args.TaskArguments,
+    arguments: args.TaskArguments,
 ) -> Answer:
     """Do one thing to a task that does not run; no engine has to know."""
-    return Answer(await request.told(await verb(request.owner, TaskId(said.id))))
+    return Answer(await request.task_json(await verb(request.owner, TaskId(arguments.id))))
 
 
-async def retry(request: OperationRequest, said: args.RetryTask) -> Answer:
-    task = await try_again(request, TaskId(said.id), request.ref, said.instructions.strip())
+async def retry(request: OperationRequest, arguments: args.RetryTask) -> Answer:
+    task = await try_again(
+        request, TaskId(arguments.id), request.ref, arguments.instructions.strip()
+    )
     return await created(request, task)
 
 
@@ -108,13 +110,13 @@ async def try_again(
 
 
 async def created(request: OperationRequest, task: Task) -> Answer:
-    return Answer(await request.told(task), location=f"/api/tasks/{task.id}", value=task)
+    return Answer(await request.task_json(task), location=f"/api/tasks/{task.id}", value=task)
 
 
 async def _tagged(request: OperationRequest, task: Task) -> Answer:
     """Return a task with its current version as ETag."""
     version = await request.house.db.read(tasks.version, task.id)
-    return Answer(await request.told(task), etag=version)
+    return Answer(await request.task_json(task), etag=version)
 
 
 # What is entrusted --------------------------------------------------------------------------------
@@ -128,80 +130,82 @@ def moment(text: str | None, field: str) -> datetime | None:
         raise type(bad)(f"{field}: {bad}", field=field) from None
 
 
-def repeats_of(said: args.NewRepeats | None, at: datetime | None) -> Repeats | None:
+def repeats_of(arguments: args.NewRepeats | None, at: datetime | None) -> Repeats | None:
     """Return the repetition; an invalid rule is refused before anything is stored."""
-    if said is None:
+    if arguments is None:
         return None
     if at is not None:
         sentence = "Say the first time in repeats.first, or one time in scheduledFor; not both."
         raise BadInput(sentence, field="scheduledFor")
-    first = moment(said.first, "repeats.first")
+    first = moment(arguments.first, "repeats.first")
     assert first is not None  # noqa: S101 - a text is a moment, or refused
-    repeats = Repeats(said.rule, said.zone, first)
+    repeats = Repeats(arguments.rule, arguments.zone, first)
     rrule.slots(repeats, first)  # for what it refuses
     return repeats
 
 
-def _cue(request: OperationRequest, said: args.NewTask) -> Cue:
-    text = said.text if said.text is not None else said.title
+def _cue(request: OperationRequest, arguments: args.NewTask) -> Cue:
+    text = arguments.text if arguments.text is not None else arguments.title
     if text is None:
         raise BadInput("Give text (what you would say) or title.", field="text")
-    at = moment(said.scheduled_for, "scheduledFor")
-    often = repeats_of(said.repeats, at)
+    at = moment(arguments.scheduled_for, "scheduledFor")
+    often = repeats_of(arguments.repeats, at)
     when = often.first if often else at
-    cue = cue_admission.cue(text, ref=request.ref, scheduled_for=when, priority=said.priority)
-    parts = said.delivery
+    cue = cue_admission.cue(text, ref=request.ref, scheduled_for=when, priority=arguments.priority)
+    parts = arguments.delivery
     return replace(
         cue,
-        title=cue.title if said.title is None else said.title,
-        instructions=said.instructions,
-        work=tuple(map(_work_item, said.work)),
+        title=cue.title if arguments.title is None else arguments.title,
+        instructions=arguments.instructions,
+        work=tuple(map(_work_item, arguments.work)),
         delivery=cue.delivery if parts is None else tuple(map(_delivery, parts)),
-        context=cast("dict[str, Json]", dict(said.context)),
+        context=cast("dict[str, Json]", dict(arguments.context)),
         repeats=often,
-        contract=_contract(said.contract) if said.contract else None,
-        session_id=SessionId(said.session) if said.session else None,
-        conditions=watches(request, said.watch),
+        contract=_contract(arguments.contract) if arguments.contract else None,
+        session_id=SessionId(arguments.session) if arguments.session else None,
+        conditions=watches(request, arguments.watch),
     )
 
 
-def watches(request: OperationRequest, said: args.NewWatch | None) -> tuple[Condition, ...]:
+def watches(request: OperationRequest, arguments: args.NewWatch | None) -> tuple[Condition, ...]:
     """Return a watch as a limit of the task; only a person sets one."""
-    if said is None:
+    if arguments is None:
         return ()
     request.access.check_person("only a person has something watched")
-    return (new_watch(said.target, said.part, request.house.settings.commands),)
+    return (new_watch(arguments.target, arguments.part, request.house.settings.commands),)
 
 
-def _work_item(said: str | args.NewItem) -> WorkItem:
-    return WorkItem(said if isinstance(said, str) else said.description)
+def _work_item(item: str | args.NewItem) -> WorkItem:
+    return WorkItem(item if isinstance(item, str) else item.description)
 
 
-def _delivery(said: args.NewDelivery) -> Delivery:
-    return Delivery(said.channel, said.recipient, said.content)
+def _delivery(arguments: args.NewDelivery) -> Delivery:
+    return Delivery(arguments.channel, arguments.recipient, arguments.content)
 
 
-def _contract(said: args.NewContract) -> Contract:
+def _contract(arguments: args.NewContract) -> Contract:
     return Contract(
-        said.type,
+        arguments.type,
         tuple(
             Criterion(each.activity, each.description, each.pattern, each.timing)
-            for each in said.criteria
+            for each in arguments.criteria
         ),
-        said.generated_from,
-        moment(said.generated_at, "contract.generatedAt"),
+        arguments.generated_from,
+        moment(arguments.generated_at, "contract.generatedAt"),
     )
 
 
-def _on_project(request: OperationRequest, cue: Cue, said: args.NewTask) -> Cue:
-    if said.project is None:
-        if said.files or said.prd is not False:
-            name = "files" if said.files else "prd"
+def _on_project(request: OperationRequest, cue: Cue, arguments: args.NewTask) -> Cue:
+    if arguments.project is None:
+        if arguments.files or arguments.prd is not False:
+            name = "files" if arguments.files else "prd"
             raise BadInput(f"{name} is about a project; say which one as project.", field=name)
         return cue
     request.access.check_person(_ON_PROJECT)
     known = request.house.settings.projects
-    return cue_admission.on_project(cue, said.project, known, said.files, prd=said.prd)
+    return cue_admission.on_project(
+        cue, arguments.project, known, arguments.files, prd=arguments.prd
+    )
 
 
 # An agent's words are never the owner's -----------------------------------------------------------

@@ -28,9 +28,9 @@ _SETTINGS_FILE: Final = "settings.toml"
 # Channels and notices -----------------------------------------------------------------------------
 
 
-async def test_channel(request: OperationRequest, said: args.ChannelTest) -> Answer:
+async def test_channel(request: OperationRequest, arguments: args.ChannelTest) -> Answer:
     """Send a marked message as any message is sent; the task shows the result."""
-    name, house = said.name, request.house
+    name, house = arguments.name, request.house
     if name == DASHBOARD:
         raise NotPossibleNow(
             "The dashboard is Remit's own; there is nothing to test.", field="name"
@@ -44,19 +44,19 @@ async def test_channel(request: OperationRequest, said: args.ChannelTest) -> Ans
         source=Source(SourceKind.MANUAL, request.ref),
         title=title,
         text=title,
-        delivery=(Delivery(name, said.to, text),),
+        delivery=(Delivery(name, arguments.to, text),),
         priority=Priority.HIGH,
     )
     return await created(request, await house.intake.admit(cue))
 
 
-async def switch_channel_on(request: OperationRequest, said: args.SwitchChannelOn) -> Answer:
-    return Answer(await request.house.permits.switch_on(said.name))
+async def switch_channel_on(request: OperationRequest, arguments: args.SwitchChannelOn) -> Answer:
+    return Answer(await request.house.permits.switch_on(arguments.name))
 
 
-async def pair_channel(request: OperationRequest, said: args.PairChannel) -> Answer:
+async def pair_channel(request: OperationRequest, arguments: args.PairChannel) -> Answer:
     """Make a code; whoever sends it to the channel first has its chat connected."""
-    name, house = said.name, request.house
+    name, house = arguments.name, request.house
     section = house.settings.channels.get(name)
     if section is None or name not in house.outfit.channels:
         raise NotFound("channel", f"{name!r:.60}; a new one is known after a restart")
@@ -65,15 +65,15 @@ async def pair_channel(request: OperationRequest, said: args.PairChannel) -> Ans
     if link is None:
         sentence = f"Chats on {name} are not connected by a code; enter the address instead."
         raise BadInput(sentence, field="name")
-    contact = house.permits.contact_named(said.to) if said.to else None
+    contact = house.permits.contact_named(arguments.to) if arguments.to else None
     now = house.clock.now()
     until = await house.db.write(pairing.open_code, name, code, contact, now)
-    told: JsonMap = {"code": code, "link": link, "contact": contact, "expiresAt": stamp(until)}
-    return Answer(told)
+    content: JsonMap = {"code": code, "link": link, "contact": contact, "expiresAt": stamp(until)}
+    return Answer(content)
 
 
-async def test_notice(request: OperationRequest, said: args.TriedWay) -> Answer:
-    sent = await request.house.herald.test(said.way)
+async def test_notice(request: OperationRequest, arguments: args.TriedWay) -> Answer:
+    sent = await request.house.herald.test(arguments.way)
     return Answer(notice(sent), value=sent)
 
 
@@ -85,14 +85,14 @@ async def sync_calendars(request: OperationRequest, _: args.SyncCalendars) -> An
     return Answer({"noted": sum(why is None for why in found.values())})
 
 
-async def see_refusal(request: OperationRequest, said: args.RefusalForm) -> Answer:
+async def see_refusal(request: OperationRequest, arguments: args.RefusalForm) -> Answer:
     """Mark a refused calendar event as seen; if it changes, the owner is notified again."""
-    where = said.account, said.calendar, said.path
+    where = arguments.account, arguments.calendar, arguments.path
     return Answer({"seen": await request.house.db.write(calendars.see, *where)})
 
 
-async def start_cue(request: OperationRequest, said: args.StartCue) -> Answer:
-    return Answer(cue_to_json(await request.house.doors.begin(said.id)))
+async def start_cue(request: OperationRequest, arguments: args.StartCue) -> Answer:
+    return Answer(cue_to_json(await request.house.doors.begin(arguments.id)))
 
 
 def cue_to_json(kept: StoredCue) -> JsonMap:
@@ -114,8 +114,10 @@ async def look_back(request: OperationRequest, _: args.LookBack) -> Answer:
     return await created(request, await request.house.reflection.now())
 
 
-async def revert(request: OperationRequest, said: args.Revert) -> Answer:
-    return Answer(changed(await request.house.reflection.revert(said.change, force=said.force)))
+async def revert(request: OperationRequest, arguments: args.Revert) -> Answer:
+    return Answer(
+        changed(await request.house.reflection.revert(arguments.change, force=arguments.force))
+    )
 
 
 # Saved filters ------------------------------------------------------------------------------------
@@ -126,19 +128,19 @@ async def list_views(request: OperationRequest) -> Answer:
     return Answer({"views": [_view(each) for each in found]})
 
 
-async def save_view(request: OperationRequest, said: args.NewView) -> Answer:
-    name = said.name.strip()
+async def save_view(request: OperationRequest, arguments: args.NewView) -> Answer:
+    name = arguments.name.strip()
     if "/" in name or not is_readable_line(name):
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
-    filters.typed(said.filter, filters.context(request.house))  # for what it refuses
+    filters.typed(arguments.filter, filters.context(request.house))  # for what it refuses
     now = request.house.clock.now()
-    await request.house.db.write(task_filter.save_view, name, said.filter, now)
+    await request.house.db.write(task_filter.save_view, name, arguments.filter, now)
     found = await request.house.db.read(task_filter.saved_views)
     return Answer(_view(next(each for each in found if each.name == name)))
 
 
-async def remove_view(request: OperationRequest, said: args.RemoveView) -> Answer:
-    await request.house.db.write(task_filter.delete_view, said.name)
+async def remove_view(request: OperationRequest, arguments: args.RemoveView) -> Answer:
+    await request.house.db.write(task_filter.delete_view, arguments.name)
     return await list_views(request)
 
 

@@ -44,12 +44,12 @@ class Duplicates(Struct, frozen=True):
         other = await self._other(task, vector)
         if other is not None:
             now = self.clock.now()
-            told: JsonMap = {
+            details: JsonMap = {
                 "task": other.id,
                 "title": other.title,
-                "said": self._said(task, other, now),
+                "said": self._warning(task, other, now),
             }
-            await self.db.write(recall.propose, task.id, told, now)
+            await self.db.write(recall.propose, task.id, details, now)
 
     async def sentence(self, task: Task) -> str | None:
         """Return the warning for a receipt; None if there is none, or finding it takes too long."""
@@ -59,7 +59,7 @@ class Duplicates(Struct, frozen=True):
                 other = await self._other(task, vector) if vector is not None else None
         except (TimeoutError, RemitError):
             return None
-        return self._said(task, other, self.clock.now()) if other else None
+        return self._warning(task, other, self.clock.now()) if other else None
 
     async def _other(self, task: Task, vector: Sequence[float]) -> Task | None:
         gone = task.status is Status.CANCELLED
@@ -75,7 +75,7 @@ class Duplicates(Struct, frozen=True):
         now, whole = self.clock.now(), found.pop(task.id, task)  # with its deliveries
         return next((each for each in found.values() if same(whole, each, now)), None)
 
-    def _said(self, task: Task, other: Task, now: datetime) -> str:
+    def _warning(self, task: Task, other: Task, now: datetime) -> str:
         when = _day(other.created_at, now, self.zone)
         sentence = f"“{task.title}” looks like “{other.title}” {when} ({other.id})."
         if task.ended:

@@ -47,19 +47,21 @@ class EdgeStore:
             qdrant.Point(snippets.point(each.task_id), list(each.vector), dict(each.beside))
             for each in some
         ]
-        with _said("written"):
+        with _errors_as_sentences("written"):
             self._shard.update(qdrant.UpdateOperation.upsert_points(points))
             self._shard.flush()
 
     def mark(self, task_id: TaskId, beside: JsonMap) -> None:
-        with _said("written"):
-            told = qdrant.UpdateOperation.overwrite_payload([snippets.point(task_id)], dict(beside))
-            self._shard.update(told)
+        with _errors_as_sentences("written"):
+            operation = qdrant.UpdateOperation.overwrite_payload(
+                [snippets.point(task_id)], dict(beside)
+            )
+            self._shard.update(operation)
             self._shard.flush()
 
     def drop(self, tasks: Sequence[TaskId]) -> None:
         gone = [snippets.point(each) for each in tasks]
-        with _said("written"):
+        with _errors_as_sentences("written"):
             self._shard.update(qdrant.UpdateOperation.delete_points(list(gone)))
             self._shard.flush()
 
@@ -76,27 +78,27 @@ class EdgeStore:
             filter=_filter(without, status),
             with_payload=["task_id", "session", "taint", "status"],
         )
-        with _said("searched"):
+        with _errors_as_sentences("searched"):
             found = self._shard.query(asked)
         return [snippets.near(each.score, cast("JsonMap", each.payload or {})) for each in found]
 
     def count(self) -> int:
-        with _said("counted"):
+        with _errors_as_sentences("counted"):
             return self._shard.count(qdrant.CountRequest(exact=True))
 
     def clear(self) -> None:
-        with _said("cleared"):
+        with _errors_as_sentences("cleared"):
             self._shard.close()
             self._shard = self._create()
 
     def tidy(self) -> None:
-        with _said("tidied"):
+        with _errors_as_sentences("tidied"):
             self._shard.optimize()
             self._shard.flush()
 
     def close(self) -> None:
         try:
-            with _said("closed"):
+            with _errors_as_sentences("closed"):
                 self._shard.flush()
                 self._shard.close()
         finally:
@@ -106,7 +108,7 @@ class EdgeStore:
         if not (self._folder / "segments").exists():
             return self._create()
         try:
-            with _said("opened"):
+            with _errors_as_sentences("opened"):
                 shard = qdrant.EdgeShard.load(str(self._folder), _config(self._size))
                 shard.query(_first(self._size))  # what cannot be searched is not whole
         except StoreTrouble:
@@ -117,7 +119,7 @@ class EdgeStore:
     def _create(self) -> qdrant.EdgeShard:
         shutil.rmtree(self._folder, ignore_errors=True)
         self._folder.mkdir(mode=0o700)
-        with _said("made"):
+        with _errors_as_sentences("made"):
             shard = qdrant.EdgeShard.create(str(self._folder), _config(self._size))
             # Without it every search would unpack what stands beside every vector.
             kind = qdrant.PayloadSchemaType.Keyword
@@ -170,7 +172,7 @@ def _hold(folder: Path) -> int:
 
 
 @contextmanager
-def _said(what: str) -> Iterator[None]:
+def _errors_as_sentences(what: str) -> Iterator[None]:
     """Turn any error of the engine into a sentence; it may even panic."""
     try:
         yield

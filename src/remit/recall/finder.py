@@ -191,19 +191,19 @@ class Reminders(Struct, frozen=True):
     async def of(self, task: Task) -> tuple[Snippet, ...]:
         """Return reminders for a task, the best first, as many as there is room for."""
         found = await self.finder.completed_like(task, MOST)
-        room, told = MOST_CHARACTERS, list[Snippet]()
+        room, snippets_found = MOST_CHARACTERS, list[Snippet]()
         for each in found:
             snippet = self._snippet(each)
             room -= len(snippet.title) + len(snippet.text)
             if room < 0:
                 break
-            told.append(snippet)
-        return tuple(told)
+            snippets_found.append(snippet)
+        return tuple(snippets_found)
 
     def _snippet(self, alike: SimilarTask) -> Snippet:
         task = alike.task
         day = snippets.day(task.completed_at or task.created_at, self.zone)
-        came = snippets.line(task.result_summary or "", _CAME)
+        result = snippets.line(task.result_summary or "", _CAME)
         asked = snippets.line(task.instructions, _ASKED)
-        text = f"{asked} — {came}" if asked != task.title.strip() else came
+        text = f"{asked} — {result}" if asked != task.title.strip() else result
         return Snippet(task.id, f"{day} {task.title}", text, alike.taint)

@@ -92,12 +92,12 @@ class Indexer:
                 await self._library.close()
                 await self._clock.sleep(RETRY)
 
-    async def catch_up(self, told: Callable[[], Awaitable[None]]) -> None:
-        """Index everything that is missing now; `told` is called after each batch."""
+    async def catch_up(self, report_progress: Callable[[], Awaitable[None]]) -> None:
+        """Index everything that is missing now; `report_progress` is called after each batch."""
         await self._library.open()
         place = await self._begin()
         while await self._some(place):
-            await told()
+            await report_progress()
         await self.tidy()
 
     async def tidy(self) -> None:
@@ -169,7 +169,7 @@ class Indexer:
             self._compare(task, read, changes)
         vectors = await self._library.embed([text for _, text in changes.texts])
         points = [
-            IndexedTask(task.id, vector, snippets.beside(task, text))
+            IndexedTask(task.id, vector, snippets.index_payload(task, text))
             for (task, text), vector in zip(changes.texts, vectors, strict=True)
         ]
         if self._library.keeps_vectors:
@@ -191,7 +191,7 @@ class Indexer:
             return
         text = snippets.words(task, self._hide)
         now = IndexedDigest(
-            task.id, snippets.digest(text), snippets.digest_of(snippets.beside(task, ""))
+            task.id, snippets.digest(text), snippets.digest_of(snippets.index_payload(task, ""))
         )
         if read is None or read.words != now.words:
             changes.texts.append((task, text))
@@ -204,15 +204,15 @@ class Indexer:
         if points:
             store.put(points)
         for task in changes.marks:
-            store.mark(task.id, snippets.beside(task, snippets.words(task, self._hide)))
+            store.mark(task.id, snippets.index_payload(task, snippets.words(task, self._hide)))
         if changes.gone:
             store.drop(changes.gone)
 
 
 def _touched(page: Sequence[Event]) -> list[TaskId]:
     """Return the tasks whose words or end the index may not know yet."""
-    told = (event.task_id for event in page if _tells(event))
-    return list(dict.fromkeys(task_id for task_id in told if task_id is not None))
+    task_ids = (event.task_id for event in page if _tells(event))
+    return list(dict.fromkeys(task_id for task_id in task_ids if task_id is not None))
 
 
 def _tells(event: Event) -> bool:

@@ -191,7 +191,7 @@ class RecallLibrary:
     async def _load(self, store: "VectorIndex") -> None:
         after = ""
         while rows := await self._db.read(recall.vectors, after, _PAGE_ROWS):
-            store.load([(each.vector, _beside(each)) for each in rows])
+            store.load([(each.vector, _index_payload(each)) for each in rows])
             after = rows[-1].task_id
 
     async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -213,7 +213,7 @@ class RecallLibrary:
         return self._open
 
 
-def _beside(row: recall.StoredVector) -> JsonMap:
+def _index_payload(row: recall.StoredVector) -> JsonMap:
     return {
         "task_id": row.task_id,
         "session": row.session_id,

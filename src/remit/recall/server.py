@@ -36,7 +36,7 @@ class ServerStore:
         self._line = line
         self._size = size
         self.began_anew = False  # it held vectors of another length
-        with _said("opened"):
+        with _errors_as_sentences("opened"):
             if self._line.collection_exists(snippets.COLLECTION) and not self._fits():
                 self._line.delete_collection(snippets.COLLECTION)
                 self.began_anew = True
@@ -49,18 +49,18 @@ class ServerStore:
             )
             for each in some
         ]
-        with _said("written"):
+        with _errors_as_sentences("written"):
             self._line.upsert(snippets.COLLECTION, points, wait=True)
 
     def mark(self, task_id: TaskId, beside: JsonMap) -> None:
-        with _said("written"):
+        with _errors_as_sentences("written"):
             self._line.overwrite_payload(
                 snippets.COLLECTION, dict(beside), [snippets.point(task_id)], wait=True
             )
 
     def drop(self, tasks: Sequence[TaskId]) -> None:
         gone = models.PointIdsList(points=[snippets.point(each) for each in tasks])
-        with _said("written"):
+        with _errors_as_sentences("written"):
             self._line.delete(snippets.COLLECTION, gone, wait=True)
 
     def near(
@@ -70,7 +70,7 @@ class ServerStore:
         without: Sequence[SessionId] = (),
         status: str | None = None,
     ) -> list[NearestTask]:
-        with _said("searched"):
+        with _errors_as_sentences("searched"):
             found = self._line.query_points(
                 snippets.COLLECTION,
                 query=list(vector),
@@ -83,11 +83,11 @@ class ServerStore:
         ]
 
     def count(self) -> int:
-        with _said("counted"):
+        with _errors_as_sentences("counted"):
             return self._line.count(snippets.COLLECTION, exact=True).count
 
     def clear(self) -> None:
-        with _said("cleared"):
+        with _errors_as_sentences("cleared"):
             self._line.delete_collection(snippets.COLLECTION)
             self._make()
 
@@ -95,7 +95,7 @@ class ServerStore:
         """Do nothing: a server does that by itself."""
 
     def close(self) -> None:
-        with _said("closed"):
+        with _errors_as_sentences("closed"):
             self._line.close()
 
     def _fits(self) -> bool:
@@ -125,7 +125,7 @@ def _has(key: str, values: Sequence[str]) -> models.FieldCondition:
 
 
 @contextmanager
-def _said(what: str) -> Iterator[None]:
+def _errors_as_sentences(what: str) -> Iterator[None]:
     """Turn any error of the client into a sentence; there are a dozen kinds."""
     try:
         yield
@@ -168,9 +168,9 @@ class RemoteEmbedder:
         except httpx2.HTTPError as error:
             raise Transient(f"The embedder at {self._url} does not answer: {error}.") from error
         if answer.status_code != HTTPStatus.OK:
-            said = f"The embedder at {self._url} answered with {answer.status_code}."
+            text = f"The embedder at {self._url} answered with {answer.status_code}."
             temporary = answer.status_code in _TEMPORARY or answer.status_code >= _THEIRS
-            raise Transient(said) if temporary else Permanent(said)
+            raise Transient(text) if temporary else Permanent(text)
         return _read(answer, len(texts))
 
 

@@ -108,9 +108,9 @@ class SessionRecall:
         """Return the model's summary; None if it is empty or too long."""
         if self._summarise is None:
             return None
-        told = [snippets.run(each, self._zone, MOST_RUN) for each in older]
+        runs_in_words = [snippets.run(each, self._zone, MOST_RUN) for each in older]
         try:
-            text = ((await self._summarise(before, told)) or "").strip()
+            text = ((await self._summarise(before, runs_in_words)) or "").strip()
         except StepFailed:
             return None
         return text if 0 < len(text) <= snippets.MOST_SUMMARY else None
@@ -119,8 +119,8 @@ class SessionRecall:
         self, runs: Sequence[PastRun], summary: SessionSummary | None, shared: SessionHistory
     ) -> Memory:
         whole = _whole(runs)
-        told = {run.task_id for run in runs}
-        reported = [each for each in shared.reported if each.task_id not in told]
+        known = {run.task_id for run in runs}
+        reported = [each for each in shared.reported if each.task_id not in known]
         read = [*_taints(runs), *_taints(reported), *([summary.taint] if summary else [])]
         return Memory(
             snippets=tuple(self._snippet(run) for run in runs if run.task_id not in whole),
@@ -162,19 +162,19 @@ def _whole(runs: Sequence[PastRun]) -> set[str]:
     return whole
 
 
-def _facts(said: Sequence[OwnerStatement]) -> tuple[str, ...]:
-    return _newest([_fact(each) for each in said], MOST_FACTS)
+def _facts(statements: Sequence[OwnerStatement]) -> tuple[str, ...]:
+    return _newest([_fact(each) for each in statements], MOST_FACTS)
 
 
-def _fact(said: OwnerStatement) -> str:
-    text = snippets.line(said.text, _LINE)
-    if said.asked is not None:
-        return f"Asked {snippets.line(said.asked, _LINE)!r}, the owner said: {text}"
+def _fact(statement: OwnerStatement) -> str:
+    text = snippets.line(statement.text, _LINE)
+    if statement.asked is not None:
+        return f"Asked {snippets.line(statement.asked, _LINE)!r}, the owner said: {text}"
     how = {
         ReviewAnswer.BACK: "The owner sent a result back and said",
         ReviewAnswer.EDIT: "The owner sent this instead of what was written",
     }
-    return f"{how.get(said.how, 'The owner said')}: {text}"
+    return f"{how.get(statement.how, 'The owner said')}: {text}"
 
 
 def _newest(lines: Sequence[str], most: int) -> tuple[str, ...]:

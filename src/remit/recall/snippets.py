@@ -28,11 +28,11 @@ _ID: Final = re.compile(r"[\w-]*\d[\w-]{11,}|[^\s@]+@[^\s@]+|https?://\S+")
 
 def words(task: Task, hide: Callable[[str], str]) -> str:
     """Return what a task is about: title, instructions and context, without secrets."""
-    said = [task.title]
+    parts = [task.title]
     if task.instructions.strip() != task.title.strip() and not _is_of_a_door(task):
-        said.append(task.instructions)
-    said += _told(task.context)
-    whole = "\n".join(" ".join(part.split()) for part in said if part.strip())
+        parts.append(task.instructions)
+    parts += _context_words(task.context)
+    whole = "\n".join(" ".join(part.split()) for part in parts if part.strip())
     return hide(whole)[:MOST_TEXT]
 
 
@@ -44,7 +44,7 @@ def _is_of_a_door(task: Task) -> bool:
     return task.created_by is Creator.SCHEDULER and "outside" in task.context
 
 
-def beside(task: Task, text: str) -> JsonMap:
+def index_payload(task: Task, text: str) -> JsonMap:
     """Return the payload of the vector: source, time, status, taint and text."""
     return {
         "task_id": task.id,
@@ -61,8 +61,8 @@ def digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def digest_of(told: JsonMap) -> str:
-    return digest(text_of(told))
+def digest_of(payload: JsonMap) -> str:
+    return digest(text_of(payload))
 
 
 def point(task_id: TaskId) -> str:
@@ -73,29 +73,29 @@ def point(task_id: TaskId) -> str:
     return str(uuid.UUID(int=number))
 
 
-def near(score: float, told: JsonMap) -> NearestTask:
+def near(score: float, payload: JsonMap) -> NearestTask:
     """Parse the payload of a point; an unreadable taint counts as the least trusted."""
-    taint = told.get("taint")
+    taint = payload.get("taint")
     return NearestTask(
-        TaskId(str(told.get("task_id", ""))),
+        TaskId(str(payload.get("task_id", ""))),
         score,
-        SessionId(str(told.get("session", ""))),
+        SessionId(str(payload.get("session", ""))),
         _TAINTS.get(str(taint), Taint.PUBLIC),
-        str(told.get("status", "")),
+        str(payload.get("status", "")),
     )
 
 
-def _told(context: Json, key: str = "") -> Iterator[str]:
+def _context_words(context: Json, key: str = "") -> Iterator[str]:
     """Yield the words in a context, without ids and fields for machines."""
     if key in _INNER:
         return
     match context:
         case dict():
             for name, each in context.items():
-                yield from _told(each, name)
+                yield from _context_words(each, name)
         case list():
             for each in context:
-                yield from _told(each)
+                yield from _context_words(each)
         case str() if not _ID.fullmatch(context.strip()):
             yield context
 

@@ -109,12 +109,12 @@ def _shortened(shown: Sequence[tuple[str, ShownMessage]]) -> Iterator[Lesson]:
 def _ranked(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterator[Lesson]:
     """The owner set another priority than the rules, nearly every time."""
     for sort in sorts:
-        said = defaultdict[Priority, list[str]](list)
+        words = defaultdict[Priority, list[str]](list)
         for each in sort.seen:
             rule = each.task.rule
             if rule and rule.name == _OWNER and rank(each.task) is not each.task.priority:
-                said[each.task.priority].append(each.line.task)
-        for level, ids in said.items():
+                words[each.task.priority].append(each.line.task)
+        for level, ids in words.items():
             if _always(ids, sort.seen):
                 why = f"You ranked {len(ids)} of {len(sort.seen)} tasks {sort.said} as {level}."
                 yield _rule(sort, level, why, ids)
@@ -171,9 +171,9 @@ def _sorts(seen: Sequence[ReflectedTask], domains: Callable[[Task], str | None])
     for keyed in (_series, lambda task: _domain(task, domains), _words, _source):
         those, called = defaultdict[str, list[ReflectedTask]](list), dict[str, str]()
         for each in seen:
-            for when, said in keyed(each.task):
+            for when, word in keyed(each.task):
                 those[when].append(each)
-                called[when] = said
+                called[when] = word
         for when in sorted(those, key=lambda each: (-len(those[each]), -len(each), each)):
             if len(those[when]) >= MIN_CASES:
                 yield _Sort(when, called[when], tuple(those[when]))

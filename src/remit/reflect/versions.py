@@ -66,7 +66,7 @@ class LessonVersions:
         """
         known = await self.history()
         wanted = _wanted(known, no)
-        now, before = digest(self.text(wanted.file)), self.kept(wanted.file, wanted.was)
+        now, before = digest(self.text(wanted.file)), self.read_earlier(wanted.file, wanted.was)
         latest = next(each for each in reversed(known) if each.file is wanted.file)
         if not force and (now != latest.digest or not _is_last(known, wanted)):
             sentence = f"{wanted.file.value} was changed since change {wanted.no}; to put back the"
@@ -84,7 +84,7 @@ class LessonVersions:
         await self.change(lesson, before)
         return (await self.history())[-1]
 
-    def kept(self, file: LessonFile, wanted: str) -> str:
+    def read_earlier(self, file: LessonFile, wanted: str) -> str:
         """Return an earlier text of a file; a modified one is refused."""
         path = self._place(file, wanted)
         try:

@@ -178,11 +178,11 @@ def whom_key(task: Task, delivery: Delivery, tries: int) -> str:
 
 def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str = "") -> Review:
     """Ask to write to someone other than the owner. The approval is bound by a digest."""
-    digest, said = seal(task, delivery, reach, body), _sentences(task)
+    digest, task_sentences = seal(task, delivery, reach, body), _sentences(task)
     to = Permission(reach.name, delivery.channel, reach.address or "")
     here = reach.owner and delivery.channel == "dashboard"
-    name = said["you"] if reach.owner else reach.shown
-    asked = said["keep_this" if here else "send_this"].format(name, delivery.channel)
+    name = task_sentences["you"] if reach.owner else reach.shown
+    asked = task_sentences["keep_this" if here else "send_this"].format(name, delivery.channel)
     return _review(
         task,
         f"send:{digest}",
@@ -271,13 +271,13 @@ def locked(task: Task, delivery: Delivery, why: str) -> Review:
 
 def doubtful(task: Task, delivery: Delivery) -> Review:
     """Nobody knows whether a message arrived."""
-    said = _sentences(task)
-    who = delivery.recipient or said["you"]
+    task_sentences = _sentences(task)
+    who = delivery.recipient or task_sentences["you"]
     return Review(
         task_id=task.id,
         key=f"{doubt_key(delivery)}{task.lease}",
         reason=Reason.AMBIGUOUS,
-        question=said["ask_arrived"].format(who, delivery.channel, delivery.reason),
+        question=task_sentences["ask_arrived"].format(who, delivery.channel, delivery.reason),
         evidence=delivery.body or "",
         about=delivery.id,
         resume_to=Status.DELIVERING if task.status is Status.DELIVERING else Status.RUNNING,

@@ -92,8 +92,8 @@ class FileAttacher:
         try:
             return name, Workspace(self._workspaces, task.id).read_bytes(path, checks.MAX_BYTES)
         except BadInput:
-            came = next((each for each in task.files if each.name == path), None)
-            content = self._kept.read(came.sha256) if came else None
+            incoming = next((each for each in task.files if each.name == path), None)
+            content = self._kept.read(incoming.sha256) if incoming else None
             if content is None:
                 raise
             return name, content

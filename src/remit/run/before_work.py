@@ -59,9 +59,9 @@ async def agree(plan: Plan, steps: Steps) -> Plan | Review:
     return replace(plan, contract=contract)
 
 
-def _as_said(strict: Contract, said: str) -> Contract:
+def _as_said(strict: Contract, text: str) -> Contract:
     """Return the contract after the owner's answer; only a clear word makes it advisory."""
-    if _ADVICE.search(said):
+    if _ADVICE.search(text):
         return replace(
             strict, type=ContractType.ADVISORY, criteria=(), generated_from=GeneratedFrom.USER
         )
@@ -107,8 +107,8 @@ async def _observed(
 
 def _errand(condition: Condition, task: Task) -> Task:
     """Return the task as the brain sees it: only the condition to find out."""
-    said = task.request.text if task.request else task.instructions
-    words = _ORDER.format(condition.words, said)
+    request_text = task.request.text if task.request else task.instructions
+    words = _ORDER.format(condition.words, request_text)
     title = f"Does it hold: {condition.words}"[:120]
     return replace(task, title=title, instructions=words, work=(), delivery=(), contract=None)
 

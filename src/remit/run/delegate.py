@@ -71,14 +71,14 @@ async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     if not isinstance(proven, ProvenWork):
         return proven
     steps.keep(work=_all_done(plan), tool_output=proven.said)
-    told = await _kept(proven, piece)
-    if isinstance(told, Wait):
-        return told
+    sentence = await _keep_work(proven, piece)
+    if isinstance(sentence, Wait):
+        return sentence
     if not plan.delivery:
-        return Done(first_line(told))
+        return Done(first_line(sentence))
     # A branch is named after its task, and the gate would hold a task id.
-    told = told.replace(piece.tree.branch, "a branch of its own")
-    judged = await work.judge_unmarked_text(told, rooms, steps)
+    sentence = sentence.replace(piece.tree.branch, "a branch of its own")
+    judged = await work.judge_unmarked_text(sentence, rooms, steps)
     return Wait(judged) if isinstance(judged, Review) else await deliver(judged, rooms, steps)
 
 
@@ -113,8 +113,8 @@ async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
             return await _by_hand(n, choice, last, piece)
         if isinstance(choice, RetryAgent) and (wait := await _rest(n, choice, piece)):
             return wait
-        name, told = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
-        tried = await steps.do(name, desk.work, steps.task, tree, *told, steps.tell)
+        name, inputs = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
+        tried = await steps.do(name, desk.work, steps.task, tree, *inputs, steps.tell)
         left = await steps.do(f"look:{n}", desk.look, tree)
         tried, verdict = tables.sober(tried, left, plan.contract), None
         if tried.claim.outcome is AttemptOutcome.SUCCESS:
@@ -215,11 +215,13 @@ async def _verdict(
 
 def _not_intended(verdict: Verdict) -> Verdict:
     """Return the verdict with the owner's no added, for the next specialist."""
-    said = "The owner says that the change of these tests is not intended; keep them as they were."
+    sentence = (
+        "The owner says that the change of these tests is not intended; keep them as they were."
+    )
     return replace(
         verdict,
         findings=tuple(
-            replace(each, error=f"{each.error}\n{said}") if each.intended else each
+            replace(each, error=f"{each.error}\n{sentence}") if each.intended else each
             for each in verdict.findings
         ),
     )
@@ -241,7 +243,7 @@ _MOVED = Finding("workspace", Result.FAIL, "files were changed while they were c
 
 
 async def _judged(
-    place: str, last: Verdict, left: WorkResult, said: str, piece: CodeWork
+    place: str, last: Verdict, left: WorkResult, text: str, piece: CodeWork
 ) -> ProvenWork | Wait | Verdict:
     """Return work that may be kept, a question to the owner, or the failed verdict."""
     if accepted := await _accepted(place, left, piece):
@@ -249,7 +251,7 @@ async def _judged(
     found = await _checked(place, last, left, piece)
     if isinstance(found, Review):
         return Wait(found)
-    return ProvenWork(left, said, found) if found is None or found.passed else found
+    return ProvenWork(left, text, found) if found is None or found.passed else found
 
 
 async def _accepted(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork | None:
@@ -258,10 +260,10 @@ async def _accepted(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork
     if left.refused or steps.has(f"verify:{place}"):
         return None
     decision = await steps.decided(ask.unproven_key(steps.task))
-    return await _taken(place, left, decision.text or "", piece) if decision else None
+    return await _accept_unproven(place, left, decision.text or "", piece) if decision else None
 
 
-async def _taken(place: str, left: WorkResult, word: str, piece: CodeWork) -> ProvenWork:
+async def _accept_unproven(place: str, left: WorkResult, word: str, piece: CodeWork) -> ProvenWork:
     """Record that the owner accepts the work unproven: the files get debt, with the reason."""
     owed = (piece.steps.task, left.paths, DebtCause.SKIP, word)
     await piece.steps.do(f"owe:{place}", piece.bench.owe, *owed)
@@ -275,14 +277,14 @@ async def _by_hand(
     tree, desk, steps = piece.tree, piece.bench.desk, piece.steps
     for again in count():
         place = f"{n}.{again}"
-        told = [*choice.tried, f"The work as it stands: {tree.folder}"]
-        question = ask.exhausted(steps.task, place, choice.why, told)
+        facts = [*choice.tried, f"The work as it stands: {tree.folder}"]
+        question = ask.exhausted(steps.task, place, choice.why, facts)
         decision = await steps.decided(question.key)
         if decision is None:
             return Wait(question)
         left = await steps.do(f"look:{place}", desk.look, tree)
         if decision.answer is ReviewAnswer.DROP and not left.refused:
-            return await _taken(place, left, decision.text or "", piece)
+            return await _accept_unproven(place, left, decision.text or "", piece)
         judged = await _judged(place, last, left, "Done by the owner.", piece)
         if not isinstance(judged, Verdict):
             return judged
@@ -290,7 +292,7 @@ async def _by_hand(
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def _kept(proven: ProvenWork, piece: CodeWork) -> str | Wait:
+async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
     """Commit the work to its branch, merge it if the owner agrees, and return the result."""
     tree, bench, steps = piece.tree, piece.bench, piece.steps
     left, desk, title = proven.left, bench.desk, steps.task.title
@@ -309,15 +311,15 @@ async def _kept(proven: ProvenWork, piece: CodeWork) -> str | Wait:
             return Wait(replace(question, evidence=diff))
         if decision.answer is ReviewAnswer.DROP:
             branch = await steps.do("publish", desk.publish, tree)
-            why, came = "", f"{stands} It stands on {branch}."
+            why, sentence = "", f"{stands} It stands on {branch}."
             _never_checked(steps, UNMERGED)
         else:
             merged = await steps.do(f"merge:{tries}", desk.merge, tree, commit)
-            why, came = merged.why, f"{stands} Merged into {merged.branch}.{_joined(merged)}"
+            why, sentence = merged.why, f"{stands} Merged into {merged.branch}.{_joined(merged)}"
             await _put_off(merged, left, piece)
         if not why:
             await steps.do("tidy", desk.close, tree)
-            return came
+            return sentence
     raise AssertionError  # pragma: no cover - count() does not end
 
 
@@ -370,10 +372,10 @@ def _proof(verdict: Verdict | None) -> str:
     skipped = sum(finding.result is Result.SKIPPED for finding in verdict.findings)
     made = f"{passed} of {len(verdict.findings) - skipped} checks passed"
     still = max((finding.still_failing for finding in verdict.findings), default=0)
-    said = (
+    parts = (
         made,
         f"{skipped} skipped" if skipped else "",
         f"{still} tests failed before and still fail" if still else "",
         partly_verified(verdict),
     )
-    return ", ".join(filter(None, said))
+    return ", ".join(filter(None, parts))

@@ -31,14 +31,14 @@ async def deliver(written: GatedText, rooms: RunPorts, steps: Steps) -> Outcome:
     later: list[answers.SendRetry] = []
     looked: set[str] = set()
     while (delivery := _next(steps.task, looked)) is not None:
-        came = await _send(delivery, written, rooms, steps)
-        if isinstance(came, Review):
-            return await _doubt(rooms, steps) or Wait(came)
-        if came is None:
+        outcome = await _send(delivery, written, rooms, steps)
+        if isinstance(outcome, Review):
+            return await _doubt(rooms, steps) or Wait(outcome)
+        if outcome is None:
             continue  # it was split into parts
         looked.add(str(delivery.id))
-        if isinstance(came, answers.SendRetry):
-            later.append(came)
+        if isinstance(outcome, answers.SendRetry):
+            later.append(outcome)
     return await _doubt(rooms, steps) or _delivered(later, steps)
 
 
@@ -172,8 +172,8 @@ async def _ready(
 async def _reach(delivery: Delivery, rooms: RunPorts, steps: Steps) -> Reach | Review:
     """Return the recipient and address: the owner's last words, by the current contact book."""
     words, tries = delivery.recipient, 0
-    while (said := await steps.decided(ask.whom_key(steps.task, delivery, tries))) is not None:
-        words, tries = said.text or "", tries + 1
+    while (decision := await steps.decided(ask.whom_key(steps.task, delivery, tries))) is not None:
+        words, tries = decision.text or "", tries + 1
     reach = rooms.courier.reach(delivery, words)
     return (
         reach if isinstance(reach, Reach) else ask.whom(steps.task, delivery, tries, reach.sentence)

@@ -60,11 +60,13 @@ async def work(
     """Ask the brain, run the tools it calls, and repeat until there is an answer."""
     past: tuple[Exchange, ...] = ()
     while True:
-        turn, said = len(past), errand.of(steps.task)
+        turn, instructions = len(past), errand.of(steps.task)
         results: tuple[ToolResult, ...] = ()
         name = f"{errand.step}:{turn}" if turn else errand.step
         think, tell = rooms.thinker.think, None if errand.place else steps.tell
-        reply = await steps.look(name, think, said, plan, memory, past, tell, part=errand.place)
+        reply = await steps.look(
+            name, think, instructions, plan, memory, past, tell, part=errand.place
+        )
         steps.keep(spent=await rooms.thinker.spent(steps.task))
         asked = _asked(reply, plan)
         if asked is not None or reply.calls or errand.place:
@@ -94,9 +96,9 @@ def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[ReadSou
         if not result.failed
     ]
     wrote = {str(call.args.get("path")) for call, _ in done if call.tool == "write_file"}
-    told = (_source(call, result) for call, result in done if _tells(call, wrote, task))
+    sources = (_source(call, result) for call, result in done if _tells(call, wrote, task))
     recalled = (*memory.snippets, *memory.alike)
-    return (*told, *(ReadSource(each.title, each.text) for each in recalled))
+    return (*sources, *(ReadSource(each.title, each.text) for each in recalled))
 
 
 def _source(call: ToolCall, result: ToolResult) -> ReadSource:

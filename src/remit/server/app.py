@@ -106,9 +106,9 @@ def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
 def _nowhere(request: Request, error: Exception) -> Response:
     """Answer an unknown path: a page for a browser, a problem for a program."""
     page_language.choose(request.headers.get("accept-language", ""))
-    told = problem.of_router(request, error)
+    found_problem = problem.of_router(request, error)
     wants_page = "text/html" in request.headers.get("accept", "")
-    return front.trouble(told) if wants_page else problem.response(told)
+    return front.trouble(found_problem) if wants_page else problem.response(found_problem)
 
 
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:
@@ -201,8 +201,8 @@ async def _answer(
         plain = _unchanged(request, answer) or _response(answer)
         return static.packed(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
-        told = problem.problem_of_error(error)
-        return front.trouble(told) if route.page else problem.response(told)
+        found_problem = problem.problem_of_error(error)
+        return front.trouble(found_problem) if route.page else problem.response(found_problem)
 
 
 def _is_click(route: Route, request: Request) -> bool:
@@ -254,11 +254,11 @@ async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Cal
 async def _call(house: App, route: Route, request: Request) -> Call:
     # The body of a GET means nothing, so it is not read.
     body = await _body(request, route.max_bytes) if route.method in UNSAFE else b""
-    said = request.headers.get("content-type", "")
-    kind = said.lower().replace(" ", "")
+    content_type = request.headers.get("content-type", "")
+    kind = content_type.lower().replace(" ", "")
     uploads: tuple[FileContent, ...] = ()
     if route.files and kind.startswith("multipart/form-data;"):
-        (body, uploads), kind = bodies.read_multipart(body, said), _FORM[0]
+        (body, uploads), kind = bodies.read_multipart(body, content_type), _FORM[0]
     form = route.page and kind in _FORM
     if body and kind not in _JSON and not form and not route.raw:
         sentence = "Send JSON, as `Content-Type: application/json`."

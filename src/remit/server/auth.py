@@ -193,10 +193,13 @@ def _cross_site() -> Problem:
 
 def _kept_safe(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
     """Add security headers; an answer's own headers stay."""
-    said = {name.lower(): value for name, value in headers}
-    is_page = said.get(b"content-type", b"").startswith(b"text/html")
+    values_by_name = {name.lower(): value for name, value in headers}
+    is_page = values_by_name.get(b"content-type", b"").startswith(b"text/html")
     wanted = _PAGE_HEADERS if is_page else _HEADERS
-    return [*headers, *((name, value) for name, value in wanted.items() if name not in said)]
+    return [
+        *headers,
+        *((name, value) for name, value in wanted.items() if name not in values_by_name),
+    ]
 
 
 def _target(scope: Scope) -> str:

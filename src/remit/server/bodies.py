@@ -291,12 +291,14 @@ def _texts(data: Json) -> Iterator[tuple[int, str | None]]:
 
 def _refusal(kind: type[BaseModel], error: ValidationError) -> RequestRefused:
     found = error.errors(include_url=False, include_context=False, include_input=False)
-    told: list[Json] = []
+    problems: list[Json] = []
     for each in found[:_MOST_ERRORS]:
         place = _place(each["loc"])
-        told.append({"field": place, "detail": _sentence(kind, each["type"], place, each["msg"])})
-    first = cast("Mapping[str, str]", told[0])
-    more: JsonMap = {"field": first["field"], "errors": told}
+        problems.append(
+            {"field": place, "detail": _sentence(kind, each["type"], place, each["msg"])}
+        )
+    first = cast("Mapping[str, str]", problems[0])
+    more: JsonMap = {"field": first["field"], "errors": problems}
     return RequestRefused(Problem("validation", first["detail"], more))
 
 

@@ -82,8 +82,8 @@ class Call(OperationRequest, frozen=True, kw_only=True):
     def arguments(self, kind: type[A], *, bodiless: bool = False) -> A:
         """What an operation is asked to do: the body, and what the address names."""
         found = None if bodiless else self.read(bodies.model_of(kind))
-        told = found.model_dump(by_alias=True, exclude_unset=True, mode="json") if found else {}
-        return convert(told | self._in_path(kind), kind)
+        fields = found.model_dump(by_alias=True, exclude_unset=True, mode="json") if found else {}
+        return convert(fields | self._in_path(kind), kind)
 
     def _in_path(self, kind: type[Arguments]) -> dict[str, str]:
         if issubclass(kind, TaskArguments):
@@ -98,27 +98,27 @@ class Call(OperationRequest, frozen=True, kw_only=True):
         return self.query[name][0] if name in self.query else None
 
     def word(self, name: str, kind: type[W]) -> W | None:
-        said = self.text(name)
+        text = self.text(name)
         try:
-            return None if said is None else kind(said)
+            return None if text is None else kind(text)
         except ValueError:
-            raise _not_a_word(name, said, kind) from None
+            raise _not_a_word(name, text, kind) from None
 
     def words(self, name: str, known: Mapping[str, Sequence[W]]) -> tuple[W, ...]:
         """Return values of a parameter; each word may stand for several."""
-        for said in self.query.get(name, ()):
-            if said not in known:
-                raise _not_a_word(name, said, known)
-        return tuple(ours for said in self.query.get(name, ()) for ours in known[said])
+        for text in self.query.get(name, ()):
+            if text not in known:
+                raise _not_a_word(name, text, known)
+        return tuple(ours for text in self.query.get(name, ()) for ours in known[text])
 
     def number(self, name: str, default: int, *, least: int = 0, most: int = 10**15 - 1) -> int:
-        said = self.text(name)
-        if said is None:
+        text = self.text(name)
+        if text is None:
             return default
-        if not _NUMBER.fullmatch(said) or not least <= int(said) <= most:
-            sentence = f"{name} must be a whole number from {least} to {most}, not {said!r:.60}."
+        if not _NUMBER.fullmatch(text) or not least <= int(text) <= most:
+            sentence = f"{name} must be a whole number from {least} to {most}, not {text!r:.60}."
             raise BadInput(sentence, field=name)
-        return int(said)
+        return int(text)
 
     def flag(self, name: str) -> bool:
         return self.word(name, _Flag) is _Flag.TRUE
@@ -305,9 +305,9 @@ def _known(read: Callable[[str], Id], text: str) -> Id:
 
 
 def _not_a_word(
-    name: str, said: str | None, known: type[StrEnum] | Mapping[str, object]
+    name: str, text: str | None, known: type[StrEnum] | Mapping[str, object]
 ) -> BadInput:
-    return BadInput(f"{name} is {said!r:.60}; it may be {', '.join(known)}.", field=name)
+    return BadInput(f"{name} is {text!r:.60}; it may be {', '.join(known)}.", field=name)
 
 
 _MOST: Final = 255
@@ -349,8 +349,8 @@ class IdempotencyKeys:
         except RemitError:
             await self._db.write(idempotency.release, key)
             raise
-        told = {"location": answer.location, "content": answer.content, "media": answer.media}
-        kept = json.dumps(told)
+        fields = {"location": answer.location, "content": answer.content, "media": answer.media}
+        kept = json.dumps(fields)
         await self._db.write(idempotency.answer, key, answer.status, kept)
         return answer
 
@@ -383,6 +383,8 @@ def digest_of(target: str, body: bytes) -> str:
 
 
 def _again(kept: StoredReply) -> CallResult:
-    told = json.loads(kept.body)
-    media = told.get("media")  # answers stored before an upgrade lack it
-    return CallResult(told["content"], kept.status, told["location"], replayed=True, media=media)
+    fields = json.loads(kept.body)
+    media = fields.get("media")  # answers stored before an upgrade lack it
+    return CallResult(
+        fields["content"], kept.status, fields["location"], replayed=True, media=media
+    )

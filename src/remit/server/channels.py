@@ -169,12 +169,12 @@ def _of_series(tx: Tx, now: datetime, until: datetime, known: set[object]) -> It
 
 def _fits(call: Call) -> bool:
     """Whether the address ends in the secret; an empty one is never valid."""
-    said = call.path["name"].removesuffix(".ics")
+    name = call.path["name"].removesuffix(".ics")
     try:
         secret = secrets_of(call.house.settings.home).find(FEED)
     except RemitError:
         secret = ""
-    same = hmac.compare_digest(said.encode("utf-8", "replace"), secret.encode())
+    same = hmac.compare_digest(name.encode("utf-8", "replace"), secret.encode())
     return same and len(secret) >= _SHORTEST
 
 

@@ -42,9 +42,9 @@ async def show(call: Call) -> CallResult:
     """Return a conversation with its newest turns, or those before a place."""
     limit = call.number("limit", 50, least=1, most=_MOST)
     before = call.number("before", 0, most=10**9)
-    talk, said = await call.house.db.read(_look, ident(call), before, limit)
-    first = said[0].n if said else 0
-    return CallResult(talk_json.with_turns(talk, said, first if first > 1 else None))
+    talk, turns = await call.house.db.read(_look, ident(call), before, limit)
+    first = turns[0].n if turns else 0
+    return CallResult(talk_json.with_turns(talk, turns, first if first > 1 else None))
 
 
 def ident(call: Call) -> ConversationId:

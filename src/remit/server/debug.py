@@ -22,8 +22,8 @@ _MIRRORED: Final = {
 async def look(call: Call) -> CallResult:
     """Return a task in every detail, with internals."""
     task = await call.house.db.read(stored.get, call.task_id)
-    version, told = await tasks.detail(call)
-    return CallResult(told | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})
+    version, content = await tasks.detail(call)
+    return CallResult(content | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})
 
 
 ROUTES: Final = (

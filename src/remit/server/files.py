@@ -61,17 +61,17 @@ def pages_url(settings: Settings, port: int) -> str:
 
 def announce(home: Path, url: str) -> None:
     """Write where Remit listens, and its process id."""
-    told = json.dumps({"url": url, "pid": os.getpid()})
-    write_atomic(home / "server.json", told, mode=PRIVATE)
+    text = json.dumps({"url": url, "pid": os.getpid()})
+    write_atomic(home / "server.json", text, mode=PRIVATE)
 
 
 def listens(home: Path) -> str | None:
     """Return where Remit listens, if known."""
     try:
-        told = json.loads((home / "server.json").read_text(encoding="utf-8"))
+        fields = json.loads((home / "server.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    url = told.get("url") if isinstance(told, dict) else None
+    url = fields.get("url") if isinstance(fields, dict) else None
     return url if isinstance(url, str) else None
 
 

@@ -57,9 +57,9 @@ async def follow(call: Call) -> CallResult:
     """Return everything after a place, in order, without a gap."""
     since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
     found, last = await call.house.db.read(_page, since, limit + 1)
-    told: list[Json] = [shapes.event(event) for event in found[:limit]]
+    rows: list[Json] = [shapes.event(event) for event in found[:limit]]
     more = found[limit - 1].seq if len(found) > limit else None
-    return CallResult({"events": told, "next": more, "last": last})
+    return CallResult({"events": rows, "next": more, "last": last})
 
 
 def _page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:

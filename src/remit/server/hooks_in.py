@@ -67,8 +67,8 @@ _ASKED: Final = (
 
 async def challenge(call: Call) -> CallResult:
     """Confirm this webhook to a provider that knows the verify token."""
-    said = {name: values[0] for name, values in call.query.items()}
-    answer = callbacks.challenge(said, _hook(call).verify_token())
+    parameters = {name: values[0] for name, values in call.query.items()}
+    answer = callbacks.challenge(parameters, _hook(call).verify_token())
     if answer is None:
         sentence = "The verify token is not the one that the settings of this channel name."
         raise RequestRefused(Problem("unsigned", sentence))
@@ -85,21 +85,21 @@ async def take_hooks(call: Call) -> CallResult:
     batch = callbacks.read(call.body)
     if batch is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
-    came = receiving.all_of(batch, hook)
-    again = [await call.house.db.read(inbound.is_known, each.ref) for each in came]
-    woken = await call.house.db.write(inbound.take, came, call.house.clock.now())
+    messages = receiving.all_of(batch, hook)
+    again = [await call.house.db.read(inbound.is_known, each.ref) for each in messages]
+    woken = await call.house.db.write(inbound.take, messages, call.house.clock.now())
     if woken:
         call.house.engine.nudge()
-    for each, known in zip(came, again, strict=True):
+    for each, known in zip(messages, again, strict=True):
         # A button, or the text for one, is the owner's decision; any other message of the owner is
         # a turn; others' messages may start work, by the owner's rules.
         if each.sender and await call.house.doors.pressed(each):
             continue
         if each.sender and await call.house.doors.heard_file(each, again=known):
             continue
-        if await call.house.talk.came(each) is None and each.sender:
+        if await call.house.talk.receive(each) is None and each.sender:
             await call.house.doors.wrote(each)
-    return CallResult({"noted": len(came)})
+    return CallResult({"noted": len(messages)})
 
 
 def _hook(call: Call) -> InboundHook:

@@ -30,10 +30,10 @@ async def find(call: Call) -> CallResult:
     asked = wanted(call)
     page = await pages(call, asked)
     shown: list[Json] = [show(task, call.view) for task in page.tasks]
-    told: JsonMap = {"schema_version": SCHEMA_VERSION, "tasks": shown, "next": page.next}
-    told["asks"] = [task.id for task in page.tasks if task.id in page.asks]
+    content: JsonMap = {"schema_version": SCHEMA_VERSION, "tasks": shown, "next": page.next}
+    content["asks"] = [task.id for task in page.tasks if task.id in page.asks]
     counts = await call.house.db.read(search.count, asked) if call.flag("count") else None
-    return CallResult(told | {"count": counted(counts) if counts else None})
+    return CallResult(content | {"count": counted(counts) if counts else None})
 
 
 async def pages(call: Call, asked: TaskFilter) -> TaskPage:
@@ -60,7 +60,7 @@ def wanted(call: Call) -> TaskFilter:
     asked = filters.typed(line, here) if line is not None else TaskFilter()
     if line is not None and asked == TaskFilter():
         raise BadInput("Search for at least one word.", field="q")
-    asked = _said(call, asked, here)
+    asked = _with_query(call, asked, here)
     cursor = call.text("cursor")
     return replace(
         asked,
@@ -71,7 +71,7 @@ def wanted(call: Call) -> TaskFilter:
     )
 
 
-def _said(call: Call, asked: TaskFilter, here: FilterContext) -> TaskFilter:
+def _with_query(call: Call, asked: TaskFilter, here: FilterContext) -> TaskFilter:
     since, until = _time(call, "since"), _time(call, "until")
     asked = replace(
         asked,

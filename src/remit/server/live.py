@@ -112,11 +112,11 @@ class LiveConnections:
 
     async def _hand_out(self, found: list[Event]) -> None:
         handed = 0
-        for told in await self._house.db.read(news.event_messages, found):
-            self.seq = told.seq
+        for messages in await self._house.db.read(news.event_messages, found):
+            self.seq = messages.seq
             for seat in tuple(self._seats):
-                seat.offer(told)
-            handed += len(told.texts)
+                seat.offer(messages)
+            handed += len(messages.texts)
             if handed >= _CHUNK:
                 handed = 0
                 await self._breathe()
@@ -148,8 +148,8 @@ class LiveConnections:
 
 async def became(call: Call) -> CallResult:
     """Return what a stored message became; with `wait` once it is read."""
-    heard = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
-    return CallResult(message_result_to_json(heard, call.view))
+    result = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
+    return CallResult(message_result_to_json(result, call.view))
 
 
 ROUTES: Final = (

@@ -80,18 +80,18 @@ class LiveConnection:
 
     # What others tell it ------------------------------------------------------------------------
 
-    def offer(self, told: EventMessages) -> None:
+    def offer(self, messages: EventMessages) -> None:
         """Take an event, if it is subscribed and new; too many end the connection."""
-        if not self._live or self._at is None or told.seq <= self._at:
+        if not self._live or self._at is None or messages.seq <= self._at:
             return
-        self._at = told.seq
-        if not self._wants(told):
+        self._at = messages.seq
+        if not self._wants(messages):
             return
-        count, size = self._count + len(told.texts), self._size + told.size
+        count, size = self._count + len(messages.texts), self._size + messages.size
         if self._queue and (count > MOST_QUEUED or size > MOST_BYTES):
             self.end(OVERLOADED, _SLOW)
             return
-        self._queue.append(told)
+        self._queue.append(messages)
         self._count, self._size = count, size
         self._stir.set()
 
@@ -210,23 +210,23 @@ class LiveConnection:
 
     async def _catch_up(self, at: int) -> None:
         """Send what was missed, page by page; then join the live stream."""
-        for told in await self._source.page(at):
+        for messages in await self._source.page(at):
             if self._wish is not None:
                 return
-            if self._wants(told):
-                for text in told.texts:
+            if self._wants(messages):
+                for text in messages.texts:
                     await self._send(text)
-            self._at = at = told.seq
+            self._at = at = messages.seq
         # No await in between: no event can come between the check and joining.
         self._live = at >= self._source.seq
 
-    async def _tell(self, told: EventMessages) -> None:
-        for text in told.texts:
+    async def _tell(self, messages: EventMessages) -> None:
+        for text in messages.texts:
             await self._send(text)
-        if self._queue and self._queue[0] is told:  # it may have been dropped meanwhile
+        if self._queue and self._queue[0] is messages:  # it may have been dropped meanwhile
             self._queue.popleft()
-            self._count -= len(told.texts)
-            self._size -= told.size
+            self._count -= len(messages.texts)
+            self._size -= messages.size
         if not self._queue:
             self.breaths = _BREATHS
 
@@ -234,8 +234,8 @@ class LiveConnection:
         async with asyncio.timeout(_PATIENCE):
             await self._socket.send_text(text)
 
-    def _wants(self, told: EventMessages) -> bool:
-        return _EVERYTHING in self._wanted or told.task_id in self._wanted
+    def _wants(self, messages: EventMessages) -> bool:
+        return _EVERYTHING in self._wanted or messages.task_id in self._wanted
 
     def _forget(self) -> None:
         self._queue.clear()
@@ -247,44 +247,44 @@ def read(text: str | None) -> Subscription:
     if text is None or len(text) > _LARGEST:
         raise BadInput(f"Send JSON as text, up to {_LARGEST} letters.")
     try:
-        said: Json = json.loads(text)
+        content: Json = json.loads(text)
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        content = None
+    if not isinstance(content, dict):
         raise BadInput('Send a JSON object: {"subscribe": ["*"], "since": 0}.')
-    if strange := sorted(said.keys() - {"subscribe", "since", "counts"}):
+    if strange := sorted(content.keys() - {"subscribe", "since", "counts"}):
         raise BadInput(f"{strange[0]!r:.40} is not known; subscribe, since and counts are.")
     return Subscription(
-        _tasks(said.get("subscribe")), _since(said.get("since")), _flag(said.get("counts"))
+        _tasks(content.get("subscribe")), _since(content.get("since")), _flag(content.get("counts"))
     )
 
 
-def _tasks(said: Json) -> frozenset[str] | None:
-    if said is None:
+def _tasks(content: Json) -> frozenset[str] | None:
+    if content is None:
         return None
-    if not isinstance(said, list) or len(said) > MOST_TASKS:
+    if not isinstance(content, list) or len(content) > MOST_TASKS:
         raise BadInput(f'subscribe is a list of up to {MOST_TASKS} task ids, or ["*"].')
-    return frozenset(_task(each) for each in said)
+    return frozenset(_task(each) for each in content)
 
 
-def _task(said: Json) -> str | TaskId:
-    if said == _EVERYTHING:
+def _task(content: Json) -> str | TaskId:
+    if content == _EVERYTHING:
         return _EVERYTHING
     try:
-        return ids.task_id(said if isinstance(said, str) else "")
+        return ids.task_id(content if isinstance(content, str) else "")
     except BadInput:
-        raise BadInput(f"subscribe names {said!r:.40}, which is no task id.") from None
+        raise BadInput(f"subscribe names {content!r:.40}, which is no task id.") from None
 
 
-def _since(said: Json) -> int | None:
-    if said is None:
+def _since(content: Json) -> int | None:
+    if content is None:
         return None
-    if not isinstance(said, int) or isinstance(said, bool) or said < 0:
+    if not isinstance(content, int) or isinstance(content, bool) or content < 0:
         raise BadInput("since is the seq of an event: a whole number from 0.")
-    return said
+    return content
 
 
-def _flag(said: Json) -> bool | None:
-    if said is not None and not isinstance(said, bool):
+def _flag(content: Json) -> bool | None:
+    if content is not None and not isinstance(content, bool):
         raise BadInput("counts is true or false.")
-    return said
+    return content

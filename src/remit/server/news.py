@@ -80,10 +80,10 @@ def _news(event: Event, task: Task | None) -> EventMessages:
         return EventMessages(event.seq, None, (text,), len(text.encode()))
     if task is None:
         return EventMessages(event.seq, event.task_id, (), 0)
-    said = _SAY.get(event.kind, _updated)(event, task)
+    words = _SAY.get(event.kind, _updated)(event, task)
     texts = tuple(
-        _text(_message(event, kind, body, more=n < len(said)))
-        for n, (kind, body) in enumerate(said.items(), 1)
+        _text(_message(event, kind, body, more=n < len(words)))
+        for n, (kind, body) in enumerate(words.items(), 1)
     )
     return EventMessages(event.seq, task.id, texts, sum(len(text.encode()) for text in texts))
 
@@ -106,8 +106,10 @@ def _created(_: Event, task: Task) -> dict[str, JsonMap]:
 
 
 def _updated(event: Event, task: Task) -> dict[str, JsonMap]:
-    told: JsonMap = {"task": show(task, JsonView.S3)}
-    return {"task:updated": told | {"what": event.data["what"]} if "what" in event.data else told}
+    content: JsonMap = {"task": show(task, JsonView.S3)}
+    return {
+        "task:updated": content | {"what": event.data["what"]} if "what" in event.data else content
+    }
 
 
 def _moved(event: Event, task: Task) -> dict[str, JsonMap]:
@@ -128,8 +130,8 @@ def _logged(event: Event, task: Task) -> dict[str, JsonMap]:
     if isinstance(content, str) and len(content) > LONGEST:
         turn |= {"content": content[:LONGEST], "cut": True}
     # Progress of a run may have ticked a work item.
-    said: dict[str, JsonMap] = {"task:log": {"turn": turn}}
-    return said | _updated(event, task)
+    found: dict[str, JsonMap] = {"task:log": {"turn": turn}}
+    return found | _updated(event, task)
 
 
 def _asked(event: Event, task: Task) -> dict[str, JsonMap]:

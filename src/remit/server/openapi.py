@@ -72,7 +72,7 @@ def statuses(route: Route) -> frozenset[int]:
 
 
 def _operation(route: Route) -> JsonMap:
-    told: JsonMap = {
+    payload: JsonMap = {
         "operationId": _name(route),
         "summary": route.says,
         "x-scope": None if route.public else route.needs.value,
@@ -81,11 +81,11 @@ def _operation(route: Route) -> JsonMap:
         "responses": _responses(route),
     }
     if route.public:
-        told["security"] = []
+        payload["security"] = []
     if route.body is not None:
         content: JsonMap = {"application/json": {"schema": _ref(route.body.__name__)}}
-        told["requestBody"] = {"required": bool(route.body.model_fields), "content": content}
-    return told
+        payload["requestBody"] = {"required": bool(route.body.model_fields), "content": content}
+    return payload
 
 
 def _name(route: Route) -> str:
@@ -148,13 +148,13 @@ def _responses(route: Route) -> JsonMap:
 
 def _refusal(status: int) -> JsonMap:
     kinds = [name for name, (of, _) in problem.KINDS.items() if of == status]
-    told: JsonMap = {
+    content: JsonMap = {
         "description": " or ".join(kinds),
         "content": {problem.MEDIA_TYPE: {"schema": _ref("Problem")}},
     }
     if status == 503:  # noqa: PLR2004
-        told["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
-    return told
+        content["headers"] = {"Retry-After": {"schema": {"type": "integer"}}}
+    return content
 
 
 def _bodies(routes: Iterable[Route]) -> dict[str, Json]:

@@ -116,8 +116,10 @@ def _is_said(piece: str) -> bool:
 
 def _attribute(found: re.Match[str], translate: Translate) -> str:
     parts = re.split(r"({%.*?%})", found[2])
-    said = (part if part.startswith("{%") else _translate_run(part, translate) for part in parts)
-    return f'{found[1]}{"".join(said)}"'
+    translated_parts = (
+        part if part.startswith("{%") else _translate_run(part, translate) for part in parts
+    )
+    return f'{found[1]}{"".join(translated_parts)}"'
 
 
 def _translate_run(text: str, translate: Translate, *, unsaid: bool = False) -> str:
@@ -130,10 +132,10 @@ def _translate_run(text: str, translate: Translate, *, unsaid: bool = False) -> 
     sentence = " ".join(_PLACE.sub(lambda _: f"{{{next(numbers)}}}", edges[2]).split())
     if not _WORD.search(_NO_WORD.sub("", sentence)):
         return text
-    told = translate(sentence)
-    if told == sentence:
+    translated = translate(sentence)
+    if translated == sentence:
         return text
-    return edges[1] + re.sub(r"{(\d)}", lambda each: places[int(each[1])], told) + edges[3]
+    return edges[1] + re.sub(r"{(\d)}", lambda each: places[int(each[1])], translated) + edges[3]
 
 
 def translate_script(source: str, translate: Translate) -> str:
@@ -146,11 +148,11 @@ def _string(found: re.Match[str], translate: Translate) -> str:
     places = _IN_QUOTED.findall(text) if found[2] else []
     numbers = iter(range(len(places)))
     sentence = _IN_QUOTED.sub(lambda _: f"{{{next(numbers)}}}", text) if places else text
-    told = translate(sentence)
-    if told == sentence:
+    translated = translate(sentence)
+    if translated == sentence:
         return found[0]
     quote = found[0][0]
-    return quote + re.sub(r"{(\d)}", lambda each: places[int(each[1])], told) + quote
+    return quote + re.sub(r"{(\d)}", lambda each: places[int(each[1])], translated) + quote
 
 
 def sentences_of_template(source: str) -> Iterator[str]:

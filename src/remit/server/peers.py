@@ -38,8 +38,8 @@ def card(port: int) -> Route:
     """Return the route of the agent card; it is no part of the API."""
 
     async def show(_: Call) -> CallResult:
-        told = a2a_shapes.card(f"http://127.0.0.1:{port}")
-        return CallResult(json.dumps(told), media="application/json")
+        card_json = a2a_shapes.card(f"http://127.0.0.1:{port}")
+        return CallResult(json.dumps(card_json), media="application/json")
 
     return Route(
         method="GET",
@@ -119,10 +119,10 @@ class AgentEndpoints:
                     return
                 if not following.done():
                     yield ": still here\n\n"
-                elif (told := following.result()) is None:
+                elif (update := following.result()) is None:
                     return
                 else:
-                    yield f"data: {json.dumps(told, ensure_ascii=False)}\n\n"
+                    yield f"data: {json.dumps(update, ensure_ascii=False)}\n\n"
                     following = asyncio.create_task(_next(stream))
         finally:
             del self._open[gone]

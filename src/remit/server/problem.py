@@ -87,22 +87,22 @@ def problem_of_error(error: Exception) -> Problem:
     """Return what to tell the caller. An unexpected error goes to the log only."""
     match error:
         case RequestRefused():
-            told = error.problem
+            problem = error.problem
         case BadInput():
-            told = _input(error)
+            problem = _input(error)
         case NotFound():
-            told = Problem("not-found", str(error))
+            problem = Problem("not-found", str(error))
         case NotAllowed():
-            told = Problem("forbidden", str(error))
+            problem = Problem("forbidden", str(error))
         case Conflict():
-            told = _conflict(error)
+            problem = _conflict(error)
         case StoreTrouble():
-            told = _store(error)
+            problem = _store(error)
         case _:
             _LOG.error("A request failed for a reason nobody foresaw.", exc_info=error)
             sentence = "Something broke that should not have; the log says what."
-            told = Problem("internal", sentence)
-    return told
+            problem = Problem("internal", sentence)
+    return problem
 
 
 def _input(error: BadInput) -> Problem:
@@ -135,14 +135,14 @@ def _store(error: StoreTrouble) -> Problem:
 
 def response(problem: Problem) -> Response:
     status, title = KINDS[problem.name]
-    told: JsonMap = {
+    content: JsonMap = {
         "type": URN + problem.name,
         "title": title,
         "status": status,
         "detail": problem.detail,
         **problem.more,
     }
-    text = json.dumps(told, ensure_ascii=False)
+    text = json.dumps(content, ensure_ascii=False)
     return Response(text, status, headers=dict(problem.headers), media_type=MEDIA_TYPE)
 
 

@@ -80,8 +80,8 @@ def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
 
 
 def _shown(call: Call, found: WaitingReview) -> JsonMap:
-    told = review_to_json(found, call.house.settings.deliver.undo)
-    return told if call.access.reads else review_receipt(told)
+    content = review_to_json(found, call.house.settings.deliver.undo)
+    return content if call.access.reads else review_receipt(content)
 
 
 def _cursor(call: Call) -> ReviewId | None:

@@ -66,9 +66,9 @@ async def find(call: Call) -> CallResult:
     like = call.text("like")
     if like is not None and like.strip():
         found = await call.house.recollection.like(like, limit)
-        return CallResult(_told([], alike=alike(found, call.view)))
+        return CallResult(_search_json([], alike=alike(found, call.view)))
     if line is None or not _words(line):
-        return CallResult(_told([]))
+        return CallResult(_search_json([]))
     asked = filters.typed(line, filters.context(call.house))
     page = await call.house.db.read(search.page, replace(asked, limit=limit))
     now, words = call.house.clock.now(), _words(asked.text or "")
@@ -80,17 +80,17 @@ async def find(call: Call) -> CallResult:
     )
     near = await call.house.recollection.finder.find(plain, limit) if plain else []
     undo = call.house.settings.deliver.undo
-    told = _told(
+    content = _search_json(
         [show(task, call.view) for task in page.tasks],
         more=page.next is not None,
         reviews=[review_to_json(each, undo) for each in others[0]],
         series=[{"id": each.id, "title": each.title} for each in others[1]],
         alike=alike([each for each in near if each.task.id not in shown], call.view),
     )
-    return CallResult(told)
+    return CallResult(content)
 
 
-def _told(tasks: list[Json], *, more: bool = False, **parts: list[Json]) -> JsonMap:
+def _search_json(tasks: list[Json], *, more: bool = False, **parts: list[Json]) -> JsonMap:
     none: JsonMap = {"reviews": [], "series": [], "alike": []}
     return {"tasks": tasks, "more": more, **none, **parts}
 

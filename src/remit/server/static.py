@@ -43,8 +43,8 @@ def packed(request: Request, response: Response) -> Response:
 
 def takes_gzip(request: Request) -> bool:
     """Whether the client accepts gzip."""
-    told = request.headers.get("accept-encoding", "").lower().replace(" ", "")
-    ways = dict(part.partition(";q=")[::2] for part in told.split(","))
+    encodings = request.headers.get("accept-encoding", "").lower().replace(" ", "")
+    ways = dict(part.partition(";q=")[::2] for part in encodings.split(","))
     # Without a weight it is accepted; with zero it is not.
     return ways.get("gzip", "0") not in ("0", "0.0", "0.00", "0.000")
 

@@ -49,16 +49,16 @@ async def attention(call: Call) -> CallResult:
 
 async def look(call: Call) -> CallResult:
     """Return a task with its latest events."""
-    version, told = await detail(call)
-    return CallResult(told, headers={"ETag": f'"{version}"'})
+    version, content = await detail(call)
+    return CallResult(content, headers={"ETag": f'"{version}"'})
 
 
 async def log(call: Call) -> CallResult:
     """Return a task's events, in order."""
     after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
     found = await call.house.db.read(_log, call.task_id, after, limit + 1)
-    told: list[Json] = [follow.record(event) for event in found[:limit]]
-    return CallResult({"log": told, "next": found[limit - 1].n if len(found) > limit else None})
+    rows: list[Json] = [follow.record(event) for event in found[:limit]]
+    return CallResult({"log": rows, "next": found[limit - 1].n if len(found) > limit else None})
 
 
 async def change(call: Call) -> CallResult:

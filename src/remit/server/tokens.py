@@ -27,13 +27,13 @@ from remit.store.secrets import Secrets, machine_ring
 
 
 async def listed(call: Call) -> CallResult:
-    told: list[Json] = [shape(token) for token in await call.callers.tokens()]
-    return CallResult({"tokens": told})
+    rows: list[Json] = [shape(token) for token in await call.callers.tokens()]
+    return CallResult({"tokens": rows})
 
 
 async def browsers(call: Call) -> CallResult:
-    told: list[Json] = [sign_in_to_json(each, call.key) for each in await call.callers.sign_ins()]
-    return CallResult({"signIns": told})
+    rows: list[Json] = [sign_in_to_json(each, call.key) for each in await call.callers.sign_ins()]
+    return CallResult({"signIns": rows})
 
 
 ROUTES: Final = (
@@ -83,13 +83,13 @@ async def look(call: Call) -> CallResult:
 
 async def enter(call: Call) -> CallResult:
     """Sign in with the token of this directory, or with the password."""
-    said = call.read(SignInToken)
-    after = _local(said.next)
-    if call.callers.is_owners(said.token):
+    form = call.read(SignInToken)
+    after = _local(form.next)
+    if call.callers.is_owners(form.token):
         if not call.at_pages:
             return _go_on(await call.callers.link(after))
         return _signed_in(call, await call.callers.new_sign_in(), after)
-    wrong = await _refused(call, said.token)
+    wrong = await _refused(call, form.token)
     if wrong:
         return _page(call, after, *wrong)
     return _signed_in(call, await call.callers.new_sign_in(), after)
@@ -157,8 +157,8 @@ def _local(address: str | None) -> str:
     """Return where to go next: always a path of ours."""
     found = address or "/"
     # Browsers read `//x` and `/\\x` as another host, and drop unprintable characters.
-    told = urlsplit(found) if found.isprintable() and "\\" not in found else None
-    plain = told is not None and not told.scheme and not told.netloc
+    parts = urlsplit(found) if found.isprintable() and "\\" not in found else None
+    plain = parts is not None and not parts.scheme and not parts.netloc
     is_ours = plain and found.startswith("/") and not found.startswith("//")
     return found if is_ours and not found.startswith("/sign-") else "/"
 

@@ -145,15 +145,15 @@ def _read_channel(name: str, value: object, where: str) -> ChannelSettings:
         raise BadInput(f"{where} must be a table with a kind.", field=name)
     kind = kinds().get(str(value.get("kind")))
     if kind is None:
-        said = f"kind is {value['kind']!r:.60}" if "kind" in value else "it has no kind"
-        raise BadInput(f"{where}: {said}; it may be {', '.join(kinds())}.", field="kind")
+        text = f"kind is {value['kind']!r:.60}" if "kind" in value else "it has no kind"
+        raise BadInput(f"{where}: {text}; it may be {', '.join(kinds())}.", field="kind")
     rest = {key: each for key, each in value.items() if key != "kind"}
     try:
         chosen = from_json(kind, cast("JsonMap", rest), IT)
     except BadInput as error:
-        said = str(error)
-        hint = "" if "has no field" not in said else f" Known: {_known_fields(kind)}."
-        raise BadInput(f"{where}: {said}{hint}", field=name) from None
+        text = str(error)
+        hint = "" if "has no field" not in text else f" Known: {_known_fields(kind)}."
+        raise BadInput(f"{where}: {text}{hint}", field=name) from None
     _check(chosen, where)
     return chosen
 
@@ -248,8 +248,8 @@ def check(notices: NoticeSettings, channels: Iterable[str]) -> None:
         raise BadInput(sentence, field="digest_over")
 
 
-def _check_known(key: str, said: Iterable[str], known: tuple[str, ...], right: str) -> None:
-    for word in said:
+def _check_known(key: str, names: Iterable[str], known: tuple[str, ...], right: str) -> None:
+    for word in names:
         if word not in known:
             sentence = f"{key} in [notices] has {word!r:.60}; it may be {right}{', '.join(known)}."
             raise BadInput(sentence, field=key)

@@ -54,7 +54,7 @@ def check_form(section: str, key: str, value: str, where: str) -> None:
 
 def _check_quiet(text: str, where: str) -> None:
     try:
-        QuietHours.of(text)
+        QuietHours.parse(text)
     except BadInput as bad:
         raise BadInput(f"quiet in {where}: {bad}", field="quiet") from None
 

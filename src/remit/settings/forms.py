@@ -76,21 +76,21 @@ class SettingField(Struct, frozen=True, kw_only=True):
     def required_secret(self) -> bool:
         return self.default is None and self.kind is FieldKind.SECRET and self.stored
 
-    def parse(self, said: object) -> object:
+    def parse(self, text: object) -> object:
         """Return what was typed as the file holds it; None: its default."""
-        if not isinstance(said, str):
-            return said
-        said = said.strip()
+        if not isinstance(text, str):
+            return text
+        text = text.strip()
         if self.kind is FieldKind.SWITCH:
-            return self._switch(said)
+            return self._switch(text)
         if self.kind is FieldKind.SET:
-            return _list(self.label, said)
-        return _PARSERS[self.kind](self.label, said) if said else None
+            return _list(self.label, text)
+        return _PARSERS[self.kind](self.label, text) if text else None
 
-    def _switch(self, said: str) -> bool:
-        if said.lower() not in _YES | _NO:
-            raise BadInput(f"{self.label} must be yes or no, not {said!r:.40}.", field=self.name)
-        return said.lower() in _YES
+    def _switch(self, text: str) -> bool:
+        if text.lower() not in _YES | _NO:
+            raise BadInput(f"{self.label} must be yes or no, not {text!r:.40}.", field=self.name)
+        return text.lower() in _YES
 
     def show(self, value: object) -> str:
         """Return a value as it is typed."""
@@ -105,23 +105,23 @@ class SettingField(Struct, frozen=True, kw_only=True):
         return str(value)
 
 
-def _number(label: str, said: str) -> int:
-    if not said.isdecimal():
-        raise BadInput(f"{label} must be a whole number, not {said!r:.40}.")
-    return int(said)
+def _number(label: str, text: str) -> int:
+    if not text.isdecimal():
+        raise BadInput(f"{label} must be a whole number, not {text!r:.40}.")
+    return int(text)
 
 
-def _list(_: str, said: str) -> list[str]:
-    return [each.strip() for each in said.split(",") if each.strip()]
+def _list(_: str, text: str) -> list[str]:
+    return [each.strip() for each in text.split(",") if each.strip()]
 
 
-def _pairs(_: str, said: str) -> dict[str, str]:
-    pairs = (line.partition("=") for line in said.splitlines() if line.strip())
+def _pairs(_: str, text: str) -> dict[str, str]:
+    pairs = (line.partition("=") for line in text.splitlines() if line.strip())
     return {name.strip(): value.strip() for name, _, value in pairs}
 
 
-def _text(_: str, said: str) -> str:
-    return said
+def _text(_: str, text: str) -> str:
+    return text
 
 
 _PARSERS: Final[Mapping[FieldKind, Callable[[str, str], object]]] = {
@@ -171,12 +171,12 @@ class SectionForm(Struct, frozen=True, kw_only=True):
             return ""
         return field.show(self.now.get(field.name, field.default))
 
-    def parse(self, said: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
+    def parse(self, fields: Mapping[str, object]) -> tuple[dict[str, object], dict[str, str]]:
         """Return the values for the file, and the secrets by their fields."""
         values: dict[str, object] = {}
         secrets: dict[str, str] = {}
         known = {field.name: field for field in self.fields}
-        for name, each in said.items():
+        for name, each in fields.items():
             field = known.get(name)
             if field is None:
                 values[name] = each  # the file's own check knows it, or refuses it by name
@@ -210,9 +210,9 @@ def form_for(section: str, settings: Settings, kind: str = "") -> SectionForm:
     if table in MANY:
         now = cast("Mapping[str, Struct]", getattr(settings, table)).get(name)
         fields = tuple(_fields(MANY[table], words))
-        said = structs.asdict(now) if now else {}
+        values = structs.asdict(now) if now else {}
         return SectionForm(
-            section=section, title=title, about=about, fields=fields, now=said, exists=bool(now)
+            section=section, title=title, about=about, fields=fields, now=values, exists=bool(now)
         )
     part = settings if table == YOU else cast("Struct", getattr(settings, table))
     fields = tuple(_fields(type(part), words))
@@ -294,14 +294,14 @@ def _fields(kind: type[Struct], words: Mapping[str, object]) -> Iterator[Setting
     labelled = asked or {name: (name.replace("_", " ").capitalize(), "") for name in known}
     choices = cast("Mapping[str, Mapping[str, str]]", words.get("choices") or {})
     secrets = cast("Sequence[str]", words.get("secrets") or ())
-    for name, (label, said) in labelled.items():
+    for name, (label, label_text) in labelled.items():
         default = known.get(name)
         one = FieldKind.SET if isinstance(default, tuple) else FieldKind.CHOICE
         fixed = FieldKind.SECRET if name in secrets else one if name in choices else None
         yield SettingField(
             name=name,
             label=label,
-            help=said,
+            help=label_text,
             kind=fixed or _kind_of(name, default, str(kind.__annotations__.get(name))),
             default=default,
             choices=choices.get(name, {}),
@@ -319,8 +319,8 @@ def _kind_of(name: str, default: object, annotation: str) -> FieldKind:
 
 def _defaults(kind: type[Struct]) -> dict[str, object]:
     """Return the default of each field; None if it must be said."""
-    names, said = kind.__struct_fields__, kind.__struct_defaults__
-    every = (NODEFAULT,) * (len(names) - len(said)) + said
+    names, defaults = kind.__struct_fields__, kind.__struct_defaults__
+    every = (NODEFAULT,) * (len(names) - len(defaults)) + defaults
     return {
         name: None if each is NODEFAULT else getattr(each, "factory", lambda each=each: each)()
         for name, each in zip(names, every, strict=True)

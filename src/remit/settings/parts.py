@@ -107,7 +107,7 @@ class DeliverSettings(Struct, frozen=True):
 
     @property
     def quiet_hours(self) -> QuietHours | None:
-        return QuietHours.of(self.quiet) if self.quiet else None
+        return QuietHours.parse(self.quiet) if self.quiet else None
 
 
 class ScheduleSettings(Struct, frozen=True):
@@ -260,8 +260,8 @@ def furnish(home: Path) -> None:
     if path.exists():
         return
     path.parent.mkdir(mode=0o700, exist_ok=True)
-    told = (Path(__file__).parents[1] / "plan" / _PACKAGED).read_text(encoding="utf-8")
-    write_atomic(path, told)
+    rules = (Path(__file__).parents[1] / "plan" / _PACKAGED).read_text(encoding="utf-8")
+    write_atomic(path, rules)
 
 
 T = TypeVar("T", bound=Struct)
@@ -298,10 +298,10 @@ class SettingsTable(Struct, Generic[T], frozen=True):
         try:
             found = from_json(self.kind, cast("JsonMap", dict(value)), IT)
         except BadInput as error:
-            said = str(error)
+            words = str(error)
             known = ", ".join(self.kind.__struct_fields__)
-            hint = f" Known: {known}." if "has no field" in said else ""
-            raise BadInput(f"{where}: {said}{hint}", field=name) from None
+            hint = f" Known: {known}." if "has no field" in words else ""
+            raise BadInput(f"{where}: {words}{hint}", field=name) from None
         for holds, sentence in self.wrong(found):
             if holds:
                 raise BadInput(f"{where}: {sentence}.", field=name)

@@ -41,8 +41,8 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
     def argvs(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
         """The commands of each activity, as arguments."""
         return {
-            name: tuple(tuple(cast("list[str]", each)) for each in _command_list(said))
-            for name, said in self.commands.items()
+            name: tuple(tuple(cast("list[str]", each)) for each in _command_list(command))
+            for name, command in self.commands.items()
         }
 
     @property
@@ -69,14 +69,16 @@ def _wrong(found: ProjectSettings) -> tuple[tuple[bool, str], ...]:
     )
 
 
-def _command_list(said: Json) -> list[Json]:
+def _command_list(content: Json) -> list[Json]:
     """The commands in a setting: it is one, or a list of several."""
-    several = isinstance(said, list) and said and all(isinstance(each, list) for each in said)
-    return cast("list[Json]", said) if several else [said]
+    several = (
+        isinstance(content, list) and content and all(isinstance(each, list) for each in content)
+    )
+    return cast("list[Json]", content) if several else [content]
 
 
-def _are_commands(said: Json) -> bool:
-    return all(map(_is_argv, _command_list(said)))
+def _are_commands(content: Json) -> bool:
+    return all(map(_is_argv, _command_list(content)))
 
 
 def _is_argv(words: Json) -> bool:

@@ -47,16 +47,16 @@ class SectionStore(Struct, frozen=True):
         return load_home(self.home)
 
     def change(
-        self, section: str, said: Mapping[str, object], key_names: Mapping[str, str] | None = None
+        self, section: str, fields: Mapping[str, object], key_names: Mapping[str, str] | None = None
     ) -> SectionForm:
         """Write what was said of a section; what is not said stays as it is.
 
         `key_names` has the secret's name for a field that is not in the file.
         """
-        form = form_for(section, self.settings(), str(said.get("kind") or ""))
+        form = form_for(section, self.settings(), str(fields.get("kind") or ""))
         if "." in section:
             _check_name(form.name)
-        values, given = form.parse(said)
+        values, given = form.parse(fields)
         named = {each.name: self._secret_name(form, each, given) for each in _secrets(form)}
         stored = {each.name for each in form.fields if each.stored}
         values |= {name: secret for name, secret in named.items() if secret and name in stored}
@@ -137,7 +137,7 @@ def told_there(settings: Settings, section: str) -> dict[str, dict[str, object]]
     if table != CHANNELS:
         return {}
     ways = {each: getattr(settings.notices, each) for each in ("question", "failed", "lost")}
-    return {"notices": {kind: [*dict.fromkeys((*said, name))] for kind, said in ways.items()}}
+    return {"notices": {kind: [*dict.fromkeys((*value, name))] for kind, value in ways.items()}}
 
 
 def _secrets(form: SectionForm) -> tuple[SettingField, ...]:
@@ -158,10 +158,10 @@ def _without(text: str, form: SectionForm) -> str:
     if not form.section.startswith(f"{CHANNELS}."):
         return text
     text = toml_edit.remove_table(text, f"doors.{form.name}")
-    told = tomllib.loads(text).get("notices", {})
+    notices = tomllib.loads(text).get("notices", {})
     named = {
         kind: [way for way in ways if way != form.name]
-        for kind, ways in told.items()
+        for kind, ways in notices.items()
         if isinstance(ways, list) and form.name in ways
     }
     return toml_edit.set_values(text, {"notices": named}) if named else text

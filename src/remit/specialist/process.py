@@ -126,8 +126,8 @@ class CommandSpecialist:
             return SpecialistClaim(out)
         output = f"{out}\n{err}"
         outcome = AttemptOutcome.TIMEOUT if code is None else failures.sort(output)
-        said = err if err.strip() else out
-        why = programs.describe_failure(self.name, programs.describe_exit(code, limit), said)
+        text = err if err.strip() else out
+        why = programs.describe_failure(self.name, programs.describe_exit(code, limit), text)
         return SpecialistClaim(out, outcome, error=why)
 
 

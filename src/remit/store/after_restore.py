@@ -55,28 +55,28 @@ def hold(
     tx: Tx, task: Task, said_at: datetime | None = None, others: RestoredSlots | None = None
 ) -> bool:
     """Ask before a new task begins, if its request is older than the restore."""
-    came, at = said_at or _planned(task), restored_at(tx)
-    if at is None or came is None or came > at:
+    arrived, at = said_at or _planned(task), restored_at(tx)
+    if at is None or arrived is None or arrived > at:
         return False
-    ask(tx, task, others or RestoredSlots(came, 1), task.created_at)
+    ask(tx, task, others or RestoredSlots(arrived, 1), task.created_at)
     return True
 
 
 def ask(tx: Tx, task: Task, slots: RestoredSlots, now: datetime) -> None:
     """Open the question whether a task that has not begun shall run."""
     saved = _meta(tx, _BACKUP_AT)
-    backup = f"the backup of {_told(saved)}" if saved else "a backup"
+    backup = f"the backup of {_utc_text(saved)}" if saved else "a backup"
     last = _planned(task) or slots.first
-    times = f"{slots.count} times since {_told(slots.first)}, last" if slots.count > 1 else ""
+    times = f"{slots.count} times since {_utc_text(slots.first)}, last" if slots.count > 1 else ""
     question = (
-        f"Since {backup}, which was restored, this was due {times or 'at'} {_told(last)}."
+        f"Since {backup}, which was restored, this was due {times or 'at'} {_utc_text(last)}."
         if task.slot is not None
         else f"This came in between {backup} and its restore."
     )
     review = Review(
         id=_id_of(task, now),
         task_id=task.id,
-        key=f"{RESTORED}:{_told(restored_at(tx) or now)}",
+        key=f"{RESTORED}:{_utc_text(restored_at(tx) or now)}",
         reason=Reason.APPROVAL,
         question=f"{question} It may have been done already. Run it once now?",
         about=RESTORED,
@@ -113,7 +113,7 @@ def _meta(tx: Tx, key: str) -> datetime | None:
     return moment(found) if found else None
 
 
-def _told(at: datetime) -> str:
+def _utc_text(at: datetime) -> str:
     return f"{at:%Y-%m-%d %H:%M} UTC"
 
 

@@ -36,8 +36,8 @@ def complaints(tx: Tx, *, whole: bool = True) -> Iterator[str]:
 
 def _gaps(tx: Tx) -> Iterator[str]:
     for row in tx.all("audit_gaps"):
-        told = f"the journal has {row['found']!s}, up to number {row['last']!s}"
-        yield f"Task {row['id']!s} counts {row['events']!s} events; {told}."
+        text = f"the journal has {row['found']!s}, up to number {row['last']!s}"
+        yield f"Task {row['id']!s} counts {row['events']!s} events; {text}."
 
 
 def _contradictions(tx: Tx) -> Iterator[str]:
@@ -108,40 +108,40 @@ class _Send(Struct):
 
 
 def _misplaced(parcel: Row, sends: Mapping[Cell, _Send]) -> Iterator[str]:
-    told = sends.get(parcel["id"], _Send())
-    if parcel["status"] != told.status:
+    send = sends.get(parcel["id"], _Send())
+    if parcel["status"] != send.status:
         is_now = f"{parcel['status']!s}"
-        yield f"Delivery {parcel['id']!s} is {is_now}, but the journal says {told.status}."
-    if parcel["receipt"] != told.receipt:
+        yield f"Delivery {parcel['id']!s} is {is_now}, but the journal says {send.status}."
+    if parcel["receipt"] != send.receipt:
         yield f"The receipt of delivery {parcel['id']!s} is not what came back."
     body = sha256(str(parcel["body"]).encode()).hex()
-    if told.digest not in (None, body):
+    if send.digest not in (None, body):
         yield f"The text of delivery {parcel['id']!s} is not what was sent."
 
 
 def _sends(tx: Tx, tasks: Sequence[Cell], restores: Sequence[Row]) -> dict[Cell, _Send]:
     """Read the journal of some tasks again and follow each of their deliveries."""
-    told: dict[Cell, _Send] = {}
+    sends: dict[Cell, _Send] = {}
     found = tx.all("audit_sends", {"tasks": json.dumps(tasks)})
     for row in sorted([*found, *restores], key=lambda row: rows.number(row["seq"])):
         data: dict[str, str] = json.loads(str(row["data"]))
         match row["kind"]:
             case EventKind.DELIVERY_CLAIMED:
-                told[data["delivery"]] = _Send("sending", data["sha256"])
+                sends[data["delivery"]] = _Send("sending", data["sha256"])
             case EventKind.DELIVERY_SETTLED if "late" not in data:
-                send = told.setdefault(data["delivery"], _Send())
+                send = sends.setdefault(data["delivery"], _Send())
                 send.status = STATUS_AFTER_ANSWER[data["answer"]]
                 send.digest = data.get("sha256", send.digest)
                 send.receipt = data.get("receipt", send.receipt)
-            case EventKind.REVIEW_DECIDED if row["about"] in told:
-                send = told[row["about"]]
+            case EventKind.REVIEW_DECIDED if row["about"] in sends:
+                send = sends[row["about"]]
                 send.status = STATUS_AFTER_DECISION.get(data["answer"], send.status)
             case EventKind.STORE_RESTORED:
-                for send in told.values():
+                for send in sends.values():
                     send.status = "unknown" if send.status == "sending" else send.status
             case _:
                 pass  # late evidence, or a question about something else
-    return told
+    return sends
 
 
 _PLANNED: Final = ("id", "channel", "recipient", "content")

@@ -38,7 +38,7 @@ class SignIn(Struct, frozen=True, kw_only=True):
 
 def add_token(tx: Tx, token: ApiToken, digest: bytes) -> ApiToken:
     """Store a new token; a name already in use is refused."""
-    told: Params = {
+    values: Params = {
         "id": token.id,
         "name": token.name,
         "agent": int(token.agent),
@@ -47,7 +47,7 @@ def add_token(tx: Tx, token: ApiToken, digest: bytes) -> ApiToken:
         "now": rows.ms(token.created_at),
         "expires_at": rows.millis(token.expires_at),
     }
-    if not tx.run("insert_token", told):
+    if not tx.run("insert_token", values):
         sentence = f"There is a token called {token.name!r}; revoke it, or choose another name."
         raise Conflict(sentence)
     return token
@@ -93,13 +93,13 @@ def exchange(tx: Tx, code: bytes, sign_in: SignIn, digest: bytes) -> bool:
 
 
 def add_sign_in(tx: Tx, sign_in: SignIn, digest: bytes) -> None:
-    told: Params = {
+    values: Params = {
         "id": sign_in.id,
         "hash": digest,
         "now": rows.ms(sign_in.created_at),
         "expires_at": rows.ms(sign_in.expires_at),
     }
-    tx.run("insert_sign_in", told)
+    tx.run("insert_sign_in", values)
 
 
 def sign_ins(tx: Tx, now: datetime) -> list[SignIn]:

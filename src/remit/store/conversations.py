@@ -79,27 +79,31 @@ def remove(tx: Tx, ident: ConversationId, now: datetime) -> None:
 
 
 def say(
-    tx: Tx, ident: ConversationId, said: NewTurnRecord, now: datetime, *, owed: bool = False
+    tx: Tx, ident: ConversationId, record: NewTurnRecord, now: datetime, *, owed: bool = False
 ) -> Turn:
     """Add a turn with its event; under a key that was used before, return that turn."""
-    before = tx.one("get_turn_by_key", {"key": said.key}) if said.key else None
+    before = tx.one("get_turn_by_key", {"key": record.key}) if record.key else None
     if before is not None:
         return _with_refs(tx, [before])[0]
-    return _add(tx, ident, said, now, owed=owed)
+    return _add(tx, ident, record, now, owed=owed)
 
 
-def answer(tx: Tx, turn: Turn, said: NewTurnRecord, now: datetime) -> Turn | None:
+def answer(tx: Tx, turn: Turn, record: NewTurnRecord, now: datetime) -> Turn | None:
     """Answer a turn of the owner, once; None if it was answered before."""
     place: Params = {"conversation": turn.conversation_id, "n": turn.n}
     if not tx.run("mark_turn_answered", place):
         return None
-    return _add(tx, turn.conversation_id, said, now, answers=turn.n)
+    return _add(tx, turn.conversation_id, record, now, answers=turn.n)
 
 
-def mean(tx: Tx, turn: Turn, meant: JsonMap) -> None:
+def mean(tx: Tx, turn: Turn, intent: JsonMap) -> None:
     """Store the intent of a turn before it is executed; it never changes after that."""
-    told: Params = {"conversation": turn.conversation_id, "n": turn.n, "meant": stored_text(meant)}
-    tx.run("set_turn_meaning", told)
+    values: Params = {
+        "conversation": turn.conversation_id,
+        "n": turn.n,
+        "meant": stored_text(intent),
+    }
+    tx.run("set_turn_meaning", values)
 
 
 def owed(tx: Tx) -> list[Turn]:
@@ -124,7 +128,7 @@ def turns(tx: Tx, ident: ConversationId, before: int = 0, limit: int = 50) -> li
 def _add(
     tx: Tx,
     ident: ConversationId,
-    said: NewTurnRecord,
+    record: NewTurnRecord,
     now: datetime,
     *,
     owed: bool = False,
@@ -133,49 +137,49 @@ def _add(
     row = tx.one("touch_conversation", {"id": ident, "now": rows.ms(now)})
     if row is None:
         raise NotFound("conversation", ident)
-    n, first = rows.number(row["n"]), said.task_refs[0] if said.task_refs else None
+    n, first = rows.number(row["n"]), record.task_refs[0] if record.task_refs else None
     tx.run(
         "append_turn",
         {
             "conversation": ident,
             "n": n,
-            "role": said.role.value,
-            "content": said.content,
+            "role": record.role.value,
+            "content": record.content,
             "now": rows.ms(now),
             "task": first.task_id if first else None,
             "action": first.action.value if first else None,
-            "channel": said.channel,
-            "key": said.key,
+            "channel": record.channel,
+            "key": record.key,
             "answers": answers,
             "owed": owed,
-            "details": _details(said),
+            "details": _details(record),
         },
     )
-    for ref in said.task_refs[1:]:
-        told: Params = {
+    for ref in record.task_refs[1:]:
+        values: Params = {
             "conversation": ident,
             "n": n,
             "task": ref.task_id,
             "action": ref.action.value,
         }
-        tx.run("insert_mention", told)
-    events.append(tx, None, 0, _event(ident, n, said), now)
+        tx.run("insert_mention", values)
+    events.append(tx, None, 0, _event(ident, n, record), now)
     return turn(tx, ident, n)
 
 
-def _event(ident: ConversationId, n: int, said: NewTurnRecord) -> NewEvent:
-    about: list[Json] = [ref.task_id for ref in said.task_refs]
-    data: JsonMap = {"conversation": ident, "turn": n, "role": said.role.value, "tasks": about}
-    return NewEvent(EventKind.TURN_SAID, _ACTORS[said.role], data)
+def _event(ident: ConversationId, n: int, record: NewTurnRecord) -> NewEvent:
+    about: list[Json] = [ref.task_id for ref in record.task_refs]
+    data: JsonMap = {"conversation": ident, "turn": n, "role": record.role.value, "tasks": about}
+    return NewEvent(EventKind.TURN_SAID, _ACTORS[record.role], data)
 
 
-def _details(said: NewTurnRecord) -> str:
+def _details(record: NewTurnRecord) -> str:
     kept: JsonMap = {
-        "about": said.about,
-        "receipt": said.receipt,
-        "asks": said.asks,
-        "context": said.context,
-        "notes": to_json(said.notes),
+        "about": record.about,
+        "receipt": record.receipt,
+        "asks": record.asks,
+        "context": record.context,
+        "notes": to_json(record.notes),
     }
     return stored_text({name: value for name, value in kept.items() if value})
 
@@ -267,12 +271,12 @@ def tell(
     A missing conversation is created; a deleted one gets nothing.
     """
     spoken: list[Turn] = []
-    for place, said in news:
-        if tx.one("get_turn_by_key", {"key": said.key}) is not None:
+    for place, line in news:
+        if tx.one("get_turn_by_key", {"key": line.key}) is not None:
             continue
         tx.run("begin_conversation", _begun(place))
         if tx.one("get_conversation", {"id": place.id}) is not None:
-            spoken.append(say(tx, place.id, said, now))
+            spoken.append(say(tx, place.id, line, now))
     meta.put(tx, _TOLD, str(max(upto, told_upto(tx))))
     return spoken
 

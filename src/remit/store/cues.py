@@ -83,7 +83,7 @@ def come(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: dateti
     """Store a cue once and return its state; `day` is when the owner's day began."""
     known = tx.one("get_inbound", {"ref": arrival.ref})
     if known is not None and known["fate"] is not None:
-        return _kept(known)
+        return _stored_cue(known)
     fate, why = arrival.fate, arrival.why
     over = _over(tx, arrival, caps, now, day) if fate is CueFate.WAITING else None
     if over is not None:
@@ -120,12 +120,12 @@ def settle(
 
 def waiting(tx: Tx, most: int = 1000) -> list[StoredCue]:
     """Return the cues that were stored but never started, oldest first."""
-    return [_kept(row) for row in tx.all("list_waiting_cues", {"most": most})]
+    return [_stored_cue(row) for row in tx.all("list_waiting_cues", {"most": most})]
 
 
 def latest(tx: Tx, most: int = 50) -> list[StoredCue]:
     """Return the latest cues, newest first."""
-    return [_kept(row) for row in tx.all("list_cues", {"most": most})]
+    return [_stored_cue(row) for row in tx.all("list_cues", {"most": most})]
 
 
 def tally(tx: Tx, since: datetime) -> dict[str, dict[CueFate, int]]:
@@ -155,15 +155,15 @@ def mark(tx: Tx, door: str) -> JsonMap:
     return found
 
 
-def keep_mark(tx: Tx, door: str, said: JsonMap) -> None:
-    meta.put(tx, _MARK + door, stored_text(said))
+def keep_mark(tx: Tx, door: str, new_mark: JsonMap) -> None:
+    meta.put(tx, _MARK + door, stored_text(new_mark))
 
 
 def mark_restored(tx: Tx, now: datetime) -> None:
     """Mark every door: what comes next may have come before the restore."""
     for door, text in meta.starting_with(tx, _MARK).items():
-        said: JsonMap = json.loads(text)
-        keep_mark(tx, door, said | {RESTORED: stamp(now)})
+        details: JsonMap = json.loads(text)
+        keep_mark(tx, door, details | {RESTORED: stamp(now)})
 
 
 def _over(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: datetime) -> str | None:
@@ -206,7 +206,7 @@ def _number(tx: Tx, query: str, asked: Params) -> int:
 def _found(tx: Tx, ref: str) -> StoredCue:
     row = tx.one("get_inbound", {"ref": ref})
     assert row is not None  # noqa: S101 - it was kept one line above
-    return _kept(row)
+    return _stored_cue(row)
 
 
 def _with_files(known: Row, arrival: Arrival) -> JsonMap:
@@ -216,7 +216,7 @@ def _with_files(known: Row, arrival: Arrival) -> JsonMap:
     return body | {ATTACHMENTS: files} if files else body
 
 
-def _kept(row: Row) -> StoredCue:
+def _stored_cue(row: Row) -> StoredCue:
     return StoredCue(
         ref=str(row["ref"]),
         door=str(row["channel"]),

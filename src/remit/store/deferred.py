@@ -91,8 +91,8 @@ def settle(
     if not new or task.verdict is None:
         return False
     found: JsonMap = {each.activity: each.result.value for each in new.values()}
-    told: JsonMap = {"what": LATER, **about, "found": found}
-    _write(tx, task, settled(task.verdict, new, now), told, now)
+    details: JsonMap = {"what": LATER, **about, "found": found}
+    _write(tx, task, settled(task.verdict, new, now), details, now)
     return True
 
 
@@ -108,12 +108,12 @@ def drop(tx: Tx, task: Task, now: datetime) -> None:
     _write(tx, task, dropped(verdict, UNMERGED), {"what": NEVER}, now)
 
 
-def _write(tx: Tx, task: Task, verdict: Verdict, told: JsonMap, now: datetime) -> None:
+def _write(tx: Tx, task: Task, verdict: Verdict, details: JsonMap, now: datetime) -> None:
     text = stored_text(to_json(verdict))
     found: dict[str, str | int] = {"verdict": text, "unproven": int(not verdict.passed)}
     row = tx.one("settle_verdict", {"id": task.id, **found, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - it has ended, and is never taken away
-    data: JsonMap = {**told, "overall": verdict.overall.value}
+    data: JsonMap = {**details, "overall": verdict.overall.value}
     entry = NewEvent(EventKind.TASK_UPDATED, Actor.VERIFIER, data)
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
 

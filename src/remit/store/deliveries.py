@@ -43,8 +43,8 @@ def claim_send(
 ) -> int:
     """Record durably that a send is about to begin; return the attempt's number."""
     place = _hold(tx, lease, now)
-    told = {"id": delivery.id, "body": body, "digest": digest, "address": delivery.address}
-    if not tx.run("claim_delivery", told):
+    values = {"id": delivery.id, "body": body, "digest": digest, "address": delivery.address}
+    if not tx.run("claim_delivery", values):
         raise LeaseLost(lease.task_id, lease.number)
     attempt = {"id": delivery.id, "lease": lease.number, "digest": digest, "now": rows.ms(now)}
     row = tx.one("insert_attempt", attempt)
@@ -79,8 +79,8 @@ def settle_send(
     key = {"id": delivery.id, "n": attempt, "lease": lease.number, "now": rows.ms(now)}
     tx.run("answer_attempt", key | {"answer": word, "note": note})
     receipt = answer.ref if isinstance(answer, Accepted) else None
-    told = {"id": delivery.id, "to": status, "why": note, "receipt": receipt, "now": rows.ms(now)}
-    settled = tx.run("settle_delivery", told | {"lease": lease.number, "task": lease.task_id})
+    values = {"id": delivery.id, "to": status, "why": note, "receipt": receipt, "now": rows.ms(now)}
+    settled = tx.run("settle_delivery", values | {"lease": lease.number, "task": lease.task_id})
     data: dict[str, Json] = {"delivery": delivery.id, "answer": word, "note": note}
     if receipt is not None:
         data["receipt"] = receipt
@@ -96,8 +96,12 @@ def _keep_late_answer(
 ) -> None:
     """Keep what a channel told a worker that was replaced meanwhile: it settles the doubt."""
     if tx.shared and isinstance(answer, Accepted):
-        said = ProviderReport(ref=answer.ref, arrived=True)
-        kept: Params = {"id": delivery_id, "reported": stored_text(to_json(said)), "arrived": True}
+        provider_report = ProviderReport(ref=answer.ref, arrived=True)
+        kept: Params = {
+            "id": delivery_id,
+            "reported": stored_text(to_json(provider_report)),
+            "arrived": True,
+        }
         tx.run("report_delivery", kept)
         tx.run("wake_task", {"id": task_id, "now": rows.ms(now)})
 
@@ -113,8 +117,8 @@ class DashboardPost(Struct, frozen=True):
 def post(tx: Tx, lease: Lease, post: DashboardPost, now: datetime) -> None:
     """Deliver by writing it down: on the dashboard, sent and kept are one transaction."""
     place, id_ = _hold(tx, lease, now), post.delivery.id
-    told = {"id": id_, "body": post.body, "digest": post.digest, "now": rows.ms(now)}
-    if not tx.run("post_delivery", told):
+    values = {"id": id_, "body": post.body, "digest": post.digest, "now": rows.ms(now)}
+    if not tx.run("post_delivery", values):
         raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {"delivery": id_, "answer": "accepted", "sha256": post.digest}
     data["receipt"] = "dashboard"
@@ -145,9 +149,9 @@ def split(
     """Split one delivery into several rows, each with the text it will send."""
     place = _hold(tx, lease, now)
     for part, (part_id, body) in enumerate(parts):
-        told: dict[str, str | int | None] = {"id": part_id, "of": delivery.id, "part": part}
-        told |= {"parts": len(parts), "body": body, "address": delivery.address}
-        if not tx.run("split_delivery", told):
+        values: dict[str, str | int | None] = {"id": part_id, "of": delivery.id, "part": part}
+        values |= {"parts": len(parts), "body": body, "address": delivery.address}
+        if not tx.run("split_delivery", values):
             raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {
         "delivery": delivery.id,
@@ -177,26 +181,29 @@ def sends(tx: Tx, delivery: Delivery) -> SendHistory:
     )
 
 
-def report(tx: Tx, came: DeliveryReport, now: datetime) -> TaskId | None:
+def report(tx: Tx, incoming: DeliveryReport, now: datetime) -> TaskId | None:
     """Store a provider's later report; return the task that can continue with it.
 
     An open question stays the owner's: the report is shown as evidence. A settled delivery stays as
     it is. A report counts only for its own channel, because its signature proves nothing about
     another.
     """
-    meant: Params = {"key": came.key, "ref": came.said.ref, "channel": came.channel}
-    row = tx.one("find_delivery", meant)
+    values: Params = {"key": incoming.key, "ref": incoming.said.ref, "channel": incoming.channel}
+    row = tx.one("find_delivery", values)
     if row is None:
         return None
     task_id, delivery_id = TaskId(str(row["task_id"])), str(row["id"])
-    kept: dict[str, str | int] = {"id": delivery_id, "reported": stored_text(to_json(came.said))}
-    fresh = tx.run("report_delivery", kept | {"arrived": came.said.arrived}) == 1
-    if not fresh and came.said.arrived:
+    kept: dict[str, str | int] = {
+        "id": delivery_id,
+        "reported": stored_text(to_json(incoming.said)),
+    }
+    fresh = tx.run("report_delivery", kept | {"arrived": incoming.said.arrived}) == 1
+    if not fresh and incoming.said.arrived:
         return None  # known to have arrived; providers repeat this
     if row["status"] == "unknown":
-        tx.run("add_review_evidence", {"about": delivery_id, "said": _evidence(came.said)})
-    word, _, note = _words(came.said.answer)
-    data: dict[str, Json] = {"delivery": delivery_id, "answer": word, "ref": came.said.ref}
+        tx.run("add_review_evidence", {"about": delivery_id, "said": _evidence(incoming.said)})
+    word, _, note = _words(incoming.said.answer)
+    data: dict[str, Json] = {"delivery": delivery_id, "answer": word, "ref": incoming.said.ref}
     data |= {"note": note} if note else {}
     _tell(tx, task_id, _note(tx, task_id, now), EventKind.DELIVERY_REPORTED, data, now)
     woken = fresh and tx.run("wake_task", {"id": task_id, "now": rows.ms(now)})
@@ -205,14 +212,14 @@ def report(tx: Tx, came: DeliveryReport, now: datetime) -> TaskId | None:
 
 def _cleared(tx: Tx, delivery_id: str, answer: Found, now: datetime) -> bool:
     _, status, why = _words(answer)
-    told: Params = {
+    values: Params = {
         "id": delivery_id,
         "to": status,
         "why": why,
         "receipt": answer.ref if isinstance(answer, Accepted) else None,
         "now": rows.ms(now),
     }
-    return tx.run("resolve_delivery", told) == 1
+    return tx.run("resolve_delivery", values) == 1
 
 
 def _tell_cleared(
@@ -225,9 +232,9 @@ def _tell_cleared(
     _tell(tx, task_id, place, EventKind.DELIVERY_SETTLED, data, now)
 
 
-def _evidence(said: ProviderReport) -> str:
-    what = "it arrived" if said.arrived else f"it did not arrive: {said.why}"
-    return f"\n\nThe provider reports meanwhile: {what} ({said.ref})."
+def _evidence(provider_report: ProviderReport) -> str:
+    what = "it arrived" if provider_report.arrived else f"it did not arrive: {provider_report.why}"
+    return f"\n\nThe provider reports meanwhile: {what} ({provider_report.ref})."
 
 
 def of_task(tx: Tx, task_id: TaskId) -> tuple[Delivery, ...]:

@@ -77,8 +77,8 @@ def readdress(tx: Tx, review_id: ReviewId, to: Delivery, by: str, now: datetime)
 
 def _changed(task: Task, change: Edit) -> Task:
     check_moment(change.scheduled_for, "scheduled_for")
-    said = asdict(change)
-    changed = replace(task, **{name: value for name, value in said.items() if value is not None})
+    fields = asdict(change)
+    changed = replace(task, **{name: value for name, value in fields.items() if value is not None})
     if change.scheduled_for is not None:
         changed = replace(changed, type=TaskType.SCHEDULED)
     return replace(changed, rule=_OWNERS) if change.priority else changed

@@ -145,7 +145,7 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
     pragma = "integrity_check" if small else "quick_check"
     try:
         rows = connection.execute(f"PRAGMA {pragma}(3)").fetchall()
-        found = [said for row in rows if (said := next(iter(row.values()))) != "ok"]
+        found = [result for row in rows if (result := next(iter(row.values()))) != "ok"]
         if not found and _schema(connection) != _schema_of(version(connection)):
             found = ["its tables are not as they were made"]
         if not found:
@@ -251,5 +251,9 @@ def _meaning(path: Path, error: sqlite3.Error | UnicodeError) -> RemitError:
 
     Python cannot decode SQLite's message about a schema that is no longer text.
     """
-    said = trouble(path, error) if isinstance(error, sqlite3.Error) else None
-    return said if isinstance(said, StoreBusy | StoreFull) else StoreCorrupt(str(path), str(error))
+    sentence = trouble(path, error) if isinstance(error, sqlite3.Error) else None
+    return (
+        sentence
+        if isinstance(sentence, StoreBusy | StoreFull)
+        else StoreCorrupt(str(path), str(error))
+    )

@@ -32,16 +32,16 @@ class InboundMessage(Struct, frozen=True):
     ] = ()  # refs of stronger reports: if one came before, this is ignored
 
 
-def take(tx: Tx, came: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
+def take(tx: Tx, messages: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
     """Store all items and apply their reports; return the tasks that can continue."""
     woken: list[TaskId] = []
-    for each in came:
-        said = min(each.said_at or now, now)  # a clock that is ahead must not extend a window
+    for each in messages:
+        said_at = min(each.said_at or now, now)  # a clock that is ahead must not extend a window
         kept: Params = {
             "ref": each.ref,
             "channel": each.channel,
             "sender": each.sender,
-            "said": rows.ms(said),
+            "said": rows.ms(said_at),
             "heard": rows.ms(now),
             "body": stored_text(each.body),
         }

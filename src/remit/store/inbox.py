@@ -120,10 +120,10 @@ def put_off(tx: Tx, review_id: ReviewId, until: datetime, now: datetime) -> Revi
     review = reviews.get(tx, review_id)
     reviews.refuse_decided(review)
     tx.run("put_off_review", {"id": review_id, "until": rows.ms(until)})
-    told: dict[str, Json] = {"what": "put off", "review": review_id, "until": stamp(until)}
+    details: dict[str, Json] = {"what": "put off", "review": review_id, "until": stamp(until)}
     row = tx.one("record_task_event", {"id": review.task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - reviews belong to tasks that are there
-    entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, told)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, details)
     events.append(tx, review.task_id, rows.number(row["events"]), entry, now)
     return reviews.get(tx, review_id)
 

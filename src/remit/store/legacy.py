@@ -143,9 +143,9 @@ def _recognise(old: Path, source: sqlite3.Connection) -> None:
         missing = [name for name in layout.needed if not known.intersection(layout.columns[name])]
         if table and missing:
             raise StoreForeign(str(old), f"its {table} have no column for {', '.join(missing)}")
-    said = [next(iter(row.values())) for row in source.execute("PRAGMA integrity_check(1)")]
-    if said != ["ok"]:
-        raise StoreForeign(str(old), f"it is damaged: {said[0]}")
+    results = [next(iter(row.values())) for row in source.execute("PRAGMA integrity_check(1)")]
+    if results != ["ok"]:
+        raise StoreForeign(str(old), f"it is damaged: {results[0]}")
 
 
 def _keep(old: Path, source: sqlite3.Connection, folder: Path) -> Path:
@@ -164,11 +164,11 @@ def _keep(old: Path, source: sqlite3.Connection, folder: Path) -> Path:
 def _read(source: sqlite3.Connection, layout: _Layout) -> Iterator[_Found]:
     table = _table(source, layout)
     for row in source.execute(f'SELECT * FROM "{table}"') if table else ():  # noqa: S608
-        rest, told = dict(row), dict[str, Cell]()
+        rest, cells = dict(row), dict[str, Cell]()
         for ours, theirs in layout.columns.items():
             named = next((name for name in theirs if name in rest), None)
-            told[ours] = rest.pop(named) if named else None
-        yield _Found(told, {name: _text(cell) for name, cell in rest.items() if cell is not None})
+            cells[ours] = rest.pop(named) if named else None
+        yield _Found(cells, {name: _text(cell) for name, cell in rest.items() if cell is not None})
 
 
 def _table(source: sqlite3.Connection, layout: _Layout) -> str | None:
@@ -200,12 +200,12 @@ def _carry_task(tx: Tx, found: _Found, last: datetime) -> TaskId:
 
 
 def _task(found: _Found, last: datetime) -> Task:
-    created, ident, told = found.at("created_at") or last, found.text("id"), found.told
+    created, ident, cells = found.at("created_at") or last, found.text("id"), found.told
     text, scheduled = found.text("instructions"), found.at("scheduled_for")
     kind = _word(SourceKind, found.text("source_type"), SourceKind.MANUAL)
     # Many old tasks share one calendar entry or conversation; here a source is one cue.
-    ref = f"{found.text('source_ref')}#{ident}" if told["source_ref"] else ident
-    origin: JsonMap = {name: _text(cell) for name, cell in told.items() if cell is not None}
+    ref = f"{found.text('source_ref')}#{ident}" if cells["source_ref"] else ident
+    origin: JsonMap = {name: _text(cell) for name, cell in cells.items() if cell is not None}
     return Task(
         id=_ident(ident, created),
         type=TaskType.SCHEDULED if scheduled else TaskType.IMMEDIATE,
@@ -217,7 +217,7 @@ def _task(found: _Found, last: datetime) -> Task:
         last_updated=created,
         created_by=_word(Creator, found.text("created_by"), Creator.USER),
         session_id=SessionId(found.text("session_id") or f"ses-{ident}"),
-        series_id=SeriesId(found.text("recurrence_id")) if told["recurrence_id"] else None,
+        series_id=SeriesId(found.text("recurrence_id")) if cells["recurrence_id"] else None,
         scheduled_for=scheduled,
         context={"origin": origin | found.rest},
     )
@@ -228,7 +228,7 @@ def _carry(tx: Tx, task: Task, to: Status, by: Actor, found: _Found) -> Task:
     moved, at = task.move(to, by), task.created_at
     if to in TERMINAL | {Status.RUNNING}:
         at = found.at("completed_at" if to in TERMINAL else "started_at") or at
-    told = {
+    values = {
         "id": task.id,
         "to": to.value,
         "resume_to": moved.resume_to,
@@ -236,7 +236,7 @@ def _carry(tx: Tx, task: Task, to: Status, by: Actor, found: _Found) -> Task:
         "completed_at": rows.ms(at) if to in TERMINAL else None,
         "now": rows.ms(at),
     }
-    row = tx.one("set_imported_task_status", told)
+    row = tx.one("set_imported_task_status", values)
     assert row is not None  # noqa: S101 - admitted in this very transaction
     data: JsonMap = {"was": task.status, "to": to, "note": f"carried over from {OLD}"}
     events.append(
@@ -273,17 +273,17 @@ def _carry_talk(
     found = {each.text("id"): each for each in _read(source, _CONVERSATIONS)}
     unknown = _Found(dict.fromkeys(_CONVERSATIONS.columns), {})
     for ident in dict.fromkeys((*found, *turns)):
-        talk, said = found.get(ident, unknown), sorted(turns.get(ident, ()), key=_place)
-        notes = [_carry_turn(tx, n, turn, known, last) for n, turn in enumerate(said, 1)]
+        talk, turns_found = found.get(ident, unknown), sorted(turns.get(ident, ()), key=_place)
+        notes = [_carry_turn(tx, n, turn, known, last) for n, turn in enumerate(turns_found, 1)]
         origin: JsonMap = {"file": OLD, **talk.rest}
         origin |= {f"turn {n}": note for n, note in enumerate(notes, 1) if note}
-        told: Params = {
+        values: Params = {
             "id": ident,
             "title": talk.text("title") or "Conversation",
-            "now": rows.ms(talk.at("created") or _began(said) or last),
+            "now": rows.ms(talk.at("created") or _began(turns_found) or last),
             "origin": text_of(origin),
         }
-        tx.run("insert_conversation", told)
+        tx.run("insert_conversation", values)
 
 
 def _carry_turn(
@@ -314,13 +314,13 @@ def _carry_turn(
 
 def _place(turn: _Found) -> tuple[float, float]:
     """Sort key: its number, else its time; without both it keeps its place."""
-    place, said = turn.told["place"], turn.at("said")
+    place, said_at = turn.told["place"], turn.at("said")
     number = place if isinstance(place, int | float) else 0
-    return number, said.timestamp() if said else 0
+    return number, said_at.timestamp() if said_at else 0
 
 
-def _began(said: Sequence[_Found]) -> datetime | None:
-    return next((at for turn in said if (at := turn.at("said"))), None)
+def _began(turns_found: Sequence[_Found]) -> datetime | None:
+    return next((at for turn in turns_found if (at := turn.at("said"))), None)
 
 
 # Words and times ----------------------------------------------------------------------------------

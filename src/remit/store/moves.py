@@ -141,8 +141,8 @@ def _go_on_if_switched_on(tx: Tx, review: Review, leg_at: datetime, now: datetim
     if review.reason is not Reason.AUTH or kind != "channel":
         return
     if permissions.was_switched_on(tx, channel, leg_at):
-        said = Decision(ReviewAnswer.APPROVE, by=f"owner: {channel} was switched on")
-        reviews.decide(tx, ReviewId(str(review.id)), said, now)
+        decision = Decision(ReviewAnswer.APPROVE, by=f"owner: {channel} was switched on")
+        reviews.decide(tx, ReviewId(str(review.id)), decision, now)
 
 
 def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: datetime) -> None:
@@ -186,8 +186,8 @@ def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
     """Attribute a pause that an agent requested to the agent."""
     if end.by is not Actor.OWNER:
         return tx
-    told = reversed(events.last_of_task(tx, task.id, _LOOK_BACK))
-    wish = next((each for each in told if "wish" in each.data), None)
+    latest = reversed(events.last_of_task(tx, task.id, _LOOK_BACK))
+    wish = next((each for each in latest if "wish" in each.data), None)
     by = wish.data.get(THROUGH) if wish else None
     return OnBehalfTx(tx, str(by)) if by is not None else tx
 

@@ -43,7 +43,7 @@ class NoticeResult(Struct, frozen=True):
 
 def decide(
     tx: Tx,
-    said: Sequence[tuple[Conversation, NewTurnRecord]],
+    turns: Sequence[tuple[Conversation, NewTurnRecord]],
     made: Sequence[Notice],
     upto: int,
     now: datetime,
@@ -52,7 +52,7 @@ def decide(
 
     Returns whether anything waits to be sent.
     """
-    conversations.tell(tx, said, upto, now)
+    conversations.tell(tx, turns, upto, now)
     waits = False
     for each in made:
         if each.way == CONVERSATION and not conversations.is_said(tx, each.parcel or ""):
@@ -141,7 +141,7 @@ def claim_notices(
         return False
     digest = sha256(body.encode()).hex()
     for each in found:
-        told: Params = {
+        values: Params = {
             "id": each.id,
             "parcel": found[0].id,
             "channel": channel,
@@ -149,7 +149,7 @@ def claim_notices(
             "digest": digest,
             "now": rows.ms(now),
         }
-        if tx.run("claim_notice", told) != 1:
+        if tx.run("claim_notice", values) != 1:
             raise AlreadyClaimed(each.id)
     return True
 
@@ -158,25 +158,25 @@ class AlreadyClaimed(Exception):
     """Somebody was first."""
 
 
-def settle_notices(tx: Tx, parcel: str, came: NoticeResult, now: datetime) -> None:
+def settle_notices(tx: Tx, parcel: str, result: NoticeResult, now: datetime) -> None:
     """Record the result of a message."""
-    told: Params = {
+    values: Params = {
         "parcel": parcel,
-        "state": came.state.value,
-        "why": came.why,
-        "receipt": came.receipt,
-        "due": rows.ms(came.due) if came.due else None,
+        "state": result.state.value,
+        "why": result.why,
+        "receipt": result.receipt,
+        "due": rows.ms(result.due) if result.due else None,
         "now": rows.ms(now),
     }
-    tx.run("settle_notices", told)
+    tx.run("settle_notices", values)
 
 
 def release_notices(
     tx: Tx, parcel: str, due: datetime, why: str, *, spends: bool = True, day: date | None = None
 ) -> None:
     """Release a message that never left; its notices are sent later."""
-    told: Params = {"parcel": parcel, "due": rows.ms(due), "why": why, "back": not spends}
-    tx.run("release_notices", told)
+    values: Params = {"parcel": parcel, "due": rows.ms(due), "why": why, "back": not spends}
+    tx.run("release_notices", values)
     if day is not None:
         meta.delete(tx, _DIGESTED)
 
@@ -203,22 +203,22 @@ def paced(tx: Tx, way: str, news: NoticeKind, since: datetime) -> tuple[int, dat
     return rows.number(row["n"]), rows.moment(row["last"])
 
 
-def report(tx: Tx, came: DeliveryReport, now: datetime) -> bool:
+def report(tx: Tx, incoming: DeliveryReport, now: datetime) -> bool:
     """Store a provider's later report on a notice; False if it is about none.
 
     A notice that did not arrive is only shown on the dashboard.
     """
-    meant: Params = {"key": came.key, "ref": came.said.ref, "channel": came.channel}
-    row = tx.one("find_notice", meant)
+    values: Params = {"key": incoming.key, "ref": incoming.said.ref, "channel": incoming.channel}
+    row = tx.one("find_notice", values)
     if row is None:
         return False
-    state = NoticeState.SENT if came.said.arrived else NoticeState.FAILED
+    state = NoticeState.SENT if incoming.said.arrived else NoticeState.FAILED
     for each in in_parcel(tx, str(row["parcel"])):
         if each.state in (NoticeState.CLAIMED, NoticeState.UNKNOWN) or (
-            each.state is NoticeState.SENT and not came.said.arrived
+            each.state is NoticeState.SENT and not incoming.said.arrived
         ):
-            why = None if came.said.arrived else came.said.why
-            _report(tx, each, NoticeResult(state, why, came.said.ref), now)
+            why = None if incoming.said.arrived else incoming.said.why
+            _report(tx, each, NoticeResult(state, why, incoming.said.ref), now)
     return True
 
 
@@ -258,15 +258,15 @@ def digested(tx: Tx, today: date) -> date | None:
     A day far ahead came from a wrong clock and is ignored, so that it does not suppress later
     digests.
     """
-    told = meta.get(tx, _DIGESTED)
-    last = date.fromisoformat(told) if told else None
+    stored = meta.get(tx, _DIGESTED)
+    last = date.fromisoformat(stored) if stored else None
     return None if last is None or last - today > _AHEAD else last
 
 
 def say_digest(
     tx: Tx,
     place: Conversation,
-    said: NewTurnRecord,
+    turn: NewTurnRecord,
     found: Sequence[Notice],
     day: date,
     now: datetime,
@@ -275,8 +275,8 @@ def say_digest(
     if not _digest(tx, day):
         return False
     place = conversations.called(tx, place.title) or place
-    conversations.tell(tx, [(place, said)], 0, now)
-    claim_notices(tx, found, CONVERSATION, said.content, now)
+    conversations.tell(tx, [(place, turn)], 0, now)
+    claim_notices(tx, found, CONVERSATION, turn.content, now)
     settle_notices(tx, found[0].id, NoticeResult(NoticeState.SENT), now)
     return True
 
@@ -356,15 +356,15 @@ def _event(tx: Tx, each: Notice) -> Event | None:
     return found[0] if found else None
 
 
-def _report(tx: Tx, each: Notice, came: NoticeResult, now: datetime) -> None:
-    told: Params = {
+def _report(tx: Tx, each: Notice, result: NoticeResult, now: datetime) -> None:
+    values: Params = {
         "id": each.id,
-        "state": came.state.value,
-        "why": came.why,
-        "receipt": came.receipt,
+        "state": result.state.value,
+        "why": result.why,
+        "receipt": result.receipt,
         "now": rows.ms(now),
     }
-    tx.run("report_notice", told)
+    tx.run("report_notice", values)
 
 
 def _notice(row: Row) -> Notice:

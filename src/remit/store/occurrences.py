@@ -219,9 +219,9 @@ def drop(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
 def skip(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
     """Skip a due start without a task, and journal it."""
     drop(tx, each, why, now)
-    told: dict[str, Json] = {"uid": each.uid, "slot": stamp(each.start), "title": each.title}
-    told |= {"task": each.task_id} if each.task_id else {}
-    calendars.tell(tx, each.account, {"what": "skipped", **told}, why, now)
+    details: dict[str, Json] = {"uid": each.uid, "slot": stamp(each.start), "title": each.title}
+    details |= {"task": each.task_id} if each.task_id else {}
+    calendars.tell(tx, each.account, {"what": "skipped", **details}, why, now)
 
 
 def plan_again(tx: Tx, row: Row) -> None:
@@ -327,12 +327,12 @@ def _edit(
     columns |= {"priority": changed.priority, "queue": QUEUE[changed.priority], "now": rows.ms(now)}
     row = tx.one("edit_task", columns)
     assert row is not None  # noqa: S101 - it was unbegun in this very transaction
-    told: JsonMap = {"what": "followed", "why": FOLLOWED, **tasks.task_to_journal(changed)}
+    details: JsonMap = {"what": "followed", "why": FOLLOWED, **tasks.task_to_journal(changed)}
     events.append(
         tx,
         task.id,
         rows.number(row["events"]),
-        NewEvent(EventKind.TASK_UPDATED, Actor.META, told),
+        NewEvent(EventKind.TASK_UPDATED, Actor.META, details),
         now,
     )
 

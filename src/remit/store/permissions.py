@@ -25,15 +25,15 @@ def put(tx: Tx, permission: Permission, now: datetime) -> None:
 
     It is journalled, because it lets messages out.
     """
-    said: dict[str, Json] = {
+    details: dict[str, Json] = {
         "contact": permission.contact,
         "channel": permission.channel,
         "address": permission.address,
         "policy": permission.policy.value,
     }
-    kept = {name: str(value) for name, value in said.items()}
+    kept = {name: str(value) for name, value in details.items()}
     tx.run("put_permission", {**kept, "now": rows.ms(now)})
-    events.append(tx, None, 0, NewEvent(EventKind.PERMISSION_GIVEN, Actor.OWNER, said), now)
+    events.append(tx, None, 0, NewEvent(EventKind.PERMISSION_GIVEN, Actor.OWNER, details), now)
 
 
 @quick

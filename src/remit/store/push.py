@@ -39,7 +39,7 @@ def put(tx: Tx, new: PushSubscription) -> None:
     others = tx.all("count_subscriptions", {"id": new.id})[0]["n"]
     if rows.number(others) >= MOST:
         raise Conflict(f"{MOST} browsers are told already; sign one of them out first.")
-    told: Params = {
+    values: Params = {
         "id": new.id,
         "endpoint": new.endpoint,
         "p256dh": new.p256dh,
@@ -47,7 +47,7 @@ def put(tx: Tx, new: PushSubscription) -> None:
         "sign_in": new.sign_in,
         "now": rows.ms(new.created_at),
     }
-    tx.run("put_subscription", told)
+    tx.run("put_subscription", values)
 
 
 def list_subscriptions(tx: Tx, now: datetime) -> list[PushSubscription]:

@@ -167,13 +167,13 @@ def vectors(tx: Tx, after: str, limit: int) -> list[StoredVector]:
     ]
 
 
-def propose(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> bool:
+def propose(tx: Tx, task_id: TaskId, details: JsonMap, now: datetime) -> bool:
     """Journal once in a task's log that it looks like another."""
     if any(event.data.get("what") == TWIN for event in events.of_task(tx, task_id, limit=200)):
         return False
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - tasks are kept
-    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, {"what": TWIN, **told})
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, {"what": TWIN, **details})
     events.append(tx, task_id, rows.number(row["events"]), entry, now)
     return True
 
@@ -192,13 +192,13 @@ def _groups(tx: Tx, text: str) -> list[list[str]]:
     """For each useful word, return the stored words with the same beginning."""
     highest = rows.number(tx.all("highest_task")[0]["highest"] or 0)
     common = min(_RARE, max(_FEW, highest // _SHARE))
-    told: list[tuple[int, list[str]]] = []
+    groups: list[tuple[int, list[str]]] = []
     for word in dict.fromkeys(_folded(text)):
         endings = list(_endings(tx, word))
         hits = _hits(tx, endings, common) if endings else 0
         if 0 < hits <= common:
-            told.append((hits, endings))
-    return [endings for _, endings in sorted(told)[:MOST_WORDS]]
+            groups.append((hits, endings))
+    return [endings for _, endings in sorted(groups)[:MOST_WORDS]]
 
 
 def _endings(tx: Tx, word: str) -> Iterator[str]:

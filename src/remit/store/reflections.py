@@ -52,18 +52,18 @@ def unwanted(tx: Tx, since: datetime) -> dict[str, str]:
     return {str(row["about"]).partition(":")[2]: str(row["evidence"]) for row in found}
 
 
-def change(tx: Tx, said: LessonChange, now: datetime) -> bool:
+def change(tx: Tx, lesson_change: LessonChange, now: datetime) -> bool:
     """Write a change down with its event, before its file is touched; False if it was before."""
     change: dict[str, str | int | None] = {
-        "file": said.file.value,
-        "was": said.was,
-        "digest": said.digest,
-        "why": said.why,
-        "by": said.by,
-        "task": said.task_id,
-        "reverts": said.reverts,
+        "file": lesson_change.file.value,
+        "was": lesson_change.was,
+        "digest": lesson_change.digest,
+        "why": lesson_change.why,
+        "by": lesson_change.by,
+        "task": lesson_change.task_id,
+        "reverts": lesson_change.reverts,
     }
-    made = tx.run("insert_rule_version", {"key": said.key, **change, "now": rows.ms(now)})
+    made = tx.run("insert_rule_version", {"key": lesson_change.key, **change, "now": rows.ms(now)})
     if made:
         events.append(tx, None, 0, NewEvent(EventKind.RULES_CHANGED, Actor.OWNER, {**change}), now)
     return bool(made)

@@ -307,8 +307,8 @@ def _is_send(review: Review) -> bool:
 
 def _allowed(review: Review) -> Permission:
     """Return the permission that "always" stores: this person, channel and shown address."""
-    said = (review.about or "").removeprefix(f"{SEND}:")
-    return from_json(Permission, json.loads(said))
+    address = (review.about or "").removeprefix(f"{SEND}:")
+    return from_json(Permission, json.loads(address))
 
 
 def _settle_delivery(tx: Tx, delivery_id: str, answer: ReviewAnswer, now: datetime) -> None:
@@ -331,10 +331,10 @@ def _send_on(
     if to is Status.CANCELLED:
         close_all(tx, task.id, Actor.OWNER, now)
     # Words about recipients are for the courier; a brain never sees an address.
-    told = decision.answer is ReviewAnswer.BACK or review.resume_to is not Status.DELIVERING
-    said = (
+    has_text = decision.answer is ReviewAnswer.BACK or review.resume_to is not Status.DELIVERING
+    text = (
         decision.text
-        if told and decision.answer in (ReviewAnswer.BACK, ReviewAnswer.ANSWER)
+        if has_text and decision.answer in (ReviewAnswer.BACK, ReviewAnswer.ANSWER)
         else None
     )
     row = tx.one(
@@ -346,7 +346,7 @@ def _send_on(
             "due_at": None if to in (Status.CANCELLED, Status.PAUSED) else rows.ms(due),
             "completed_at": rows.ms(now) if to is Status.CANCELLED else None,
             "back": back,
-            "said": said,
+            "said": text,
             "wish": "cancel" if asks_first else None,
             "now": rows.ms(now),
         },

@@ -48,11 +48,11 @@ def insert_steps(
     for place, (name, output) in enumerate(done.items(), first):
         step = (lease.task_id, held["round"], name, stored_text(output), rows.ms(now))
         tx.run("insert_step", step)
-        entry = NewEvent(EventKind.STEP_DONE, Actor.EXECUTOR, _told(name, output, lease))
+        entry = NewEvent(EventKind.STEP_DONE, Actor.EXECUTOR, _step_details(name, output, lease))
         events.append(tx, lease.task_id, place, entry, now)
 
 
-def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime) -> None:
+def say(tx: Tx, lease: Lease, facts: JsonMap, details: str | None, now: datetime) -> None:
     """Store progress that a run reports while the brain works."""
     held: Params = {
         "id": lease.task_id,
@@ -64,26 +64,26 @@ def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime)
     row = tx.one("record_leg_event", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
-    entry = NewEvent(EventKind.RUN_SAID, Actor.EXECUTOR, said)
+    entry = NewEvent(EventKind.RUN_SAID, Actor.EXECUTOR, facts)
     events.append(tx, lease.task_id, rows.number(row["events"]), entry, now)
 
 
-def _told(name: str, output: Json, lease: Lease) -> JsonMap:
+def _step_details(name: str, output: Json, lease: Lease) -> JsonMap:
     """Return a step's event data; a result in words becomes the log line."""
     data: JsonMap = {"step": name, "run": lease.run_id}
-    said = output if isinstance(output, dict) else {}
+    fields = output if isinstance(output, dict) else {}
     for part in ("snippets", "alike"):  # only which tasks were recalled, not their text
-        told = said.get(part)
-        if isinstance(told, list):
+        value = fields.get(part)
+        if isinstance(value, list):
             known = data.setdefault("recalled", [])
             assert isinstance(known, list)  # noqa: S101 - made one line above
-            known += [each["task_id"] for each in told if isinstance(each, dict)]
-    claim = said.get("claim")
+            known += [each["task_id"] for each in value if isinstance(each, dict)]
+    claim = fields.get("claim")
     if isinstance(claim, dict):  # a specialist's
         spoken = claim.get("text") or claim.get("error")
-        data |= {"agent": said.get("agent"), "outcome": claim.get("outcome")}
+        data |= {"agent": fields.get("agent"), "outcome": claim.get("outcome")}
         data |= {"text": spoken} if spoken else {}
-    return data | {part: said[part] for part in _SHOWN if said.get(part)}
+    return data | {part: fields[part] for part in _SHOWN if fields.get(part)}
 
 
 def steps(tx: Tx, task: Task) -> dict[str, Json]:

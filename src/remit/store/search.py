@@ -173,8 +173,8 @@ def _tally(tx: Tx, wanted: TaskFilter, lead: ListIndex) -> tuple[str, dict[str, 
     else:
         sql, params = _composed(tx, wanted, lead, columns, EXACT + 1)
     asks = "COUNT(CASE WHEN asks THEN 1 END)"
-    told = f"status, COUNT(*) AS n, {asks} AS asks, {_PLANNED} AS planned"
-    return f"SELECT {told} FROM ({sql}) GROUP BY status", params  # noqa: S608
+    counted_columns = f"status, COUNT(*) AS n, {asks} AS asks, {_PLANNED} AS planned"
+    return f"SELECT {counted_columns} FROM ({sql}) GROUP BY status", params  # noqa: S608
 
 
 def _found(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
@@ -197,10 +197,12 @@ def _newest(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
 
 def _due(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     """List along the schedule index; if another index or the words are short, sort those."""
-    ways, said = _rarest(tx, wanted), wanted.words
-    if ways == (WHOLE,) or (said and said.is_common and ways == (by_text(said),)):
-        ways = (probed(PLANNED, said) if said else PLANNED,)
-    elif said is None and _size(tx, ways, FEW) >= FEW:
+    ways, search_words = _rarest(tx, wanted), wanted.words
+    if ways == (WHOLE,) or (
+        search_words and search_words.is_common and ways == (by_text(search_words),)
+    ):
+        ways = (probed(PLANNED, search_words) if search_words else PLANNED,)
+    elif search_words is None and _size(tx, ways, FEW) >= FEW:
         ways = (PLANNED,)
     found: list[Row] = []
     for lead in ways:
@@ -250,15 +252,15 @@ def _rarest(tx: Tx, wanted: TaskFilter) -> tuple[ListIndex, ...]:
 
 
 def _with_words(
-    tx: Tx, said: SearchWords, ways: Sequence[tuple[ListIndex, ...]]
+    tx: Tx, search_words: SearchWords, ways: Sequence[tuple[ListIndex, ...]]
 ) -> tuple[ListIndex, ...]:
     """Choose the text index, except for common words with a rare filter."""
-    if not ways or (said.terms is not None and not said.is_common):
-        return (by_text(said),)
+    if not ways or (search_words.terms is not None and not search_words.is_common):
+        return (by_text(search_words),)
     size, way = min(((_size(tx, way, FEW), way) for way in ways), key=lambda each: each[0])
-    if said.terms is not None and size * said.terms < FEW:
-        return tuple(probed(lead, said) for lead in way)
-    return (by_text(said, way if size < FEW else ()),)
+    if search_words.terms is not None and size * search_words.terms < FEW:
+        return tuple(probed(lead, search_words) for lead in way)
+    return (by_text(search_words, way if size < FEW else ()),)
 
 
 def _size(tx: Tx, way: Sequence[ListIndex], most: int) -> int:

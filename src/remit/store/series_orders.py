@@ -211,8 +211,8 @@ def _slot(found: Series, slot: datetime | None, now: datetime) -> datetime:
             continue
         if slot in (None, at):
             return at
-    said = stamp(slot) if slot else "none that is left"
-    sentence = f"Series {found.id} has no slot to come at {said}."
+    slot_text = stamp(slot) if slot else "none that is left"
+    sentence = f"Series {found.id} has no slot to come at {slot_text}."
     raise NotPossibleNow(sentence, field="slot")
 
 

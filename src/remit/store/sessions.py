@@ -122,10 +122,10 @@ def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     meta.put(tx, _VOUCHED + task.session_id, str(rows.ms(now)))
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - it was just read
-    told = NewEvent(
+    event = NewEvent(
         EventKind.TASK_UPDATED, Actor.OWNER, {"what": "vouched", "session": task.session_id}
     )
-    events.append(tx, task_id, rows.number(row["events"]), told, now)
+    events.append(tx, task_id, rows.number(row["events"]), event, now)
     return tasks.get(tx, task_id)
 
 
@@ -242,14 +242,14 @@ def owner_statements(tx: Tx, task: Task) -> tuple[OwnerStatement, ...]:
         "list_corrections",
         {"session": task.session_id, "task": task.id, "limit": 2 * MOST_SAID},
     )
-    told: dict[str, OwnerStatement] = {}
+    statements: dict[str, OwnerStatement] = {}
     for row in found:
         # The question may contain an outsider's text; then only the answer is used.
         asked = row["answer"] == ReviewAnswer.ANSWER and row["taint"] == Taint.OWNER
         text = str(row["answer_text"]).strip()
         how, question = rows.word(ReviewAnswer, row["answer"]), rows.text(row["question"])
-        told.setdefault(text, OwnerStatement(text, how, question if asked else None))
-    return tuple(told.values())[:MOST_SAID]
+        statements.setdefault(text, OwnerStatement(text, how, question if asked else None))
+    return tuple(statements.values())[:MOST_SAID]
 
 
 def _reported(tx: Tx, task: Task) -> tuple[ReportedMessage, ...]:

@@ -263,7 +263,7 @@ def _write_down(
 ) -> None:
     """Record skips in the series, and in the log of the occurrence that replaces them."""
     write_skip(tx, series.id, skipped, now)
-    told: dict[str, Json] = {
+    details: dict[str, Json] = {
         "what": "slots skipped",
         "slots": skipped.slots,
         "from": stamp(skipped.first),
@@ -271,10 +271,10 @@ def _write_down(
         "why": skipped.why,
     }
     if not made:
-        told |= {"what": "skipped", "series": series.id, "title": series.title}
-        events.append(tx, None, 0, NewEvent(EventKind.CALENDAR_NOTED, Actor.META, told), now)
+        details |= {"what": "skipped", "series": series.id, "title": series.title}
+        events.append(tx, None, 0, NewEvent(EventKind.CALENDAR_NOTED, Actor.META, details), now)
         return
     row = tx.one("record_task_event", {"id": made[0].id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - put in by this very transaction
-    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, told)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, details)
     events.append(tx, made[0].id, rows.number(row["events"]), entry, now)

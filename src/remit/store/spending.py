@@ -31,7 +31,7 @@ class SpendingUnit(StrEnum):
     REQUESTS = "requests"
     CENTS = "cents"
 
-    def of(self, usage: Usage) -> int:
+    def amount(self, usage: Usage) -> int:
         match self:
             case SpendingUnit.TOKENS:
                 return usage.tokens
@@ -114,7 +114,7 @@ def between(tx: Tx, since: datetime, until: datetime) -> Usage:
 
 def _over(tx: Tx, task: Task | None, wanted: Usage, limit: SpendingLimit) -> OverLimit | None:
     unit, since = limit.unit, rows.ms(limit.since) if limit.since else 0
-    used, want = unit.of(_used(tx, task, limit.scope, since)), unit.of(wanted)
+    used, want = unit.amount(_used(tx, task, limit.scope, since)), unit.amount(wanted)
     if used + want <= limit.most:
         return None
     if task is None:
@@ -123,7 +123,7 @@ def _over(tx: Tx, task: Task | None, wanted: Usage, limit: SpendingLimit) -> Ove
     row = tx.one("count_limit_raises", asked)
     more = limit.step * rows.number(row["raises"] if row else 0)
     # An approval belongs to this task: others cannot use it up.
-    own = unit.of(of_task(tx, task.id, since))
+    own = unit.amount(of_task(tx, task.id, since))
     if used + want <= limit.most + more or own + want <= more:
         return None
     return OverLimit(limit, used, limit.most + more)
@@ -149,7 +149,7 @@ def _write(tx: Tx, key: str, task: Task | None, wanted: Usage, now: datetime) ->
 
 
 def _amounts(usage: Usage) -> dict[str, int]:
-    return {unit.value: unit.of(usage) for unit in SpendingUnit}
+    return {unit.value: unit.amount(usage) for unit in SpendingUnit}
 
 
 def _usage(row: Row | None) -> Usage:

@@ -169,7 +169,7 @@ def conditions(wanted: TaskFilter) -> tuple[list[str], dict[str, Cell]]:
     """Return all conditions and their parameters."""
     where = [f"tasks.deleted_at IS {'NOT ' if wanted.deleted else ''}NULL"]
     params: dict[str, Cell] = {}
-    for condition, name, value in _said(wanted):
+    for condition, name, value in _conditions(wanted):
         if value is not None:
             where.append(condition)
             params[name] = rows.ms(value) if isinstance(value, datetime) else value
@@ -180,7 +180,7 @@ def conditions(wanted: TaskFilter) -> tuple[list[str], dict[str, Cell]]:
     return where, params
 
 
-def _said(wanted: TaskFilter) -> Iterator[tuple[str, str, str | datetime | None]]:
+def _conditions(wanted: TaskFilter) -> Iterator[tuple[str, str, str | datetime | None]]:
     yield "tasks.type = :type", "type", wanted.type
     yield "tasks.source_kind = :source", "source", wanted.source
     yield "tasks.priority = :priority", "priority", wanted.priority

@@ -46,9 +46,9 @@ def mark_at(tx: Tx, seq: int) -> None:
     meta.put(tx, "mirrored", str(seq))
 
 
-def note(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> None:
+def note(tx: Tx, task_id: TaskId, details: JsonMap, now: datetime) -> None:
     """Journal in a task's log what somebody did in the list; it has no other effect."""
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - tasks are kept
-    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, told)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, details)
     events.append(tx, task_id, rows.number(row["events"]), entry, now)

@@ -32,25 +32,25 @@ def read(tx: Tx, text: str) -> SearchWords:
     """Parse search words: all must occur; the last may be unfinished. There are no operators."""
     # A vowel sign or an accent of its own belongs to the word before it.
     marked = "".join(each for each in text if unicodedata.category(each)[0] == "M")
-    said: list[str] = re.findall(rf"\w[\w{re.escape(marked)}]*", text)
-    if not said:
+    words: list[str] = re.findall(rf"\w[\w{re.escape(marked)}]*", text)
+    if not words:
         raise BadInput("Search for at least one word.", field="q")
-    endings = _endings(tx, said)
-    quoted = " ".join(f'"{word}"' for word in said[:-1])
+    endings = _endings(tx, words)
+    quoted = " ".join(f'"{word}"' for word in words[:-1])
     if endings is None:
-        return SearchWords(f'{quoted} "{said[-1]}"*'.lstrip())
+        return SearchWords(f'{quoted} "{words[-1]}"*'.lstrip())
     last = " OR ".join(f'"{word}"' for word in endings)
     match = f"{quoted} AND ({last})" if quoted else last
-    return SearchWords(match, len(said) - 1 + len(endings), _is_common(tx, match))
+    return SearchWords(match, len(words) - 1 + len(endings), _is_common(tx, match))
 
 
-def _endings(tx: Tx, said: list[str]) -> list[str] | None:
+def _endings(tx: Tx, words: list[str]) -> list[str] | None:
     """Return all stored words that begin like the last one; None if many or uncertain.
 
     Postgres has no list of its words and finds them by their beginning itself.
     """
-    start = said[-1].lower()
-    if not _FOLDED.fullmatch(start) or not all(map(_PLAIN.fullmatch, said[:-1])):
+    start = words[-1].lower()
+    if not _FOLDED.fullmatch(start) or not all(map(_PLAIN.fullmatch, words[:-1])):
         return None
     found: list[str] = []
     at = start

@@ -161,11 +161,11 @@ class Git:
         also: Mapping[str, str] | None = None,
     ) -> str:
         """Run git and return its output, stripped. Raises if it fails."""
-        said = await self.run(where, *words, stdin=stdin, also=also)
-        if said.code:
-            why = " ".join(said.err.split())[-300:] or f"exit code {said.code}"
+        result = await self.run(where, *words, stdin=stdin, also=also)
+        if result.code:
+            why = " ".join(result.err.split())[-300:] or f"exit code {result.code}"
             raise Permanent(f"git {words[0]} failed in {where.folder}: {why}")
-        return said.text
+        return result.text
 
     async def guarded(self, folder: str) -> GitLocation:
         """Return a foreign repository with every configured program disabled."""

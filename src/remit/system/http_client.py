@@ -200,44 +200,44 @@ def _name(error: Exception) -> str:
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
 
 
-def neither(said: HttpReply | HttpFailure, who: str) -> SendRetry | Unknown | None:
+def neither(reply: HttpReply | HttpFailure, who: str) -> SendRetry | Unknown | None:
     """Return the result of an exchange without a clear answer; None if there was one."""
-    if isinstance(said, HttpReply):
-        if said.status // 100 in (2, 4):
+    if isinstance(reply, HttpReply):
+        if reply.status // 100 in (2, 4):
             return None
-        return Unknown(f"{who} answered {said.status}, which says neither yes nor no.")
-    if said.left:
-        return Unknown(f"{who} was sent the message, and then the line broke ({said.why}).")
-    return SendRetry(f"{who} could not be reached ({said.why}).")
+        return Unknown(f"{who} answered {reply.status}, which says neither yes nor no.")
+    if reply.left:
+        return Unknown(f"{who} was sent the message, and then the line broke ({reply.why}).")
+    return SendRetry(f"{who} could not be reached ({reply.why}).")
 
 
-def refusal(said: HttpReply, who: str, wait: float | None) -> SendRetry | Refused | Locked:
+def refusal(reply: HttpReply, who: str, wait: float | None) -> SendRetry | Refused | Locked:
     """Return what a 4xx without another reason means: definitely not sent."""
-    match said.status:
+    match reply.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return Locked(f"{who} does not take the access token ({said.status}). Renew it.")
+            return Locked(f"{who} does not take the access token ({reply.status}). Renew it.")
         case HTTPStatus.REQUEST_TIMEOUT | HTTPStatus.TOO_EARLY | HTTPStatus.TOO_MANY_REQUESTS:
-            return SendRetry(f"{who} asks for patience ({said.status}).", wait)
-        case _ if said.body is None:
+            return SendRetry(f"{who} asks for patience ({reply.status}).", wait)
+        case _ if reply.body is None:
             return SendRetry(
-                f"{who} refused ({said.status}), and broke off before it said why.", wait
+                f"{who} refused ({reply.status}), and broke off before it said why.", wait
             )
         case _:
-            return Refused(f"{who} refused the message ({said.status}) and gave no reason.")
+            return Refused(f"{who} refused the message ({reply.status}) and gave no reason.")
 
 
 def named(
-    said: HttpReply | HttpFailure, who: str, now: datetime, ref: object
+    reply: HttpReply | HttpFailure, who: str, now: datetime, ref: object
 ) -> Accepted | SendRetry | Refused | Locked | Unknown:
     """Return what an exchange means: only a 2xx that names the message, by `ref`, is a yes."""
-    doubt = neither(said, who)
-    if doubt is not None or isinstance(said, HttpFailure):
+    doubt = neither(reply, who)
+    if doubt is not None or isinstance(reply, HttpFailure):
         return doubt or Unknown(f"{who} did not answer.")
-    if said.status >= HTTPStatus.BAD_REQUEST:
-        return refusal(said, who, wait_of(said, now))
+    if reply.status >= HTTPStatus.BAD_REQUEST:
+        return refusal(reply, who, wait_of(reply, now))
     if isinstance(ref, str) and ref.strip():
         return Accepted(ref)
-    return Unknown(f"{who} answered {said.status} and named no message.")
+    return Unknown(f"{who} answered {reply.status} and named no message.")
 
 
 def is_signed(body: bytes, signature: str, secrets: Sequence[str]) -> bool:
@@ -271,9 +271,9 @@ def fields_of(body: bytes | None) -> dict[str, object]:
     return found if isinstance(found, dict) else {}
 
 
-def wait_of(said: HttpReply, now: datetime) -> float | None:
+def wait_of(reply: HttpReply, now: datetime) -> float | None:
     """Return how many seconds the provider asks to wait, bounded; None if it does not say."""
-    asked = said.retry_after.strip()
+    asked = reply.retry_after.strip()
     if not asked:
         return None
     if asked.isascii() and asked.isdecimal():

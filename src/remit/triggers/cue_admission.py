@@ -156,11 +156,11 @@ def on_project(
     return replace(cue, assigned_agent=f"{PROJECT}{name}", context=context)
 
 
-def _document(said: str) -> str:
-    if not document_of(said) or len(said) > _LONGEST:
-        sentence = f"{said!r:.80} names no requirements document; say one as docs/prd.md#US-1."
+def _document(text: str) -> str:
+    if not document_of(text) or len(text) > _LONGEST:
+        sentence = f"{text!r:.80} names no requirements document; say one as docs/prd.md#US-1."
         raise BadInput(sentence, field="prd")
-    return said.strip()
+    return text.strip()
 
 
 def _paths(files: Sequence[str]) -> list[str]:

@@ -102,12 +102,12 @@ class FolderWatch:
 
     def _arrival(self, found: ArrivedFile) -> Arrival:
         """Make the arrival of a file, whose content is kept first."""
-        came = arrival(self._name, found)
+        message = arrival(self._name, found)
         if self._kept is None or not found.content:
-            return came
+            return message
         taint = Taint.OWNER if self._folder.trusted else Taint.PUBLIC
         file = self._kept.keep_incoming(found.name, found.content, taint.value)
-        return replace(came, body=came.body | {ATTACHMENTS: [to_context(file)]})
+        return replace(message, body=message.body | {ATTACHMENTS: [to_context(file)]})
 
     async def _refuse(self, found: RefusedFile, stamp: _Stamp) -> None:
         """Report a refused file among the arrivals; it is not opened again unless it changes."""

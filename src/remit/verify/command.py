@@ -222,7 +222,7 @@ class CommandCheck:
     async def _prove(
         self, criterion: Criterion, workspace: Path, changed: Collection[str], *, demanded: bool
     ) -> tuple[CheckOutcome, int]:
-        way = self._ways.of(criterion.activity)
+        way = self._ways.command_for(criterion.activity)
         if isinstance(way, MissingTool):
             idle = self._ways.is_idle(criterion.activity)
             return CheckOutcome(Result.SKIPPED if idle else Result.FAIL, way.why), 1
@@ -237,7 +237,7 @@ class CommandCheck:
         async def once() -> CheckOutcome:
             if is_flaky:
                 self._suite.forget()
-            return together([await one(each) for each in way.every], way.lacks)
+            return together([await one(each) for each in way.all_commands], way.lacks)
 
         return await settle(once) if is_flaky else (await once(), 1)
 

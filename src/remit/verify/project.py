@@ -1,7 +1,7 @@
 """How a project's work is checked: from the settings, else project.json, else detected.
 
     ways = read(place, given={"lint": (("make", "lint"),)}, environ=os.environ)
-    ways.of("lint")         # CheckCommand(("make", "lint"), "the settings")
+    ways.command_for("lint")         # CheckCommand(("make", "lint"), "the settings")
 
 `project.json`, and everything that detection reads, come from the commit that the work began from,
 if there is one, so the work cannot change how it is checked.
@@ -47,7 +47,7 @@ class ProjectCommands(Struct, frozen=True):
     programs: tuple[Path, ...] = ()
     prompt_for_advisory: bool = False
 
-    def of(self, activity: str) -> CheckCommand | MissingTool:
+    def command_for(self, activity: str) -> CheckCommand | MissingTool:
         """Return how an activity is checked, or why not and what to configure."""
         way = self.found.get(activity)
         if isinstance(way, CheckCommand):
@@ -57,7 +57,7 @@ class ProjectCommands(Struct, frozen=True):
 
     def lacks(self, activity: str) -> str | None:
         """Return why an activity cannot be checked; None if it can, or if no program checks it."""
-        way = self.of(activity) if activity in ACTIVITIES else None
+        way = self.command_for(activity) if activity in ACTIVITIES else None
         return way.why if isinstance(way, MissingTool) else None
 
     def is_idle(self, activity: str) -> bool:
@@ -103,7 +103,9 @@ def read(
 
 def _programs(found: presets.Found, tools: Toolchain) -> list[Path]:
     """Return the programs that checks start, after `env NAME=value`."""
-    used = (each for way in found.values() if isinstance(way, CheckCommand) for each in way.every)
+    used = (
+        each for way in found.values() if isinstance(way, CheckCommand) for each in way.all_commands
+    )
     starts = {next((w for w in c.argv if w != "env" and "=" not in w), c.argv[0]) for c in used}
     if any("node_modules" in each or Path(each).name == "npm" for each in starts):
         starts.add("node")  # such a program is started with node

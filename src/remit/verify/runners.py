@@ -36,7 +36,7 @@ class CheckCommand(Struct, frozen=True):
     lacks: Argv = ()  # why others that the project mentions do not run
 
     @property
-    def every(self) -> "tuple[CheckCommand, ...]":
+    def all_commands(self) -> "tuple[CheckCommand, ...]":
         return (self, *self.also)
 
     @property

@@ -110,9 +110,9 @@ class _Graph:
             for used in self._uses(name, text):
                 if used != name:
                     self._users[used].add(name)
-        self._beside(texts)
+        self._add_implicit_uses(texts)
 
-    def _beside(self, texts: Mapping[str, str]) -> None:
+    def _add_implicit_uses(self, texts: Mapping[str, str]) -> None:
         """Add uses without an import: conftest.py by all below it, Go files by folder."""
         conftests = [name for name in texts if posixpath.basename(name) == "conftest.py"]
         for test in (name for name in texts if is_test(name)):

@@ -178,9 +178,9 @@ def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass
     db, clock, priority = ground.db, ground.clock, PriorityFile(ground.settings.home)
     work = _work(base, tools := _tools(ground, keys, admits, able, base.alike), priority, engine)
     decisions = OwnerDecisions(db, clock)
-    told = join(ground, ids, work.courier, keys.kept.hide, decisions.buttons)
+    notice_parts = join(ground, ids, work.courier, keys.kept.hide, decisions.buttons)
     ears = ConversationIntake(ground, base.intake, base.ear, base.contacts, base.is_slow)
-    spoken = _talk(base, ears, told)
+    spoken = _talk(base, ears, notice_parts)
     house = decisions.house = App(
         settings=ground.settings,
         db=db,
@@ -199,7 +199,7 @@ def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass
         outfit=base.fitted,
         calendars=_calendars(base),
         doors=decisions.doors(ears, keys, spoken, base.inbox, base.journal),
-        told=told,
+        told=notice_parts,
         priority=priority,
         recollection=base.alike,
         reflection=work.back,
@@ -219,10 +219,12 @@ def _calendars(base: Foundation) -> CalendarRegistry:
     return CalendarRegistry(IntakeParts(base.ground, base.ids, admit, base.contacts, keys))
 
 
-def _talk(base: Foundation, ears: ConversationIntake, told: NoticeParts) -> ConversationLoop:
+def _talk(
+    base: Foundation, ears: ConversationIntake, notice_parts: NoticeParts
+) -> ConversationLoop:
     ground = base.ground
     hands = OwnerOperations(ground, base.owner, base.inbox, base.intake)
-    return talk(ground, base.ids, base.journal, ears, hands, told.tells)
+    return talk(ground, base.ids, base.journal, ears, hands, notice_parts.tells)
 
 
 def _engine(ground: AppContext, ids: Ids, rooms: RunPorts, kind: EngineClass) -> LocalEngine:

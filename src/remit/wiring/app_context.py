@@ -109,7 +109,7 @@ def redacting(keys: ChannelSecrets) -> Callable[[str], str]:
     # Of a multi-line secret each line is known separately.
     hidden = [Secret(value) for value in keys.seen if len(value) >= SHORTEST and "\n" not in value]
     hide = keys.kept.hide.known
-    return lambda text: reduce(lambda said, secret: secret.scrub(said), hidden, hide(text))
+    return lambda text: reduce(lambda words, secret: secret.scrub(words), hidden, hide(text))
 
 
 def _named_in(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:

@@ -143,14 +143,14 @@ class CalendarWatches:
             knows=partial(knows, self._joined.contacts),
         )
         there = frozenset({OWN} if turn.own else ())
-        heard = noted(self._joined)
+        intake = noted(self._joined)
         plugs = CalendarWatchPorts(
             reader,
-            heard.admit,
+            intake.admit,
             self._background,
             there,
             self._settings.schedule,
-            lambda: heard.reading().speaks,
+            lambda: intake.reading().speaks,
         )
         return CalendarWatch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
 
@@ -164,8 +164,8 @@ class CalendarWatches:
     ) -> bool:
         if account == OWN and found.path == own_server.TASKS:
             return False  # Remit's own entries are no requests
-        said = own_server.read(self._settings.home).get(account, {})
-        return own_server.is_marked(found, named, said)
+        marks = own_server.read(self._settings.home).get(account, {})
+        return own_server.is_marked(found, named, marks)
 
 
 def noted(joined: IntakeParts) -> CalendarIntake:

@@ -46,27 +46,27 @@ class ChatWiring:
                 watch = section.watch(self._context(name, contact_wrote))
                 yield from (watch,) if watch is not None else ()
 
-    async def pressed(self, came: InboundMessage) -> bool:
+    async def pressed(self, message: InboundMessage) -> bool:
         """Do what a button of the owner's says, or take the text that one asked for, and answer.
 
         For a channel that shows buttons, but whose provider calls us; False if it is neither.
         """
-        channel: object = self._ports.ground.channels.get(came.channel)
-        owners = is_same_address(self._owner_address(came.channel), came.sender)
+        channel: object = self._ports.ground.channels.get(message.channel)
+        owners = is_same_address(self._owner_address(message.channel), message.sender)
         if not owners or not implements(channel, ButtonChannel):
             return False
-        address = self._key(came.channel)
-        data, text = came.body.get("button"), came.body.get("text")
+        address = self._key(message.channel)
+        data, text = message.body.get("button"), message.body.get("text")
         if isinstance(data, str) and data:
-            said = await self._ports.buttons.press(ButtonPress(came.channel, address, data))
+            reply = await self._ports.buttons.press(ButtonPress(message.channel, address, data))
         else:
-            mine = replace(came, sender=address)
+            mine = replace(message, sender=address)
             found = await self._ports.buttons.take_text(mine, text if isinstance(text, str) else "")
             if found is None:
                 return False
-            said = found
-        if said.text:
-            self._reply(came, address or None, said)
+            reply = found
+        if reply.text:
+            self._reply(message, address or None, reply)
         return True
 
     async def chosen(self, channel: str, data: str) -> str | None:
@@ -79,12 +79,12 @@ class ChatWiring:
         knows = implements(sender, AddressedChannel) and sender.knows_owner
         return "" if knows else self._owner_address(channel)
 
-    def _reply(self, came: InboundMessage, address: str | None, said: ButtonReply) -> None:
+    def _reply(self, message: InboundMessage, address: str | None, reply: ButtonReply) -> None:
         """Answer in the background, once; only what surely did not leave is tried again."""
         ground = self._ports.ground
-        channel = ground.channels[came.channel]
-        key = f"press-{hashlib.sha256(came.ref.encode()).hexdigest()[:32]}"
-        parcel = Parcel(key, address, said.text, buttons=said.buttons)
+        channel = ground.channels[message.channel]
+        key = f"press-{hashlib.sha256(message.ref.encode()).hexdigest()[:32]}"
+        parcel = Parcel(key, address, reply.text, buttons=reply.buttons)
 
         async def send() -> None:
             for _ in range(_MAX_TRIES):
@@ -131,65 +131,65 @@ class ChatWiring:
         lines = (each.lines.get(channel) for each in entries if each.role != OWNER)
         return any(line is not None and line.address == address for line in lines)
 
-    async def with_file(self, came: InboundMessage, taint: Taint) -> InboundMessage:
+    async def with_file(self, message: InboundMessage, taint: Taint) -> InboundMessage:
         """Return a message with the file that it names at its provider, fetched and kept."""
-        media = came.body.get("media")
-        channel: object = self._ports.ground.channels.get(came.channel)
+        media = message.body.get("media")
+        channel: object = self._ports.ground.channels.get(message.channel)
         if not isinstance(media, dict) or not implements(channel, FetchingChannel):
-            return came
+            return message
         ident = media.get("id")
         if not isinstance(ident, str) or not ident or media.get("label") == VOICE_NOTE:
-            return came
+            return message
         content = await channel.fetch_file(ident, checks.MAX_BYTES)
         named: JsonMap = {"name": media.get("name"), "type": media.get("type")}
         named["name"] = named["name"] or _default_name(media)
         kept = task_files(self._settings)
         listed = await asyncio.to_thread(people.keep_file, kept, named, content, taint)
-        return replace(came, body=came.body | {ATTACHMENTS: [listed]})
+        return replace(message, body=message.body | {ATTACHMENTS: [listed]})
 
-    async def heard_file(self, came: InboundMessage, *, again: bool) -> bool:
+    async def heard_file(self, message: InboundMessage, *, again: bool) -> bool:
         """Take a file of the owner's whose provider calls us; False if it is none of his."""
-        if not is_same_address(self._owner_address(came.channel), came.sender):
+        if not is_same_address(self._owner_address(message.channel), message.sender):
             return False
-        said = await self._file_wrote(came)
-        if said and not again:
-            self._reply(came, self._key(came.channel) or None, ButtonReply(said.text))
-        return said is not None
+        reply = await self._file_wrote(message)
+        if reply and not again:
+            self._reply(message, self._key(message.channel) or None, ButtonReply(reply.text))
+        return reply is not None
 
-    async def _file_wrote(self, came: InboundMessage) -> ChatReply | None:
+    async def _file_wrote(self, message: InboundMessage) -> ChatReply | None:
         """Start what the owner's words ask for with a file; None if the message has none."""
-        came = await self.with_file(came, Taint.OWNER)
-        listed = came.body.get(ATTACHMENTS)
+        message = await self.with_file(message, Taint.OWNER)
+        listed = message.body.get(ATTACHMENTS)
         if not isinstance(listed, list) or not isinstance(listed[0], dict):
             return None
-        name, text = listed[0].get("name"), str(came.body.get("text") or "")
+        name, text = listed[0].get("name"), str(message.body.get("text") or "")
         if "sha256" not in listed[0]:
             return ChatReply(f"{name} was not kept: {listed[0].get('why')}. Nothing was done.")
         if not text.strip():
             return ChatReply(f"Send {name} again with words that say what I shall do with it.")
-        return await self._request(came, text, {ATTACHMENTS: listed}, Taint.OWNER)
+        return await self._request(message, text, {ATTACHMENTS: listed}, Taint.OWNER)
 
-    async def _owner_wrote(self, came: InboundMessage) -> ChatReply:
+    async def _owner_wrote(self, message: InboundMessage) -> ChatReply:
         """A turn of the conversation; words about another's text are a request of their own."""
-        if (said := await self._file_wrote(came)) is not None:
-            return said
-        material, text = str(came.body.get("outside") or ""), str(came.body.get("text") or "")
+        if (reply := await self._file_wrote(message)) is not None:
+            return reply
+        material, text = str(message.body.get("outside") or ""), str(message.body.get("text") or "")
         if not material or not text.strip():
-            await self._ports.talk(came)
+            await self._ports.talk(message)
             return ChatReply()
         context: JsonMap = {"outside": outside_text.bounded(material)}
-        return await self._request(came, text, context, Taint.PUBLIC)
+        return await self._request(message, text, context, Taint.PUBLIC)
 
     async def _request(
-        self, came: InboundMessage, text: str, context: JsonMap, taint: Taint
+        self, inbound: InboundMessage, text: str, context: JsonMap, taint: Taint
     ) -> ChatReply:
         message = OwnerMessage(
             text=text,
-            source=Source(SourceKind.MANUAL, came.ref[:_MAX_REF]),
+            source=Source(SourceKind.MANUAL, inbound.ref[:_MAX_REF]),
             context=context,
-            home=came.channel,
+            home=inbound.channel,
             taint=taint,
-            said_at=came.said_at,
+            said_at=inbound.said_at,
         )
         found = await self._ports.intake.hear(message)
         if not found.tasks:
@@ -205,12 +205,12 @@ class ChatWiring:
             entries = self._ports.contacts.entries()
             own = next((each.name for each in entries if each.role == OWNER), None)
             entry = ContactEntry(own or self._settings.owner, (), OWNER, line)
-            said = f"This chat is yours. Write what {agent} shall do; questions come here."
+            text = f"This chat is yours. Write what {agent} shall do; questions come here."
         else:
             entry = ContactEntry(contact, (), None, line)
-            said = f"Connected. {agent} may write to you here."
+            text = f"Connected. {agent} may write to you here."
         await asyncio.to_thread(edit.put, self._settings.home / FILE, entry)
-        return said
+        return text
 
 
 def _default_name(media: JsonMap) -> str:

@@ -38,8 +38,8 @@ class DebtRegistry:
         book = await self._ground.db.read(debts.book, project, now, task.id)
         chosen = self._ground.settings.projects.get(project)
         asked = await asyncio.to_thread(_asked, book, paths, chosen, now)
-        failed, told = _to_mend(task)
-        return OwedChecks((*failed, *asked.criteria), (*told, *asked.why))
+        failed, sentence = _to_mend(task)
+        return OwedChecks((*failed, *asked.criteria), (*sentence, *asked.why))
 
 
 def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> OwedChecks:
@@ -67,7 +67,7 @@ def able(project: ProjectSettings) -> Callable[[str], bool]:
 
     place = Path(project.path).expanduser()
     ways = projects.read(place, environ=os.environ, given=project.argvs)
-    return lambda activity: not isinstance(ways.of(activity), MissingTool)
+    return lambda activity: not isinstance(ways.command_for(activity), MissingTool)
 
 
 def _to_mend(task: Task) -> tuple[tuple[Criterion, ...], tuple[str, ...]]:

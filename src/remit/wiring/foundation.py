@@ -143,7 +143,7 @@ def lay(
     is_slow = partial(readers.is_read_by_model, ground, model)
     receiver = Receiver(ear, db, clock, ids, is_slow)
     attentive = DuplicateAwareReceiver(receiver, alike.twin)
-    intake = Intake(db, clock, ids, ground.channels, attentive, contacts.meant)
+    intake = Intake(db, clock, ids, ground.channels, attentive, contacts.name_for)
     return Foundation(
         ground,
         ids,

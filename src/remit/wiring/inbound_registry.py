@@ -170,9 +170,9 @@ class InboundRegistry:
 
     async def _begin_mail(self, door: InboundRule, kept: StoredCue) -> StartedCue:
         if kept.body.get("who") == people.OWNER:
-            said = people.read_owner_mail(kept, asks_for_work)
-            if said.certain:
-                return await self._heard(kept, said)
+            mail = people.read_owner_mail(kept, asks_for_work)
+            if mail.certain:
+                return await self._take_owner_mail(kept, mail)
         # Mail that is not surely the owner's is treated like a contact's.
         about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
@@ -183,32 +183,32 @@ class InboundRegistry:
         cue = people.cue(kept, door, source, about[1] if about else None)
         return await self._start(cue, kept.said_at)
 
-    async def _heard(self, kept: StoredCue, said: OwnerMail) -> StartedCue:
+    async def _take_owner_mail(self, kept: StoredCue, mail: OwnerMail) -> StartedCue:
         """Handle the owner's mail: a reply continues its task, a request becomes work."""
         about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
-        words: JsonMap = {"text": said.text, "reply_to": about[0] if about else None}
-        came = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
+        words: JsonMap = {"text": mail.text, "reply_to": about[0] if about else None}
+        inbound = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
         if about is not None:
-            settled = await self._settled(kept, *about, said.text)
+            settled = await self._settled(kept, *about, mail.text)
             if settled is not None:
                 return settled
-            turn = await self._plugs.talk(came)
+            turn = await self._plugs.talk(inbound)
             return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED, about[1])
-        if not said.text.strip():
+        if not mail.text.strip():
             return StartedCue(CueFate.IGNORED, why="it has no words of yours")
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
         message = OwnerMessage(
-            text=said.text,
+            text=mail.text,
             source=source,
-            context=said.context,
+            context=mail.context,
             home=kept.door if self._reaches_owner(kept.door) else None,
-            taint=said.taint,
+            taint=mail.taint,
             said_at=kept.said_at,
         )
         found = await self._plugs.intake.hear(message)
         if found.tasks:
             return StartedCue(CueFate.STARTED, found.tasks[0].id)
-        turn = await self._plugs.talk(came)
+        turn = await self._plugs.talk(inbound)
         return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED)
 
     async def _settled(
@@ -269,14 +269,14 @@ class InboundRegistry:
         chosen = self._settings.channels[channel]
         return isinstance(reach, Reach) and bool(reach.address or getattr(chosen, "owner", ""))
 
-    async def wrote(self, came: InboundMessage) -> StoredCue | None:
+    async def wrote(self, message: InboundMessage) -> StoredCue | None:
         """Handle a contact's message on a channel that authenticates its senders."""
-        door, text = self._settings.doors.get(came.channel), people.words_of(came.body)
-        who = self._who(came.channel, came.sender) if came.sender else None
+        door, text = self._settings.doors.get(message.channel), people.words_of(message.body)
+        who = self._who(message.channel, message.sender) if message.sender else None
         if door is None or door.contacts != START or who is None or who.owner or not text:
             return None
-        came = await self.chats.with_file(came, Taint.CONTACT)
-        arrival = people.wrote(came.channel, came.ref, came.sender, came.body, who)
+        message = await self.chats.with_file(message, Taint.CONTACT)
+        arrival = people.wrote(message.channel, message.ref, message.sender, message.body, who)
         return await self._take(_caps(door), arrival)
 
     async def _begin_message(self, door: InboundRule, kept: StoredCue) -> StartedCue:

@@ -90,19 +90,19 @@ class InboundTriggers:
             raise NotFound("hook", f"{name!r:.60}")
         return await self.entrance.called(name, call)
 
-    async def wrote(self, came: InboundMessage) -> StoredCue | None:
+    async def wrote(self, message: InboundMessage) -> StoredCue | None:
         """Handle a message from somebody other than the owner; None if nothing comes of it."""
-        if came.channel not in self.settings.doors:
+        if message.channel not in self.settings.doors:
             return None
-        return await self.entrance.wrote(came)
+        return await self.entrance.wrote(message)
 
-    async def pressed(self, came: InboundMessage) -> bool:
+    async def pressed(self, message: InboundMessage) -> bool:
         """Handle a button, or the text that one asked for; False if the message is neither."""
-        return await self.entrance.chats.pressed(came)
+        return await self.entrance.chats.pressed(message)
 
-    async def heard_file(self, came: InboundMessage, *, again: bool) -> bool:
+    async def heard_file(self, message: InboundMessage, *, again: bool) -> bool:
         """Handle a file that the owner sent; False if the message has none, or is another's."""
-        return await self.entrance.chats.heard_file(came, again=again)
+        return await self.entrance.chats.heard_file(message, again=again)
 
     async def chosen(self, channel: str, data: str) -> str | None:
         """What a signed link in a mail chooses; None if it fits nothing any more."""
@@ -135,7 +135,7 @@ class OwnerDecisions:
                 keys=keys,
                 intake=ears.intake,
                 contacts=ears.contacts,
-                talk=spoken.came,
+                talk=spoken.receive,
                 decide=inbox.decide,
                 buttons=self.buttons,
                 journal=journal,

@@ -137,8 +137,8 @@ def week_of_silence(ground: AppContext) -> Callable[[Task], Awaitable[bool]] | N
     """Return what tells whether a series was silent for a week, if the settings want a note."""
 
     async def silent(task: Task) -> bool:
-        told = await ground.db.read(series.last_told, task)
-        return ground.clock.now() - told >= timedelta(days=7)
+        last_message = await ground.db.read(series.last_told, task)
+        return ground.clock.now() - last_message >= timedelta(days=7)
 
     return silent if ground.settings.schedule.still_watching else None
 

@@ -68,11 +68,11 @@ def join(
 def _push(ground: AppContext, hide: Redactor, wishes: NoticePreferences) -> PushNotifier:
     home = ground.settings.home
 
-    def kept() -> Secrets:
+    def open_secrets() -> Secrets:
         # With the keyring in any case: a file beside it would hide everything in it.
         return Secrets(home, machine_ring(home), hide)
 
-    return PushNotifier(PushContext(ground.db, ground.clock, kept, wishes.now))
+    return PushNotifier(PushContext(ground.db, ground.clock, open_secrets, wishes.now))
 
 
 def _rules(ground: AppContext, wishes: NoticePreferences) -> NoticeRules:

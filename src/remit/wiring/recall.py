@@ -63,7 +63,7 @@ class SimilarTasks:
             return await self.finder.find(words[:_LONGEST], most)
         return await self.finder.like(await self._ground.db.read(tasks.get, task_id), most)
 
-    async def beside(self, task: Task, most: int) -> list[SimilarTask]:
+    async def similar_if_ready(self, task: Task, most: int) -> list[SimilarTask]:
         """Return tasks like one, for a page that must not wait: none while the index opens."""
         library = self._library
         if library is None:
@@ -105,17 +105,17 @@ class SimilarTasks:
                     await self._made.tidy()
             await self._library.close()
 
-    async def catch_up(self, told: Callable[[], Awaitable[None]] | None = None) -> None:
+    async def catch_up(self, report_progress: Callable[[], Awaitable[None]] | None = None) -> None:
         """Read everything that is not in the index yet, and return when done."""
 
         async def silent() -> None:
             """Nobody wants to hear how far it is."""
 
-        await self._indexer(self._there()).catch_up(told or silent)
+        await self._indexer(self._library_or_refuse()).catch_up(report_progress or silent)
 
     async def rebuild(self) -> None:
         """Empty the index. The loop or `catch_up` fills it again."""
-        library, followed = self._there(), self._ground.background.has(LOOP)
+        library, followed = self._library_or_refuse(), self._ground.background.has(LOOP)
         await self._ground.background.stop(LOOP)
         await self._empty(library)
         if followed:
@@ -150,7 +150,7 @@ class SimilarTasks:
         await self._ground.db.write(recall.forget)
         await library.close()
 
-    def _there(self) -> RecallLibrary:
+    def _library_or_refuse(self) -> RecallLibrary:
         if self._library is None:
             raise NotPossibleNow(f"Recall is off. {_SETTINGS}", field="store")
         return self._library

@@ -201,8 +201,8 @@ def _asks(ground: AppContext) -> Asks | None:
         return None
     mind = brain
 
-    async def ask(task: Task, words: str, told: str) -> str | None:
-        prompt = Prompt(outside.mark(told, "finished tasks"), words)
+    async def ask(task: Task, words: str, text: str) -> str | None:
+        prompt = Prompt(outside.mark(text, "finished tasks"), words)
 
         async def think() -> Reply:
             return await mind.think(prompt, session=f"reflect:{task.id}")

@@ -90,8 +90,8 @@ async def _web(settings: Settings, _: str) -> SectionResult:
     if isinstance(found, str):
         return SectionResult(False, found)
     first = found[0].partition("\n")[0] if found else ""
-    said = f"{settings.web.search} found {len(found)} pages. {first:.80}".strip()
-    return SectionResult(bool(found), said if found else f"{settings.web.search} found nothing.")
+    text = f"{settings.web.search} found {len(found)} pages. {first:.80}".strip()
+    return SectionResult(bool(found), text if found else f"{settings.web.search} found nothing.")
 
 
 async def _calendar(settings: Settings, name: str) -> SectionResult:
@@ -107,8 +107,8 @@ async def _calendar(settings: Settings, name: str) -> SectionResult:
         await dav.close()
     missing = [each for each in settings.calendars[name].calendars if each not in found]
     if missing:
-        said = f"There is no calendar {', '.join(missing)}; there are {', '.join(found) or 'none'}."
-        return SectionResult(False, said)
+        text = f"There is no calendar {', '.join(missing)}; there are {', '.join(found) or 'none'}."
+        return SectionResult(False, text)
     return SectionResult(True, f"The account answers. Calendars: {', '.join(found) or 'none'}.")
 
 
@@ -126,15 +126,15 @@ def _look_at_project(path: Path) -> SectionResult:
     under_git = (path.expanduser() / ".git").exists()
     if not path.expanduser().is_dir():
         return SectionResult(False, f"{path} is no folder here.")
-    said = "is there, under git" if under_git else "is not under git; `git init` there, and commit"
-    return SectionResult(under_git, f"{path} {said}.")
+    text = "is there, under git" if under_git else "is not under git; `git init` there, and commit"
+    return SectionResult(under_git, f"{path} {text}.")
 
 
 async def _hook(settings: Settings, name: str) -> SectionResult:
     kept = keys_of(settings)
     found = bool(kept.get(settings.hooks[name].secret))
-    said = "has its secret" if found else "has no secret yet; `remit hooks rotate` makes one"
-    return SectionResult(found, f"The hook {said}. Programs call /hooks/in/{name}.")
+    text = "has its secret" if found else "has no secret yet; `remit hooks rotate` makes one"
+    return SectionResult(found, f"The hook {text}. Programs call /hooks/in/{name}.")
 
 
 _TESTS: Final[Mapping[str, Callable[[Settings, str], Awaitable[SectionResult]]]] = {

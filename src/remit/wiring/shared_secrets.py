@@ -60,10 +60,10 @@ class SharedSecrets:
         now = self._clock.now()
         await self._db.write(fingerprints.tell, self._place, known, now)
         found = await self._db.read(fingerprints.differing, now)
-        said = {each.sentence: each.todo for each in found}
-        for sentence in said.keys() - self._logged:
-            _LOG.warning("%s %s", sentence, said[sentence])
-        self._logged = frozenset(said)
+        values = {each.sentence: each.todo for each in found}
+        for sentence in values.keys() - self._logged:
+            _LOG.warning("%s %s", sentence, values[sentence])
+        self._logged = frozenset(values)
 
     def _fingerprints(self) -> Mapping[str, str]:
         return {name: self._fingerprint(name, value) for name, value in self._values()}

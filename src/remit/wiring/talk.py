@@ -294,7 +294,7 @@ def talk(
     journal: Journal,
     ears: ConversationIntake,
     hands: OwnerOperations,
-    told: NoticeDecisions,
+    decisions: NoticeDecisions,
 ) -> ConversationLoop:
     settings = ground.settings
     doer = IntentExecutor(
@@ -308,7 +308,7 @@ def talk(
         owner=settings.owner,
         is_owner=lambda channel, sender: _is_owner(settings, ears.contacts, channel, sender),
     )
-    tidings = NoticeFollower(ground.db, ground.clock, ids, journal, told)
+    tidings = NoticeFollower(ground.db, ground.clock, ids, journal, decisions)
     return ConversationLoop(doer, ids, tidings, ground.background)
 
 

@@ -84,8 +84,8 @@ class WebTools:
         page = await web.read_page(text(call, "url"), most)
         if isinstance(page, web.WebFailure):
             return ToolResult(call.id, page.why, failed=True, taint=Taint.PUBLIC)
-        said = _part(page.text, call.args.get("part"))
-        shown = f"Address: {page.url}\n\n{said}"
+        words = _part(page.text, call.args.get("part"))
+        shown = f"Address: {page.url}\n\n{words}"
         return ToolResult(
             call.id, shown, taint=Taint.PUBLIC, read_from=page.url, read_bytes=page.size
         )
@@ -137,5 +137,5 @@ def _part(page: str, wanted: Json) -> str:
     parts = -(-len(page) // MAX_PAGE_CHARACTERS)
     if n > parts:
         raise BadInput(f"The page has {parts} parts; there is no part {n}.", field="part")
-    said = page[(n - 1) * MAX_PAGE_CHARACTERS : n * MAX_PAGE_CHARACTERS]
-    return said if parts == 1 else f"(Part {n} of {parts}.)\n{said}"
+    words = page[(n - 1) * MAX_PAGE_CHARACTERS : n * MAX_PAGE_CHARACTERS]
+    return words if parts == 1 else f"(Part {n} of {parts}.)\n{words}"

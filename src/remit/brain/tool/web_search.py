@@ -107,5 +107,5 @@ async def _answer(client: httpx2.AsyncClient, request: httpx2.Request) -> tuple[
 
 def _result(found: JsonMap, snippet: str) -> str:
     names = ("title", "url", snippet)
-    title, url, said = (" ".join(str(found.get(name) or "").split()) for name in names)
-    return f"{title[:200]}\n   {url[:2000]}\n   {said[:_MAX_SNIPPET_CHARACTERS]}"
+    title, url, text = (" ".join(str(found.get(name) or "").split()) for name in names)
+    return f"{title[:200]}\n   {url[:2000]}\n   {text[:_MAX_SNIPPET_CHARACTERS]}"

@@ -197,12 +197,12 @@ def read_file(
         if kind in checks.IMAGES:
             return _picture(call, path, kind, content, taint, sees=sees())
         whole = await reader.text_of(path, kind, content)
-        said = whole[start : start + _MAX_READ_CHARACTERS]
+        words = whole[start : start + _MAX_READ_CHARACTERS]
         if len(whole) > start + _MAX_READ_CHARACTERS:
-            said += f"\n(It has {len(whole)} characters; go on with start {start + len(said)}.)"
+            words += f"\n(It has {len(whole)} characters; go on with start {start + len(words)}.)"
         if received and taint is Taint.OWNER:  # what is less trusted is marked for every tool
-            said = outside.mark(said, f"the file {path}")
-        return ToolResult(call.id, said, taint=taint)
+            words = outside.mark(words, f"the file {path}")
+        return ToolResult(call.id, words, taint=taint)
 
     return OwnTool(_READ, policy, read)
 
@@ -230,8 +230,8 @@ def _picture(
         sentence = f"{path!r:.60} has {len(content)} bytes; you are shown {_MAX_PICTURE_BYTES}."
         raise BadInput(sentence)
     picture = Picture(kind, base64.b64encode(content).decode())
-    said = f"{path} is shown to you. {outside.SAYS}"
-    return ToolResult(call.id, said, taint=taint, picture=picture)
+    words = f"{path} is shown to you. {outside.SAYS}"
+    return ToolResult(call.id, words, taint=taint, picture=picture)
 
 
 def write_file(policy: Policy, root: Path) -> OwnTool:

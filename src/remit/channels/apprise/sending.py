@@ -208,49 +208,49 @@ async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseR
         )
     except OSError as error:
         return AppriseReport(began=False, ended=f"it could not be started: {type(error).__name__}")
-    told = bytearray()
+    output = bytearray()
     limit = timeout(seconds)
     try:
         async with limit:
-            await _talk(process, order, told)
+            await _talk(process, order, output)
     except TimeoutError:
-        return _read(bytes(told), f"no answer within {seconds:g} s")
+        return _read(bytes(output), f"no answer within {seconds:g} s")
     finally:
         await kill_group(process)
-    return _read(bytes(told), "it broke off")
+    return _read(bytes(output), "it broke off")
 
 
-async def _talk(process: asyncio.subprocess.Process, order: bytes, told: bytearray) -> None:
+async def _talk(process: asyncio.subprocess.Process, order: bytes, output: bytearray) -> None:
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
     with suppress(ConnectionError):  # a worker that died at once reads nothing
         process.stdin.write(order)
         await process.stdin.drain()
     process.stdin.close()
-    while len(told) < _MOST_READ and (piece := await process.stdout.read(_MOST_READ)):
-        told += piece
+    while len(output) < _MOST_READ and (piece := await process.stdout.read(_MOST_READ)):
+        output += piece
 
 
-def _read(told: bytes, ended: str) -> AppriseReport:
-    began = told.startswith(SENDING)
-    return AppriseReport(began, ended, http_client.fields_of(told.removeprefix(SENDING)))
+def _read(output: bytes, ended: str) -> AppriseReport:
+    began = output.startswith(SENDING)
+    return AppriseReport(began, ended, http_client.fields_of(output.removeprefix(SENDING)))
 
 
 def _answer(report: AppriseReport, key: str) -> Answer:
-    said = report.said
-    if said.get("lacks"):
+    fields = report.said
+    if fields.get("lacks"):
         return Locked("Apprise is not installed. Install remit[apprise] and start again.")
-    wrong = said.get("wrong")
+    wrong = fields.get("wrong")
     if isinstance(wrong, str):
         return Refused(wrong)
-    if not said:
+    if not fields:
         why = f"Apprise did not report ({report.ended})."
         return Unknown(why) if report.began else SendRetry(why)
-    trail = said.get("trail")
+    trail = fields.get("trail")
     seen = [each for each in trail if isinstance(each, int)] if isinstance(trail, list) else []
-    if said.get("sent") is True:
+    if fields.get("sent") is True:
         return Accepted(key) if any(map(_is_yes, seen)) else Unknown(_UNSEEN)
-    return _failed(seen, said.get("barred"))
+    return _failed(seen, fields.get("barred"))
 
 
 def _failed(seen: Sequence[int], barred: object) -> Answer:

@@ -61,10 +61,10 @@ def _read(mail: _Mail, domain: str) -> BouncedMail | None:
     if failed is None or key is None:
         return None
     status = _STATUS.search(_text(failed, "Status"))
-    told = _after(_text(failed, "Diagnostic-Code")) or "the report gives no reason"
+    reason = _after(_text(failed, "Diagnostic-Code")) or "the report gives no reason"
     return BouncedMail(
         DeliveryId(key),
-        clean(f"{status[0]} {told}" if status and status[0] not in told else told, ""),
+        clean(f"{status[0]} {reason}" if status and status[0] not in reason else reason, ""),
         clean(_after(_text(failed, "Final-Recipient")), "") or None,
         not (status and status[0].startswith("4")),
     )

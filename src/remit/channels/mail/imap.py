@@ -211,8 +211,8 @@ class ImapClient(Protocol):
 
 def _sign_in(imap: ImapClient, user: str, token: str) -> None:
     """Log in by XOAUTH2. A refusal is a challenge with its reason: the answer to it is empty."""
-    said = iter((xoauth2(user, token),))
-    imap.sasl_login("XOAUTH2", lambda _: next(said, b""))
+    answers = iter((xoauth2(user, token),))
+    imap.sasl_login("XOAUTH2", lambda _: next(answers, b""))
 
 
 def bytes_of(parts: Mapping[bytes, object], begins: bytes) -> bytes:

@@ -112,7 +112,7 @@ class MailWatch:
         mark = from_json(FolderMark, before["mark"]) if before.get("mark") else None
         fresh = await hand.do(hand.line.fresh, mark, self._clock.now())
         # After a restore it is unknown which of these were stored before.
-        again = {name: told for name, told in before.items() if name == cues.RESTORED}
+        again = {name: value for name, value in before.items() if name == cues.RESTORED}
         said_at = moment(str(again[cues.RESTORED])) if again else None
         for at in range(0, len(fresh.uids), _PAGE):
             page = fresh.uids[at : at + _PAGE]
@@ -157,13 +157,13 @@ class MailWatch:
             _LOG.exception("A mail that came by %s could not be taken in.", self._door)
 
     async def _keep(self, mark: FolderMark, more: JsonMap) -> None:
-        said: JsonMap = {"mark": to_json(mark), **more}
-        await self._db.write(cues.keep_mark, self._door, said)
+        content: JsonMap = {"mark": to_json(mark), **more}
+        await self._db.write(cues.keep_mark, self._door, content)
 
     async def _complain(self, error: Exception) -> None:
         """Log what is wrong once, and store it for display."""
-        said = str(error) if isinstance(error, RemitError) else f"{type(error).__name__}."
-        why = f"The mailbox on {self._box.account.host} cannot be read: {said.rstrip('.')}."
+        text = str(error) if isinstance(error, RemitError) else f"{type(error).__name__}."
+        why = f"The mailbox on {self._box.account.host} cannot be read: {text.rstrip('.')}."
         with suppress(StoreTrouble):
             before = await self._db.read(cues.mark, self._door)
             if before.get("why") != why:
@@ -242,10 +242,10 @@ class BounceWatch:
             returned = await box.bounces(self._marks.get(name))
             if not isinstance(returned, ReturnedMail):
                 continue  # an unreachable one is asked next time
-            came = [_came(name, each) for each in returned.bounces if each.for_good]
-            await self._db.write(inbound.take, came, self._clock.now())
+            reports = [_bounce_report(name, each) for each in returned.bounces if each.for_good]
+            await self._db.write(inbound.take, reports, self._clock.now())
             self._marks[name] = returned.mark
-            found += len(came)
+            found += len(reports)
         return found
 
     async def _look_on(self) -> None:
@@ -254,11 +254,11 @@ class BounceWatch:
             await self._clock.sleep(PAUSE)
 
 
-def _came(channel: str, bounced: BouncedMail) -> InboundMessage:
-    said = ProviderReport(str(bounced.delivery_id), arrived=False, why=bounced.answer.why)
+def _bounce_report(channel: str, bounced: BouncedMail) -> InboundMessage:
+    report = ProviderReport(str(bounced.delivery_id), arrived=False, why=bounced.answer.why)
     return InboundMessage(
         ref=f"{channel} report {bounced.delivery_id} failed",
         channel=channel,
         body={"key": str(bounced.delivery_id), "progress": "failed", "why": bounced.answer.why},
-        report=DeliveryReport(said, channel, str(bounced.delivery_id)),
+        report=DeliveryReport(report, channel, str(bounced.delivery_id)),
     )

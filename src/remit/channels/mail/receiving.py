@@ -114,13 +114,22 @@ def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
 
 def _robot(every: dict[str, list[str]], kind: str, sender: VerifiedSender | None) -> str:
     """Return why a mail counts as automatic: a reply could loop for ever."""
-    said = {name: " ".join(values).strip().lower() for name, values in every.items()}
+    headers_by_name = {name: " ".join(values).strip().lower() for name, values in every.items()}
     marks = (
-        (said["auto-submitted"].split(";")[0].strip() not in ("", "no"), "a program sent it"),
-        (bool(said["list-id"] or said["list-unsubscribe"]), "it came over a list"),
-        (said["precedence"] in _BULK, "it was sent to many"),
-        (said["return-path"] == "<>" or kind == "multipart/report", "it is a report"),
-        (bool(said["x-autoreply"] or said["x-autorespond"]), "a program answered"),
+        (
+            headers_by_name["auto-submitted"].split(";")[0].strip() not in ("", "no"),
+            "a program sent it",
+        ),
+        (
+            bool(headers_by_name["list-id"] or headers_by_name["list-unsubscribe"]),
+            "it came over a list",
+        ),
+        (headers_by_name["precedence"] in _BULK, "it was sent to many"),
+        (headers_by_name["return-path"] == "<>" or kind == "multipart/report", "it is a report"),
+        (
+            bool(headers_by_name["x-autoreply"] or headers_by_name["x-autorespond"]),
+            "a program answered",
+        ),
         (sender is not None and bool(_ROBOTS.fullmatch(sender.address)), "a program sent it"),
     )
     return next((why for holds, why in marks if holds), "")

@@ -88,8 +88,8 @@ def _doubt(headers: Sequence[str], named: str, written_by: str) -> str:
     if not named:
         return f"{_UNSET}; {_proposal(host)}"
     if not _is_named(host, named):
-        said = f"{host} says who wrote it" if host else "a server without a name says who wrote it"
-        return f"{said}, but authserv_id is {named}; {_proposal(host)}"
+        text = f"{host} says who wrote it" if host else "a server without a name says who wrote it"
+        return f"{text}, but authserv_id is {named}; {_proposal(host)}"
     return _unproven(list(_trusted(headers, host)), written_by)
 
 
@@ -119,8 +119,8 @@ def _unproven(results: Sequence[_Result], written_by: str) -> str:
 
 def _is_from(result: _Result, written_by: str) -> bool:
     """Whether DMARC was checked for this address or its domain."""
-    said = result.value("header.from").strip("<>").lower()
-    return said in (written_by, written_by.rpartition("@")[2])
+    domain = result.value("header.from").strip("<>").lower()
+    return domain in (written_by, written_by.rpartition("@")[2])
 
 
 def _is_signed(result: _Result, domain: str) -> bool:
@@ -150,12 +150,12 @@ def _proposal(host: str) -> str:
 
 def _read(header: str) -> tuple[str, list[_Result]]:
     """Return the host that a header names, empty if none, and its results."""
-    name, *said = _plain(header).split(";")
+    name, *parts = _plain(header).split(";")
     if "=" in name:
-        return "", [found for each in (name, *said) if (found := _result(each))]
+        return "", [found for each in (name, *parts) if (found := _result(each))]
     host = name.split()[0].lower() if name.split() else ""
     host = host if not host or _HOST.fullmatch(host) else _UNREADABLE
-    return host, [found for each in said if (found := _result(each))]
+    return host, [found for each in parts if (found := _result(each))]
 
 
 def _result(text: str) -> _Result | None:

@@ -131,9 +131,9 @@ class SmtpExchange:
         if line is None or not isinstance(transport, asyncio.WriteTransport):
             raise SMTPServerDisconnected("the line was lost")
         _check_step(line)
-        said = await smtp.execute_command(b"DATA")
-        if said.code != _GO_ON:
-            raise SMTPResponseException(said.code, said.message)
+        reply = await smtp.execute_command(b"DATA")
+        if reply.code != _GO_ON:
+            raise SMTPResponseException(reply.code, reply.message)
         # Everything but the dot first: if that fails, there is no doubt.
         transport.set_write_buffer_limits(high=0)
         line.write(_dot_stuffed(self._letter.wire))
@@ -159,22 +159,22 @@ class SmtpExchange:
     def _final(self, code: int, words: str) -> Answer:
         if code // 100 == 2:  # noqa: PLR2004 - as the protocol counts
             return Accepted(self._letter.message_id)
-        return self._said(code, words)
+        return self._answer_of(code, words)
 
-    def _said(self, code: int, words: str) -> Answer:
+    def _answer_of(self, code: int, words: str) -> Answer:
         who = f"The mail server {self._account.host}"
-        told = clean(words, self.password)
+        text = clean(words, self.password)
         if code in LOCKED_CODES:
             return Locked(f"{who} does not let us in ({code}). {self._account.todo}")
         match code // 100:
             case 4:
-                return SendRetry(f"{who} asks for patience ({code} {told}).")
+                return SendRetry(f"{who} asks for patience ({code} {text}).")
             case 5 if self._stage is not _Stage.REACHING:
-                return Refused(f"{who} refused the letter ({code} {told}).")
+                return Refused(f"{who} refused the letter ({code} {text}).")
             case _ if self._stage is _Stage.GIVEN:
                 return Unknown(f"{who} was given the letter and said neither yes nor no ({code}).")
             case _:
-                return SendRetry(f"{who} cannot be used at the moment ({code} {told}).")
+                return SendRetry(f"{who} cannot be used at the moment ({code} {text}).")
 
     def broken(self, error: Exception, late: str | None) -> Answer:
         """Return the result of an exchange that ended in an error."""
@@ -185,7 +185,7 @@ class SmtpExchange:
                 f"{who} does not take {self._account.lets_in} ({error.code}). {self._account.todo}"
             )
         if isinstance(error, SMTPResponseException) and late is None:
-            return self._said(error.code, error.message)
+            return self._answer_of(error.code, error.message)
         why = late or _error_name(error)
         if self._stage is _Stage.GIVEN:
             return Unknown(f"{who} was given the letter, and then the line broke ({why}).")
@@ -201,12 +201,12 @@ class _NotPrivate(SMTPException):
 
 async def _sign_in(smtp: SMTP, user: str, token: str) -> None:
     """Log in by XOAUTH2. A refusal is a challenge with its reason: the answer to it is empty."""
-    told = base64.b64encode(xoauth2(user, token))
-    said = await smtp.execute_command(b"AUTH", b"XOAUTH2", told)
-    if said.code == _CHALLENGE:
-        said = await smtp.execute_command(b"")
-    if said.code != _LOGGED_IN:
-        raise SMTPAuthenticationError(said.code, "")
+    credentials = base64.b64encode(xoauth2(user, token))
+    reply = await smtp.execute_command(b"AUTH", b"XOAUTH2", credentials)
+    if reply.code == _CHALLENGE:
+        reply = await smtp.execute_command(b"")
+    if reply.code != _LOGGED_IN:
+        raise SMTPAuthenticationError(reply.code, "")
 
 
 def _unused_because(error: Exception, why: str) -> str:

@@ -82,10 +82,10 @@ def new_account(  # noqa: PLR0913 - each is a field of the form
         device_url=f"{root}/devicecode" if root and known.device_url else "",
         revoke_url=f"{root}/revoke" if root and known.revoke_url else "",
     )
-    said = _mail(kind, user.strip()) if table == "channels" else _calendar(kind, user.strip(), url)
+    text = _mail(kind, user.strip()) if table == "channels" else _calendar(kind, user.strip(), url)
     if trusted:
-        said["trusted"] = True
-    return NewAccount(section=f"{table}.{name}", table=said, oauth=oauth)
+        text["trusted"] = True
+    return NewAccount(section=f"{table}.{name}", table=text, oauth=oauth)
 
 
 def _mail(kind: str, address: str) -> dict[str, object]:

@@ -86,20 +86,20 @@ def begin(
     )
 
 
-async def finish(attempt: SignInAttempt, came: Mapping[str, str]) -> TokenGrant:
+async def finish(attempt: SignInAttempt, parameters: Mapping[str, str]) -> TokenGrant:
     """Exchange the code of a redirect; BadInput says what is wrong with it."""
-    if not is_state(attempt, came.get("state", "")):
+    if not is_state(attempt, parameters.get("state", "")):
         raise BadInput(_NOT_OURS, field="state")
     issuer = attempt.client.provider.issuer
-    if issuer and came.get("iss", issuer) != issuer:
+    if issuer and parameters.get("iss", issuer) != issuer:
         raise BadInput("Another provider answered than the one that was asked.", field="iss")
-    if "error" in came:
-        raise refused(attempt.client, came["error"])
-    code = came.get("code", "")
+    if "error" in parameters:
+        raise refused(attempt.client, parameters["error"])
+    code = parameters.get("code", "")
     if not code or not code.isascii() or not code.isprintable():
         raise BadInput("The provider sent no code back. Begin again.", field="code")
-    said = await protocol.redeem(attempt.client, code, attempt.verifier, attempt.redirect)
-    return _usable(attempt.client, said)
+    reply = await protocol.redeem(attempt.client, code, attempt.verifier, attempt.redirect)
+    return _usable(attempt.client, reply)
 
 
 def is_state(attempt: SignInAttempt, state: str) -> bool:
@@ -112,13 +112,13 @@ def refused(client: OAuthClient, error: str) -> BadInput:
     return BadInput(f"{client.called} did not let Remit in. {why}", field="oauth")
 
 
-def _usable(client: OAuthClient, said: TokenGrant | TokenRefusal) -> TokenGrant:
-    if isinstance(said, TokenRefusal):
-        raise refused(client, said.error)
-    if not said.refresh:
+def _usable(client: OAuthClient, answer: TokenGrant | TokenRefusal) -> TokenGrant:
+    if isinstance(answer, TokenRefusal):
+        raise refused(client, answer.error)
+    if not answer.refresh:
         sentence = f"{client.called} gave no refresh token, so the sign-in would end in an hour."
         raise BadInput(sentence, field="oauth")
-    return said
+    return answer
 
 
 def keep_attempt(open_: dict[str, SignInAttempt], attempt: SignInAttempt) -> None:
@@ -192,8 +192,8 @@ class LoopbackRedirect:
                 found = self._redirect_in(head)
                 text = "Signed in. You can close this page." if found else _NOT_OURS
                 status = "200 OK" if found else "400 Bad Request"
-                told = _PAGE.format(status=status, length=len(text), text=text)
-                writer.write(told.encode("ascii"))
+                page = _PAGE.format(status=status, length=len(text), text=text)
+                writer.write(page.encode("ascii"))
                 await writer.drain()
             if found and self._came is not None and not self._came.done():
                 self._came.set_result(found)
@@ -206,11 +206,11 @@ class LoopbackRedirect:
         target = rest.removesuffix(" HTTP/1.1")
         hosts = [line[5:].strip() for line in lines if line.lower().startswith("host:")]
         parts = urlsplit(target)
-        came = query_of(parts.query)
+        parameters = query_of(parts.query)
         fits = method == "GET" and hosts == [self.host] and target.startswith(CALLBACK + "?")
-        if self._attempt is None or self._came is None or self._came.done() or came is None:
+        if self._attempt is None or self._came is None or self._came.done() or parameters is None:
             return None
-        return came if fits and is_state(self._attempt, came.get("state", "")) else None
+        return parameters if fits and is_state(self._attempt, parameters.get("state", "")) else None
 
 
 def query_of(text: str) -> Mapping[str, str] | None:
@@ -238,12 +238,12 @@ async def sign_in_by_device(
         await sleep(pause)
         waited += pause
         try:
-            said = await protocol.poll_device(client, code.device_code)
+            reply = await protocol.poll_device(client, code.device_code)
         except Transient:
             pause *= 2  # as the standard wants it
             continue
-        if said == TokenRefusal("slow_down"):
+        if reply == TokenRefusal("slow_down"):
             pause += 5
-        elif said != TokenRefusal("authorization_pending"):
-            return _usable(client, said)
+        elif reply != TokenRefusal("authorization_pending"):
+            return _usable(client, reply)
     raise refused(client, "expired_token")

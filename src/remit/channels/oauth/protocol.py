@@ -109,34 +109,36 @@ async def poll_device(client: OAuthClient, device_code: str) -> TokenGrant | Tok
 
 async def ask_device_code(client: OAuthClient) -> DeviceCode | TokenRefusal:
     """Begin a device flow (RFC 8628)."""
-    said = await _ask(client, client.provider.device_url, {"scope": client.scope})
-    if isinstance(said, TokenRefusal):
-        return said
-    code, words = said.get("device_code"), said.get("user_code")
-    address = said.get("verification_uri")
+    reply = await _ask(client, client.provider.device_url, {"scope": client.scope})
+    if isinstance(reply, TokenRefusal):
+        return reply
+    code, words = reply.get("device_code"), reply.get("user_code")
+    address = reply.get("verification_uri")
     if not (_is_token(code) and _is_token(words) and _is_token(address)):
         raise Transient(f"{client.called} gave no device code. Try again later.")
-    life = _number(said.get("expires_in"), 900)
-    return DeviceCode(str(code), str(words), str(address), life, _number(said.get("interval"), 5))
+    life = _number(reply.get("expires_in"), 900)
+    return DeviceCode(str(code), str(words), str(address), life, _number(reply.get("interval"), 5))
 
 
 async def revoke(client: OAuthClient, token: str) -> bool:
     """Take a token back at the provider (RFC 7009); whether it said yes."""
     if not client.provider.revoke_url:
         return False
-    said = await _ask(client, client.provider.revoke_url, {"token": token})
-    return not isinstance(said, TokenRefusal)
+    reply = await _ask(client, client.provider.revoke_url, {"token": token})
+    return not isinstance(reply, TokenRefusal)
 
 
 async def _granted(client: OAuthClient, fields: Mapping[str, str]) -> TokenGrant | TokenRefusal:
-    said = await _ask(client, client.provider.token_url, fields)
-    if isinstance(said, TokenRefusal):
-        return said
-    access, new = said.get("access_token"), said.get("refresh_token", "")
-    kind = str(said.get("token_type", "")).lower()
+    reply = await _ask(client, client.provider.token_url, fields)
+    if isinstance(reply, TokenRefusal):
+        return reply
+    access, new = reply.get("access_token"), reply.get("refresh_token", "")
+    kind = str(reply.get("token_type", "")).lower()
     if not _is_token(access) or kind != "bearer" or not (new == "" or _is_token(new)):
         raise Transient(f"{client.called} answered with what is no access token.")
-    return TokenGrant(str(access), str(new), _number(said.get("expires_in"), _DEFAULT_LIFE_SECONDS))
+    return TokenGrant(
+        str(access), str(new), _number(reply.get("expires_in"), _DEFAULT_LIFE_SECONDS)
+    )
 
 
 async def _ask(
@@ -148,16 +150,16 @@ async def _ask(
     form = urlencode({**fields, **named}).encode("ascii")
     headers = {"content-type": "application/x-www-form-urlencoded"}
     async with http_client.open_client(url) as http:
-        said = await http_client.post_bytes(http, url, headers, form, SECONDS)
-    if isinstance(said, HttpFailure):
-        raise Transient(f"{client.called} could not be asked for an access token ({said.why}).")
-    told = http_client.fields_of(said.body)
-    error = told.get("error")
-    if said.status // 100 == 2 and error is None:  # noqa: PLR2004 - as the protocol counts
-        return told
+        reply = await http_client.post_bytes(http, url, headers, form, SECONDS)
+    if isinstance(reply, HttpFailure):
+        raise Transient(f"{client.called} could not be asked for an access token ({reply.why}).")
+    values = http_client.fields_of(reply.body)
+    error = values.get("error")
+    if reply.status // 100 == 2 and error is None:  # noqa: PLR2004 - as the protocol counts
+        return values
     code = error if isinstance(error, str) and _CODE.fullmatch(error) else ""
-    if said.status // 100 != 4 or said.status in _BUSY or not code or code in _LATER:  # noqa: PLR2004
-        raise Transient(f"{client.called} gives no access token now ({said.status}).")
+    if reply.status // 100 != 4 or reply.status in _BUSY or not code or code in _LATER:  # noqa: PLR2004
+        raise Transient(f"{client.called} gives no access token now ({reply.status}).")
     return TokenRefusal(code)
 
 

@@ -111,15 +111,15 @@ class TokenSource:
             if stored.access != refused and left > AHEAD.total_seconds():
                 return stored.access
             try:
-                said = asyncio.run(protocol.refresh(self._client, stored.refresh))
+                reply = asyncio.run(protocol.refresh(self._client, stored.refresh))
             except Transient:
                 if stored.access != refused and left > 0:
                     return stored.access  # it is renewed next time
                 raise
-            if isinstance(said, TokenRefusal):
-                return self._refused(stored, said)
+            if isinstance(reply, TokenRefusal):
+                return self._refused(stored, reply)
             made = StoredSignIn(
-                said.refresh or stored.refresh, said.access, _end_of(said, self._now())
+                reply.refresh or stored.refresh, reply.access, _end_of(reply, self._now())
             )
             return self._write(stored, made).access
 
@@ -132,11 +132,11 @@ class TokenSource:
             raise self._gone()
         return found
 
-    def _refused(self, stored: StoredSignIn, said: TokenRefusal) -> str:
-        if said.error in _WRONG_CLIENT:
+    def _refused(self, stored: StoredSignIn, answer: TokenRefusal) -> str:
+        if answer.error in _WRONG_CLIENT:
             raise SignInEnded(
                 f"{self._client.called} does not know the client id or the client secret "
-                f"({said.error}). Put the right ones in, then run `{self._todo}`."
+                f"({answer.error}). Put the right ones in, then run `{self._todo}`."
             )
         kept = self._write(stored, replace(stored, ended=True))
         if kept.ended:

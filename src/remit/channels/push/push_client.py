@@ -92,10 +92,10 @@ def sealed_with(
 def signature(key: str, origin: str, contact: str, now: datetime) -> str:
     """Return the Authorization header for a push service, with its expiry."""
     claims = {"aud": origin, "exp": int((now + LIFE).timestamp()), "sub": contact}
-    said = f"{_part({'typ': 'JWT', 'alg': 'ES256'})}.{_part(claims)}"
-    r, s = decode_dss_signature(_private(key).sign(said.encode(), ec.ECDSA(hashes.SHA256())))
+    signed = f"{_part({'typ': 'JWT', 'alg': 'ES256'})}.{_part(claims)}"
+    r, s = decode_dss_signature(_private(key).sign(signed.encode(), ec.ECDSA(hashes.SHA256())))
     proof = encoded(r.to_bytes(_SCALAR) + s.to_bytes(_SCALAR))
-    return f"vapid t={said}.{proof}, k={public_of(key)}"
+    return f"vapid t={signed}.{proof}, k={public_of(key)}"
 
 
 def encoded(raw: bytes) -> str:
@@ -147,8 +147,8 @@ class PushMessage(Struct, frozen=True):
     urgent: bool
 
     def packed(self) -> bytes:
-        told = {"title": self.title, "body": self.body, "href": self.href, "tag": self.about}
-        return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+        fields = {"title": self.title, "body": self.body, "href": self.href, "tag": self.about}
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
 
     @property
     def topic(self) -> str:
@@ -195,17 +195,19 @@ async def send(
     }
     body = sealed(note.packed(), to.p256dh, to.auth)
     async with safe_http.open_client(place) as client:
-        said = await http_client.post_bytes(client, to.endpoint, headers, body, PATIENCE)
-    return _came(said), http_client.wait_of(said, now) if isinstance(said, HttpReply) else None
+        reply = await http_client.post_bytes(client, to.endpoint, headers, body, PATIENCE)
+    return _result_of(reply), http_client.wait_of(reply, now) if isinstance(
+        reply, HttpReply
+    ) else None
 
 
-def _came(said: HttpReply | HttpFailure) -> PushResult:
-    if isinstance(said, HttpFailure):
+def _result_of(reply: HttpReply | HttpFailure) -> PushResult:
+    if isinstance(reply, HttpFailure):
         # What may have arrived is not sent again.
-        return PushResult.LOST if said.left else PushResult.LATER
-    if said.status // 100 == 2:  # noqa: PLR2004 - as the codes are grouped
+        return PushResult.LOST if reply.left else PushResult.LATER
+    if reply.status // 100 == 2:  # noqa: PLR2004 - as the codes are grouped
         return PushResult.TAKEN
-    if said.status in _GONE:
+    if reply.status in _GONE:
         return PushResult.GONE
-    patience = said.status == HTTPStatus.TOO_MANY_REQUESTS
-    return PushResult.LATER if patience or said.status // 100 == 5 else PushResult.LOST  # noqa: PLR2004 - same
+    patience = reply.status == HTTPStatus.TOO_MANY_REQUESTS
+    return PushResult.LATER if patience or reply.status // 100 == 5 else PushResult.LOST  # noqa: PLR2004 - same

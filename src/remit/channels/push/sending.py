@@ -148,23 +148,23 @@ class PushNotifier:
         from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
         later = push_client.PushResult.LATER
-        came, wait = await push_client.send(sender, to, note, self._clock.now())
+        result, wait = await push_client.send(sender, to, note, self._clock.now())
         for pause in PAUSES:
-            if came is not later:
+            if result is not later:
                 break
             await self._clock.sleep(max(pause, wait or 0.0))
             with first_byte.anew():
                 listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
                 if not listens or not await still():
                     return False
-                came, wait = await push_client.send(sender, to, note, self._clock.now())
-        await self._settle(to, came)
-        return came is push_client.PushResult.TAKEN
+                result, wait = await push_client.send(sender, to, note, self._clock.now())
+        await self._settle(to, result)
+        return result is push_client.PushResult.TAKEN
 
-    async def _settle(self, to: PushSubscription, came: "PushResult") -> None:
+    async def _settle(self, to: PushSubscription, result: "PushResult") -> None:
         from remit.channels.push.push_client import PushResult  # noqa: PLC0415 - the extra
 
-        match came:
+        match result:
             case PushResult.TAKEN:
                 await self._db.write(push.praise, to.id, self._clock.now())
             case PushResult.GONE:

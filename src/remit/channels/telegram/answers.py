@@ -177,8 +177,8 @@ class AnswerRelay:
         if chat is None:
             return None
         for _ in range(_MAX_TRIES):
-            came = await self._channel.post(chat, render(text), buttons, reply_to=reply_to)
-            answer = answer_of(came, chat, self._context.clock.now())
+            reply = await self._channel.post(chat, render(text), buttons, reply_to=reply_to)
+            answer = answer_of(reply, chat, self._context.clock.now())
             if not isinstance(answer, SendRetry):
                 break
             await self._context.clock.sleep(answer.after or _RETRY_SECONDS)
@@ -213,11 +213,11 @@ class AnswerRelay:
             if await self.progress.takes(card.task.id, receipt, text.text):
                 continue
             chat, _, message = receipt.partition(":")
-            came = await self._channel.edit(int(chat), int(message), text)
-            if isinstance(came, BotReply) and came.retry_after is not None:
-                await self._context.clock.sleep(came.retry_after)
-                came = await self._channel.edit(int(chat), int(message), text)
-            if not isinstance(came, BotReply) or not (came.ok or "not modified" in came.said):
+            reply = await self._channel.edit(int(chat), int(message), text)
+            if isinstance(reply, BotReply) and reply.retry_after is not None:
+                await self._context.clock.sleep(reply.retry_after)
+                reply = await self._channel.edit(int(chat), int(message), text)
+            if not isinstance(reply, BotReply) or not (reply.ok or "not modified" in reply.said):
                 _LOG.info("A card in Telegram could not be changed.")
 
     def _outcome(self, card: _Card) -> str:

@@ -93,8 +93,8 @@ class BotApi:
         if not _TOKEN.fullmatch(token):
             return NoToken()
         url = f"{self._bot.url}/bot{token}/{method}"
-        came = await http_client.post(self._client, url, "", fields, seconds, max_bytes)
-        return came if isinstance(came, HttpFailure) else _reply(came, token)
+        reply = await http_client.post(self._client, url, "", fields, seconds, max_bytes)
+        return reply if isinstance(reply, HttpFailure) else _reply(reply, token)
 
     async def send_file(
         self, method: str, fields: Mapping[str, str], file: FileContent, seconds: float
@@ -107,16 +107,16 @@ class BotApi:
             fields, "document", file.name, file.type, file.content
         )
         url = f"{self._bot.url}/bot{token}/{method}"
-        came = await http_client.post_bytes(
+        reply = await http_client.post_bytes(
             self._client, url, {"content-type": kind}, body, seconds
         )
-        return came if isinstance(came, HttpFailure) else _reply(came, token)
+        return reply if isinstance(reply, HttpFailure) else _reply(reply, token)
 
     async def fetch_file(self, file_id: str, most: int) -> bytes | None:
         """Return the content of a file that somebody sent; None if it cannot be had."""
         found = await self.call("getFile", {"file_id": file_id})
-        told = found.result if isinstance(found, BotReply) and found.ok else None
-        path = told.get("file_path") if isinstance(told, dict) else None
+        fields = found.result if isinstance(found, BotReply) and found.ok else None
+        path = fields.get("file_path") if isinstance(fields, dict) else None
         if not isinstance(path, str) or not _FILE_PATH.fullmatch(path) or ".." in path:
             return None
         url = f"{self._bot.url}/file/bot{self._bot.token()}/{path}"
@@ -134,70 +134,70 @@ def chat_of(address: str) -> int | None:
     return int(found[1]) if found else None
 
 
-def answer_of(came: BotAnswer, chat: int, now: datetime) -> Answer:
+def answer_of(reply: BotAnswer, chat: int, now: datetime) -> Answer:
     """What became of a message: only `ok` with its id is a yes, and only a 4xx is a no."""
-    if isinstance(came, NoToken):
+    if isinstance(reply, NoToken):
         return Locked(_UNSET)
-    if not isinstance(came, BotReply):
-        return http_client.named(came, "Telegram", now, None)  # not in the form of the Bot API
-    if came.ok:
-        number = _number(came.result, "message_id")
+    if not isinstance(reply, BotReply):
+        return http_client.named(reply, "Telegram", now, None)  # not in the form of the Bot API
+    if reply.ok:
+        number = _number(reply.result, "message_id")
         named = Accepted(f"{chat}:{number}")
         return named if number is not None else Unknown("Telegram took it and named no message.")
-    return _refused(came)
+    return _refused(reply)
 
 
-def _refused(came: BotReply) -> SendRetry | Refused | Locked | Unknown:
-    why = f"({came.code}: {came.said})"
-    match came.code:
+def _refused(reply: BotReply) -> SendRetry | Refused | Locked | Unknown:
+    why = f"({reply.code}: {reply.said})"
+    match reply.code:
         case HTTPStatus.TOO_MANY_REQUESTS:
             wait = f"Telegram asks for patience {why}."
-            return SendRetry(wait, came.retry_after, spends=False)
+            return SendRetry(wait, reply.retry_after, spends=False)
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.NOT_FOUND:
             return Locked(REVOKED)
         case HTTPStatus.BAD_REQUEST | HTTPStatus.FORBIDDEN:
-            known = (says for words, says in _FORBIDDEN.items() if words in came.said.lower())
+            known = (says for words, says in _FORBIDDEN.items() if words in reply.said.lower())
             return Refused(f"{next(known, 'Telegram refused the message.')} {why}")
         case code if code // 100 == HTTPStatus.BAD_REQUEST // 100:
             return Refused(f"Telegram refused the message {why}.")
         case _:
-            return Unknown(f"Telegram answered {came.code}, which says neither yes nor no.")
+            return Unknown(f"Telegram answered {reply.code}, which says neither yes nor no.")
 
 
 async def check(token: str, url: str) -> JsonMap:
     """What the settings need to know of a bot; BadInput if the token is not one."""
     bot = BotApi(BotAddress(lambda: token, url or DEFAULT_URL))
     try:
-        came = await bot.call("getMe", {})
+        reply = await bot.call("getMe", {})
     finally:
         await bot.close()
-    if isinstance(came, NoToken):
+    if isinstance(reply, NoToken):
         sentence = "This is no token of a bot: it looks like 123456:ABC… and comes from @BotFather."
         raise BadInput(sentence, field="token")
-    told = came.result if isinstance(came, BotReply) else None
-    name = told.get("username") if isinstance(told, dict) else None
+    result = reply.result if isinstance(reply, BotReply) else None
+    name = result.get("username") if isinstance(result, dict) else None
     if isinstance(name, str) and re.fullmatch(r"\w{3,64}", name):
         return {"bot": name, "url": url} if url else {"bot": name}
-    if isinstance(came, BotReply) and not came.ok:
+    if isinstance(reply, BotReply) and not reply.ok:
         raise BadInput(
-            f"Telegram does not know this token ({came.code}: {came.said}).", field="token"
+            f"Telegram does not know this token ({reply.code}: {reply.said}).", field="token"
         )
     raise BadInput("Telegram could not be asked about this token. Try again later.", field="token")
 
 
-def _reply(came: HttpReply, token: str) -> BotReply | HttpReply:
-    told = http_client.fields_of(came.body)
-    if told.get("ok") is True and came.status == HTTPStatus.OK:
-        return BotReply(ok=True, result=told.get("result"))
-    code = told.get("error_code")
-    if told.get("ok") is not False or not isinstance(code, int):
-        return came
-    more = told.get("parameters")
+def _reply(reply: HttpReply, token: str) -> BotReply | HttpReply:
+    fields = http_client.fields_of(reply.body)
+    if fields.get("ok") is True and reply.status == HTTPStatus.OK:
+        return BotReply(ok=True, result=fields.get("result"))
+    code = fields.get("error_code")
+    if fields.get("ok") is not False or not isinstance(code, int):
+        return reply
+    more = fields.get("parameters")
     wait = _number(more, "retry_after")
     return BotReply(
         ok=False,
         code=code,
-        said=http_client.clean(told.get("description"), token),
+        said=http_client.clean(fields.get("description"), token),
         retry_after=None if wait is None else float(max(wait, 0)),
         moved_to=_number(more, "migrate_to_chat_id"),
     )

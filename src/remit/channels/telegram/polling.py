@@ -107,13 +107,13 @@ class TelegramWatch:
             "allowed_updates": _KINDS,
         }
         limit = seconds + _MARGIN_SECONDS
-        came = await self._channel.api.call("getUpdates", fields, limit, _MAX_BYTES)
-        if not isinstance(came, BotReply) or not came.ok:
-            await self._failed(came)
+        reply = await self._channel.api.call("getUpdates", fields, limit, _MAX_BYTES)
+        if not isinstance(reply, BotReply) or not reply.ok:
+            await self._failed(reply)
             return 0
         self._failures = 0
         count = 0
-        for each in receiving.read_updates(came.result):
+        for each in receiving.read_updates(reply.result):
             if each.number >= offset:
                 await self._safely(each)
                 failpoint("telegram:handled")
@@ -121,15 +121,15 @@ class TelegramWatch:
                 await self._db.write(meta.put, self._offset, str(offset))
         return count
 
-    async def _failed(self, came: object) -> None:
+    async def _failed(self, answer: object) -> None:
         """Pause after a failure; one that lasts is raised, and so reported to the owner once."""
-        code = came.code if isinstance(came, BotReply) else 0
-        if isinstance(came, NoToken) or code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
+        code = answer.code if isinstance(answer, BotReply) else 0
+        if isinstance(answer, NoToken) or code in (HTTPStatus.UNAUTHORIZED, HTTPStatus.NOT_FOUND):
             raise TelegramTrouble(REVOKED)
-        if isinstance(came, BotReply) and came.retry_after is not None:
-            await self._clock.sleep(came.retry_after)
+        if isinstance(answer, BotReply) and answer.retry_after is not None:
+            await self._clock.sleep(answer.retry_after)
             return
-        if isinstance(came, BotReply) and "webhook" in came.said:
+        if isinstance(answer, BotReply) and "webhook" in answer.said:
             await self._channel.api.call("deleteWebhook", {"drop_pending_updates": False})
         self._failures += 1
         if code == HTTPStatus.CONFLICT and self._failures > _MAX_CONFLICTS:
@@ -167,28 +167,30 @@ class TelegramWatch:
         elif mine:
             await self._owner_wrote(message, paired)
         elif known and not message.edited:
-            came = message.inbound(self._context.name, paired)
-            await self._store(came)
-            await self._context.contact_wrote(came)
+            incoming = message.inbound(self._context.name, paired)
+            await self._store(incoming)
+            await self._context.contact_wrote(incoming)
         elif not message.edited:
             sentence = _STRANGER if message.private else _GROUP
             await self._say_once(f"stranger {address}", message.chat, sentence)
 
     async def _owner_wrote(self, message: ChatMessage, paired: int) -> None:
-        came = message.inbound(self._context.name, paired)
+        incoming = message.inbound(self._context.name, paired)
         about = f"{message.chat}:{message.message}"
         if message.edited:
             await self._say_once(f"edited {about} {message.at}", message.chat, _EDITED)
             return
-        await self._store(came)
+        await self._store(incoming)
         failpoint("telegram:stored")
         if message.is_start:
             await self._say_once(f"start {about}", message.chat, "I am here. Write what to do.")
         elif message.forwarded:
             await self._say_once(f"forwarded {about}", message.chat, _FORWARDED, message.message)
-        elif (said := await self._context.buttons.take_text(came, message.text)) is not None:
-            await self._reply(message.chat, said)
-        elif (reply := await self._context.owner_wrote(came)).text:
+        elif (
+            response := await self._context.buttons.take_text(incoming, message.text)
+        ) is not None:
+            await self._reply(message.chat, response)
+        elif (reply := await self._context.owner_wrote(incoming)).text:
             await self._note(message, reply)
 
     async def _note(self, message: ChatMessage, reply: ChatReply) -> None:
@@ -213,12 +215,12 @@ class TelegramWatch:
             await self._say_once(f"stranger {address}", message.chat, sentence)
             return
         try:
-            said = await self._context.pair(found.contact, address)
+            text = await self._context.pair(found.contact, address)
         except RemitError as error:
-            said = f"This chat could not be connected. {error}"
+            text = f"This chat could not be connected. {error}"
         else:
             await self._db.write(pairing.use_code, name, found)
-        await self._say(message.chat, MarkedText(said))
+        await self._say(message.chat, MarkedText(text))
 
     # Buttons ------------------------------------------------------------------------------------
 
@@ -229,30 +231,30 @@ class TelegramWatch:
         if not mine:
             await self._toast(press, _NOT_YOURS)
             return
-        said = await self._context.buttons.press(
+        reply = await self._context.buttons.press(
             ButtonPress(self._context.name, address, press.data)
         )
         failpoint("telegram:pressed")
-        await self._toast(press, said.text)
-        if said.asks_for_text:
-            await self._reply(press.sender, said)
+        await self._toast(press, reply.text)
+        if reply.asks_for_text:
+            await self._reply(press.sender, reply)
 
     async def _toast(self, press: ChatPress, text: str) -> None:
         shown = {"callback_query_id": press.id, "text": text[:_MAX_TOAST], "show_alert": True}
         await self._channel.api.call("answerCallbackQuery", shown)
 
-    async def _reply(self, chat: int, said: ButtonReply) -> None:
-        if said.text:
-            whole = said.text if units(said.text) <= MAX_UNITS else _TOO_LONG
-            buttons = said.buttons if whole is said.text else ()
+    async def _reply(self, chat: int, reply: ButtonReply) -> None:
+        if reply.text:
+            whole = reply.text if units(reply.text) <= MAX_UNITS else _TOO_LONG
+            buttons = reply.buttons if whole is reply.text else ()
             await self._channel.post(
-                chat, MarkedText(whole), buttons, asks_for_text=said.asks_for_text
+                chat, MarkedText(whole), buttons, asks_for_text=reply.asks_for_text
             )
 
     # What is said at once -----------------------------------------------------------------------
 
-    async def _store(self, came: InboundMessage) -> None:
-        await self._db.write(inbound.take, [came], self._clock.now())
+    async def _store(self, message: InboundMessage) -> None:
+        await self._db.write(inbound.take, [message], self._clock.now())
 
     async def _say_once(
         self, about: str, chat: int, text: str, reply_to: int | None = None
@@ -267,8 +269,8 @@ class TelegramWatch:
         return None
 
     async def _say(self, chat: int, text: MarkedText, reply_to: int | None = None) -> str | None:
-        came = await self._channel.post(chat, text, reply_to=reply_to)
-        answer = answer_of(came, chat, self._clock.now())
+        reply = await self._channel.post(chat, text, reply_to=reply_to)
+        answer = answer_of(reply, chat, self._clock.now())
         return answer.ref if isinstance(answer, Accepted) else None
 
 

@@ -196,28 +196,28 @@ class ProgressMessages:
     async def _edit(self, key: str, due: _Due) -> None:
         stored = due.stored
         assert stored.message is not None  # noqa: S101 - it would not differ
-        came = await self._channel.edit(stored.chat, stored.message, due.text)
+        reply = await self._channel.edit(stored.chat, stored.message, due.text)
         failpoint("telegram:edited")
-        if _is_shown(came):
+        if _is_shown(reply):
             self._failures = 0
             shown = due.text.text
             await self._db.write(_change, self._prefix + key, shown=shown, begun=True)
             if due.over:
                 await self._forget(key)
-        elif isinstance(came, BotReply) and came.code in _REFUSED:
-            _LOG.info("Progress cannot be shown in Telegram: %s", came.said)
+        elif isinstance(reply, BotReply) and reply.code in _REFUSED:
+            _LOG.info("Progress cannot be shown in Telegram: %s", reply.said)
             await self._forget(key)  # the message was deleted, or the bot is blocked
         else:
-            after = came.retry_after if isinstance(came, BotReply) else None
+            after = reply.retry_after if isinstance(reply, BotReply) else None
             await self._pause(key, after)
 
     async def _send(self, key: str, due: _Due) -> None:
         """Make a message of its own, once: if it is in doubt, it is not made again."""
         stored, name = due.stored, self._prefix + key
         await self._db.write(_change, name, claimed=True)
-        came = await self._channel.post(stored.chat, due.text, silent=True)
+        reply = await self._channel.post(stored.chat, due.text, silent=True)
         failpoint("telegram:progress")
-        answer = answer_of(came, stored.chat, self._clock.now())
+        answer = answer_of(reply, stored.chat, self._clock.now())
         if isinstance(answer, Accepted):
             number = int(answer.ref.rpartition(":")[2])
             made = {"message": number, "head": "", "shown": due.text.text, "begun": True}
@@ -275,8 +275,8 @@ def _block(task: Task, most: int, titled: bool, zone: tzinfo, redact: Callable[[
     return "\n".join(lines)
 
 
-def _is_shown(came: BotAnswer) -> bool:
-    return isinstance(came, BotReply) and (came.ok or "not modified" in came.said)
+def _is_shown(reply: BotAnswer) -> bool:
+    return isinstance(reply, BotReply) and (reply.ok or "not modified" in reply.said)
 
 
 def _expect(

@@ -138,33 +138,33 @@ def _press(query: Fields) -> ChatPress | None:
     return ChatPress(ident, sender, chat, _number(message, "message_id"), data)
 
 
-def _message(told: Fields, *, edited: bool) -> ChatMessage | None:
-    chat, number = _number(_fields(told.get("chat")), "id"), _number(told, "message_id")
+def _message(fields: Fields, *, edited: bool) -> ChatMessage | None:
+    chat, number = _number(_fields(fields.get("chat")), "id"), _number(fields, "message_id")
     if chat is None or number is None:
         return None
-    replied = _fields(told.get("reply_to_message"))
+    replied = _fields(fields.get("reply_to_message"))
     return ChatMessage(
         chat=chat,
         message=number,
         # A message in a channel's or an anonymous admin's name is nobody's.
-        sender=None if "sender_chat" in told else _number(_fields(told.get("from")), "id"),
-        private=_fields(told.get("chat")).get("type") == "private",
-        text=_text(told),
-        media=next((label for name, label in _MEDIA.items() if name in told), ""),
-        file=_file(told),
-        at=_time(_number(told, "date")),
+        sender=None if "sender_chat" in fields else _number(_fields(fields.get("from")), "id"),
+        private=_fields(fields.get("chat")).get("type") == "private",
+        text=_text(fields),
+        media=next((label for name, label in _MEDIA.items() if name in fields), ""),
+        file=_file(fields),
+        at=_time(_number(fields, "date")),
         reply_to=_number(replied, "message_id"),
-        forwarded=_is_forwarded(told),
+        forwarded=_is_forwarded(fields),
         material=_text(replied) if _is_forwarded(replied) else "",
         edited=edited,
-        moved_to=_number(told, "migrate_to_chat_id"),
+        moved_to=_number(fields, "migrate_to_chat_id"),
     )
 
 
-def _file(told: Fields) -> ChatFile | None:
+def _file(fields: Fields) -> ChatFile | None:
     """Return the file of a message; of a photo the largest size, which comes last."""
-    kind = next((name for name in _FILES if name in told), None)
-    some = told[kind] if kind else None
+    kind = next((name for name in _FILES if name in fields), None)
+    some = fields[kind] if kind else None
     found = _fields(some[-1] if isinstance(some, list) and some else some)
     ident, name, media = (found.get(key) for key in ("file_id", "file_name", "mime_type"))
     if not isinstance(ident, str) or len(ident) > _MAX_ID:
@@ -173,13 +173,13 @@ def _file(told: Fields) -> ChatFile | None:
     return ChatFile(ident, shown, media if isinstance(media, str) else "")
 
 
-def _is_forwarded(told: Fields) -> bool:
-    return any(name in told for name in ("forward_origin", "forward_date", "via_bot"))
+def _is_forwarded(fields: Fields) -> bool:
+    return any(name in fields for name in ("forward_origin", "forward_date", "via_bot"))
 
 
-def _text(told: Fields) -> str:
-    said = told.get("text") or told.get("caption")
-    whole = said if isinstance(said, str) else ""
+def _text(fields: Fields) -> str:
+    text = fields.get("text") or fields.get("caption")
+    whole = text if isinstance(text, str) else ""
     return whole.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
@@ -194,6 +194,6 @@ def _fields(some: object) -> Fields:
     return some if isinstance(some, dict) else {}
 
 
-def _number(told: Fields, name: str) -> int | None:
-    found = told.get(name)
+def _number(fields: Fields, name: str) -> int | None:
+    found = fields.get(name)
     return found if isinstance(found, int) and not isinstance(found, bool) else None

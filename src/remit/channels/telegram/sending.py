@@ -108,16 +108,16 @@ class TelegramChannel:
         if wait > 0:
             return SendRetry("It is too soon for the next message by Telegram.", wait, spends=False)
         if parcel.files:
-            came = await self.api.send_file(
+            reply = await self.api.send_file(
                 "sendDocument", {"chat_id": str(now_at)}, parcel.files[0], self._patience
             )
         else:
-            came = await self.post(now_at, message_text.render(parcel.body), parcel.buttons)
-        if isinstance(came, BotReply) and came.moved_to is not None and chat < 0:
-            await self.move(chat, came.moved_to)
+            reply = await self.post(now_at, message_text.render(parcel.body), parcel.buttons)
+        if isinstance(reply, BotReply) and reply.moved_to is not None and chat < 0:
+            await self.move(chat, reply.moved_to)
             why = "The group has a new address at Telegram; it goes there."
             return SendRetry(why, 0.0, spends=False)
-        return answer_of(came, now_at, self._clock.now())
+        return answer_of(reply, now_at, self._clock.now())
 
     async def fetch_file(self, ident: str, most: int) -> bytes | None:
         return await self.api.fetch_file(ident, most)
@@ -154,8 +154,8 @@ class TelegramChannel:
 
     async def current_chat(self, chat: int) -> int:
         """Where a paired chat is now: a group that grew has another id, and is the same place."""
-        told = await self._db.read(meta.get, self._moved(chat)) if self._db else None
-        return int(told) if told else chat
+        stored = await self._db.read(meta.get, self._moved(chat)) if self._db else None
+        return int(stored) if stored else chat
 
     async def paired_chat(self, chat: int) -> int:
         """The id under which a chat was paired."""

@@ -97,9 +97,9 @@ def read(call: HookCall, how: HookProof) -> HookEvent:
         kind = outside_text.one_line(call.headers.get("x-github-event", ""))
         text = _text(content, call.body)
         return HookEvent(_ref(call, how, None), kind, text, content, _is_ping(kind, content))
-    about, said = found
+    about, payload = found
     signed = about if how is not HookProof.GITHUB or _is_structured(call) else None
-    return HookEvent(_ref(call, how, signed), about["type"], _text(said, call.body), said)
+    return HookEvent(_ref(call, how, signed), about["type"], _text(payload, call.body), payload)
 
 
 def pointed(content: Json, pointer: str) -> str:
@@ -178,13 +178,13 @@ def _cloud_event(call: HookCall, content: Json) -> tuple[dict[str, str], Json] |
         if not isinstance(content, dict):
             raise BadInput("The CloudEvent is no JSON object.", field="body")
         about = {name: content.get(name) for name in (*_REQUIRED, "specversion")}
-        said = content.get("data")
-        if said is None and isinstance(content.get("data_base64"), str):
-            said = _decoded(str(content["data_base64"]))
+        payload = content.get("data")
+        if payload is None and isinstance(content.get("data_base64"), str):
+            payload = _decoded(str(content["data_base64"]))
     elif "ce-specversion" in call.headers:
         names = (*_REQUIRED, "specversion")
         about = {name: unquote(call.headers.get(f"ce-{name}", "")) for name in names}
-        said = content if content is not None else call.body.decode("utf-8", "replace")
+        payload = content if content is not None else call.body.decode("utf-8", "replace")
     else:
         return None
     for name in _REQUIRED:
@@ -192,7 +192,7 @@ def _cloud_event(call: HookCall, content: Json) -> tuple[dict[str, str], Json] |
             raise BadInput(f"The CloudEvent lacks its {name}.", field=name)
     if about["specversion"] != "1.0":
         raise BadInput("The CloudEvent must be of specversion 1.0.", field="specversion")
-    return {name: outside_text.one_line(str(about[name]), 1000) for name in _REQUIRED}, said
+    return {name: outside_text.one_line(str(about[name]), 1000) for name in _REQUIRED}, payload
 
 
 def _is_structured(call: HookCall) -> bool:
@@ -238,10 +238,10 @@ def _text(content: Json, body: bytes) -> str:
     if isinstance(content, str):
         return outside_text.bounded(content)
     try:
-        told = json.dumps(content, ensure_ascii=False, indent=1) if content is not None else ""
+        text = json.dumps(content, ensure_ascii=False, indent=1) if content is not None else ""
     except RecursionError:
-        told = ""
-    return outside_text.bounded(told or body.decode("utf-8", "replace"))
+        text = ""
+    return outside_text.bounded(text or body.decode("utf-8", "replace"))
 
 
 def _digest(raw: bytes) -> str:

@@ -176,8 +176,8 @@ class WebhookChannel:
         body = event(parcel, hook.source)
         headers = signed(parcel.key, int(now.timestamp()), body, keys)
         async with safe_http.open_client(found) as client:
-            said = await http_client.post_bytes(client, hook.url, headers, body, self._patience)
-        answer = _answer(said, parcel, now)
+            reply = await http_client.post_bytes(client, hook.url, headers, body, self._patience)
+        answer = _answer(reply, parcel, now)
         if isinstance(answer, HookGone):
             self._off = answer.why
             with suppress(Exception):  # if it cannot be stored, the next 410 does it
@@ -254,17 +254,17 @@ def _wrong(parcel: Parcel) -> str | None:
     return http_client.unfit(parcel.body, MOST)
 
 
-def _answer(said: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> Answer:
-    if isinstance(said, HttpFailure):
-        why = "The hook was posted to, and then the line broke" if said.left else "No way there"
-        return again(f"{why} ({said.why}).", parcel.attempt, doubt=said.left)
-    family = said.status // 100
+def _answer(reply: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> Answer:
+    if isinstance(reply, HttpFailure):
+        why = "The hook was posted to, and then the line broke" if reply.left else "No way there"
+        return again(f"{why} ({reply.why}).", parcel.attempt, doubt=reply.left)
+    family = reply.status // 100
     if family == 2:  # noqa: PLR2004 - as the codes are grouped
         return Accepted(parcel.key)
-    if said.status == HTTPStatus.GONE:
+    if reply.status == HTTPStatus.GONE:
         return HookGone("its receiver says that it is gone (410), so it is switched off")
-    why = f"The hook answered {said.status}; only 2xx is a yes."
+    why = f"The hook answered {reply.status}; only 2xx is a yes."
     if family == 3:  # noqa: PLR2004 - the same
-        why = f"The hook answered {said.status}; it must answer at its address, not send us on."
+        why = f"The hook answered {reply.status}; it must answer at its address, not send us on."
     doubt = family not in (3, 4)
-    return again(why, parcel.attempt, wait=http_client.wait_of(said, now), doubt=doubt)
+    return again(why, parcel.attempt, wait=http_client.wait_of(reply, now), doubt=doubt)

@@ -113,8 +113,8 @@ class BridgeChannel(WhatsAppMessages):
             )
         fields = {"to": to, "text": parcel.body, "id": parcel.key}
         url = f"{self._link.url}/messages"
-        said = await http_client.post(self._client, url, token, fields, self._patience)
-        return _answer(said, token, now, knows_ids=self._link.knows_ids)
+        reply = await http_client.post(self._client, url, token, fields, self._patience)
+        return _answer(reply, token, now, knows_ids=self._link.knows_ids)
 
     async def find(self, parcel: Parcel) -> Accepted | None:
         """Look up a message. A bridge that knows ids is asked by sending it again under its id.
@@ -142,11 +142,13 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
     return http_client.unfit(parcel.body, MOST)
 
 
-def _answer(said: HttpReply | HttpFailure, token: str, now: datetime, *, knows_ids: bool) -> Answer:
-    fields = http_client.fields_of(said.body if isinstance(said, HttpReply) else None)
-    if knows_ids and isinstance(said, HttpReply) and said.status == HTTPStatus.CONFLICT:
-        said = HttpReply(HTTPStatus.OK, "", said.body)  # it was sent before, under this id
-    answer = http_client.named(said, "The bridge", now, fields.get("id"))
-    told = http_client.clean(fields.get("error"), token)
-    refused = isinstance(answer, Refused) and told
-    return Refused(f"The bridge refused: {told}.") if refused else answer
+def _answer(
+    reply: HttpReply | HttpFailure, token: str, now: datetime, *, knows_ids: bool
+) -> Answer:
+    fields = http_client.fields_of(reply.body if isinstance(reply, HttpReply) else None)
+    if knows_ids and isinstance(reply, HttpReply) and reply.status == HTTPStatus.CONFLICT:
+        reply = HttpReply(HTTPStatus.OK, "", reply.body)  # it was sent before, under this id
+    answer = http_client.named(reply, "The bridge", now, fields.get("id"))
+    error = http_client.clean(fields.get("error"), token)
+    refused = isinstance(answer, Refused) and error
+    return Refused(f"The bridge refused: {error}.") if refused else answer

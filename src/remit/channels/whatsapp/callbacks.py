@@ -160,8 +160,8 @@ def _value(value: Fields) -> Iterator[WhatsAppReport | WhatsAppMessage | Unknown
 
 
 def _report(status: Fields, line: str | None) -> WhatsAppReport | None:
-    ref, told = _word(status.get("id")), status.get("status")
-    if ref is None or told not in list(MessageProgress):
+    ref, word = _word(status.get("id")), status.get("status")
+    if ref is None or word not in list(MessageProgress):
         return None
     error = next((_fields(each) for each in _list(status.get("errors"))), {})
     code = error.get("code")
@@ -169,7 +169,7 @@ def _report(status: Fields, line: str | None) -> WhatsAppReport | None:
     return WhatsAppReport(
         ref=ref,
         key=_word(status.get("biz_opaque_callback_data")),
-        progress=MessageProgress(str(told)),
+        progress=MessageProgress(str(word)),
         at=_time(status.get("timestamp")),
         user_id=_word(status.get("recipient_user_id")),
         number=_word(status.get("recipient_id")),
@@ -242,8 +242,8 @@ def _text(kind: str, content: Fields, message: Fields) -> str:
     words = _SAID.get(kind, ())
     if kind == "interactive":
         content, words = _fields(content.get(str(content.get("type")))), ("title",)
-    said = ", ".join(str(content[key]) for key in words if content.get(key) is not None)
-    return _whole(said) if said or kind in _MEDIA else _raw(message)
+    text = ", ".join(str(content[key]) for key in words if content.get(key) is not None)
+    return _whole(text) if text or kind in _MEDIA else _raw(message)
 
 
 def _media(kind: str, content: Fields) -> WhatsAppMedia | None:

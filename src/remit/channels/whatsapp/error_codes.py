@@ -97,13 +97,13 @@ def is_known(code: int) -> bool:
     return code in CODES or code in _RIGHTS
 
 
-def means(code: int, said: str, after: float | None = None) -> SendRetry | Refused | Locked:
+def means(code: int, text: str, after: float | None = None) -> SendRetry | Refused | Locked:
     """Return what a code means, with the provider's words.
 
     Every answer here means that the message was definitely not sent.
     """
     found = _RIGHT if code in _RIGHTS else CODES.get(code, _never("WhatsApp refused the message"))
-    why = f"{found.says} (code {code}{f': {said}' if said else ''})."
+    why = f"{found.says} (code {code}{f': {text}' if text else ''})."
     match found.comes:
         case _Comes.LATER:
             return SendRetry(why, found.after if after is None else after)

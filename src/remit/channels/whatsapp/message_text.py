@@ -148,9 +148,11 @@ class MediaLine(Struct, frozen=True):
         kind, body = http_client.form_with_file(fields, "file", file.name, file.type, file.content)
         headers = {"content-type": kind, "authorization": f"Bearer {self.token}"}
         url = f"{self.url}/{self.number_id}/media"
-        said = await http_client.post_bytes(self.client, url, headers, body, self.seconds)
-        ident = http_client.fields_of(said.body).get("id") if isinstance(said, HttpReply) else None
-        return ident if isinstance(ident, str) and _ID.fullmatch(ident) else said
+        reply = await http_client.post_bytes(self.client, url, headers, body, self.seconds)
+        ident = (
+            http_client.fields_of(reply.body).get("id") if isinstance(reply, HttpReply) else None
+        )
+        return ident if isinstance(ident, str) and _ID.fullmatch(ident) else reply
 
     async def fetch(self, ident: str, most: int) -> bytes | None:
         """Return the content of a file that somebody sent; None if it cannot be had."""

@@ -30,8 +30,8 @@ _TRUER: Final = {
 def all_of(batch: WhatsAppBatch, hook: InboundHook) -> list[InboundMessage]:
     """Return everything in a call; nothing is left out."""
     return [
-        *(_reported(each, _of(hook, each.line)) for each in batch.reports),
-        *(_said(each, hook) for each in batch.messages),
+        *(_reported(each, _channel_of(hook, each.line)) for each in batch.reports),
+        *(_inbound_message(each, hook) for each in batch.messages),
         *_noted(batch.strange, hook.channel),
     ]
 
@@ -41,15 +41,15 @@ def reports_on(channel: str, ref: str) -> str:
     return f"{channel} report {ref} "
 
 
-def _of(hook: InboundHook, line: str | None) -> str:
+def _channel_of(hook: InboundHook, line: str | None) -> str:
     """Return the channel of our number: one app has one webhook for all its numbers."""
     return hook.lines.get(line or "", hook.channel)
 
 
 def _reported(report: WhatsAppReport, channel: str) -> InboundMessage:
-    told = settles(report)
-    why = "" if isinstance(told, Accepted) else told.why
-    said = ProviderReport(report.ref, arrived=isinstance(told, Accepted), why=why)
+    answer = settles(report)
+    why = "" if isinstance(answer, Accepted) else answer.why
+    provider_report = ProviderReport(report.ref, arrived=isinstance(answer, Accepted), why=why)
     name = reports_on(channel, report.ref)
     body: JsonMap = {
         "key": report.key,
@@ -62,13 +62,13 @@ def _reported(report: WhatsAppReport, channel: str) -> InboundMessage:
         channel=channel,
         body=body,
         said_at=report.at,
-        report=delivery.DeliveryReport(said, channel, report.key),
+        report=delivery.DeliveryReport(provider_report, channel, report.key),
         outdone_by=tuple(name + truer for truer in _TRUER[report.progress]),
     )
 
 
-def _said(message: WhatsAppMessage, hook: InboundHook) -> InboundMessage:
-    channel = _of(hook, message.line)
+def _inbound_message(message: WhatsAppMessage, hook: InboundHook) -> InboundMessage:
+    channel = _channel_of(hook, message.line)
     media: Json = None
     if message.media is not None:
         thing = message.media

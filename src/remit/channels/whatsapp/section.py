@@ -49,8 +49,8 @@ class WhatsAppLine(ChannelKind, frozen=True, kw_only=True):
         if self.app_secret:
             return None
         todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
-        said = "can send, but receives nothing: it cannot write first, nor tell what arrived"
-        return said, todo
+        text = "can send, but receives nothing: it cannot write first, nor tell what arrived"
+        return text, todo
 
     def door_problem(self, name: str, authserv_id: str) -> str:
         del name

@@ -214,8 +214,10 @@ class WhatsAppChannel(WhatsAppMessages):
         if wait > 0:
             return SendRetry("It is too soon for the next message by WhatsApp.", wait, spends=False)
         url = f"{self._line.url}/{self._line.number_id}/messages"
-        said = await http_client.post(self._client, url, ready.token, ready.request, self._patience)
-        return _answer(said, ready.token, now)
+        reply = await http_client.post(
+            self._client, url, ready.token, ready.request, self._patience
+        )
+        return _answer(reply, ready.token, now)
 
     async def upload(self, parcel: Parcel) -> tuple[str, ...] | Answer:
         """Give the file to WhatsApp, which names it; the message that carries it is sent later."""
@@ -224,10 +226,10 @@ class WhatsAppChannel(WhatsAppMessages):
             return Locked(_UNSET)
         if len(parcel.files) != 1 or parcel.body:
             return Refused("A file goes by WhatsApp as a message of its own, without other words.")
-        said = await self.media(token).upload(parcel.files[0])
-        if isinstance(said, str):
-            return (said,)
-        answer = _answer(said, token, now)
+        reply = await self.media(token).upload(parcel.files[0])
+        if isinstance(reply, str):
+            return (reply,)
+        answer = _answer(reply, token, now)
         # Nobody got anything, so what is unclear may be repeated.
         unclear = isinstance(answer, Unknown | Accepted)
         return SendRetry("WhatsApp did not take the file.") if unclear else answer
@@ -352,29 +354,29 @@ def _filled(template: WhatsAppTemplate, line: str) -> Request:
     }
 
 
-def _answer(said: HttpReply | HttpFailure, token: str, now: datetime) -> Answer:
-    told = _told(said, token, now) if isinstance(said, HttpReply) else None
-    if told is not None:
-        return told
-    body = said.body if isinstance(said, HttpReply) else None
+def _answer(reply: HttpReply | HttpFailure, token: str, now: datetime) -> Answer:
+    answer = _answer_of_code(reply, token, now) if isinstance(reply, HttpReply) else None
+    if answer is not None:
+        return answer
+    body = reply.body if isinstance(reply, HttpReply) else None
     messages = http_client.fields_of(body).get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
     ref = first.get("id") if isinstance(first, dict) else None
-    return http_client.named(said, "WhatsApp", now, ref)
+    return http_client.named(reply, "WhatsApp", now, ref)
 
 
-def _told(said: HttpReply, token: str, now: datetime) -> Answer | None:
+def _answer_of_code(reply: HttpReply, token: str, now: datetime) -> Answer | None:
     """Return what an error code means, whatever the status; None if it says nothing.
 
     An unknown code is a no only if the status is one, too.
     """
-    error = http_client.fields_of(said.body).get("error")
+    error = http_client.fields_of(reply.body).get("error")
     code = error.get("code") if isinstance(error, dict) else None
     if not isinstance(error, dict) or not isinstance(code, int):
         return None
-    if not is_known(code) and said.status // 100 != _CLIENT_ERROR:
+    if not is_known(code) and reply.status // 100 != _CLIENT_ERROR:
         return None
-    return means(code, _words(error, token), http_client.wait_of(said, now))
+    return means(code, _words(error, token), http_client.wait_of(reply, now))
 
 
 def _words(error: Mapping[str, object], token: str) -> str:

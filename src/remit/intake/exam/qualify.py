@@ -111,12 +111,12 @@ class ExamFile:
     @property
     def any_qualifies(self) -> bool:
         """Whether any model passed this exam."""
-        results = (self.result(model) for model in self._kept())
+        results = (self.result(model) for model in self._read_results())
         return any(each is not None and each.qualifies for each in results)
 
     def result(self, model: str) -> ExamResult | None:
         """Return a model's result in this version of the exam; None if there is none."""
-        kept = self._kept().get(model)
+        kept = self._read_results().get(model)
         if not isinstance(kept, dict) or kept.get("version") != VERSION:
             return None
         try:
@@ -125,10 +125,10 @@ class ExamFile:
             return None
 
     def keep(self, result: ExamResult) -> None:
-        kept = self._kept() | {result.model: cast("JsonMap", asdict(result))}
+        kept = self._read_results() | {result.model: cast("JsonMap", asdict(result))}
         write_atomic(self._path, json.dumps(kept, indent=2, ensure_ascii=False) + "\n")
 
-    def _kept(self) -> JsonMap:
+    def _read_results(self) -> JsonMap:
         try:
             found = json.loads(self._path.read_text(encoding="utf-8"))
         except (OSError, ValueError):

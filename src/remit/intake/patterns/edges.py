@@ -157,10 +157,10 @@ def without_suffix(
     for at in range(max(start + is_work, end - _LONGEST_SUFFIX), end):
         if at < inside or not words.may_begin_order(at):
             continue
-        told = is_reminder and words.is_told_before(at)  # "that the meeting is at 5"
-        if (is_work or is_object or told) and (phrase := words.time_at(at)):
+        is_told = is_reminder and words.is_told_before(at)  # "that the meeting is at 5"
+        if (is_work or is_object or is_told) and (phrase := words.time_at(at)):
             inside = phrase.end
-        if told:
+        if is_told:
             continue
         order = read_order(words, at, end)
         if order.end < end or order.verb is not None:
@@ -181,9 +181,9 @@ def _is_suffix(words: MessageWords, order: SpokenOrder, *, is_work: bool, is_obj
     if order.only_small:
         return True
     exact = all(phrase.is_exact for phrase in order.times)
-    said = named or order.me or bool(order.channels or order.times)
+    is_named = named or order.me or bool(order.channels or order.times)
     if not is_work:
-        return said and (exact or not is_object)
+        return is_named and (exact or not is_object)
     strong = all(order_words().by.words & {words.keys[s - 1]} for (s, _), _ in order.channels)
     before = words.keys[order.start - 1] if order.start else ""
     event = before in words.own_words("events") and not any(each.every for each in order.times)

@@ -67,14 +67,14 @@ class UnitGroup(Struct):
 
     @property
     def reminds(self) -> bool:
-        told = not self.waits_for_limit
-        return told and any(unit.kind is UnitKind.REMIND for unit in self.units)
+        is_free = not self.waits_for_limit
+        return is_free and any(unit.kind is UnitKind.REMIND for unit in self.units)
 
     @property
     def times(self) -> list[TimePhrase]:
-        said = [unit for unit in self.units if unit.times]
+        timed_units = [unit for unit in self.units if unit.times]
         found: list[TimePhrase] = []
-        for unit in said:
+        for unit in timed_units:
             if unit.corrects and found:
                 whole = [combine(found[0], each) or each for each in found[1:]] or found[:1]
                 found = [corrected(whole[0], unit.times[0])]
@@ -134,8 +134,10 @@ def _look_back(unit: MessageUnit, last: UnitGroup) -> None:
 
 def _last_group(groups: Sequence[UnitGroup]) -> UnitGroup | None:
     """Return the group before; a full stop or a ticked item may be in between."""
-    said = (each for each in reversed(groups) if not (each.main.line.ticked or each.main.is_mark))
-    return next(said, None)
+    open_groups = (
+        each for each in reversed(groups) if not (each.main.line.ticked or each.main.is_mark)
+    )
+    return next(open_groups, None)
 
 
 def _belongs(unit: MessageUnit, group: UnitGroup) -> bool:
@@ -153,8 +155,8 @@ def _is_near(unit: MessageUnit, group: UnitGroup) -> bool:
 def _reminder_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
     """Read "…, remind me at 6": the words before are its subject."""
     last = group.units[-1]
-    told = last.kind is UnitKind.TALK and last.talk in _TELLS
-    about = group.only_works or told or group.main.kind is UnitKind.REMIND
+    is_message = last.kind is UnitKind.TALK and last.talk in _TELLS
+    about = group.only_works or is_message or group.main.kind is UnitKind.REMIND
     return unit.text is None and _is_near(unit, group) and about
 
 
@@ -304,19 +306,19 @@ def _targets(unit: MessageUnit, words: MessageWords) -> list[_Target]:
     return named or [_Target(max(unit.order.verb_at, unit.start), words.book.owner)]
 
 
-def _one_of(people: Sequence[Contact], said: str) -> Contact | Question:
+def _one_of(people: Sequence[Contact], text: str) -> Contact | Question:
     if len(people) == 1:
         return people[0]
     names = tuple(person.name for person in people)
-    return Question(QuestionTopic.RECIPIENT, f"Which {said} is meant?", names)
+    return Question(QuestionTopic.RECIPIENT, f"Which {text} is meant?", names)
 
 
 def _unknown(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Question:
-    said = words.slice(*span)
+    text = words.slice(*span)
     if unit.stranger:
-        sentence = f"Who is {said!r}? Nobody in your contacts is called that."
+        sentence = f"Who is {text!r}? Nobody in your contacts is called that."
         return Question(QuestionTopic.RECIPIENT, sentence)
-    return Question(QuestionTopic.RECIPIENT, f"Who is meant by {said!r}?")
+    return Question(QuestionTopic.RECIPIENT, f"Who is meant by {text!r}?")
 
 
 def _ways(

@@ -53,8 +53,8 @@ def _with_pronoun(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:
     words = place.words
     if not order.verb or order.reaches or not words.ends_with_them(order.verb_at):
         return order
-    told = order_words().leads.at(words.keys, order.end) is not None
-    return replace(order, unnamed=[(order.verb_at, order.verb_at + 1)]) if told else order
+    has_lead = order_words().leads.at(words.keys, order.end) is not None
+    return replace(order, unnamed=[(order.verb_at, order.verb_at + 1)]) if has_lead else order
 
 
 def _unnamed_words(words: MessageWords, order: SpokenOrder) -> list[tuple[int, int]]:
@@ -167,8 +167,8 @@ def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
     end = split(words, order.end - 1, place.stop)
     thing = (order.end, without_marks(words, order.end, end))
     if thing[1] > thing[0]:
-        told = order.verb is not None and order.verb.kind is VerbKind.TELL
-        about = told and order_words().leads.at(words.keys, thing[0]) is not None
+        is_tell = order.verb is not None and order.verb.kind is VerbKind.TELL
+        about = is_tell and order_words().leads.at(words.keys, thing[0]) is not None
         rest, suffix = without_suffix(words, *thing, is_object=True)
         if suffix and not (about and suffix.times):  # "tell Bob about the match at 9"
             order, thing = merged(order, suffix), rest

@@ -71,12 +71,12 @@ def _weekday(line: TimeText, at: int, start: int) -> Found | None:
     day = words.weekdays.at(line.keys, which[1] if which else start)
     if day is None:
         return None
-    meant = which[0] if which else WhichWeek.COMING
+    which_week = which[0] if which else WhichWeek.COMING
     if week := words.next_week.at(line.keys, day[1]):
         return NamedWeekday(day[0], WhichWeek.NEXT_WEEK), week[1]
     if after := words.which_after.at(line.keys, day[1]):
         return NamedWeekday(day[0], after[0]), after[1]
-    return NamedWeekday(day[0], meant), day[1]
+    return NamedWeekday(day[0], which_week), day[1]
 
 
 def _iso(line: TimeText, start: int) -> Found | None:

@@ -235,8 +235,8 @@ def _task(tx: Tx, task_id: TaskId) -> tuple[Task, list[Review], TaskTrail]:
 
 
 def _past(tx: Tx, task: Task, cents: int) -> TaskTrail:
-    told = events.last_of_task(tx, task.id, _EVENTS)
-    past = trail.trail(told, runs.steps(tx, task), cents)
+    events_found = events.last_of_task(tx, task.id, _EVENTS)
+    past = trail.trail(events_found, runs.steps(tx, task), cents)
     return replace(past, edited=review_kinds.was_edited(reviews.of_task(tx, task.id)))
 
 
@@ -384,8 +384,8 @@ def _sent(call: Call, delivery: Delivery) -> SentText:
 
 
 def permission(review: Review) -> Permission | None:
-    kind, _, said = (review.about or "").partition(":")
-    return from_json(Permission, json.loads(said)) if kind == SEND else None
+    kind, _, address = (review.about or "").partition(":")
+    return from_json(Permission, json.loads(address)) if kind == SEND else None
 
 
 def _local(past: TaskTrail, call: Call) -> TaskTrail:

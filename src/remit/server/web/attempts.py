@@ -47,12 +47,12 @@ class AttemptView(Struct, frozen=True, kw_only=True):
 
 def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[AttemptView]:
     """Return attempts, newest first; the running one is only in the journal yet."""
-    told = [_ended(leg, happened) for leg in legs]
+    sentences = [_ended(leg, happened) for leg in legs]
     newest = legs[0].lease if legs else 0
     if task.status in ACTIVE and task.lease > newest:
         began = _began(happened, task.lease) or task.last_updated
-        told.insert(0, AttemptView(n=task.lease, started_at=began))
-    return told
+        sentences.insert(0, AttemptView(n=task.lease, started_at=began))
+    return sentences
 
 
 def _ended(leg: Run, happened: Sequence[Event]) -> AttemptView:
@@ -70,8 +70,8 @@ def _ended(leg: Run, happened: Sequence[Event]) -> AttemptView:
 
 def _came_to(own: Iterable[Event]) -> str:
     """Return what it asked, or its result."""
-    told = [each.data.get("question") or each.data.get("summary") for each in own]
-    return next((str(each) for each in told if each), "")
+    texts = [each.data.get("question") or each.data.get("summary") for each in own]
+    return next((str(each) for each in texts if each), "")
 
 
 def _began(happened: Iterable[Event], lease: int) -> datetime | None:
@@ -162,8 +162,8 @@ def compare(before: AttemptSide, after: AttemptSide) -> Compared:
 
 def _written(own: Iterable[Event]) -> str:
     """Return its last deliverable."""
-    said = [str(each.data.get("text", "")) for each in own if each.kind is EventKind.STEP_DONE]
-    found = [match for text in said for match in _DELIVERABLE.findall(text)]
+    texts = [str(each.data.get("text", "")) for each in own if each.kind is EventKind.STEP_DONE]
+    found = [match for text in texts for match in _DELIVERABLE.findall(text)]
     return found[-1].strip() if found else ""
 
 

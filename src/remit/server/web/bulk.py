@@ -79,11 +79,11 @@ async def act(call: Call) -> CallResult:
         return shell.elsewhere(saved.back(body.back))
     # A confirmation covers the tasks that matched then, not later ones.
     q = body.q if body.sure or not body.every else _until_now(call, body.q)
-    told = await _asked(call, body, q)
+    answer = await _asked(call, body, q)
     if body.sure:
-        did, refused = _number(told["done"]), _number(told["refused"])
+        did, refused = _number(answer["done"]), _number(answer["refused"])
         return shell.elsewhere(_with(saved.back(body.back), f"{body.action}.{did}.{refused}"))
-    return await _preview(call, body.model_copy(update={"q": q}), told)
+    return await _preview(call, body.model_copy(update={"q": q}), answer)
 
 
 async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
@@ -92,18 +92,18 @@ async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
     return (await perform(call, Bulk(body.action, ids, line, not body.sure))).content
 
 
-async def _preview(call: Call, body: BulkForm, told: JsonMap) -> CallResult:
-    refused = cast("Sequence[Mapping[str, str]]", told["results"])
+async def _preview(call: Call, body: BulkForm, content: JsonMap) -> CallResult:
+    refused = cast("Sequence[Mapping[str, str]]", content["results"])
     names = await call.house.db.read(_titles, [TaskId(each["id"]) for each in refused])
-    verb, fit = VERBS[body.action], _number(told["done"])
+    verb, fit = VERBS[body.action], _number(content["done"])
     values: dict[str, object] = {
         "body": body,
         "verb": verb,
         "ask": say(verb.ask).format(_tasks(fit)),
         "fit": fit,
-        "more": told["more"],
-        "first": told["first"],
-        "refused": _number(told["refused"]),
+        "more": content["more"],
+        "first": content["first"],
+        "refused": _number(content["refused"]),
         "why": [(names[each["id"]], each["why"]) for each in refused],
         "back": saved.back(body.back),
     }

@@ -83,13 +83,13 @@ async def look(call: Call) -> CallResult:
 
 async def add(call: Call) -> CallResult:
     """Show the link to the provider of a new account; what is wrong is said beside the form."""
-    said = call.read(AccountForm)
+    given = call.read(AccountForm)
     try:
         _check_at_home(call)
-        made = (await perform(call, AddAccount(**said.model_dump()))).content
+        made = (await perform(call, AddAccount(**given.model_dump()))).content
     except BadInput as bad:
-        return await _page(call, {"form": said, "wrong": str(bad)}, 422)
-    return await _page(call, {"leaves": made, "back": KINDS[said.kind]})
+        return await _page(call, {"form": given, "wrong": str(bad)}, 422)
+    return await _page(call, {"leaves": made, "back": KINDS[given.kind]})
 
 
 async def begin(call: Call) -> CallResult:
@@ -101,10 +101,10 @@ async def begin_calendar(call: Call) -> CallResult:
     return await _begin(call, call.arguments(BeginCalendarSignIn), "calendars")
 
 
-async def _begin(call: Call, said: BeginSignIn | BeginCalendarSignIn, back: str) -> CallResult:
+async def _begin(call: Call, arguments: BeginSignIn | BeginCalendarSignIn, back: str) -> CallResult:
     try:
         _check_at_home(call)
-        made = (await perform(call, said)).content
+        made = (await perform(call, arguments)).content
     except BadInput as bad:
         return await _page(call, {"wrong": str(bad), "back": back}, 422)
     return await _page(call, {"leaves": made, "back": back})
@@ -131,9 +131,9 @@ async def ask(call: Call) -> CallResult:
 
 
 async def finish(call: Call) -> CallResult:
-    said = call.read(FinishForm)
+    given = call.read(FinishForm)
     try:
-        done = await perform(call, FinishSignIn(said.state, said.code, said.error, said.iss))
+        done = await perform(call, FinishSignIn(given.state, given.code, given.error, given.iss))
     except (BadInput, Transient) as bad:
         return await _page(call, {"wrong": str(bad)}, 422)
     table, _, name = str(done.content["section"]).partition(".")
@@ -145,11 +145,11 @@ async def finish(call: Call) -> CallResult:
 
 async def pair(call: Call) -> CallResult:
     """Show a code that connects a chat; it is shown once, and its state is followed."""
-    name, said = call.path["name"], call.read(PairForm)
+    name, given = call.path["name"], call.read(PairForm)
     if name not in call.house.outfit.channels:
         raise NotPossibleNow(_NOT_YET)
     try:
-        made = (await perform(call, PairChannel(name, said.to.strip() or None))).content
+        made = (await perform(call, PairChannel(name, given.to.strip() or None))).content
     except (BadInput, NotFound) as bad:
         return await _page(call, {"wrong": str(bad), "pairs": _pairs(call, name)}, 422)
     digest = pairing.digest_of(str(made["code"]))
@@ -186,11 +186,11 @@ async def _page(call: Call, more: Mapping[str, object], status: int = 200) -> Ca
         "form": None, "leaves": None, "finishes": None, "pairing": None, "pairs": None,
         "wrong": None, "back": "channels", "title": say("Connect"), **more,
     }  # fmt: skip
-    said = values["form"]
-    if isinstance(said, AccountForm):
-        provider = provider_of(said.kind)
+    given = values["form"]
+    if isinstance(given, AccountForm):
+        provider = provider_of(given.kind)
         values |= {"provider": provider.called, "needs_secret": provider.needs_secret}
-        values |= {"title": _TITLES[said.kind], "back": KINDS[said.kind]}
+        values |= {"title": _TITLES[given.kind], "back": KINDS[given.kind]}
     return await shell.page(call, "pages/connect.html", values, status)
 
 

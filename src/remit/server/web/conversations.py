@@ -124,8 +124,8 @@ async def conversation_page(call: Call) -> CallResult:
 async def turns(call: Call) -> CallResult:
     """Return the turns after a place: what came since the page was rendered."""
     after = call.number("after", 0, most=10**9)
-    said = await call.house.db.read(_since, ident(call), after, place_of(call))
-    return _part(call, "parts/turns.html", {"turns": said})
+    turns_found = await call.house.db.read(_since, ident(call), after, place_of(call))
+    return _part(call, "parts/turns.html", {"turns": turns_found})
 
 
 async def rail(call: Call) -> CallResult:
@@ -150,21 +150,21 @@ async def line(call: Call) -> CallResult:
 
 async def begin(call: Call) -> CallResult:
     """Start a conversation with its first turn."""
-    said = call.read(TurnForm)
-    if not said.text.strip():
+    given = call.read(TurnForm)
+    if not given.text.strip():
         return await _list(call, wrong="Write something first.", status=422)
     talk = await perform(call, NewConversation())
-    return await _spoken(call, str(talk.content["id"]), said)
+    return await _spoken(call, str(talk.content["id"]), given)
 
 
 async def say(call: Call) -> CallResult:
-    said = call.read(TurnForm)
+    given = call.read(TurnForm)
     try:
-        return await _spoken(call, call.path["id"], said)
+        return await _spoken(call, call.path["id"], given)
     except BadInput as wrong:
         if call.part:
             raise
-        return await _show(call, ident(call), wrong=str(wrong), text=said.text, status=422)
+        return await _show(call, ident(call), wrong=str(wrong), text=given.text, status=422)
 
 
 async def rename(call: Call) -> CallResult:
@@ -177,11 +177,11 @@ async def remove(call: Call) -> CallResult:
     return shell.elsewhere("/conversations")
 
 
-async def _spoken(call: Call, talk: str, said: TurnForm) -> CallResult:
+async def _spoken(call: Call, talk: str, given: TurnForm) -> CallResult:
     # The script hears of the answer by the socket.
     patience = 0.0 if call.part else _PATIENCE
-    files = await named_files(call, said.file)
-    turn = NewTurn(talk, said.text, said.about or None, patience, files)
+    files = await named_files(call, given.file)
+    turn = NewTurn(talk, given.text, given.about or None, patience, files)
     spoken = await perform(call, turn)
     if call.part:
         drawn = await call.house.db.read(_drawn, [cast("Turn", spoken.value)], place_of(call))
@@ -223,8 +223,8 @@ def _recent(tx: Tx) -> list[ConversationRow]:
     found = conversations.recent(tx, None, _RECENT)
     last = (conversations.turns(tx, talk.id, 0, 1) for talk in found)
     return [
-        ConversationRow(talk, said[-1].content if said else "")
-        for talk, said in zip(found, last, strict=True)
+        ConversationRow(talk, turn[-1].content if turn else "")
+        for talk, turn in zip(found, last, strict=True)
     ]
 
 
@@ -232,13 +232,13 @@ def _room(
     tx: Tx, ident: ConversationId, before: int, about: TaskId | None, place: CardContext
 ) -> ConversationPage:
     talk = conversations.get(tx, ident)
-    said = conversations.turns(tx, ident, before, _PAGE)
+    turns_found = conversations.turns(tx, ident, before, _PAGE)
     spoken = conversations.tasks_in(tx, ident)
     facts = [fact for task in reversed(spoken) for fact in _facts(tx, task)]
-    first = said[0].n if said else 0
+    first = turns_found[0].n if turns_found else 0
     return ConversationPage(
         talk=talk,
-        turns=tuple(_drawn(tx, said, place)),
+        turns=tuple(_drawn(tx, turns_found, place)),
         tasks=tuple(spoken),
         facts=tuple(dict.fromkeys(facts))[-_FACTS:],
         earlier=first if first > 1 else 0,
@@ -251,26 +251,26 @@ def _facts(tx: Tx, task: Task) -> list[StatedFact]:
     earlier = sessions.owner_statements(tx, task) if task.series_id or task.retry_of else ()
     found = [StatedFact(each.text, each.asked or "") for each in reversed(earlier)]
     for review in reviews.of_task(tx, task.id):
-        told = review.decision
-        if told is not None and told.text and told.answer in _CORRECTS:
-            asked = review.question if told.answer is ReviewAnswer.ANSWER else ""
-            found.append(StatedFact(told.text, asked))
+        decision = review.decision
+        if decision is not None and decision.text and decision.answer in _CORRECTS:
+            asked = review.question if decision.answer is ReviewAnswer.ANSWER else ""
+            found.append(StatedFact(decision.text, asked))
     return found
 
 
 def _since(tx: Tx, ident: ConversationId, after: int, place: CardContext) -> list[TurnView]:
-    said = conversations.turns(tx, ident, 0, _PAGE)
-    return _drawn(tx, [turn for turn in said if turn.n > after], place)
+    turns_found = conversations.turns(tx, ident, 0, _PAGE)
+    return _drawn(tx, [turn for turn in turns_found if turn.n > after], place)
 
 
-def _drawn(tx: Tx, said: Sequence[Turn], place: CardContext) -> list[TurnView]:
+def _drawn(tx: Tx, turns_found: Sequence[Turn], place: CardContext) -> list[TurnView]:
     return [
         TurnView(
             turn,
             turn.said_at.astimezone(place.zone),
             tuple(talk_cards.of_turn(tx, turn.task_refs, place)),
         )
-        for turn in said
+        for turn in turns_found
     ]
 
 

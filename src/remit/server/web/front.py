@@ -63,35 +63,35 @@ async def fresh(call: Call) -> CallResult:
 
 async def entrust(call: Call) -> CallResult:
     """Read the words, store what they ask for, and show what was understood."""
-    said = call.read(OrderForm)
+    given = call.read(OrderForm)
     try:
-        heard = await _heard(call, said)
+        result = await _take_order(call, given)
     except BadInput as wrong:
-        values = {"text": said.text, "wrong": str(wrong), "heard": None, "project": said.project}
+        values = {"text": given.text, "wrong": str(wrong), "heard": None, "project": given.project}
         if call.part:
             return shell.part("parts/handed.html", values, 422)
         return await _new(call, values, 422)
-    if not heard.tasks and (heard.order is not None or heard.answer is SmallTalk.QUESTION):
-        return await _talked(call, said)
+    if not result.tasks and (result.order is not None or result.answer is SmallTalk.QUESTION):
+        return await _talked(call, given)
     if call.part:
-        return shell.part("parts/handed.html", {"wrong": None, **_receipt(heard)})
-    return await _new(call, {"text": "", "wrong": None, **_receipt(heard)})
+        return shell.part("parts/handed.html", {"wrong": None, **_receipt(result)})
+    return await _new(call, {"text": "", "wrong": None, **_receipt(result)})
 
 
-async def _talked(call: Call, said: OrderForm) -> CallResult:
+async def _talked(call: Call, given: OrderForm) -> CallResult:
     """Open a conversation with words that are no new task: a question, or about a task."""
-    files = await task_files.named_files(call, said.file)
+    files = await task_files.named_files(call, given.file)
     talk = str((await perform(call, NewConversation())).content["id"])
-    await perform(call, NewTurn(talk, said.text, attachments=files, patience=0.0))
+    await perform(call, NewTurn(talk, given.text, attachments=files, patience=0.0))
     return shell.elsewhere(f"/conversations/{talk}#end")
 
 
 async def received(call: Call) -> CallResult:
     """Return the receipt of a stored message again: it may have been read meanwhile."""
-    heard = await call.house.intake.became(call.task_id)
+    result = await call.house.intake.became(call.task_id)
     if call.flag("toast"):
-        return shell.part("parts/handed.html", {"wrong": None, **_receipt(heard)})
-    return shell.part("parts/receipt.html", await _around(call) | _receipt(heard))
+        return shell.part("parts/handed.html", {"wrong": None, **_receipt(result)})
+    return shell.part("parts/receipt.html", await _around(call) | _receipt(result))
 
 
 async def _around(call: Call) -> dict[str, object]:
@@ -99,13 +99,13 @@ async def _around(call: Call) -> dict[str, object]:
     return {"shell": around, "now": around.now}
 
 
-async def _heard(call: Call, said: OrderForm) -> MessageResult:
+async def _take_order(call: Call, given: OrderForm) -> MessageResult:
     """What became of the words; work on a project is one task, and is not read as more."""
-    files = await task_files.named_files(call, said.file)
-    if not said.project:
-        heard = await perform(call, NewMessage(said.text, attachments=files))
-        return cast("MessageResult", heard.value)
-    made = await perform(call, NewTask(said.text, project=said.project, attachments=files))
+    files = await task_files.named_files(call, given.file)
+    if not given.project:
+        answer = await perform(call, NewMessage(given.text, attachments=files))
+        return cast("MessageResult", answer.value)
+    made = await perform(call, NewTask(given.text, project=given.project, attachments=files))
     return MessageResult((cast("Task", made.value),))
 
 
@@ -140,8 +140,8 @@ def _line(task: Task) -> Json:
     return {"title": task.title, "href": f"/tasks/{task.id}", "kind": words.state(task).kind}
 
 
-def _receipt(heard: MessageResult) -> dict[str, object]:
-    return {"heard": message_result_to_json(heard), "tasks": heard.tasks, "card": heard.card}
+def _receipt(result: MessageResult) -> dict[str, object]:
+    return {"heard": message_result_to_json(result), "tasks": result.tasks, "card": result.card}
 
 
 ROUTES: Final = (

@@ -98,29 +98,29 @@ async def preview(call: Call) -> CallResult:
 
 async def decide(call: Call) -> CallResult:
     """Decide a question by what the owner saw; a second decision is told the first."""
-    said, found = call.read(NewAnswer), await _waiting(call)
+    answer, found = call.read(NewAnswer), await _waiting(call)
     listed = await inbox_listing.listed(call)
     try:
-        decision = _decision(found.review, said)
-        _check_seen(found.review, said)
-        elsewhere = _elsewhere(found, said)
+        decision = _decision(found.review, answer)
+        _check_seen(found.review, answer)
+        elsewhere = _elsewhere(found, answer)
         await perform(call, elsewhere or decision)
     except (AlreadyDecided, BadInput, Conflict) as wrong:
-        return await _not_done(call, said, wrong)
+        return await _not_done(call, answer, wrong)
     if elsewhere:
         return await _next_question(call, found.task.id)
-    return await _asked_again(call, found, said.answer) or _onward(listed, str(call.review_id))
+    return await _asked_again(call, found, answer.answer) or _onward(listed, str(call.review_id))
 
 
-def _elsewhere(found: WaitingReview, said: NewAnswer) -> ReaddressReview | None:
+def _elsewhere(found: WaitingReview, answer: NewAnswer) -> ReaddressReview | None:
     """Return where an approved text goes instead, if recipient or channel were changed."""
-    if said.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT) or said.to is None:
+    if answer.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT) or answer.to is None:
         return None
     name, channel = ask.goes_to(found.review, found.task)
-    to, over = said.to.strip(), said.channel or channel
+    to, over = answer.to.strip(), answer.channel or channel
     if (to, over) == (name, channel):
         return None
-    text = said.text.replace("\r\n", "\n")
+    text = answer.text.replace("\r\n", "\n")
     if not text.strip():
         raise BadInput("Write the message first.", field="text")
     edited = text != ask.draft_of(found.review)
@@ -148,9 +148,9 @@ async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -
 
 async def answer_with_contact(call: Call) -> CallResult:
     """Put someone into the contacts, and answer a question with them."""
-    said, found = call.read(ContactAnswer), await _waiting(call)
+    given, found = call.read(ContactAnswer), await _waiting(call)
     listed = await inbox_listing.listed(call)
-    name, channels = said.name.strip(), {said.channel: said.address.strip()}
+    name, channels = given.name.strip(), {given.channel: given.address.strip()}
     try:
         await perform(call, NewContact(name=name, channels=channels))
         await perform(call, NewDecision(str(found.review.id), ReviewAnswer.ANSWER, name))
@@ -161,9 +161,9 @@ async def answer_with_contact(call: Call) -> CallResult:
 
 async def later(call: Call) -> CallResult:
     """Postpone a question; it comes back by itself."""
-    said, listed = call.read(NewLater), await inbox_listing.listed(call)
+    wish, listed = call.read(NewLater), await inbox_listing.listed(call)
     try:
-        until = stamp(_until(said, shell.local(call)))
+        until = stamp(_until(wish, shell.local(call)))
         await perform(call, Postponement(call.review_id, until))
     except (AlreadyDecided, BadInput) as wrong:
         return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
@@ -197,8 +197,8 @@ async def mark_seen(call: Call) -> CallResult:
 
 async def mark_all_seen(call: Call) -> CallResult:
     """Record that the owner has looked at some results, or at all."""
-    said = call.read(SeenForm)
-    await perform(call, SeeResults(list(said.ids) or None))
+    given = call.read(SeenForm)
+    await perform(call, SeeResults(list(given.ids) or None))
     return shell.elsewhere("/inbox")
 
 
@@ -285,15 +285,15 @@ async def _waiting(call: Call) -> WaitingReview:
     return await call.house.db.read(store.question, call.review_id)
 
 
-async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult:
+async def _not_done(call: Call, answer: NewAnswer, wrong: Exception) -> CallResult:
     """Return the same page with what was typed, and why it failed."""
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
     words = "This was decided in another window meanwhile. Your answer was not used."
-    typed = said.text or said.words or opened.text
+    typed = answer.text or answer.words or opened.text
     kept = (
         opened
-        if said.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT, ReviewAnswer.ANSWER)
+        if answer.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT, ReviewAnswer.ANSWER)
         else None
     )
     opened = kept or replace(opened, text=typed)
@@ -303,15 +303,15 @@ async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult
     )
 
 
-def _decision(review: Review, said: NewAnswer) -> NewDecision:
+def _decision(review: Review, reply: NewAnswer) -> NewDecision:
     """What the form means: an approved text that is not the draft is one of the owner's own."""
-    text = said.words
-    if said.answer is ReviewAnswer.APPROVE:
+    text = reply.words
+    if reply.answer is ReviewAnswer.APPROVE:
         edited = bool(text) and text != ask.draft_of(review) and ReviewAnswer.EDIT in review.options
         answer = ReviewAnswer.EDIT if edited else ReviewAnswer.APPROVE
         text = _arguments(review, text) if edited else ""
-        return NewDecision(str(review.id), answer, text or None, said.always)
-    return NewDecision(str(review.id), said.answer, text or None, said.always, grace=True)
+        return NewDecision(str(review.id), answer, text or None, reply.always)
+    return NewDecision(str(review.id), reply.answer, text or None, reply.always, grace=True)
 
 
 def _arguments(review: Review, text: str) -> str:
@@ -328,9 +328,9 @@ def _arguments(review: Review, text: str) -> str:
     return text
 
 
-def _check_seen(review: Review, said: NewAnswer) -> None:
+def _check_seen(review: Review, answer: NewAnswer) -> None:
     """Refuse an approval of something that was not shown."""
-    if review.decision is None and said.digest != ask.digest_of(review):
+    if review.decision is None and answer.digest != ask.digest_of(review):
         sentence = "What is asked here has changed since you saw it. Read it again, then decide."
         raise Conflict(sentence)
 
@@ -351,12 +351,12 @@ def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
     return [*found, ("morning", "Tomorrow morning", morning)]
 
 
-def _until(said: NewLater, now: datetime) -> datetime:
-    if said.until is not None:
+def _until(wish: NewLater, now: datetime) -> datetime:
+    if wish.until is not None:
         times = {name: at for name, _, at in _laters(now)}
-        return times.get(said.until, times["morning"])
+        return times.get(wish.until, times["morning"])
     try:
-        at = datetime.fromisoformat(said.at)
+        at = datetime.fromisoformat(wish.at)
     except ValueError:
         raise BadInput("Say a time such as 2026-03-02T18:00.", field="at") from None
     at = at if at.tzinfo else at.replace(tzinfo=now.tzinfo)

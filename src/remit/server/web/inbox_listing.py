@@ -171,14 +171,14 @@ def _ended(
     edited: bool = False,
 ) -> InboxRow:
     tries = say("{0} failed tries", task.attempts) if task.attempts > 1 else ""
-    said = why or task.result_summary or say("It ended without a message.")
+    text = why or task.result_summary or say("It ended without a message.")
     return InboxRow(
         id=str(task.id),
         task_id=task.id,
         colour=SORTS[kind].colour,
         icon=SORTS[kind].icon,
         title=task.title,
-        says=words.first_line(said),
+        says=words.first_line(text),
         ways=_ways(call, task),
         meta=tries if kind is ReviewKind.FIX else words.verified(task, edited=edited),
         at=(task.completed_at or task.last_updated).astimezone(now.tzinfo),

@@ -161,8 +161,8 @@ def _drawn(drawn: ChannelLabel, text: str) -> Markup:
             return markup.markdown(text)
         case "webhook":
             parcel = Parcel("(set when it is sent)", None, text)
-            told = json.loads(sending.event(parcel, "remit"))
-            pretty = json.dumps(told, ensure_ascii=False, indent=2)
+            fields = json.loads(sending.event(parcel, "remit"))
+            pretty = json.dumps(fields, ensure_ascii=False, indent=2)
             return Markup("<pre>{}</pre>").format(pretty)
         case _:
             return Markup("<p>{}</p>").format(text)

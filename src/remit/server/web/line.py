@@ -25,16 +25,16 @@ def without(line: str, *keys: str, also: frozenset[str] = frozenset()) -> str:
     return " ".join(word for word in words(line) if not _is_of(word, keys) and word not in also)
 
 
-def changed(line: str, said: Mapping[str, str]) -> str:
+def changed(line: str, values: Mapping[str, str]) -> str:
     """Return the line with new values for some keys; an empty one removes the key."""
-    rest = without(line, *said)
-    new = [f"{key}:{_quoted(text)}" for key, text in said.items() if text]
+    rest = without(line, *values)
+    new = [f"{key}:{_quoted(text)}" for key, text in values.items() if text]
     return " ".join(part for part in (*new, rest) if part)
 
 
-def address(path: str, **said: str) -> str:
+def address(path: str, **sentence: str) -> str:
     """Return an address with its parameters; empty ones are left out."""
-    kept = {name: text for name, text in said.items() if text}
+    kept = {name: text for name, text in sentence.items() if text}
     return f"{path}?{urlencode(kept)}" if kept else path
 
 

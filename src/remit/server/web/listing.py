@@ -48,11 +48,11 @@ class ListAddress(Struct, frozen=True):
     group: ListGrouping = ListGrouping.STATE
     before: str = ""
 
-    def href(self, path: str = "/tasks", **said: str) -> str:
+    def href(self, path: str = "/tasks", **text: str) -> str:
         """Return the address with other parameters, without defaults."""
         sort = "" if self.sort is SortOrder.NEWEST else self.sort.value
         group = "" if self.group is ListGrouping.STATE else self.group.value
-        return line.address(path, **{"q": self.q, "sort": sort, "group": group, **said})
+        return line.address(path, **{"q": self.q, "sort": sort, "group": group, **text})
 
     def said(self, key: str, text: str) -> str:
         """Return the address with another value for one filter key."""
@@ -120,10 +120,10 @@ def look(tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime) -> TaskL
         found = [each for each in page.tasks if not (part.unasked and each.id in page.asks)]
         cursor = page.next if is_last else None
         href = part.href if page.next and not is_last else ""
-        told = "" if part.count is None else _told(part.count, cut=is_cut)
+        text = "" if part.count is None else _count_text(part.count, cut=is_cut)
         if found:
             sections.append(
-                ListSection(part.title, row.rows(tx, found, page.asks, now), told, href)
+                ListSection(part.title, row.rows(tx, found, page.asks, now), text, href)
             )
     made = _numbered(tx, shown, wanted, count)
     return TaskListing(sections, cursor, count, made, newest(tx, wanted))
@@ -156,7 +156,7 @@ def counted(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> TaskCount:
     return replace(by_state, total=count.total, more=count.more)
 
 
-def _told(n: int, *, cut: bool) -> str:
+def _count_text(n: int, *, cut: bool) -> str:
     return f"{min(n, search.EXACT):,}{'+' if cut or n > search.EXACT else ''}"
 
 
@@ -168,7 +168,7 @@ def tabs(shown: ListAddress, count: TaskCount, unproven: TaskCount | None = None
     """Return every state with its number under this filter."""
     rest = line.without(shown.q, "status", also=_TABS)
     by = count.by_status
-    said: tuple[tuple[str, str, int], ...] = (
+    labels: tuple[tuple[str, str, int], ...] = (
         ("All", "", sum(by.values())),
         ("Needs you", _ASKING, count.asks),
         ("Running", "status:running", sum(by.get(status, 0) for status in ACTIVE)),
@@ -178,7 +178,7 @@ def tabs(shown: ListAddress, count: TaskCount, unproven: TaskCount | None = None
     )
     more = {_ASKING: count.asks_more}
     if unproven is not None:
-        said += (("Not verified", _UNVERIFIED, unproven.total),)
+        labels += (("Not verified", _UNVERIFIED, unproven.total),)
         more[_UNVERIFIED] = unproven.more
     here = {word for word in line.words(shown.q) if word not in line.words(rest)}
     return [
@@ -189,7 +189,7 @@ def tabs(shown: ListAddress, count: TaskCount, unproven: TaskCount | None = None
             more.get(word, count.cut) or n > search.EXACT,
             here == set(word.split()),
         )
-        for label, word, n in said
+        for label, word, n in labels
     ]
 
 

@@ -92,7 +92,7 @@ def _file(part: list[str], room: int) -> tuple[PatchFile, bool]:
             old, new = int(hunk[1] or 1), int(hunk[2] or 1)
             lines.append(PatchLine("hunk", _short(text)))
         elif not lines:
-            word = next((said for head, said in _HEADS if text.startswith(head)), word)
+            word = next((prefix for head, prefix in _HEADS if text.startswith(head)), word)
     added = sum(each.kind == "ins" for each in lines)
     removed = sum(each.kind == "del" for each in lines)
     left = max(0, len(lines) - room)

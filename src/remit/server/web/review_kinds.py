@@ -226,8 +226,8 @@ _ENDINGS: Final = (
 @cache
 def _endings() -> re.Pattern[str]:
     """The endings in every language that questions are asked in."""
-    told = (*_ENDINGS, *(in_language(end, each) for each in TRANSLATED for end in _ENDINGS))
-    patterns = (r"\S+".join(map(re.escape, end.split("{}"))) for end in dict.fromkeys(told))
+    endings = (*_ENDINGS, *(in_language(end, each) for each in TRANSLATED for end in _ENDINGS))
+    patterns = (r"\S+".join(map(re.escape, end.split("{}"))) for end in dict.fromkeys(endings))
     return re.compile(rf"\s*(?:{'|'.join(patterns)})$")
 
 

@@ -74,11 +74,11 @@ def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime)
 
 def rows_of_tasks(tx: Tx, task_ids: Sequence[TaskId], now: datetime) -> list[TaskRow]:
     """Return the rows of these tasks; deleted ones have none."""
-    found = [task for each in task_ids if (task := _kept(tx, each))]
+    found = [task for each in task_ids if (task := _undeleted_task(tx, each))]
     return rows(tx, found, reviews.asking(tx, task_ids), now)
 
 
-def _kept(tx: Tx, task_id: TaskId) -> Task | None:
+def _undeleted_task(tx: Tx, task_id: TaskId) -> Task | None:
     try:
         task = tasks.get(tx, task_id)
     except NotFound:
@@ -122,20 +122,20 @@ def draw(task: Task, about: _About, asks: bool, now: datetime) -> TaskRow:
 def _sub(task: Task, about: _About, zone: tzinfo | None) -> str:
     match task.status:
         case Status.NEW | Status.READY:
-            said = _to_come(task, about, zone)
+            text = _to_come(task, about, zone)
         case Status.RUNNING | Status.VERIFYING | Status.DELIVERING:
-            said = ", ".join(part for part in (_work(task), _now(task, about.said)) if part)
-            said = said[:1].upper() + said[1:]
+            text = ", ".join(part for part in (_work(task), _now(task, about.said)) if part)
+            text = text[:1].upper() + text[1:]
         case Status.NEEDS_REVIEW:
             asked = _asked(about.reviews)
-            said = asked if task.reason in _TOLD else _work(task) or asked
+            text = asked if task.reason in _TOLD else _work(task) or asked
         case Status.PAUSED:
-            said = ", ".join(part for part in ("Paused by you", _repeats(about, zone)) if part)
+            text = ", ".join(part for part in ("Paused by you", _repeats(about, zone)) if part)
         case Status.FAILED:
-            said = _failed(task, about.runs)
+            text = _failed(task, about.runs)
         case Status.COMPLETED | Status.CANCELLED:  # pragma: no branch - there is no other
-            said = _work(task) or words.first_line(task.result_summary or task.instructions)
-    return said
+            text = _work(task) or words.first_line(task.result_summary or task.instructions)
+    return text
 
 
 def _to_come(task: Task, about: _About, zone: tzinfo | None) -> str:
@@ -154,21 +154,21 @@ def _repeats(about: _About, zone: tzinfo | None) -> str:
 
 def in_words(repeats: Repeats, zone: tzinfo | None) -> str:
     """Return "every weekday at 08:30"; the zone is named if it is not the owner's."""
-    told = rrule.in_words(repeats)
+    text = rrule.in_words(repeats)
     own = f" ({repeats.zone})"
     if repeats.zone == str(zone):
-        told = told.removesuffix(own)
-    return told[:1].upper() + told[1:]
+        text = text.removesuffix(own)
+    return text[:1].upper() + text[1:]
 
 
 def _work(task: Task) -> str:
     return say("Work {0} of {1}", words.done(task.work), len(task.work)) if task.work else ""
 
 
-def _now(task: Task, said: Sequence[Event]) -> str:
+def _now(task: Task, own_events: Sequence[Event]) -> str:
     if task.cancel_requested or task.pause_requested:
         return "stopping at the next boundary"
-    for event in reversed(said):
+    for event in reversed(own_events):
         text = event.data.get("text")
         if event.kind in (EventKind.RUN_SAID, EventKind.STEP_DONE) and isinstance(text, str):
             return words.first_line(text, 80)

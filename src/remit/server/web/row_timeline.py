@@ -101,5 +101,5 @@ _SAYS: Final = {
 
 
 def _says(bars: Sequence[RowBar]) -> str:
-    told = list(dict.fromkeys(say(_SAYS[bar.kind]) for bar in bars))
-    return ", ".join(told).capitalize() if told else say("Nothing in these hours")
+    kinds = list(dict.fromkeys(say(_SAYS[bar.kind]) for bar in bars))
+    return ", ".join(kinds).capitalize() if kinds else say("Nothing in these hours")

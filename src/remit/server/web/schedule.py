@@ -125,11 +125,11 @@ async def times(call: Call) -> CallResult:
 
 async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -> CallResult:
     found, now = await call.house.db.read(series.find, _id(call)), shell.local(call)
-    said = row.in_words(found.repeats, now.tzinfo)
+    text = row.in_words(found.repeats, now.tzinfo)
     values = {
         "series": found,
-        "words": said,
-        "every": every or said,
+        "words": text,
+        "every": every or text,
         "wrong": wrong,
         "back": _back(back),
         "zone": call.house.zone,
@@ -145,16 +145,16 @@ def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
     async def act(call: Call) -> CallResult:
         body = call.read(kind)
         try:
-            told = arguments(call, _id(call), body)
-            await operation.perform(call, convert(told, operation.arguments))
+            given = arguments(call, _id(call), body)
+            await operation.perform(call, convert(given, operation.arguments))
         except (BadInput, Conflict) as bad:
             if isinstance(body, MoveSlotForm):
                 return await _slot_page(call, body.at, body.back, str(bad), body.to)
             if isinstance(body, RepeatForm):
                 return await _times_page(call, body.back, str(bad), body.every)
             raise
-        back, slot = _back(body.back), told.get("slot", "")
-        undo = f"&series={told['id']}&slot={slot}" if operation is operations.SKIP else ""
+        back, slot = _back(body.back), given.get("slot", "")
+        undo = f"&series={given['id']}&slot={slot}" if operation is operations.SKIP else ""
         return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}{undo}")
 
     return act
@@ -263,8 +263,8 @@ def _to_come(found: Series, slot: Slot, sheet: CalendarSheet, now: datetime) -> 
 
 def _rhythm(tx: Tx, found: Series, now: datetime, spread: timedelta) -> SeriesRow:
     there = series_orders.coming(tx, found, now, _NEXT) if found.paused_at is None else []
-    told = row.in_words(found.repeats, now.tzinfo)
-    return SeriesRow(found, told, tuple(_run(each, now, spread) for each in there))
+    text = row.in_words(found.repeats, now.tzinfo)
+    return SeriesRow(found, text, tuple(_run(each, now, spread) for each in there))
 
 
 def _spread(call: Call) -> timedelta:
@@ -308,8 +308,8 @@ def _day(text: str | None, now: datetime) -> date:
 
 
 def _href(span: str, on: date | None = None) -> str:
-    said = "" if span == CalendarSpan.WEEK else str(span)
-    return line.address("/schedule", span=said, on=on.isoformat() if on else "")
+    text = "" if span == CalendarSpan.WEEK else str(span)
+    return line.address("/schedule", span=text, on=on.isoformat() if on else "")
 
 
 def _slot_href(found: SeriesId, at: datetime, back: str) -> str:

@@ -33,11 +33,11 @@ class MoveSlotForm(SlotForm):
 
 
 def arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
-    told: dict[str, str] = {"id": series}
+    given: dict[str, str] = {"id": series}
     if isinstance(body, SlotForm):
-        told["slot"] = body.at
+        given["slot"] = body.at
     if isinstance(body, RepeatForm):
-        told["every"] = body.every
+        given["every"] = body.every
     if isinstance(body, MoveSlotForm):
         to, now = wall(body.to, call.house.zone), shell.local(call)
         if to <= now:
@@ -46,21 +46,21 @@ def arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
                 "{0} is over in {1}; choose a later time.", dated(to, f"{to.day} %B %H:%M"), zone
             )
             raise BadInput(sentence, field="to")
-        told["to"] = codec.stamp(to)
-    return told
+        given["to"] = codec.stamp(to)
+    return given
 
 
 def wall(text: str, zone: tzinfo) -> datetime:
     """Parse a wall time of the owner; one that does not exist is refused."""
     try:
-        said = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         sentence = f"{text!r:.40} is no time; one looks like 2026-03-02T08:30."
         raise BadInput(sentence, field="to") from None
-    if said.tzinfo is not None:
-        return said
-    there = said.replace(tzinfo=zone)
-    if there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != said:
-        sentence = f"{said:%H:%M} is left out on {said:%d %B %Y}: the clocks go forward then."
+    if moment.tzinfo is not None:
+        return moment
+    there = moment.replace(tzinfo=zone)
+    if there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != moment:
+        sentence = f"{moment:%H:%M} is left out on {moment:%d %B %Y}: the clocks go forward then."
         raise BadInput(sentence, field="to")
     return there

@@ -89,30 +89,34 @@ async def look(call: Call) -> CallResult:
 
 
 async def save(call: Call) -> CallResult:
-    said, settings = call.read(SectionFields), await now_in_file(call)
-    contact = said.section == CONTACTS
-    section = f"{said.section}.{said.name.strip()}" if said.name and not contact else said.section
-    typed: dict[str, object] = dict(said.model_extra or {})
+    given, settings = call.read(SectionFields), await now_in_file(call)
+    contact = given.section == CONTACTS
+    section = (
+        f"{given.section}.{given.name.strip()}" if given.name and not contact else given.section
+    )
+    typed: dict[str, object] = dict(given.model_extra or {})
     wanted: NewContact | ChangeSection
     try:
         if contact:
-            wanted = _new_contact(settings, {**typed, "name": said.name})
+            wanted = _new_contact(settings, {**typed, "name": given.name})
         else:
-            values = _with_switches(settings, section, said.kind, typed)
+            values = _with_switches(settings, section, given.kind, typed)
             wanted = ChangeSection(section, values)
         answer = await perform(call, wanted)
     except BadInput as bad:
-        more = {"wrong": str(bad), "typed": {**typed, "name": said.name}, "then": said.then}
-        return await _page(call, said.section, said.kind, more, 422)
-    return await _after_save(call, section, said.then, answer.content)
+        more = {"wrong": str(bad), "typed": {**typed, "name": given.name}, "then": given.then}
+        return await _page(call, given.section, given.kind, more, 422)
+    return await _after_save(call, section, given.then, answer.content)
 
 
-async def _after_save(call: Call, section: str, then: str, told: JsonMap) -> CallResult:
+async def _after_save(call: Call, section: str, then: str, content: JsonMap) -> CallResult:
     """Show a secret or a warning that came with the answer; else go back to where one was."""
-    if secret := told.get("secret"):
+    if secret := content.get("secret"):
         return await _page(call, section, "", {"secret": secret})
-    if told.get("detail", sections.SAVED) != sections.SAVED:  # the environment counts instead
-        return await _page(call, section, "", {"tested": {"ok": False, "detail": told["detail"]}})
+    if content.get("detail", sections.SAVED) != sections.SAVED:  # the environment counts instead
+        return await _page(
+            call, section, "", {"tested": {"ok": False, "detail": content["detail"]}}
+        )
     if then.startswith("/welcome"):
         return shell.elsewhere(f"/welcome?step={then[-1]}&saved=true")
     in_place = section in (CONTACTS, NOTICES)
@@ -122,15 +126,15 @@ async def _after_save(call: Call, section: str, then: str, told: JsonMap) -> Cal
 
 def _new_contact(settings: Settings, typed: Mapping[str, object]) -> NewContact:
     values, _ = form_for(CONTACTS, settings).parse(typed)
-    said = convert(values, ContactFields)
-    if not said.name.isprintable():
+    fields = convert(values, ContactFields)
+    if not fields.name.isprintable():
         raise BadInput("Give the whole name, on one line.", field="name")
-    if bool(said.channel) != bool(said.address):
-        raise BadInput("Give an address." if said.channel else "Choose a channel.")
-    if not said.address.isprintable():
+    if bool(fields.channel) != bool(fields.address):
+        raise BadInput("Give an address." if fields.channel else "Choose a channel.")
+    if not fields.address.isprintable():
         raise BadInput("An address is on one line.", field="address")
-    channels = {said.channel: said.address} if said.address else {}
-    return NewContact(said.name, channels, list(said.aliases), said.role or None)
+    channels = {fields.channel: fields.address} if fields.address else {}
+    return NewContact(fields.name, channels, list(fields.aliases), fields.role or None)
 
 
 def _with_switches(

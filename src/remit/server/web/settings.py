@@ -108,12 +108,12 @@ async def _channels(call: Call) -> Values:
     found = None
     if tested:
         found = await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
-    here, told = call.house.settings.channels, await section_forms.now_in_file(call)
+    here, sections = call.house.settings.channels, await section_forms.now_in_file(call)
     return {
         "ways": await settings_sections.ways(call),
         "trial": found,
         "accounts": connect.OFFERED["channels"],
-        "coming": [name for name in told.channels if name not in here],
+        "coming": [name for name in sections.channels if name not in here],
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
     }
 
@@ -138,13 +138,13 @@ async def _policies(call: Call) -> Values:
     except RemitError as error:
         return {"wrong": str(error), "tools": (), "standing": (), "forms": forms}
     people = settings_sections.cards_of(listed)
-    said = [one for each in people if isinstance(each, dict) for one in each["permissions"]]
+    permissions = [one for each in people if isinstance(each, dict) for one in each["permissions"]]
     others = listed["others"]
     settings = call.house.settings
     return {
         "forms": forms,
         "tools": settings_sections.tools(settings),
-        "standing": [*said, *(others if isinstance(others, list) else [])],
+        "standing": [*permissions, *(others if isinstance(others, list) else [])],
         "called": task_sections.called(settings.channels),
         "since": settings_sections.standing_since,
     }

@@ -53,30 +53,30 @@ async def test(call: Call) -> CallResult:
 
 
 async def drop_contact(call: Call) -> CallResult:
-    said = call.read(RemoveContactForm)
-    less = ChangedContact(contact=said.name, channels={said.channel: None})
-    await perform(call, less if said.channel else RemoveContact(said.name))
+    given = call.read(RemoveContactForm)
+    less = ChangedContact(contact=given.name, channels={given.channel: None})
+    await perform(call, less if given.channel else RemoveContact(given.name))
     return shell.elsewhere("/settings/contacts")
 
 
 async def permit(call: Call) -> CallResult:
     """Whether someone is written to on a channel without a question."""
-    said = call.arguments(NewPermission)
+    permission = call.arguments(NewPermission)
     try:
-        told = (await perform(call, said)).content
+        content = (await perform(call, permission)).content
     except BadInput as bad:
         return await settings.section(call, "contacts", {"wrong": str(bad)}, 422)
-    if told["holds"] != said.policy:
-        kept = f"{said.policy} is kept, but {told['holds']} counts, for {FILE} says so."
-        return await settings.section(call, "contacts", {"said": f"{told['name']}: {kept}"})
+    if content["holds"] != permission.policy:
+        kept = f"{permission.policy} is kept, but {content['holds']} counts, for {FILE} says so."
+        return await settings.section(call, "contacts", {"said": f"{content['name']}: {kept}"})
     return shell.elsewhere("/settings/contacts")
 
 
 async def forget(call: Call) -> CallResult:
     """Take a standing permission back: from now on it asks."""
-    said = replace(call.arguments(NewPermission), policy=Policy.ASK)
+    permission = replace(call.arguments(NewPermission), policy=Policy.ASK)
     try:
-        await perform(call, said)
+        await perform(call, permission)
     except BadInput as bad:
         return await settings.section(call, "policies", {"wrong": str(bad)}, 422)
     return shell.elsewhere("/settings/policies")
@@ -84,25 +84,27 @@ async def forget(call: Call) -> CallResult:
 
 async def make_token(call: Call) -> CallResult:
     """Create a token; its secret is only on this page."""
-    said = call.read(TokenForm)
-    wanted = NewToken(said.name.strip(), list(said.scopes), said.agent, said.days)
+    given = call.read(TokenForm)
+    wanted = NewToken(given.name.strip(), list(given.scopes), given.agent, given.days)
     try:
         made = await perform(call, wanted)
     except (BadInput, Conflict) as bad:
-        more = {"wrong": str(bad), "form": said.model_dump()}
+        more = {"wrong": str(bad), "form": given.model_dump()}
         return await settings.section(call, "tokens", more, 422)
-    told = {"secret": made.content["secret"], "made": made.value}
-    return await settings.section(call, "tokens", told, 201)
+    content = {"secret": made.content["secret"], "made": made.value}
+    return await settings.section(call, "tokens", content, 201)
 
 
 async def set_password(call: Call) -> CallResult:
     """Set or take back the password; the page says so."""
     try:
-        told = (await perform(call, call.arguments(SetPassword))).content
+        content = (await perform(call, call.arguments(SetPassword))).content
     except BadInput as bad:
         return await settings.section(call, "tokens", {"wrong": str(bad)}, 422)
-    said = "The password is set. Other browsers must sign in again." if told["set"] else _GONE
-    return await settings.section(call, "tokens", {"said": said})
+    sentence = (
+        "The password is set. Other browsers must sign in again." if content["set"] else _GONE
+    )
+    return await settings.section(call, "tokens", {"said": sentence})
 
 
 def _then(operation: Operation, place: str) -> Does:
@@ -177,8 +179,8 @@ async def try_out(call: Call) -> CallResult:
     except BadInput as bad:
         return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
     notice = cast("Notice", sent.value)
-    told = notices_section.test_result_sentence(notice, notices_section.ways(call))
-    return await settings.section(call, "notices", {"said": told})
+    sentence = notices_section.test_result_sentence(notice, notices_section.ways(call))
+    return await settings.section(call, "notices", {"said": sentence})
 
 
 NOTICES_ACTS_ROUTES: Final = (

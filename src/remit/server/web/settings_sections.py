@@ -104,17 +104,18 @@ class ChannelTestView(Struct, frozen=True):
 def mind(call: Call, settings: Settings) -> BrainSection:
     """Return what thinks by these settings; the file may be newer than what runs."""
     kind, found = settings.brain.kind, model_choice(settings)
-    said = {"scripted": f"A script answers: {settings.brain.script}.", "none": NOTHING_THINKS}.get(
-        kind
-    )
+    sentence = {
+        "scripted": f"A script answers: {settings.brain.script}.",
+        "none": NOTHING_THINKS,
+    }.get(kind)
     models = tuple((_ROLES[role], str(model)) for role, model in found.models.items())
     if settings.brain.fallback.model:
         models += (("While that is down", settings.brain.fallback.model),)
     running = settings == call.house.settings
     ready = call.house.thinks if running else found.ready or kind == "scripted"
-    if ready and not found.ready and said is None:
-        said = "A brain of your own is plugged in."
-    return BrainSection(ready, said or found.sentence, models)
+    if ready and not found.ready and sentence is None:
+        sentence = "A brain of your own is plugged in."
+    return BrainSection(ready, sentence or found.sentence, models)
 
 
 # Channels -----------------------------------------------------------------------------------------
@@ -147,15 +148,15 @@ def _lacks_chat(call: Call, way: ChannelSection) -> bool:
 
 
 def _unpaired(way: ChannelSection) -> ChannelSection:
-    said = "No chat is connected with you yet. Show a code, and send it to the bot."
-    return replace(way, kind="you", word="No chat yet", mark="you", said=said, todo="")
+    text = "No chat is connected with you yet. Show a code, and send it to the bot."
+    return replace(way, kind="you", word="No chat yet", mark="you", said=text, todo="")
 
 
 def _way(
     chosen: ChannelSettings, called: str, state: ChannelState, off: str | None
 ) -> ChannelSection:
     kind, word, mark = _VERDICTS[state.verdict] if off is None else ("bad", "Switched off", "x")
-    said = off or (state.said if state.verdict == "fail" else f"It {state.said}.")
+    sentence = off or (state.said if state.verdict == "fail" else f"It {state.said}.")
     return ChannelSection(
         name=state.name,
         called=called,
@@ -163,7 +164,7 @@ def _way(
         kind=kind,
         word=word,
         mark=mark,
-        said=said,
+        said=sentence,
         todo="" if off else state.todo,
         aliases=state.aliases,
         off=off is not None,
@@ -178,9 +179,9 @@ def trial(tx: Tx, task: Task) -> ChannelTestView:
         raise NotFound("test of a channel", task.id)
     delivery = task.delivery[0]
     asked = [each for each in reviews.of_task(tx, task.id) if each.decision is None]
-    kind, word, mark, said = _came_of(delivery, asked[0] if asked else None, task)
+    kind, word, mark, sentence = _came_of(delivery, asked[0] if asked else None, task)
     over = delivery.status is not DeliveryStatus.SENDING and (task.ended or bool(asked))
-    return ChannelTestView(task, kind, word, mark, said, over)
+    return ChannelTestView(task, kind, word, mark, sentence, over)
 
 
 def _came_of(delivery: Delivery, asked: Review | None, task: Task) -> tuple[str, str, str, str]:
@@ -233,22 +234,23 @@ class HealthFinding(Struct, frozen=True):
 async def findings(call: Call) -> tuple[HealthFinding, ...]:
     """Return the health of this Remit, part by part."""
     house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
-    told = await house.db.read(events.last)
+    event_count = await house.db.read(events.last)
     brain = mind(call, call.house.settings)
     found = [
         HealthFinding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
         HealthFinding(
-            "Store", f"{told:,} events, schema {len(home.migrations())}, SQLite {read_only.SQLITE}"
+            "Store",
+            f"{event_count:,} events, schema {len(home.migrations())}, SQLite {read_only.SQLITE}",
         ),
         HealthFinding("Clock", f"{now:%Y-%m-%d %H:%M} in {house.zone.key}"),
         HealthFinding("Brain", brain.sentence) if brain.ready else _warn("Brain", brain.sentence),
     ]
     for way in (await ways(call))[1:]:
-        said = f"{way.name}: {way.said}"
+        text = f"{way.name}: {way.said}"
         found.append(
-            HealthFinding("Channel", said)
+            HealthFinding("Channel", text)
             if way.kind == "ok"
-            else HealthFinding("Channel", said, way.kind, way.mark, way.todo)
+            else HealthFinding("Channel", text, way.kind, way.mark, way.todo)
         )
     found += _loops(house.background, house.hide)
     if house.settings.engine.is_shared:
@@ -270,7 +272,7 @@ def _loops(background: Background, hide: Callable[[str], str]) -> list[HealthFin
     ]
     todo = "It is tried again by itself. If it stays so, restart Remit and read its log."
     if failing:
-        return [HealthFinding("Background", said, "bad", "fail", todo) for said in failing]
+        return [HealthFinding("Background", error, "bad", "fail", todo) for error in failing]
     return [HealthFinding("Background", f"{len(background.states)} loops at work")]
 
 
@@ -303,8 +305,8 @@ def cards_of(listed: Mapping[str, object]) -> list[object]:
     return people if isinstance(people, list) else []
 
 
-def _warn(part: str, said: str) -> HealthFinding:
-    return HealthFinding(part, said, "you", "alert")
+def _warn(part: str, text: str) -> HealthFinding:
+    return HealthFinding(part, text, "you", "alert")
 
 
 def standing_since(at: str | None) -> datetime | None:

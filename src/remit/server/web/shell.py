@@ -88,8 +88,8 @@ def _environment(language: str) -> Environment:
 def time_tag(at: datetime, text: str, *, live: bool = False) -> Markup:
     """Return a time tag, for people and for the script that updates "4 min ago"."""
     kept, title = " data-ago" if live else "", f"{at:%Y-%m-%d %H:%M:%S}"
-    said = f'<time datetime="{at.isoformat()}" title="{title}"{kept}>{escape(text)}</time>'
-    return Markup(said)  # noqa: S704 - all of it is ours but the text, which is escaped
+    tag = f'<time datetime="{at.isoformat()}" title="{title}"{kept}>{escape(text)}</time>'
+    return Markup(tag)  # noqa: S704 - all of it is ours but the text, which is escaped
 
 
 HTML: Final = "text/html"

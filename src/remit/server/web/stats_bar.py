@@ -75,8 +75,8 @@ def _hours_say(found: Sequence[HourlyOutcomes], now: datetime) -> str:
     peak = max(found, key=_sum)
     failed = [f"{hour.at.astimezone(now.tzinfo):%H:%M}" for hour in found if hour.failed]
     most = f"{peak.at.astimezone(now.tzinfo):%H:%M}"
-    told = say("Tasks finished per hour, last 24 hours. Peak {0} at {1}.", _sum(peak), most)
-    return told + (" " + say("Failures at {0}.", ", ".join(failed)) if failed else "")
+    text = say("Tasks finished per hour, last 24 hours. Peak {0} at {1}.", _sum(peak), most)
+    return text + (" " + say("Failures at {0}.", ", ".join(failed)) if failed else "")
 
 
 def _sum(hour: HourlyOutcomes) -> int:

@@ -62,19 +62,19 @@ Calls = Mapping[str, Sequence[ToolUse]]  # by the step's name, one for each roun
 
 def lines(events: Iterable[Event], calls: Calls) -> list[LogLine]:
     """Return every event as a line, in order, without repeating progress in its step."""
-    told, said = list[LogLine](), ""
+    log_lines, text = list[LogLine](), ""
     used: dict[str, int] = {}
     for event in events:
         if event.kind is EventKind.RUN_SAID:
-            said += str(event.data.get("text", ""))
+            text += str(event.data.get("text", ""))
         line = (
-            _step(event, said, calls, used) if event.kind is EventKind.STEP_DONE else _line(event)
+            _step(event, text, calls, used) if event.kind is EventKind.STEP_DONE else _line(event)
         )
         if str(event.data.get("step", "")).startswith("execute_tool"):
-            said = ""
+            text = ""
         if line is not None:
-            told.append(line)
-    return told
+            log_lines.append(line)
+    return log_lines
 
 
 def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[ToolUse]]:
@@ -107,7 +107,7 @@ def _line(event: Event) -> LogLine:
     return LogLine(event.n, event.at, word, _cut(text), show, kind, kind == "bad")
 
 
-def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLine | None:
+def _step(event: Event, words: str, calls: Calls, used: dict[str, int]) -> LogLine | None:
     name, text = str(event.data["step"]), str(event.data.get("text", ""))
     if name.startswith("may:") or ":begin:" in name:
         return None
@@ -116,8 +116,8 @@ def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLin
         turn = used[name] = used.get(name, -1) + 1
         tool = known[min(turn, len(known) - 1)] if known else ToolUse("tool")
         kind = "bad" if tool.failed else "run"
-        said = _cut(text or "Done.")
-        return LogLine(event.n, event.at, tool.tool, said, LogKind.TOOLS, kind, tool.failed)
+        words = _cut(text or "Done.")
+        return LogLine(event.n, event.at, tool.tool, words, LogKind.TOOLS, kind, tool.failed)
     if "agent" in event.data:
         kind, _, ended = trail.WORDS[AttemptOutcome(str(event.data["outcome"]))]
         ended, kind = ("Says that it is done", "run") if kind == "ok" else (ended, kind)
@@ -125,21 +125,21 @@ def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLin
         return LogLine(event.n, event.at, str(event.data["agent"]), whole, LogKind.TOOLS, kind)
     if name.startswith("execute_tool"):
         text = "\n".join(filter(None, (str(event.data.get("fallback_note", "")), text)))
-        return _thought(event, text, said)
+        return _thought(event, text, words)
     plain = name.partition(":")[0]
     sentence = f"{event_words.STEPS.get(plain, f'Did {name}')}."
     return LogLine(event.n, event.at, _WORDS.get(plain, "step"), sentence)
 
 
-def _thought(event: Event, text: str, said: str) -> LogLine | None:
+def _thought(event: Event, text: str, words: str) -> LogLine | None:
     if "ask" in event.data:
         return LogLine(event.n, event.at, "thinking", "Cannot go on without you.", LogKind.THINKING)
     # Tags in progress texts are broken.
-    same, heard = text.strip(), said.translate(_TAGS).strip()
-    if same and same in heard:
+    same, plain = text.strip(), words.translate(_TAGS).strip()
+    if same and same in plain:
         return None
-    if heard and same.startswith(heard):
-        text = same.removeprefix(heard)
+    if plain and same.startswith(plain):
+        text = same.removeprefix(plain)
     return LogLine(event.n, event.at, "thinking", _cut(text or "Thought."), LogKind.THINKING)
 
 
@@ -159,8 +159,8 @@ Told = tuple[str, str, str]  # a word, a sentence, a colour
 
 def _created(data: JsonMap, _: Actor) -> Told:
     source = str(data.get("source", "")).partition(":")[0]
-    said = "You asked for it." if source == "manual" else f"It came in by {source}."
-    return "task", said, ""
+    text = "You asked for it." if source == "manual" else f"It came in by {source}."
+    return "task", text, ""
 
 
 def _moved(data: JsonMap, actor: Actor) -> Told:
@@ -173,8 +173,8 @@ def _moved(data: JsonMap, actor: Actor) -> Told:
     if "crashes" in data:
         return "error", f"The process died {data['crashes']} times while it ran.", "bad"
     stands = "Not proven, goes back" if note and to is Status.RUNNING else _STANDS[to]
-    said = f"{stands}: {note}" if note else f"{stands}."
-    return ("error" if to is Status.FAILED else "task"), said, _COLOURS.get(to, "")
+    text = f"{stands}: {note}" if note else f"{stands}."
+    return ("error" if to is Status.FAILED else "task"), text, _COLOURS.get(to, "")
 
 
 def _updated(data: JsonMap, _: Actor) -> Told:
@@ -203,7 +203,7 @@ def _ended(data: JsonMap, _: Actor) -> Told:
     return "error", f"Did not work out: {_full(str(note or 'no reason given'))}{again}", "bad"
 
 
-def _said(data: JsonMap, _: Actor) -> Told:
+def _progress_line(data: JsonMap, _: Actor) -> Told:
     done = data.get("done")
     ticked = ", ".join(str(n) for n in done) if isinstance(done, list) else ""
     text = str(data.get("text", ""))
@@ -214,10 +214,10 @@ def _said(data: JsonMap, _: Actor) -> Told:
 
 def _settled(data: JsonMap, _: Actor) -> Told:
     answer, note = str(data["answer"]), data.get("note")
-    said = event_words.SETTLED.get(answer, answer)
-    said = f"{said}: {note}" if note else f"{said}."
+    text = event_words.SETTLED.get(answer, answer)
+    text = f"{text}: {note}" if note else f"{text}."
     kind = {"accepted": "ok", "retry": "you"}.get(answer, "bad")
-    return ("error" if kind == "bad" else "send"), said, kind
+    return ("error" if kind == "bad" else "send"), text, kind
 
 
 def _reported(data: JsonMap, _: Actor) -> Told:
@@ -230,8 +230,8 @@ def _decided(data: JsonMap, _: Actor) -> Told:
     if data.get("closed"):
         return "note", "The open question was closed: its task ended.", ""
     answer, text = str(data["answer"]), data.get("text")
-    said = event_words.decision(answer, str(data.get("by", "owner")))
-    return "you", f"{said}: {text}" if text else f"{said}.", "you"
+    words = event_words.decision(answer, str(data.get("by", "owner")))
+    return "you", f"{words}: {text}" if text else f"{words}.", "you"
 
 
 def _split(data: JsonMap, _: Actor) -> Told:
@@ -263,7 +263,7 @@ _TELL: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
     EventKind.TASK_UPDATED: _updated,
     EventKind.RUN_STARTED: lambda *_: ("task", "Goes on.", "run"),
     EventKind.RUN_ENDED: _ended,
-    EventKind.RUN_SAID: _said,
+    EventKind.RUN_SAID: _progress_line,
     EventKind.DELIVERY_CLAIMED: lambda data, _: ("send", f"Sends (try {data['attempt']}).", "run"),
     EventKind.DELIVERY_SETTLED: _settled,
     EventKind.DELIVERY_SPLIT: _split,

@@ -160,8 +160,8 @@ def _text(task: Task, asked: Review | None) -> str:
     others = [each for each in task.delivery if each.recipient and each.content]
     if asked is not None and len(others) > 1:
         return "\n".join(f"{each.recipient}: {each.content}" for each in others)
-    said = [each.body or each.content or "" for each in task.delivery if not each.part]
-    return next((text for text in said if text), "")
+    texts = [each.body or each.content or "" for each in task.delivery if not each.part]
+    return next((text for text in texts if text), "")
 
 
 _WAYS: Final = {

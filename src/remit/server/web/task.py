@@ -99,7 +99,7 @@ async def look(call: Call) -> CallResult:
     wanted = attempts.wanted_of(call)
     page = await call.house.db.read(attempts.read, call.task_id, wanted)
     values = shown(call, found) | {"log": page, "wanted": wanted, "left": _undo_left(call, found)}
-    values["like"] = await call.house.recollection.beside(found.task, _ALIKE)
+    values["like"] = await call.house.recollection.similar_if_ready(found.task, _ALIKE)
     return await shell.page(call, "pages/task.html", values)
 
 
@@ -147,7 +147,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "meter": _meter(call, found),
         "why": why(found, now),
         "twin": next(_twins(found.happened), ""),
-        "kept": _kept(call),
+        "kept": _page_query(call),
     }
 
 
@@ -258,15 +258,17 @@ def _undo_left(call: Call, found: TaskRecord) -> int:
 def why(found: TaskRecord, now: datetime) -> tuple[str, ...]:
     """Return why it has its status, in sentences."""
     task, priority = found.task, say(found.task.priority.value)
-    told = [_stands(found, now)]
+    sentences = [_stands(found, now)]
     if is_unverified(task):
-        told.append(f"{say(NOT_VERIFIED)}: {say(task_sections.unverified(task))}")
+        sentences.append(f"{say(NOT_VERIFIED)}: {say(task_sections.unverified(task))}")
     if task.rule is None:
-        told.append(say("Its priority is {0} for now: no rule has looked at it yet.", priority))
+        sentences.append(
+            say("Its priority is {0} for now: no rule has looked at it yet.", priority)
+        )
     else:
         rule = say("by the rule {0}: {1}", task.rule.name, task.rule.because)
-        told.append(say("Its priority is {0} {1}.", priority, rule))
-    return (*told, *limit_sentences(task))
+        sentences.append(say("Its priority is {0} {1}.", priority, rule))
+    return (*sentences, *limit_sentences(task))
 
 
 def _stands(found: TaskRecord, now: datetime) -> str:
@@ -286,10 +288,10 @@ def _stands(found: TaskRecord, now: datetime) -> str:
     return _SENTENCES.get(task.status, say("It is {0}.", task.status.value.replace("_", " ")))
 
 
-def _kept(call: Call) -> str:
+def _page_query(call: Call) -> str:
     """Return the part of the address that page parts need."""
-    said = {name: call.number(name, 0) for name in ("attempt", "runs")}
-    pairs = [f"{name}={value}" for name, value in said.items() if value]
+    page_numbers = {name: call.number(name, 0) for name in ("attempt", "runs")}
+    pairs = [f"{name}={value}" for name, value in page_numbers.items() if value]
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 

@@ -64,8 +64,8 @@ async def again(call: Call) -> CallResult:
 
 async def retry(call: Call) -> CallResult:
     """Try it again as a new task; the old one stays as it is."""
-    said = call.read(RetryForm).instructions
-    answer = await perform(call, RetryTask(call.task_id, said))
+    instructions = call.read(RetryForm).instructions
+    answer = await perform(call, RetryTask(call.task_id, instructions))
     return shell.elsewhere(f"/tasks/{answer.content['id']}")
 
 
@@ -123,19 +123,19 @@ async def edit_page(call: Call) -> CallResult:
 
 async def save(call: Call) -> CallResult:
     """Change it, if it is still what the owner saw."""
-    said = call.read(NewEdit)
+    edit = call.read(NewEdit)
     task, version = await call.house.db.read(_read, call.task_id)
     try:
-        change = _change(call, task, said)
+        change = _change(call, task, edit)
         if change != EditTask(task.id):
-            await perform(replace(call, if_match=f'"{said.version}"'), change)
+            await perform(replace(call, if_match=f'"{edit.version}"'), change)
     except OutOfDate:
-        told = "This task changed while you edited it. Below is what you wrote; on the right is"
-        return await _again(call, task, version, said, f"{told} what it is now.", 412)
+        sentence = "This task changed while you edited it. Below is what you wrote; on the right is"
+        return await _again(call, task, version, edit, f"{sentence} what it is now.", 412)
     except Conflict as wrong:
-        return await _again(call, task, version, said, str(wrong), 409)
+        return await _again(call, task, version, edit, str(wrong), 409)
     except BadInput as wrong:
-        return await _again(call, task, version, said, str(wrong), 422)
+        return await _again(call, task, version, edit, str(wrong), 422)
     return shell.elsewhere(f"/tasks/{task.id}")
 
 
@@ -168,28 +168,28 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
 
 
 async def _again(
-    call: Call, task: Task, version: str, said: NewEdit, wrong: str, status: int
+    call: Call, task: Task, version: str, edit: NewEdit, wrong: str, status: int
 ) -> CallResult:
     """Return the form with the typed text, so that nothing is lost."""
     values = _values(call, task, version) | {
-        "title": said.title,
-        "instructions": said.instructions,
-        "at": said.at,
-        "priority": said.priority,
-        "parts": list(zip(said.channel, said.to, said.text, strict=False)),
+        "title": edit.title,
+        "instructions": edit.instructions,
+        "at": edit.at,
+        "priority": edit.priority,
+        "parts": list(zip(edit.channel, edit.to, edit.text, strict=False)),
         "wrong": wrong,
         "clash": status == 412,  # noqa: PLR2004
     }
     return await shell.page(call, "pages/task_edit.html", values, status)
 
 
-def _change(call: Call, task: Task, said: NewEdit) -> EditTask:
+def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
     """What differs from how it is; the rest is not touched."""
-    title, words = said.title.strip(), said.instructions.strip()
+    title, words = edit.title.strip(), edit.instructions.strip()
     if not title or not words:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
-    at = _moment(call, said.at)
+    at = _moment(call, edit.at)
     if at and not _same(at, task.scheduled_for) and at <= shell.local(call):
         when = dated(at, f"{at.day} %B %H:%M")
         sentence = say("{0} is over in {1}; choose a later time.", when, call.house.zone.key)
@@ -199,8 +199,8 @@ def _change(call: Call, task: Task, said: NewEdit) -> EditTask:
         title=title if title != task.title else None,
         instructions=words if words != task.instructions.strip() else None,
         scheduled_for=at.isoformat() if at and not _same(at, task.scheduled_for) else None,
-        priority=said.priority if said.priority is not task.priority else None,
-        delivery=_delivery(task, said),
+        priority=edit.priority if edit.priority is not task.priority else None,
+        delivery=_delivery(task, edit),
     )
 
 
@@ -218,11 +218,11 @@ def _same(at: datetime, planned: datetime | None) -> bool:
     return planned is not None and abs((at - planned).total_seconds()) < 60  # noqa: PLR2004
 
 
-def _delivery(task: Task, said: NewEdit) -> list[NewDelivery] | None:
+def _delivery(task: Task, edit: NewEdit) -> list[NewDelivery] | None:
     """What goes where, if that differs; a text that is still to be written has none."""
-    if not len(task.delivery) == len(said.channel) == len(said.to) == len(said.text):
+    if not len(task.delivery) == len(edit.channel) == len(edit.to) == len(edit.text):
         return None
-    rows = zip(task.delivery, said.channel, said.to, said.text, strict=True)
+    rows = zip(task.delivery, edit.channel, edit.to, edit.text, strict=True)
     changed = [
         NewDelivery(channel, to.strip() or None, _text(each, text))
         for each, channel, to, text in rows
@@ -232,10 +232,10 @@ def _delivery(task: Task, said: NewEdit) -> list[NewDelivery] | None:
 
 
 def _text(delivery: Delivery, text: str) -> str | None:
-    said = text.replace("\r\n", "\n").strip()
-    if delivery.content is not None and not said:
+    words = text.replace("\r\n", "\n").strip()
+    if delivery.content is not None and not words:
         raise BadInput("Write the message first.", field="text")
-    return delivery.content if said == (delivery.content or "").strip() else said
+    return delivery.content if words == (delivery.content or "").strip() else words
 
 
 TASK_EDIT_ROUTES: Final = (

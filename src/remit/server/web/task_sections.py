@@ -73,19 +73,19 @@ def work(task: Task, happened: Sequence[Event], now: datetime) -> tuple[WorkRow,
     """Return each item, its state, and how long it took."""
     ticks, began = _ticks(happened)
     busy = task.status is Status.RUNNING
-    told: list[WorkRow] = []
+    rows: list[WorkRow] = []
     for n, item in enumerate(task.work, 1):
         if item.status is ItemStatus.COMPLETED:
-            told.append(WorkRow(item, "ok", "done", "done", took=ticks.get(n, "")))
+            rows.append(WorkRow(item, "ok", "done", "done", took=ticks.get(n, "")))
         elif item.status is ItemStatus.FAILED:
-            told.append(WorkRow(item, "bad", "fail", "failed"))
+            rows.append(WorkRow(item, "bad", "fail", "failed"))
         elif busy:
             took = timeline.span(now - began) if began else ""
-            told.append(WorkRow(item, "run", "run", "being done", _aloud(happened), took))
+            rows.append(WorkRow(item, "run", "run", "being done", _aloud(happened), took))
             busy = False
         else:
-            told.append(WorkRow(item, "idle", "pend", "not begun"))
-    return tuple(told)
+            rows.append(WorkRow(item, "idle", "pend", "not begun"))
+    return tuple(rows)
 
 
 def _ticks(happened: Iterable[Event]) -> tuple[dict[int, str], datetime | None]:
@@ -105,8 +105,8 @@ def _ticks(happened: Iterable[Event]) -> tuple[dict[int, str], datetime | None]:
 
 def _aloud(happened: Sequence[Event]) -> str:
     """Return the last progress text."""
-    said = (str(each.data.get("text", "")) for each in reversed(happened))
-    for text in said:
+    texts = (str(each.data.get("text", "")) for each in reversed(happened))
+    for text in texts:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         if lines:
             return words.first_line(lines[-1], 120)
@@ -307,15 +307,15 @@ def proof(task: Task, *, edited: bool = False) -> ProofTable | None:
         rows.append(_row(each, found, checking=checking))
     since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
     if edited and task.verdict is not None:
-        told = "You changed it after it was checked. The findings are about what it was before."
-        return ProofTable(tuple(rows), since, "idle", "Not verified", "pend", told)
+        text = "You changed it after it was checked. The findings are about what it was before."
+        return ProofTable(tuple(rows), since, "idle", "Not verified", "pend", text)
     return ProofTable(tuple(rows), since, *standing, _sentence(unverified(task)))
 
 
 def unverified(task: Task) -> str:
     """Return why no check confirms it, with the owner's reason."""
-    said = UNVERIFIED.get(proof_of(task), "")
-    return f"{said} You said: {owners_word(task)}" if owners_word(task) else said
+    sentence = UNVERIFIED.get(proof_of(task), "")
+    return f"{sentence} You said: {owners_word(task)}" if owners_word(task) else sentence
 
 
 def _sentence(text: str) -> str:

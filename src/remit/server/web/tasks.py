@@ -88,9 +88,9 @@ def _chosen(call: Call) -> str:
     shown = _shown(call)
     kind = call.text("is")
     q = shown.q if kind is None else line.without(shown.q, also=_KINDS)
-    said = {name: text for name in _MENU if (text := call.text(name)) is not None}
-    said.pop("is", None)
-    changed = line.changed(q, said)
+    chosen = {name: text for name in _MENU if (text := call.text(name)) is not None}
+    chosen.pop("is", None)
+    changed = line.changed(q, chosen)
     return shown.href(q=f"is:{kind} {changed}".strip() if kind else changed)
 
 
@@ -109,7 +109,7 @@ def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
         "sorts": tuple(SortOrder),
         "groups": tuple(ListGrouping),
         "keys": {name: say(each) for name, each in filters.KEYS.items()},
-        "done": _said(call.text("done")),
+        "done": _bulk_result(call.text("done")),
         "gone": ids.task_id(gone) if (gone := call.text("gone")) else "",
         "icons": words.ICONS,
     }
@@ -119,15 +119,15 @@ def _kind(q: str) -> str:
     return next((word.removeprefix("is:") for word in line.words(q) if word in _KINDS), "")
 
 
-def _said(done: str | None) -> str:
+def _bulk_result(done: str | None) -> str:
     """Return the result of a bulk action in a sentence; the address has only numbers."""
     parts = (done or "").split(".")
     if len(parts) != 3 or parts[0] not in VERBS or not all(n.isdecimal() for n in parts[1:]):  # noqa: PLR2004
         return ""
     did, refused = int(parts[1][:6]), int(parts[2][:6])
     many = say("1 task") if did == 1 else say("{0} tasks", words.count(did))
-    told = f"{many} {say(VERBS[parts[0]].past)}."
-    return told + (" " + say("{0} could not be.", words.count(refused)) if refused else "")
+    text = f"{many} {say(VERBS[parts[0]].past)}."
+    return text + (" " + say("{0} could not be.", words.count(refused)) if refused else "")
 
 
 _QUERY: Final = (

@@ -71,9 +71,9 @@ def chart(bars: Sequence[TimelineBar], name: str) -> TimelineChart | None:
     whole = step * TICKS
     drawn = tuple(_draw(bar, start, whole) for bar in shown)
     marks = tuple((100 * n / TICKS, span(step * n)) for n in range(TICKS + 1))
-    said = ", ".join(f"{retell(bar.label)} {bar.took}" for bar in shown)
+    text = ", ".join(f"{retell(bar.label)} {bar.took}" for bar in shown)
     return TimelineChart(
-        drawn, marks, len(bars) - len(shown), say("Timeline of {0}: {1}", retell(name), said)
+        drawn, marks, len(bars) - len(shown), say("Timeline of {0}: {1}", retell(name), text)
     )
 
 

@@ -104,12 +104,14 @@ def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
             yield TrailLine("you", "you", say("Stopped and asked you: {0}", question), event.at)
         case EventKind.REVIEW_DECIDED if not data.get("closed"):
             text = words.first_line(str(data.get("text") or ""), 100)
-            said = event_words.decision(str(data["answer"]), str(data.get("by", "owner")))
-            yield TrailLine("ok", "user", f"{said}: {text}" if text else f"{said}.", event.at)
+            sentence = event_words.decision(str(data["answer"]), str(data.get("by", "owner")))
+            yield TrailLine(
+                "ok", "user", f"{sentence}: {text}" if text else f"{sentence}.", event.at
+            )
         case EventKind.DELIVERY_SETTLED:
             kind, icon = _SETTLED.get(str(data["answer"]), ("idle", "send"))
-            said = event_words.SETTLED.get(str(data["answer"]), "Tried to send")
-            yield TrailLine(kind, icon, _because(said, data.get("note")), event.at)
+            sentence = event_words.SETTLED.get(str(data["answer"]), "Tried to send")
+            yield TrailLine(kind, icon, _because(sentence, data.get("note")), event.at)
         case EventKind.TASK_MOVED if data.get("to") == Status.FAILED:
             yield TrailLine("bad", "fail", _because("Failed", data.get("note")), event.at)
         case EventKind.RUN_ENDED if data.get("outcome") in ("crashed", "retry"):
@@ -121,17 +123,17 @@ def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
 def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
     name = str(event.data["step"])
     thought, letter, _ = str(event.data.get("text") or "").partition(OPEN)
-    said = words.first_line(thought, 120)
+    text = words.first_line(thought, 120)
     if name in tools:
-        used = say("Used {0}: {1}", tools[name], said) if said else say("Used {0}", tools[name])
+        used = say("Used {0}: {1}", tools[name], text) if text else say("Used {0}", tools[name])
         yield TrailLine("ok", "done", used, event.at)
     elif "agent" in event.data:
         kind, icon, ended = WORDS[AttemptOutcome(str(event.data["outcome"]))]
         ended, icon = ("says that it is done", "user") if kind == "ok" else (ended.lower(), icon)
-        told = f"{event.data['agent']} {ended}"
-        yield TrailLine("run" if kind == "ok" else kind, icon, _because(told, said), event.at)
-    elif name.startswith("execute_tool") and (said or letter):
-        yield TrailLine("ok", "done", said or "Wrote the text", event.at)
+        sentence = f"{event.data['agent']} {ended}"
+        yield TrailLine("run" if kind == "ok" else kind, icon, _because(sentence, text), event.at)
+    elif name.startswith("execute_tool") and (text or letter):
+        yield TrailLine("ok", "done", text or "Wrote the text", event.at)
     elif name.partition(":")[0] == "verify":
         yield TrailLine("ok", "shield", event_words.STEPS["verify"], event.at)
     elif name == "retrieve_context":
@@ -159,8 +161,8 @@ def _took(events: Sequence[Event]) -> timedelta:
     return events[-1].at - begun if begun else timedelta(0)
 
 
-def _because(said: str, note: Json) -> str:
-    return f"{said}: {words.first_line(str(note), 120)}" if note else f"{said}."
+def _because(text: str, note: Json) -> str:
+    return f"{text}: {words.first_line(str(note), 120)}" if note else f"{text}."
 
 
 _DECLINE_UNDO: Final = timedelta(seconds=30)  # that a declined task can be started again
@@ -184,10 +186,10 @@ def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewSt
         return _open(review, task, now)
     at = (decision.decided_at or now).astimezone(now.tzinfo)
     who = event_words.decision(decision.answer, decision.by)
-    said = f"{retell(who)}, {words.moment(at, now)}."
+    text = f"{retell(who)}, {words.moment(at, now)}."
     if task.status is Status.PAUSED and task.resume_to is Status.DELIVERING:
         return ReviewState(
-            True, f"{said} {say('You called it back: nothing was sent.')}", "you", "back", back=True
+            True, f"{text} {say('You called it back: nothing was sent.')}", "you", "back", back=True
         )
     due = undo.due(task, review, decision, at)
     left = round((due - now).total_seconds()) if task.status is Status.DELIVERING else 0
@@ -195,10 +197,10 @@ def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewSt
         if task.ended and not task.in_doubt:  # it starts again as a new task
             left = round((at + _DECLINE_UNDO - now).total_seconds())
         return ReviewState(
-            True, f"{said} {say('Nothing was sent.')}", "idle", "x", left=max(0, left)
+            True, f"{text} {say('Nothing was sent.')}", "idle", "x", left=max(0, left)
         )
     since = "It goes out in a moment." if left > 0 else _since(task)
-    return ReviewState(True, f"{said} {say(since)}", "ok", left=max(0, left))
+    return ReviewState(True, f"{text} {say(since)}", "ok", left=max(0, left))
 
 
 def of_task(task: Task, ended: datetime) -> ReviewState:

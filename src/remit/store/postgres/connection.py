@@ -124,8 +124,8 @@ def location(url: str) -> str:
 def connect(url: str, *, process_clock: bool = False) -> psycopg.Connection[DictRow]:
     """Open a connection. With `process_clock` the caller's time decides what is due, for tests."""
     try:
-        said = conninfo.conninfo_to_dict(url)
-        rest = {name: value for name, value in _CONNECTION.items() if name not in said}
+        parameters = conninfo.conninfo_to_dict(url)
+        rest = {name: value for name, value in _CONNECTION.items() if name not in parameters}
         where = conninfo.make_conninfo(url, **rest)
         connection = psycopg.connect(where, autocommit=True, row_factory=dict_row, context=_Types)
         clock = "process" if process_clock else "database"
@@ -269,17 +269,17 @@ class PostgresTx:
 
 def trouble(url: str, error: psycopg.Error) -> RemitError:
     """Turn an error of Postgres into an error with a sentence."""
-    said, where = error.diag.message_primary or " ".join(str(error).split()), location(url)
+    text, where = error.diag.message_primary or " ".join(str(error).split()), location(url)
     state = error.sqlstate or ""
     if state[:2] in ("23", "P0"):  # a constraint, or a trigger that refuses
-        return Conflict(f"The store refused the write: {said}.")
+        return Conflict(f"The store refused the write: {text}.")
     if state == "55P03":
         return StoreBusy(where, LOCK_SECONDS)
     if state[:2] == "53" or state == "25006":
-        return StoreFull(where, said)
+        return StoreFull(where, text)
     if state[:2] in _NO_CONNECTION or state == _IDLE_TOO_LONG:
         return StoreTrouble(
-            f"The database {where} cannot be reached: {said}. "
+            f"The database {where} cannot be reached: {text}. "
             "Check `[store] url` in the settings, and that the server is running."
         )
-    return StoreTrouble(f"The store could not do that: {said}.")
+    return StoreTrouble(f"The store could not do that: {text}.")

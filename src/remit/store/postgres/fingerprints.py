@@ -29,9 +29,9 @@ class SecretDifference(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        said = [f"another value on {', '.join(some)}" for some in self.groups[1:]]
-        said += [f"no value on {', '.join(self.without)}"] if self.without else []
-        return f"{self.name} has {' and '.join(said)}; on {', '.join(self.groups[0])} it is set."
+        text = [f"another value on {', '.join(some)}" for some in self.groups[1:]]
+        text += [f"no value on {', '.join(self.without)}"] if self.without else []
+        return f"{self.name} has {' and '.join(text)}; on {', '.join(self.groups[0])} it is set."
 
     @property
     def todo(self) -> str:
@@ -68,18 +68,20 @@ def differing(tx: Tx, now: datetime) -> tuple[SecretDifference, ...]:
         " ORDER BY place",
         (rows.ms(now - _ALIVE),),
     )
-    told: dict[str, dict[str, str]] = defaultdict(dict)
+    values: dict[str, dict[str, str]] = defaultdict(dict)
     for row in found:
-        told[str(row["name"])][str(row["place"])] = str(row["fingerprint"])
+        values[str(row["name"])][str(row["place"])] = str(row["fingerprint"])
     places = sorted({str(row["place"]) for row in found})
-    compared = (_compare(name, told[name], places) for name in sorted(told))
+    compared = (_compare(name, values[name], places) for name in sorted(values))
     return tuple(each for each in compared if each is not None)
 
 
-def _compare(name: str, told: Mapping[str, str], places: Sequence[str]) -> SecretDifference | None:
+def _compare(
+    name: str, values: Mapping[str, str], places: Sequence[str]
+) -> SecretDifference | None:
     groups: dict[str, list[str]] = defaultdict(list)
     for place in places:
-        groups[told.get(place, NONE)].append(place)
+        groups[values.get(place, NONE)].append(place)
     if len(groups) == 1:
         return None
     without = tuple(groups.pop(NONE, ()))

@@ -140,8 +140,8 @@ class LastEventFile:
             self._write(found[0])
 
     def _write(self, event: Event) -> None:
-        said = {"where": self._where, "seq": event.seq, "hash": event.hash}
-        write_atomic(self._path, json.dumps(said))
+        content = {"where": self._where, "seq": event.seq, "hash": event.hash}
+        write_atomic(self._path, json.dumps(content))
         self._written = event.seq
 
 

@@ -93,7 +93,9 @@ def figures(text: str) -> Sequence[Figure]:
     found = left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
     found += left.claim(_pages(left))
     dates = times.find_dates(left.rest)
-    found += left.claim((end, DateFigure(text[at:end], at, meant)) for at, end, meant in dates)
+    found += left.claim(
+        (end, DateFigure(text[at:end], at, dates_meant)) for at, end, dates_meant in dates
+    )
     for mark in (_MARKER, _NOTE):
         left.blank(each.span() for each in mark.finditer(left.rest))
     codes = _CODE.finditer(left.rest)

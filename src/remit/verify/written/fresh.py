@@ -160,10 +160,10 @@ class FreshnessCheck:
 def dated_on(source: ReadSource, today: date) -> date | None:
     """Return the date a source states; else the day it was read."""
     head = source.text
-    for start, _, meant in sorted(times.find_dates(head)):
+    for start, _, found_date in sorted(times.find_dates(head)):
         before = head[max(0, start - 60) : start]
         if start <= _TOP or pattern("sources.dated", after=_STAMP_FOLLOWS).search(before):
-            return _day(meant, today)
+            return _day(found_date, today)
     read = source.read_at.date() if source.read_at else None
     return _in_address(source.place, today) or read
 
@@ -174,9 +174,9 @@ def _today(task: Task, evidence: Evidence) -> date:
     return max(started, *reads).date() if reads else started.date()
 
 
-def _day(meant: tuple[PartialDate, ...], today: date) -> date | None:
+def _day(dates: tuple[PartialDate, ...], today: date) -> date | None:
     """Return what a date means: of two readings the past one nearer to today."""
-    read = [day for each in meant if (day := each.whole(today))]
+    read = [day for each in dates if (day := each.whole(today))]
     return min(
         read,
         key=lambda day: (day > today + timedelta(days=1), abs((today - day).days)),
@@ -187,7 +187,7 @@ def _day(meant: tuple[PartialDate, ...], today: date) -> date | None:
 def _in_address(place: str, today: date) -> date | None:
     if not places.is_page(place):
         return None
-    found = [_day(meant, today) for _, _, meant in times.find_dates(place)]
+    found = [_day(found_date, today) for _, _, found_date in times.find_dates(place)]
     past = [day for day in found if day and day <= today]
     return past[0] if past else None
 

@@ -137,10 +137,10 @@ class SourceFigures:
         self.pages.add(places.address(url))
         self.sites |= {places.host(url), places.site(url)}
 
-    def _learn_days(self, meant: tuple[PartialDate, ...]) -> None:
-        self.days += meant
-        self.years |= {each.year for each in meant if each.year}
-        stated = [part for each in meant for part in (each.year, each.day) if part]
+    def _learn_days(self, dates: tuple[PartialDate, ...]) -> None:
+        self.days += dates
+        self.years |= {each.year for each in dates if each.year}
+        stated = [part for each in dates for part in (each.year, each.day) if part]
         self.amounts |= {float(part) for part in stated}
 
     def _learn_amount(self, figure: AmountFigure) -> None:
