@@ -67,8 +67,8 @@ async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
         await perform(call, KeepFile(each.name[:300] or "file", content))
     found: dict[str, str] = {}
     for one in named:
-        digest, _, said = one.partition(" ")
-        name = checks.safe_name(said)
+        digest, _, given_name = one.partition(" ")
+        name = checks.safe_name(given_name)
         while found.get(name, digest) != digest:
             name = f"copy of {name}"
         found[name] = digest
