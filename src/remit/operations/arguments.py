@@ -184,12 +184,6 @@ class NewTask(Arguments, frozen=True):
     attachments: Attachments = {}
 
 
-_HAS_ATTACHMENTS: Final[JsonMap] = {
-    "required": ["attachments"],
-    "properties": {"attachments": {"minProperties": 1}},
-}
-
-
 class NewMessage(Arguments, frozen=True):
     """A message of the owner. With `dryRun` the answer only says what it would become.
 
@@ -205,7 +199,6 @@ class NewMessage(Arguments, frozen=True):
             values("conversationId", each)
             for each in ("scheduledFor", "repeats", "priority", "watch")
         ),
-        {"allOf": [values("conversationId"), _HAS_ATTACHMENTS]},
     )
 
     text: Annotated[str, Meta(max_length=100_000, extra_json_schema=SAYS_SOMETHING)]
