@@ -25,8 +25,8 @@ SAID: Final = (
     ("cancel the reminder", "“Call mom” is cancelled."),
     ("Every day at 9 remind me to water the plants", "Task: Water the plants"),
     ("skip the next one", "“Water the plants” is left out"),
-    ("überspringe den nächsten", "“Water the plants” is left out"),
-    ("stop", "“Water the plants” is cancelled."),
+    ("überspringe den nächsten", "„Water the plants“ entfällt einmal"),
+    ("stop", "„Water the plants“ ist abgebrochen."),  # short words: the language before counts
 )
 
 

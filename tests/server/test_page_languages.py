@@ -26,7 +26,10 @@ from tests.tables import for_each
 ROOT: Final = Path(server.__file__).parent
 PLACE: Final = re.compile(r"{\d?}")
 SAYS: Final = {"say", "retell"}
-NAMES: Final = {"English", "Deutsch", "Español", "any", "standard", "github", "bearer"}
+NAMES: Final = {
+    *("English", "Deutsch", "Español", "any", "standard", "github", "bearer"),
+    *("Brave", "SearXNG", "Tavily"),
+}
 SHOWN: Final = {"aria-label", "title", "placeholder", "data-command"}
 
 

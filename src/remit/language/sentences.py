@@ -98,7 +98,8 @@ def _in_turn(line: str, language: str, *, pages: bool) -> Iterator[str]:
     left = _ENDS.split(line)
     while left:
         several = " ".join(left[:_MOST_TOGETHER])
-        together = any(_has_all(words, several) for words in _several_sentences(language))
+        known = _several_sentences(language, pages=pages)
+        together = any(_has_all(words, several) for words in known)
         for taken in range(1, min(len(left), _MOST_TOGETHER if together else 1) + 1):
             sentence = " ".join(left[:taken])
             translated = in_language(sentence, language, pages=pages)
@@ -115,10 +116,11 @@ def _has_all(words: Sequence[str], text: str) -> bool:
 
 
 @cache
-def _several_sentences(language: str) -> list[list[str]]:
+def _several_sentences(language: str, *, pages: bool) -> list[list[str]]:
     """Return the words around the places of what is translated as several sentences at once."""
     exact, patterns = _translations(language)
-    every = [*([each] for each in exact), *(words for words, _ in patterns)]
+    whole = (*exact, *(page_sentences(language) if pages else ()))
+    every = [*([each] for each in whole), *(words for words, _ in patterns)]
     return [words for words in every if _ENDS.search("{0}".join(words))]
 
 

@@ -308,7 +308,8 @@ async def test_the_order_goes_by_stdin_and_not_by_the_command_or_the_environment
     await channel(worker=acted(script)).send(PARCEL)
 
     argv, environ, order = json.loads(seen.read_text())
-    assert order == {"address": SLACK, "body": PARCEL.body, "private": False}
+    told = {"address": SLACK, "body": PARCEL.body, "private": False, "until": None}
+    assert order == told
     assert CANARY not in json.dumps(argv) + json.dumps(environ)
     assert set(environ) <= {"NO_PROXY", "LC_CTYPE", "COVERAGE_PROCESS_CONFIG"}
 
