@@ -69,7 +69,7 @@ def test_the_file_is_read_and_the_environment_has_the_last_word(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("quux = 8", "has no setting 'quux'. Known: owner, agent, zone, engine, brain,"),
+        ("quux = 8", "has no setting 'quux'. Known: owner, agent, zone, language, engine,"),
         ("[engine]\nparalel = 8", "has no setting 'paralel'. Did you mean 'parallel'?"),
         ("home = 'elsewhere'", "has no setting 'home'."),
         ("owner = 5", "owner in {file} must be text, not 5."),

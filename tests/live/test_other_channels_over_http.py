@@ -101,7 +101,7 @@ async def cut_after_the_letter(house: ChannelHouse, proxy: Proxy) -> Task:
     begun, told = (bytes(proxy.said).index(word) for word in (b"250 2.1.0", b"250 2.0.0"))
     proxy.fault = Fault(down=proxy.down + told - begun + 2)
     task = await house.send("post", "Good day.")
-    assert (task.status, states(task)) == (Status.DELIVERING, ["unknown"])
+    assert states(task) == ["unknown"]
     return task
 
 
@@ -113,6 +113,7 @@ async def test_a_letter_whose_answer_was_lost_is_found_among_the_sent_ones(tmp_p
             text = EMAIL.format(port=proxy.port, security="none", user="", ca="") + more
             async with ChannelHouse(tmp_path / "home", text, kept()) as house:
                 task = await cut_after_the_letter(house, proxy)
+                assert task.status is Status.DELIVERING, "the mailbox may still tell"
                 await asyncio.to_thread(mailbox.put, "Sent", office.accepted[1].content)
                 task = await house.passes(task.id, 901)
 
@@ -121,14 +122,11 @@ async def test_a_letter_whose_answer_was_lost_is_found_among_the_sent_ones(tmp_p
                 assert len(office.accepted) == 2
 
 
-async def test_a_letter_in_doubt_that_is_nowhere_is_asked_about_after_the_grace(
-    tmp_path: Path,
-) -> None:
+async def test_a_letter_in_doubt_is_asked_about_at_once_without_a_mailbox(tmp_path: Path) -> None:
     async with PostOffice() as office, Proxy(office.port) as proxy:
         text = EMAIL.format(port=proxy.port, security="none", user="", ca="")
         async with ChannelHouse(tmp_path, text, kept()) as house:
             task = await cut_after_the_letter(house, proxy)
-            task = await house.passes(task.id, 901)
 
             assert task.status is Status.NEEDS_REVIEW
             assert (await house.only_question()).reason is Reason.AMBIGUOUS

@@ -19,7 +19,7 @@ from tests.store.twin import Twin
 
 # The store has no verb for these yet: nothing finds duplicates, and no policy refuses.
 NOT_BUILT = {"a duplicate", "against policy"}
-MOST_WALKS, STEPS = 500 if SOAK else 24, 60
+MOST_WALKS, STEPS = 500 if SOAK else 30, 60
 rarely = st.sampled_from([False, False, True])
 shapes = st.tuples(st.integers(0, 2), st.sampled_from(KINDS), rarely, rarely)
 
@@ -65,7 +65,7 @@ TestLifecycle = Machine.TestCase
 def test_everything_the_model_knows_happens_in_the_store_too(tmp_path: Path) -> None:
     """Long walks by dice; what was done least comes first, so that nothing is left out.
 
-    Two dozen walks meet three of four situations; `make soak` goes on until it has met them all.
+    Thirty walks meet three of four situations; `make soak` goes on until it has met them all.
     """
     dice, done = Random(6), Counter[object]()  # noqa: S311 - dice
     known = {why for why in SITUATIONS if why.name not in NOT_BUILT}

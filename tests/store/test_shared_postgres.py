@@ -86,7 +86,8 @@ def test_processes_of_this_version_and_the_one_before_share_a_database(
         assert connection.execute(query).fetchall() == [
             {"status": "completed", "n": 3 * TASKS, "lease": 1}
         ]
-        connection.execute("UPDATE meta SET value = '3' WHERE key = 'postgres_oldest_schema'")
+        oldest = "UPDATE meta SET value = %s WHERE key = 'postgres_oldest_schema'"
+        connection.execute(oldest, [str(before + 1)])
     refused = start(url, "wrk-refused", 0, before)
     assert refused.wait() != 0
     refused.stdout.close()  # type: ignore[union-attr]

@@ -344,6 +344,6 @@ async def test_a_file_that_came_in_may_be_sent_on_and_a_deleted_task_loses_its_f
         await live.house.owner.delete(task.id)
         assert await file_cleanup.clean(live.house) == 0, "it may be shown again for a while"
         # A server notes by its own clock when it got a file.
-        live.clock.jump(max(live.now, datetime.now(UTC)) + _HOUR + _HOUR)
+        live.clock.jump(max(live.now, datetime.now(UTC)) + _HOUR + _HOUR)  # noqa: TID251 - a server
         assert await file_cleanup.clean(live.house) == 1
         assert list(live.house.settings.files.iterdir()) == []
