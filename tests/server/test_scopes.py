@@ -87,6 +87,11 @@ GET /settings/{section}
 POST /settings/channels/{name}/test
 POST /settings/channels/{name}/on
 POST /settings/channels/{name}/connect
+GET /settings/account
+POST /settings/account
+POST /settings/calendars/{name}/connect
+POST /settings/channels/{name}/pair
+GET /settings/channels/{name}/pairing
 GET /settings/connect
 POST /settings/connect
 POST /settings/contacts/drop
