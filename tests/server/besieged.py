@@ -32,6 +32,7 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "Bulk": {"action": "pause", "filter": "plants"},
     "NewTask": {"text": "Water the plants"},
     "KeepFile": {"name": "plants.txt", "content": "d2F0ZXI="},
+    "AccountForm": {"kind": "gmail", "name": "post"},
     "TaskChange": {"title": "Water all plants"},
     "NewDecision": {"answer": "approve"},
     "Postponement": {"hours": 1},

@@ -79,7 +79,7 @@ def _with_chat(state: ChannelState, chosen: ChannelSettings, home: Path) -> Chan
     if state.verdict != "ok" or chosen.pairing_link("") is None:
         return state
     try:
-        book = load_contacts(home / FILE)
+        book = load_contacts(home / FILE) if (home / FILE).exists() else ()
     except RemitError:
         return state  # the doctor says what is wrong with it
     if any(each.role == OWNER and state.name in each.lines for each in book):

@@ -18,7 +18,6 @@ from starlette.types import Receive, Scope, Send
 
 from remit.errors import BadInput
 from remit.model.caller import Caller
-from remit.model.task_file import FileContent
 from remit.model.view import JsonView
 from remit.operations.arguments import TaskChange
 from remit.operations.callers import PROGRAM, CallerRegistry
@@ -252,19 +251,18 @@ async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Cal
 
 
 async def _call(house: App, route: Route, request: Request) -> Call:
-    # The body of a GET means nothing, so it is not read.
-    body = await _body(request, route.max_bytes) if route.method in UNSAFE else b""
     content_type = request.headers.get("content-type", "")
     kind = content_type.lower().replace(" ", "")
-    uploads: tuple[FileContent, ...] = ()
-    if route.files and kind.startswith("multipart/form-data;"):
-        (body, uploads), kind = bodies.read_multipart(body, content_type), _FORM[0]
-    form = route.page and kind in _FORM
+    has_files = route.files and kind.startswith("multipart/form-data;")
+    most = route.max_bytes if has_files or not route.files else bodies.MOST_BYTES
+    # The body of a GET means nothing, so it is not read.
+    body = await _body(request, most) if route.method in UNSAFE else b""
+    body, uploads = bodies.read_multipart(body, content_type) if has_files else (body, ())
+    form = has_files or (route.page and kind in _FORM)
     if body and kind not in _JSON and not form and not route.raw:
         sentence = "Send JSON, as `Content-Type: application/json`."
         raise RequestRefused(Problem("unsupported-media-type", sentence))
     part = "hx-request" in request.headers
-    whole = route.page and not route.public and not part
     call = Call(
         house=house,
         path=request.path_params,
@@ -286,7 +284,7 @@ async def _call(house: App, route: Route, request: Request) -> Call:
         device=request.scope["callers"].device_of(request.scope["device"]),
         source=_source(request),
         from_elsewhere=request.headers.get("sec-fetch-site") in ("cross-site", "same-site"),
-        seq=await house.journal.last() if whole else None,
+        seq=await house.journal.last() if route.page and not (route.public or part) else None,
         if_match=", ".join(request.headers.getlist("if-match")) or None,
     )
     # Parsed now: a wrong value must be refused before anything is done.
