@@ -64,6 +64,7 @@ def test_a_code_that_has_ended_says_so_and_a_wrong_token_is_refused(desk: Desk, 
     expect(page.get_by_role("alert")).to_contain_text("oken")
     page = _add_bot(desk, town)
     page.get_by_role("button", name="Show a code").click()
+    expect(page.locator("#pairing")).to_contain_text("Waiting for the code")
     for n in range(10):
         town.bot.write(f"/start WRONGCODE{n}")
     expect(page.locator("#pairing")).to_contain_text("The code has ended")
