@@ -24,6 +24,7 @@ class ChannelState(Struct, frozen=True):
     todo: str = ""
     aliases: tuple[str, ...] = ()
     ready: bool = True  # something can go out
+    lacks_chat: bool = False  # all is well, but no chat is connected with the owner
 
 
 def channel_states(
@@ -85,7 +86,7 @@ def _with_chat(state: ChannelState, chosen: ChannelSettings, home: Path) -> Chan
     if any(each.role == OWNER and state.name in each.lines for each in book):
         return state
     text, todo = "has no chat of yours yet", f"remit channels pair {state.name}"
-    return replace(state, verdict="warn", said=text, todo=todo)
+    return replace(state, verdict="warn", said=text, todo=todo, lacks_chat=True)
 
 
 def _sign_in_problem(chosen: OAuthSettings, keys: ChannelSecrets) -> str:

@@ -60,11 +60,6 @@ class Permits:
     def _is_reached(self, name: str, channel: str) -> bool:
         return bool(channel) and isinstance(self._contacts.find(name, channel), Reach)
 
-    def reaches_owner(self, channel: str) -> bool:
-        """Whether the book has an address of the owner on a channel."""
-        reach = self._contacts.find(None, channel)
-        return isinstance(reach, Reach) and reach.address is not None
-
     def addressed(self, task: Task) -> Task:
         """Return the task with the current address of each recipient."""
         return replace(task, delivery=tuple(self._addressed(each) for each in task.delivery))

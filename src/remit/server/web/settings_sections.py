@@ -134,17 +134,7 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
     )
     called = task_sections.called(chosen)
     found = (_way(each, called[name], states[name], off.get(name)) for name, each in chosen.items())
-    return own, *(_unpaired(each) if _lacks_chat(call, each) else each for each in found)
-
-
-def _lacks_chat(call: Call, way: ChannelSection) -> bool:
-    """Whether a channel works, but no chat on it is the owner's yet."""
-    if not way.pairs or way.kind != "ok":
-        return False
-    try:
-        return not call.house.permits.reaches_owner(way.name)
-    except RemitError:
-        return False  # the contacts cannot be read; their own page says so
+    return own, *(_unpaired(each) if states[each.name].lacks_chat else each for each in found)
 
 
 def _unpaired(way: ChannelSection) -> ChannelSection:
