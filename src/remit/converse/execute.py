@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -86,12 +87,12 @@ class IntentExecutor(Struct, frozen=True):
         name, refs = records.title(before), (TaskRef(task_id, Action.UPDATED),)
         if before.status in _REACHED[act]:
             return TurnAnswer(f"{name} is {before.status.value.replace('_', ' ')}.", refs)
-        does = {
+        does: Mapping[TaskAction, Callable[[TaskId], Awaitable[Task]]] = {
             TaskAction.PAUSE: self.hands.pause,
             TaskAction.RESUME: self.hands.resume,
             TaskAction.CANCEL: self.hands.cancel,
             TaskAction.RUN: self.hands.run_now,
-            TaskAction.AGAIN: lambda each: self.hands.again(each, f"again:{ref}"),
+            TaskAction.AGAIN: partial(self.hands.again, ref=f"again:{ref}"),
         }
         try:
             after = await does[act](task_id)
