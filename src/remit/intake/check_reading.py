@@ -26,8 +26,8 @@ from remit.intake.unmarked_text import may_be_no_text
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, asks_for_work
-from remit.language.time.agreement import agrees
 from remit.language.time.resolve import Moment, Recurrence, TimeDoubt
+from remit.language.time.words import agrees
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model import rrule
 from remit.model.codec import check_moment

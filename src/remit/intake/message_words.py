@@ -270,7 +270,7 @@ class MessageWords(AddressedPeople):
         """Return where the sentences end that only tell something before the first order."""
         end = start = 0
         for at, key in enumerate(self.keys):
-            if self.asks_at(at) or at in self.people or self.tokens[at].kind is TokenKind.QUOTE:
+            if self.verb_at(at) or at in self.people or self.tokens[at].kind is TokenKind.QUOTE:
                 return end
             if (
                 key in SENTENCE_MARKS
@@ -287,10 +287,6 @@ class MessageWords(AddressedPeople):
         verb = self.verb_at(at)
         asking = (VerbKind.SEND, VerbKind.TELL, VerbKind.REMIND)
         return verb is not None and verb[0].kind in asking
-
-    def asks_at(self, at: int) -> bool:
-        """Whether a verb that asks for something begins at a token."""
-        return self.verb_at(at) is not None
 
     def is_plain_text(self, text: str, person: str, *, more: bool = False) -> bool:
         """Whether a text is surely what the owner wants to send, and no more.
@@ -376,7 +372,7 @@ class MessageWords(AddressedPeople):
     def _asks_more(self, span: Span) -> bool:
         inside = [n for n, t in enumerate(self.tokens) if span[0] <= t.start < span[1]]
         return any(
-            self.asks_at(n)
+            self.verb_at(n) is not None
             and n - 1 in inside
             and self.keys[n - 1] in linking_words() | SENTENCE_MARKS
             and not self._is_asked_of_reader(n)

@@ -48,7 +48,8 @@ def _is_aside(message: MessageWords, mark: int, end: int) -> bool:
     third = not words_in_all("words", "third").isdisjoint(keys)
     if message.tokens[mark].text in ",;:" or not plain:
         contrasts = keys[:1] and keys[0] in words_in_all("cues", "denial")  # ", not on Monday"
-        timed = any(message.time_at(n) for n in part) and not contrasts
+        tells = not message.own_words("finite").isdisjoint(keys)  # ", it is on Monday"
+        timed = any(message.time_at(n) for n in part) and not (contrasts or tells)
         return third or (timed and all(_is_small_or_timed(message, n, part) for n in part))
     reader = not words_in_all("addressing", "listeners").isdisjoint(keys)
     return third or not (reader or message.keys[mark] == "?")

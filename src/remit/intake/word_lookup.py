@@ -8,11 +8,18 @@ from msgspec.structs import replace
 
 from remit.contacts.people import Contact, ContactBook
 from remit.language.cues import correct_slip, open_quotes
-from remit.language.detect import known_words, language_of, languages_in
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
-from remit.language.order_words import OrderVerb, VerbKind, order_words, words_of
+from remit.language.order_words import (
+    OrderVerb,
+    VerbKind,
+    known_words,
+    language_of,
+    languages_in,
+    order_words,
+    words_of,
+)
 from remit.language.time.clock_time import read_number
-from remit.language.time.ends import names_end
+from remit.language.time.day import names_end
 from remit.language.time.phrase import TimePhrase, read_time
 from remit.language.time.repeats import comes_back
 from remit.language.time.words import TimeText, time_words

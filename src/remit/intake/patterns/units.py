@@ -18,7 +18,6 @@ from remit.intake.patterns.edges import (
     without_marks,
     without_suffix,
 )
-from remit.intake.patterns.lines import SENTENCE_ENDS, MessageLine, message_lines, sentence_end
 from remit.intake.patterns.orders import read_order
 from remit.intake.patterns.sending import (
     read_list,
@@ -28,11 +27,15 @@ from remit.intake.patterns.sending import (
     read_timed_note,
 )
 from remit.intake.patterns.spoken_order import (
+    SENTENCE_ENDS,
+    MessageLine,
     MessageUnit,
     SpokenOrder,
     UnitKind,
     UnitSearch,
     merged,
+    message_lines,
+    sentence_end,
 )
 from remit.language.files import phrases_in_all
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
