@@ -44,18 +44,29 @@ def day_of(moment: date) -> PartialDate:
     return PartialDate(moment.year, moment.month, moment.day)
 
 
+def may_hold_date(text: str) -> bool:
+    """Whether a text names a month, or has digits as dates have them."""
+    return bool(_PARTED_DIGITS.search(text) or _named_months().search(text))
+
+
 def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
     """Yield every date: its position, and its meanings (3/4 is two days)."""
+    parted, named = _PARTED_DIGITS.search(text), _named_months().search(text)
+    if not (parted or named):
+        return  # as in most texts
     taken = bytearray(len(text))
-    parted, named = _PARTED_DIGITS.search(text), pattern(*_MONTH_LISTS, glued=True).search(text)
     for shape in _date_shapes():
         if not (named if "name" in shape.groupindex else parted):
-            continue  # as in most texts
+            continue
         for found in shape.finditer(text):
             dates = _dates_meant(found.groupdict())
             if dates and not any(taken[found.start() : found.end()]):
                 taken[found.start() : found.end()] = b"x" * (found.end() - found.start())
                 yield found.start(), found.end(), dates
+
+
+def _named_months() -> re.Pattern[str]:
+    return pattern(*_MONTH_LISTS, glued=True)
 
 
 @cache
