@@ -18,6 +18,7 @@ _LAST_DAY: Final = 31
 _LAST_MONTH: Final = 12
 _MONTH_LISTS: Final = ("time.months", "figures.more_months")
 _PARTED_DIGITS: Final = re.compile(r"\d[-/.]\d")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _YEAR: Final = r"(?P<year>(?:1[5-9]|20)\d\d)"
 
 
@@ -46,12 +47,12 @@ def day_of(moment: date) -> PartialDate:
 
 def may_hold_date(text: str) -> bool:
     """Whether a text names a month, or has digits as dates have them."""
-    return bool(_PARTED_DIGITS.search(text) or _named_months().search(text))
+    return bool(_PARTED_DIGITS.search(text)) or _names_month(text)
 
 
 def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
     """Yield every date: its position, and its meanings (3/4 is two days)."""
-    parted, named = _PARTED_DIGITS.search(text), _named_months().search(text)
+    parted, named = _PARTED_DIGITS.search(text), _names_month(text)
     if not (parted or named):
         return  # as in most texts
     taken = bytearray(len(text))
@@ -65,8 +66,16 @@ def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
                 yield found.start(), found.end(), dates
 
 
-def _named_months() -> re.Pattern[str]:
-    return pattern(*_MONTH_LISTS, glued=True)
+def _names_month(text: str) -> bool:
+    """Whether a word of a text is, or ends as, the name of a month."""
+    names = _month_names()
+    return any(each.endswith(names) for each in _LETTERS.findall(text.casefold()))
+
+
+@cache
+def _month_names() -> tuple[str, ...]:
+    found = (name for each in _MONTH_LISTS for name in word_list(each))
+    return tuple({spelled for name in found for spelled in (name.casefold(), fold(name))})
 
 
 @cache
