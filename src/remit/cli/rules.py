@@ -13,10 +13,10 @@ from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput, NotFound
 from remit.intake import recipients as zones
 from remit.model.codec import JsonMap
+from remit.operations.lesson_json import priority_rules_to_json
 from remit.plan import priority
 from remit.plan.draft import PriorityTrial, trials
 from remit.plan.priority import MAX_CHARS, PriorityRules
-from remit.server.more_shapes import priority_rules_to_json
 from remit.settings import Settings
 from remit.settings import parts as kept
 from remit.store import queue, search, tasks

@@ -1,10 +1,11 @@
-"""Lesson changes as JSON for programs and the terminal."""
+"""Changes of rules and guidelines, and the rules of priority, as JSON."""
 
 from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.likeness import FileVersion, LessonFile, standing
 from remit.operations.texts import object_schema
+from remit.plan.priority import PriorityRules
 
 
 def changed(each: FileVersion) -> JsonMap:
@@ -48,3 +49,25 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         holds={"type": "array", "items": {"type": "integer"}},
     ),
 }
+
+
+def priority_rules_to_json(found: PriorityRules, complaint: str | None = None) -> JsonMap:
+    """Return each rule with its line, the lists, the default, and the file's error if any."""
+    rules: list[Json] = [
+        {
+            "name": rule.name,
+            "line": rule.line,
+            "when": rule.when.said,
+            "priority": rule.priority.value,
+            "because": rule.because,
+        }
+        for rule in found.rules
+    ]
+    lists: dict[str, Json] = {name: list[Json](each) for name, each in found.lists.items()}
+    return {
+        "file": found.file or None,
+        "complaint": complaint,
+        "rules": rules,
+        "lists": lists,
+        "default": found.default.value,
+    }
