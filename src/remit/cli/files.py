@@ -11,7 +11,6 @@ from remit.files.kept_files import KeptFiles
 from remit.model.codec import JsonMap, to_json
 from remit.model.task_file import TaskFile
 from remit.store import tasks
-from remit.store.opening import task_files
 from remit.store.read_only import glance
 
 
@@ -28,6 +27,8 @@ def files(
     with glance(settings.database) as tx:
         found = tasks.get(tx, words.find_task(tx, task)).files
     if save is not None:
+        from remit.store.opening import task_files  # noqa: PLC0415 - loads asyncio
+
         return _save(task_files(settings), found, save, to, json=json)
     if not found:
         out.say("This task has no files.")

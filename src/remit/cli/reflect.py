@@ -14,7 +14,7 @@ from remit.model.ids import TaskId
 from remit.model.likeness import REFLECT, standing
 from remit.operations.settings_arguments import LookBack
 from remit.reflect import lines
-from remit.reflect.harvest import FOLDER
+from remit.reflect.lines import FOLDER
 from remit.reflect.statistics import MIN_CASES
 from remit.settings import Settings
 from remit.store import reflections, series, tasks

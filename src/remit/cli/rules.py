@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.brain.score import digest
 from remit.cli import codes, out, words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput, NotFound
-from remit.intake import recipients as zones
 from remit.model.codec import JsonMap
 from remit.plan import priority
 from remit.plan.draft import PriorityTrial, trials
@@ -82,6 +80,9 @@ def try_out(
     json: AsJson = False,
 ) -> int:
     """Say what the rules would make of tasks that are ranked already; nothing is changed."""
+    from remit.brain.score import digest  # noqa: PLC0415 - loads asyncio
+    from remit.intake import recipients as zones  # noqa: PLC0415 - the reader of messages
+
     settings = house_settings.load()
     rules = in_file(settings) if file is None else in_other(file)
     zone = zones.owners(settings.zone, os.environ).zone
