@@ -19,7 +19,7 @@ from remit.cli import (
 )
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
-from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag
+from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag, number_flag
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
 from remit.errors import BadInput, NotFound
@@ -43,6 +43,7 @@ from remit.store.read_only import glance
 LIMIT: Final = 60.0  # seconds for the send itself
 _START: Final = "If Remit does not run, start it with `remit up`: it listens for the code."
 _PAUSE: Final = 0.2
+_WAIT: Final = number_flag("Seconds to wait for the provider's report.", least=0)
 _LAST_WORDS: Final = frozenset({"delivered", "read", "failed"})
 _CODES: Final = {DeliveryStatus.SENT: codes.DONE, DeliveryStatus.PENDING: codes.WAITS}
 
@@ -205,7 +206,7 @@ def try_out(
     /,
     *,
     to: Annotated[str | None, flag("A contact; without it, you.", "--to")] = None,
-    wait: Annotated[float, flag("Seconds to wait for the provider's report.")] = 10.0,
+    wait: Annotated[float, _WAIT] = 10.0,
     json: AsJson = False,
 ) -> int:
     """Send a marked test message the way every message goes, and show what came back."""

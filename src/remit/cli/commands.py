@@ -79,21 +79,30 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (HOUSE, "audit", "audit:app", "Compare the store with its journal."),
     (HOUSE, "completion", "completion:completion", "A completion script for your shell."),
 )
+LISTS: Final = ("ls", "list")  # one name in a group's help; both are understood
 _VARIADIC: Final = 0x04  # inspect.CO_VARARGS, without the import of inspect
 
 
 class Flag:
-    """A flag or argument: its help, and its names if not its own."""
+    """A flag or argument: its help, its names if not its own, and how large a number may be."""
 
-    __slots__ = ("help", "leading_hyphen", "names", "shown")
+    __slots__ = ("help", "leading_hyphen", "least", "most", "names", "shown")
 
     def __init__(
-        self, text: str, *names: str, leading_hyphen: bool = False, shown: bool = True
+        self,
+        text: str,
+        *names: str,
+        leading_hyphen: bool = False,
+        shown: bool = True,
+        least: float | None = None,
+        most: float | None = None,
     ) -> None:
         self.help = text
         self.names = names
         self.leading_hyphen = leading_hyphen
         self.shown = shown
+        self.least = least
+        self.most = most
 
 
 class CommandGroup:
@@ -118,6 +127,11 @@ class CommandGroup:
             return function
 
         return register
+
+    def find(self, word: str) -> str | None:
+        """Return the name of the command that is meant; a list may be called `ls` or `list`."""
+        others = {word, *(LISTS if word in LISTS else ())}
+        return next((name for name in self.commands if name in others), None)
 
     def load(self, name: str) -> "Command | CommandGroup":
         command = self.commands[name]
@@ -173,16 +187,24 @@ class BoundCommand:
     def _add_positional(self, word: str) -> None:
         at = len(self.positional)
         name = self._names[at] if at < len(self._names) else self._more or _give_up()
-        self.positional.append(_convert(self._kind(name), word))
+        self.positional.append(self._value(name, self._kind(name), word))
 
     def _add_named(self, name: str, word: str) -> None:
         kind, before = self._kind(name), self.named.get(name, ())
         if get_origin(kind) is tuple and isinstance(before, tuple):
-            self.named[name] = (*before, _convert(get_args(kind)[0], word))
+            self.named[name] = (*before, self._value(name, get_args(kind)[0], word))
         elif name in self.named:
             raise NotPlain
         else:
-            self.named[name] = _convert(kind, word)
+            self.named[name] = self._value(name, kind, word)
+
+    def _value(self, name: str, kind: object, word: str) -> object:
+        value, flag = _convert(kind, word), _flag(self.command.__annotations__[name])
+        if isinstance(value, int | float):
+            low = flag.least is not None and value < flag.least
+            if low or (flag.most is not None and value > flag.most):
+                raise NotPlain
+        return value
 
     def _kind(self, name: str) -> object:
         """Return the type of a parameter, without what is said about it and without None."""
@@ -203,8 +225,8 @@ def bind(words: Sequence[str]) -> BoundCommand:
         raise NotPlain
     command, rest = load(words[0]), words[1:]
     if isinstance(command, CommandGroup):
-        if rest and rest[0] in command.commands:
-            command, rest = command.load(rest[0]), rest[1:]
+        if rest and (name := command.find(rest[0])) is not None:
+            command, rest = command.load(name), rest[1:]
         elif command.default_command is not None:
             command = command.default_command
     if not isinstance(command, FunctionType):
@@ -219,8 +241,12 @@ def _load(place: str) -> Command | CommandGroup:
 
 
 def _spellings(name: str, hint: object) -> Sequence[str]:
-    (flag,) = get_args(hint)[1:]
-    return flag.names or (f"--{name.strip('_').replace('_', '-')}",)
+    return _flag(hint).names or (f"--{name.strip('_').replace('_', '-')}",)
+
+
+def _flag(hint: object) -> Flag:
+    flag: Flag = get_args(hint)[1]
+    return flag
 
 
 def _convert(kind: object, word: str) -> object:

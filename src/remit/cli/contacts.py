@@ -152,7 +152,9 @@ def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:
     for each in given:
         key, sign, value = each.partition("=")
         if not sign or not key.strip() or not value.strip():
-            raise BadInput(f"{name} is {each!r:.60}; it looks like whatsapp=+4915….", field=name)
+            raise BadInput(
+                f"{name} is {each!r:.60}; it must look like email=anna@example.org.", field=name
+            )
         found[key.strip()] = _text(value)
     return found
 

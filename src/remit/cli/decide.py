@@ -167,5 +167,7 @@ def _edit_review(settings: Settings, ref: str) -> str:
 def _read_text(path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.", field="text-file") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.", field="text-file") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is no text in UTF-8.", field="text-file") from None

@@ -5,6 +5,7 @@ from types import FunctionType
 from typing import Annotated, Final, get_args, get_origin
 
 from cyclopts import App, CycloptsError, Group, Parameter
+from cyclopts.validators import Number
 
 from remit import __version__
 from remit.cli import usage_error
@@ -13,6 +14,7 @@ from remit.cli.commands import (
     ABOUT,
     COMMANDS,
     HOUSE,
+    LISTS,
     QUESTIONS,
     START,
     TASKS,
@@ -69,7 +71,11 @@ def __getattr__(name: str) -> App | Command:
 def _to_app(group: CommandGroup) -> App:
     app = App(name=group.name, help=group.help, default_parameter=_DEFAULT)
     for name in group.commands:
-        app.command(_with_parameters(group.load(name)), name=name)
+        command = _with_parameters(group.load(name))
+        app.command(command, name=name)
+        for alias in LISTS if name in LISTS else ():
+            if group.find(alias) == name != alias:
+                app.command(command, name=alias, show=False)
     if group.default_command is not None:
         app.default(_with_parameters(group.default_command))
     return app
@@ -104,4 +110,5 @@ def _parameter(flag: Flag) -> Parameter:
         help=flag.help or None,
         allow_leading_hyphen=flag.leading_hyphen,
         show=flag.shown,
+        validator=None if flag.least is None else Number(gte=flag.least, lte=flag.most),
     )

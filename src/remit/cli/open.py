@@ -9,7 +9,6 @@ from urllib.parse import quote
 from remit import settings as house_settings
 from remit.cli import out, remote
 from remit.cli.out import AsJson, flag
-from remit.errors import Unreachable
 from remit.operations.settings_arguments import InviteBrowser
 
 _SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
@@ -23,10 +22,7 @@ def open_(
     json: AsJson = False,
 ) -> int:
     """Make a link that signs a browser in, once, within 15 minutes; and open it."""
-    home = house_settings.load().home
-    found = remote.reach(home)
-    if isinstance(found, str):
-        raise Unreachable(str(home), f"{found} `remit up` starts one.")
+    found = remote.running(house_settings.load().home)
     try:
         link = f"{found.ask(InviteBrowser())['url']}&next={quote(page, safe='/')}"
     finally:

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from remit import settings as house_settings
 from remit.cli import clock, out
-from remit.cli.out import AsJson, flag, free
+from remit.cli.out import AsJson, flag, free, number_flag
 from remit.cli.rules import in_file, in_other
 from remit.errors import BadInput, NotFound
 from remit.intake import recipients as zones
@@ -23,6 +23,7 @@ from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
 from remit.plan.draft import ranked
 
+_SCORE: Final = number_flag("How urgent a model would find it, from 0 to 1.", least=0, most=1)
 _MOST: Final = 1_000_000  # letters
 # Fields of S4's task that say nothing about urgency.
 _IGNORED: Final = (
@@ -55,14 +56,12 @@ def priority(
     /,
     *,
     rules: Annotated[str | None, flag("Rules that are not in force yet; else yours.")] = None,
-    score: Annotated[float | None, flag("How urgent a model would find it, from 0 to 1.")] = None,
+    score: Annotated[float | None, _SCORE] = None,
     json: AsJson = False,
 ) -> int:
     """Say how urgent a task would be, and by which rule; no model is asked."""
     settings = house_settings.load()
     found = in_file(settings) if rules is None else in_other(rules)
-    if score is not None and not 0 <= score <= 1:
-        raise BadInput(f"score is {score:g}; it must lie between 0 and 1.", field="score")
     made = _task(_read_task(task))
     zone = zones.owners(settings.zone, os.environ).zone
     scorer = None if score is None else _TypedScore(score)

@@ -13,11 +13,13 @@ from remit.cli.connection import ClientRequest, ServerConnection
 from remit.cli.out import part
 from remit.cli.request_key import key_for, new_key
 from remit.cli.watch import PAUSE, EventWatch
+from remit.errors import Unreachable
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.operations.arguments import Arguments, NewMessage, RunTask
 from remit.operations.settings_arguments import RebuildRecall
+from remit.store.home import is_locked
 
 _LOOK_AGAIN: Final = 0.3  # seconds
 _CODES: Final = {
@@ -118,6 +120,17 @@ def reach(home: Path, *, quiet: float = connection.QUIET_SECONDS) -> RemoteClien
     """Return the Remit of this directory, or why it cannot be reached."""
     link = connection.connect(home, quiet=quiet)
     return link if isinstance(link, str) else RemoteClient(home, link)
+
+
+def running(home: Path) -> RemoteClient:
+    """Return the Remit of this directory; raises if none can be reached."""
+    found = reach(home)
+    if isinstance(found, RemoteClient):
+        return found
+    if is_locked(home):
+        raise Unreachable(str(home), found)
+    sentence = f"No Remit runs in {home}; `remit up` starts one."
+    raise ServerRefusal(sentence, codes.UNREACHABLE, "unreachable")
 
 
 def _parse_json(raw: bytes) -> JsonMap:

@@ -9,8 +9,8 @@ from typing import Annotated, Final
 from remit import settings as house_settings
 from remit.cli import out, remit_client
 from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, Piece, StyledText, flag
-from remit.errors import BadInput, NotFound
+from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
+from remit.errors import NotFound
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.operations.callers import shape
@@ -20,6 +20,8 @@ from remit.store.callers import ApiToken
 from remit.store.read_only import glance
 
 _HEADS: Final = ("NAME", "MAY", "LAST USED", "UNTIL", "ID")
+
+_DAYS: Final = number_flag("For how many days; without it, until revoked.")
 
 app = CommandGroup("tokens")
 
@@ -43,12 +45,10 @@ def add(
         Scope.READ,
     ),
     agent: Annotated[bool, flag("It is an agent: it reads and writes, and never decides.")] = False,
-    days: Annotated[int | None, flag("For how many days; without it, until revoked.")] = None,
+    days: Annotated[int | None, _DAYS] = None,
     json: AsJson = False,
 ) -> int:
     """Make a token. Its secret is shown this once, alone on stdout."""
-    if days is not None and days < 1:
-        raise BadInput(f"--days is {days}; a token is good for one day at least.", field="days")
     made = remit_client.ask(NewToken(name, [*dict.fromkeys(scope)], agent, days))
     shown = f"{name} may {' and '.join(_scopes(made))}. This is shown once:"
     return out.done(json, made, shown, data=str(made["secret"]))

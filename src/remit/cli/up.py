@@ -1,19 +1,17 @@
 """`remit up`: start the app, the engine and the HTTP server, and run until stopped."""
 
 import asyncio
-from typing import Annotated, Final
+from typing import Annotated
 
 from remit import settings as house_settings
-from remit.cli.out import AsJson, flag
+from remit.cli.out import AsJson, Port, flag
 from remit.cli.remit_client import furnish
 from remit.errors import BadInput
-
-_PORT: Final = ("--port", "-p")
 
 
 def up(
     *,
-    port: Annotated[int | None, flag("Where to listen; 0 picks a free port.", *_PORT)] = None,
+    port: Port = None,
     debug: Annotated[bool, flag("Open the API for testers too.")] = False,
     json: AsJson = False,
 ) -> int:

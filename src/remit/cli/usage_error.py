@@ -4,10 +4,10 @@ import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
 from enum import Enum
-from typing import Final, Literal, TypeAlias, get_args, get_origin
+from typing import Final, Literal, TypeAlias, cast, get_args, get_origin
 
 from cyclopts import App
-from cyclopts.argument import Argument
+from cyclopts.argument import Argument, Token
 from cyclopts.exceptions import (
     CoercionError,
     CycloptsError,
@@ -16,7 +16,9 @@ from cyclopts.exceptions import (
     UnknownCommandError,
     UnknownOptionError,
     UnusedCliTokensError,
+    ValidationError,
 )
+from cyclopts.validators import Number
 
 _Path: TypeAlias = tuple[str, ...]
 # What a command is called with, by the name of the argument; or by its command, where that differs.
@@ -28,6 +30,7 @@ _VALUES: Final = {
     "SERIES_ID": "ser-01JZ",
     "CONVERSATION": "conv-01JZ",
     "COUNT": "5",
+    "PATH": "notes.txt",
     "WORDS": "every Monday at 8",
     "PAGE": "inbox",
     "KIND": "local",
@@ -45,9 +48,25 @@ _VALUES: Final = {
     "--to": "2026-03-01T08:30",
     "--slot": "2026-03-01T08:30:00Z",
     "--message": "Shorter, please",
+    "--port": "8080",
+    "-p": "8080",
+    "--score": "0.5",
+    "--at": "2026-03-01T08:30:00Z",
+    "--in": "2h30m",
+    "--every": "weekday at 8:30",
+    "--cron": "30 8 * * 1-5",
+    "--tz": "Europe/Berlin",
+    "--files": "src/shop.py",
+    "--file": "report.pdf",
+    "--save": "report.pdf",
+    "--channel": "email",
+    "--text": "Hello!",
+    "--title": "Plants",
 }
 _EXAMPLES: Final = {
     ("answer",): "remit answer rev-01JZ 'Tomorrow at 8'",
+    ("backup",): "remit backup --to backups",
+    ("channels", "add"): "remit channels add telegram",
     ("channels", "on"): "remit channels on email",
     ("channels", "test"): "remit channels test email",
     ("contacts", "add"): "remit contacts add Anna --channel email=anna@example.org",
@@ -56,14 +75,17 @@ _EXAMPLES: Final = {
     ("contacts", "allow"): "remit contacts allow Anna email",
     ("contacts", "ask"): "remit contacts ask Anna email",
     ("contacts", "deny"): "remit contacts deny Anna email",
+    ("edit",): "remit edit task-01JZ --title Plants",
     ("hooks", "add"): "remit hooks add news --text 'Read the news to me'",
     ("rehearse", "calendar"): "remit rehearse calendar week.ics",
-    ("rehearse", "priority"): "remit rehearse priority 'Pay the rent today'",
+    ("move",): "remit move --to postgresql://remit@db.example.org/remit",
+    ("rehearse", "priority"): "remit rehearse priority task.json",
     ("rules", "check"): "remit rules check rules.yaml",
     ("tokens", "add"): "remit tokens add reader --scope read",
 }
 _KINDS: Final[dict[object, str]] = {int: "a whole number", float: "a number"}
 _NUMBERS: Final[dict[object, str]] = {int: "5", float: "10"}
+_ROOT_OPTIONS: Final = "--help and --version"
 
 
 def sentence_of(error: CycloptsError, root: App) -> str:
@@ -71,10 +93,15 @@ def sentence_of(error: CycloptsError, root: App) -> str:
     path = tuple(error.command_chain or ())
     app = _app_of(root, path)
     extra = error.unused_tokens or ()
+    first = str(next(iter(extra), ""))
+    if not path and first.startswith("-"):
+        return f"`remit` has no option {first}; it has {_ROOT_OPTIONS}. Commands come first."
     if isinstance(error, UnknownCommandError) or (extra and _subcommands(app)):
-        return _unknown_command(app, path, str(extra[0]) if extra else "")
-    wrong = _problem(error, _command_line(path), app)
-    return f"{wrong} For example: `{example(app, path)}{_option_of(error)}`."
+        return _unknown_command(app, path, first)
+    wrong, right, option = _problem(error, _command_line(path), app), example(app, path), ""
+    if path not in _EXAMPLES or f" {_option_name(error)} " not in right:
+        option = _option_of(error)
+    return f"{wrong} For example: `{right}{option}`."
 
 
 def _unknown_command(app: App, path: _Path, given: str) -> str:
@@ -87,14 +114,30 @@ def _unknown_command(app: App, path: _Path, given: str) -> str:
 
 def _option_of(error: CycloptsError) -> str:
     """Return the option that was wrong, with a value that would be right."""
-    token = getattr(error, "token", None)
-    option = getattr(error, "keyword", None) or (token.keyword if token else None)
+    option = _option_name(error)
     if not option or error.argument is None or isinstance(error, RepeatArgumentError):
         return ""
     wanted = getattr(error, "target_type", None) or error.argument.hint
+    if _is_switch(error):
+        return f" {option}"
     choices = _choices(wanted)
-    value = choices[0] if choices else _NUMBERS.get(wanted, _VALUES.get(option, "…"))
+    value = choices[0] if choices else _VALUES.get(option) or _NUMBERS.get(_plain(wanted), "…")
     return f" {option} {shlex.quote(value) if value != '…' else value}"
+
+
+def _option_name(error: CycloptsError) -> str:
+    """Return the option that was wrong, as it was typed."""
+    token = getattr(error, "token", None) or _first_token(error)
+    return getattr(error, "keyword", None) or (token.keyword if token else None) or ""
+
+
+def _first_token(error: CycloptsError) -> Token | None:
+    found = error.argument.tokens if error.argument is not None else ()
+    return found[0] if found and isinstance(error, ValidationError) else None
+
+
+def _is_switch(error: CycloptsError) -> bool:
+    return error.argument is not None and error.argument.hint is bool
 
 
 def example(app: App, path: _Path) -> str:
@@ -122,12 +165,14 @@ def _problem(error: CycloptsError, command: str, app: App) -> str:
             given = error.token.keyword or error.token.value
             sentence = f"`{command}` has no option {given}; it has {', '.join(options)}."
         case MissingArgumentError():
-            sentence = f"`{command}` needs {name}."
-            if error.keyword:
-                sentence = f"{error.keyword} needs a value."
+            option = error.keyword
+            sentence = f"{option} needs a value." if option else f"`{command}` needs {name}."
         case CoercionError() if error.token is not None:
-            kind = _kind(error.target_type)
-            sentence = f"{error.token.keyword or name} is {error.token.value!r}; it must be {kind}."
+            sentence = _wrong_value(error, error.token, name)
+        case ValidationError() if error.argument is not None:
+            given = error.argument.tokens[0].value
+            limits = _range(error.argument)
+            sentence = f"{_option_name(error) or name} is {given}; it must be {limits}."
         case RepeatArgumentError():
             sentence = f"{error.token.keyword or name} is given more than once; give it once."
         case _:
@@ -135,9 +180,29 @@ def _problem(error: CycloptsError, command: str, app: App) -> str:
     return sentence
 
 
+def _wrong_value(error: CoercionError, token: Token, name: str) -> str:
+    if _is_switch(error):
+        return f"{token.keyword} takes no value; it is on if it stands there."
+    return f"{token.keyword or name} is {token.value!r}; it must be {_kind(error.target_type)}."
+
+
 def _accepted(app: App) -> str:
     names = [each.name for each in _arguments(app) if _is_positional(each)]
     return f"{' and '.join(names)} and options" if names else "options only"
+
+
+def _range(argument: Argument) -> str:
+    """Return in words how large a number may be."""
+    (limits,) = cast("tuple[Number]", argument.parameter.validator)
+    kind = _KINDS[_plain(argument.hint)]
+    if limits.lte is None:
+        return f"{kind} of {limits.gte} or more"
+    return f"{kind} from {limits.gte} to {limits.lte}"
+
+
+def _plain(wanted: object) -> object:
+    """Return a type without its None."""
+    return next((each for each in get_args(wanted) if each is not type(None)), wanted)
 
 
 def _kind(wanted: object) -> str:

@@ -11,19 +11,18 @@ from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.cli import codes, out
-from remit.cli.out import AsJson, flag
+from remit.cli.out import AsJson, Port, flag, number_flag
 from remit.cli.remit_client import furnish
 from remit.errors import BadInput
 from remit.settings import Settings
 
-_PORT: Final = ("--port", "-p")
 _ALL: Final = "all"
 
 
 def worker(
     *,
     queues: Annotated[str, flag("Take work from these queues alone: `code`, or a name.")] = _ALL,
-    slots: Annotated[int | None, flag("Tasks at once; default: [engine] parallel.")] = None,
+    slots: Annotated[int | None, number_flag("Tasks at once; default: [engine] parallel.")] = None,
     json: AsJson = False,
 ) -> int:
     """Work on the tasks of a store that several processes share, until you stop it."""
@@ -35,7 +34,7 @@ def worker(
 
 def serve(
     *,
-    port: Annotated[int | None, flag("Where to listen; 0 picks a free port.", *_PORT)] = None,
+    port: Port = None,
     json: AsJson = False,
 ) -> int:
     """Answer on 127.0.0.1 for a store that several processes share; workers do the work."""
