@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from cyclopts import App
 
-from remit.cli.full_parser import build
+from remit.cli.full_parser import build, example
 from remit.cli.main import run
-from remit.cli.usage_error import example
 
 # Each is wrong in one way; what follows is its sentence.
 WRONG = {

@@ -9,7 +9,7 @@ from remit.calendar.client import CalDavClient
 from remit.calendar.own_server import HOST, USER
 from remit.cli import out, remit_client, words
 from remit.cli.out import AsJson, flag
-from remit.cli.secrets import value_of
+from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import JsonMap
 from remit.operations.settings_arguments import SyncCalendars

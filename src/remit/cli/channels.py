@@ -9,12 +9,10 @@ from remit.channels.health import ChannelState
 from remit.cli import (
     clock,
     codes,
-    notice_state,
+    notices,
     out,
     remit_client,
-    secrets,
     section_questions,
-    wait_for_task,
     words,
 )
 from remit.cli.codes import ServerRefusal, TimedOut
@@ -22,6 +20,8 @@ from remit.cli.commands import CommandGroup
 from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag, number_flag
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
+from remit.cli.tally import wait_for_rest
+from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
@@ -65,7 +65,7 @@ app.commands |= {name: f"sign_in:{name}" for name in ("connect", "disconnect")}
 @app.command("list")
 def names(*, json: AsJson = False) -> int:
     """The channels of this Remit, and whether each has what it needs."""
-    found = notice_state.all_channels(house_settings.load())
+    found = notices.all_channels(house_settings.load())
     rows = [
         (each.name, each.kind, StyledText(each.verdict, VERDICT_STYLES[each.verdict]), each.said)
         for each in found
@@ -123,7 +123,7 @@ def _ask_secret(kind: type[ChannelSettings]) -> str:
     label, hint = kind.asks[kind.secret_fields[0]]
     if sys.stdin.isatty():
         out.hint(hint)
-    return secrets.value_of(label)
+    return value_of(label)
 
 
 def _ask_and_test(kind: str, name: str) -> int:
@@ -246,7 +246,7 @@ def _send(settings: Settings, way: RemitClient, test: ChannelTest) -> Task:
     task_id = TaskId(str(way.ask(test, new_key())["id"]))
     out.hint(f"Task {task_id} sends a test message on {test.name}.")
     try:
-        return wait_for_task.wait(settings, way, task_id, timeout=LIMIT, after=1)
+        return wait_for_rest(settings, way, task_id, timeout=LIMIT, after=1)
     except TimedOut:  # an unknown send is waited for much longer than a person would
         with glance(settings.database) as tx:
             return tasks.get(tx, task_id)
@@ -274,11 +274,11 @@ def _settle(settings: Settings, way: RemitClient, channel: str, task: Task) -> t
     """
     with glance(settings.database) as tx:
         asked = [each.question for each in reviews.of_task(tx, task.id) if each.decision is None]
-    waiting = notice_state.waiting_for(settings, channel)
+    waiting = notices.waiting_for(settings, channel)
     if any(each.task_id == task.id for each in waiting):
         way.ask(CancelTask(task.id))
     sent = task.delivery[0].status is DeliveryStatus.SENT
-    released = notice_state.release(settings, way, channel) if sent else 0
+    released = notices.release(settings, way, channel) if sent else 0
     return asked[-1] if asked else "", released
 
 

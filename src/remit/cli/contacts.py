@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias, cast
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client
 from remit.cli.commands import CommandGroup
-from remit.cli.contact_book import contacts_of
+from remit.cli.lookup import contacts_of
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.contacts import edit, permits
 from remit.contacts.book import FILE, ContactAddress, ContactEntry

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from remit.cli import clock
 from remit.cli.codes import TimedOut
+from remit.cli.lookup import PAUSE, EventWatch
 from remit.cli.out import part
 from remit.cli.request_key import new_key
-from remit.cli.watch import PAUSE, EventWatch
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId

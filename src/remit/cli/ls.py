@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from msgspec.structs import replace
 
 from remit.cli import clock, out, words
-from remit.cli.database import database_of
+from remit.cli.lookup import database_of
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.model.proof import because, is_unverified
 from remit.model.status import Status
