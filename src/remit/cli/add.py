@@ -24,8 +24,7 @@ from remit.cli.show import task_to_json
 from remit.cli.tally import show_result, wait_for_rest
 from remit.cli.task import moment
 from remit.errors import BadInput, KeyReused
-from remit.intake.plain_reader import MessageResult
-from remit.intake.result_json import message_result_to_json
+from remit.intake.message import MessageResult, message_result_to_json
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats

@@ -15,14 +15,9 @@ from remit import settings as house_settings
 from remit.cli import codes, out, remote
 from remit.cli.out import AsJson, Port, flag, number_flag
 from remit.cli.remit_client import furnish
-from remit.cli.up_process import UpProcess
 from remit.errors import BadInput
-from remit.journal.telemetry import Telemetry
 from remit.operations.settings_arguments import InviteBrowser
 from remit.settings import Settings
-from remit.wiring import App, file_cleanup
-from remit.wiring.app_context import StoreClock
-from remit.wiring.reload import SettingsReload
 
 
 def up(
@@ -64,6 +59,8 @@ def serve(
     json: AsJson = False,
 ) -> int:
     """Answer on 127.0.0.1 for a store that several processes share; workers do the work."""
+    from remit.cli.up_process import ServeProcess  # noqa: PLC0415 - the whole app
+
     return asyncio.run(ServeProcess(_shared_settings(), debug=False, json=json).run(port))
 
 
@@ -120,16 +117,6 @@ async def _work_with(
         stopped.cancel()
         changed.cancel()
     return changed.result() if changed.done() and not changed.cancelled() else settings
-
-
-class ServeProcess(UpProcess):
-    async def _start(self, house: App, since: int, telemetry: Telemetry | None) -> None:
-        del since, telemetry  # the workers write logs
-        if isinstance(house.clock, StoreClock):
-            house.background.start("clock of the database", house.clock.keep_correct)
-        file_cleanup.start(house)  # of the copies on this machine
-        self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
-        self._reload.start()
 
 
 _SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
