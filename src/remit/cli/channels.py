@@ -9,7 +9,7 @@ from remit.channels.health import ChannelState
 from remit.cli import (
     clock,
     codes,
-    notices,
+    notice_state,
     out,
     remit_client,
     section_questions,
@@ -65,7 +65,7 @@ app.commands |= {name: f"sign_in:{name}" for name in ("connect", "disconnect")}
 @app.command("list")
 def names(*, json: AsJson = False) -> int:
     """The channels of this Remit, and whether each has what it needs."""
-    found = notices.all_channels(house_settings.load())
+    found = notice_state.all_channels(house_settings.load())
     rows = [
         (each.name, each.kind, StyledText(each.verdict, VERDICT_STYLES[each.verdict]), each.said)
         for each in found
@@ -274,11 +274,11 @@ def _settle(settings: Settings, way: RemitClient, channel: str, task: Task) -> t
     """
     with glance(settings.database) as tx:
         asked = [each.question for each in reviews.of_task(tx, task.id) if each.decision is None]
-    waiting = notices.waiting_for(settings, channel)
+    waiting = notice_state.waiting_for(settings, channel)
     if any(each.task_id == task.id for each in waiting):
         way.ask(CancelTask(task.id))
     sent = task.delivery[0].status is DeliveryStatus.SENT
-    released = notices.release(settings, way, channel) if sent else 0
+    released = notice_state.release(settings, way, channel) if sent else 0
     return asked[-1] if asked else "", released
 
 

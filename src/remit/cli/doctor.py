@@ -305,11 +305,11 @@ def _rules(settings: Settings) -> DoctorFinding:
 
 def _notices_and_calendars(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield the state of notices and calendars."""
-    from remit.cli import notices  # noqa: PLC0415 - as above
+    from remit.cli import notice_state  # noqa: PLC0415 - as above
 
     now = clock.now()
-    yield from notices.calendar_findings(settings, now)
-    yield from notices.notice_findings(settings, now)
+    yield from notice_state.calendar_findings(settings, now)
+    yield from notice_state.notice_findings(settings, now)
 
 
 def _projects(settings: Settings) -> Iterator[DoctorFinding]:
@@ -339,8 +339,8 @@ def _doors(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _channels(settings: Settings) -> Iterator[DoctorFinding]:
-    from remit.cli import notices  # noqa: PLC0415 - as above
+    from remit.cli import notice_state  # noqa: PLC0415 - as above
 
-    for each in notices.configured_channels(settings):
+    for each in notice_state.configured_channels(settings):
         text = f"{each.name} ({each.kind}): {each.said}"
         yield DoctorFinding("channel", each.verdict, text, each.todo)

@@ -17,7 +17,7 @@ from remit.channels.oauth.providers import (
     client_of,
 )
 from remit.cli import (
-    notices,
+    notice_state,
     out,
     remit_client,
     words,
@@ -50,7 +50,7 @@ def connect(
     user = str(getattr(section, "user", ""))
     sign_in(client, kept, chosen.token, user, browser=browser)
     with remit_client.opened(settings) as way:
-        released = notices.release(settings, way, name)
+        released = notice_state.release(settings, way, name)
     more = f"; {words.count(released, 'task')} that waited goes on" if released else ""
     sentence = f"{name} is connected with {client.called}{more}."
     return out.done(json, {"channel": name, "released": released}, sentence)
