@@ -91,6 +91,19 @@ PROVIDERS: Final = {
             ),
         ],
     ),
+    "icloud, a host for each check": (
+        "icloud.com",
+        [
+            "bimi.icloud.com; bimi=skipped reason=insufficient",
+            "arc.icloud.com; arc=none",
+            "dmarc.icloud.com; dmarc=pass header.from=bank.example",
+            "dkim-verifier.icloud.com; dkim=pass header.d=bank.example",
+        ],
+    ),
+    "yahoo leaves no blank": (
+        "yahoo.com",
+        ["atlas105.mail.yahoo.com; dkim=pass; dmarc=pass(p=NONE,sp=NONE) header.from=bank.example"],
+    ),
     "zoho writes the whole address": (
         "mx.zohomail.com",
         ["mx.zohomail.com; dkim=pass; dmarc=pass(p=none) header.from=<info@bank.example>"],
