@@ -166,6 +166,22 @@ async def test_an_update_that_breaks_something_does_not_block_the_next(tmp_path:
         assert stored == str(bot.asked[-1][1]["offset"])
 
 
+async def test_after_a_quiet_week_telegram_may_number_from_anywhere(tmp_path: Path) -> None:
+    async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
+        watch = telegram_watch(world)
+        bot.write("Find two parks")
+        assert await _look(world, watch) == 1
+        await _look(world, watch)
+        world.clock.advance(timedelta(days=8))
+        bot.number_anew(7)
+        bot.write("Find three lakes")
+        assert await _look(world, watch) == 1
+        bot.write("Find four hills")
+        assert await _look(world, watch) == 1
+        await world.run()
+        assert {"Find two parks", "Find three lakes", "Find four hills"} <= {*await _titles(world)}
+
+
 async def test_after_a_restore_no_answer_is_sent_that_may_be_out(tmp_path: Path) -> None:
     async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
         relay, db = telegram_watch(world).relay, world.house.db
