@@ -14,6 +14,7 @@ from remit.errors import BadInput
 from remit.files import checks, reader
 from remit.files.kept_files import KeptFiles
 from tests.files.documents import PNG, docx, packed, pdf, xlsx
+from tests.tables import for_each
 
 GOOD: Final = {
     "report.pdf": pdf("Parks"),
@@ -137,7 +138,7 @@ def test_a_bad_file_is_refused_with_a_sentence() -> None:
     assert [each for each in said if each[1] not in (each[2] or "")] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content", "words"),
     [
         ("a.pdf", pdf("Parks of Bangkok"), ["Parks of Bangkok"]),
@@ -153,7 +154,7 @@ async def test_the_text_of_a_file_is_read(name: str, content: bytes, words: list
     assert [word for word in words if word not in said] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content", "why"),
     [
         ("a.png", PNG, "no text"),

@@ -32,6 +32,7 @@ from remit.testing import START, FrozenClock
 from tests.channels.mail.mail import PASSWORD, USER, Authority, PostOffice, Scripted
 from tests.live.loopback import HOST
 from tests.live.proxy import Cut, Fault, Proxy
+from tests.tables import for_each
 
 NINA: Final = MailSender(address(USER, "Nina"))
 BODY: Final = "# Parks\n\nLumphini, mornings.\n\n.\n\n..dots\n\nGrüße"
@@ -163,7 +164,7 @@ def test_it_is_a_channel_and_keeps_nothing_without_a_mailbox() -> None:
 # What never leaves --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "parcel",
     [
         Parcel("dlv-1", "hanan@example.test\r\nRCPT TO:<e@x.test>", "Hi."),
@@ -250,15 +251,13 @@ async def test_a_certificate_nobody_vouches_for_or_of_another_name_is_refused(
                 assert office.accepted == []
 
 
-@pytest.mark.parametrize(
-    "host", ["mail.example.org", "10.0.0.1", "192.168.1.1", "::", "127.0.0.1.nip.io"]
-)
+@for_each("host", ["mail.example.org", "10.0.0.1", "192.168.1.1", "::", "127.0.0.1.nip.io"])
 def test_a_line_in_the_clear_leads_to_this_machine_alone(host: str) -> None:
     with pytest.raises(BadInput, match="must be private"):
         SmtpAccount(host, 25, Security.NONE)
 
 
-@pytest.mark.parametrize("host", ["", "a b", "a:25", "a/b", "-a", "a\n", "user@host", "a" * 254])
+@for_each("host", ["", "a b", "a:25", "a/b", "-a", "a\n", "user@host", "a" * 254])
 def test_a_host_that_is_none_is_refused(host: str) -> None:
     with pytest.raises(BadInput, match="is no host name"):
         SmtpAccount(host, 587)
@@ -298,7 +297,7 @@ async def test_a_wrong_password_is_tried_once_and_needs_the_owner(tmp_path: Path
         assert len([line for line in server.heard if line.startswith("AUTH")]) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("extensions", "says", "answer"),
     [
         (("AUTH PLAIN",), {"AUTH": "454 4.7.0 later"}, SendRetry),
@@ -380,7 +379,7 @@ async def test_a_recipient_who_is_refused_is_refused_alone() -> None:
         assert [mail.to for mail in office.accepted] == [("hanan@example.test",)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("says", "answer", "dots"),
     [
         ({"greeting": "554 no service"}, SendRetry, 0),
@@ -405,7 +404,7 @@ async def test_what_is_neither_yes_nor_no_is_a_doubt_only_after_the_last_dot(
         assert server.dots == dots
 
 
-@pytest.mark.parametrize(
+@for_each(
     "says",
     [
         {"RCPT": "250 OK\r\n354 go on\r\n250 taken"},

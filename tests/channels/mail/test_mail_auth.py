@@ -2,12 +2,12 @@
 
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.channels.mail import sender_authentication
 from remit.channels.mail.sender_authentication import VerifiedSender
+from tests.tables import for_each
 
 US: Final = "mx.example.org"
 GOOD: Final = (
@@ -25,7 +25,7 @@ def test_what_our_server_vouches_for_is_verified() -> None:
     assert found == VerifiedSender("info@bank.example", verified=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "results",
     [
         [],
@@ -120,7 +120,7 @@ PROVIDERS: Final = {
 }
 
 
-@pytest.mark.parametrize(("named", "results"), PROVIDERS.values(), ids=PROVIDERS)
+@for_each(("named", "results"), PROVIDERS.values())
 def test_what_providers_really_write_is_understood(named: str, results: list[str]) -> None:
     found = sender_authentication.sender([BANK], results, named)
     assert found == VerifiedSender("info@bank.example", verified=True)
@@ -129,7 +129,7 @@ def test_what_providers_really_write_is_understood(named: str, results: list[str
     assert not stranger.verified
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("named", "results", "why"),
     [
         ("", [GOOD], f'set authserv_id = "{US}"'),
@@ -151,7 +151,7 @@ def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
     assert why in found.why
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "address"),
     [
         ("info@bank.example", "info@bank.example"),

@@ -23,6 +23,7 @@ from tests.channels.mail.mail_shapes_made import (
 )
 from tests.channels.mail.mails import US, written
 from tests.soak import SOAK
+from tests.tables import for_each
 
 STEP = 1 if SOAK else 29  # so that each client, language and place has its turn
 MOST_DOUBTFUL = 0.05  # of all mails of the generator
@@ -110,7 +111,7 @@ DOUBTFUL = {
 }
 
 
-@pytest.mark.parametrize(("text", "more"), DOUBTFUL.values(), ids=DOUBTFUL)
+@for_each(("text", "more"), DOUBTFUL.values())
 def test_what_may_be_another_s_makes_the_whole_mail_doubtful(
     text: str, more: dict[str, str]
 ) -> None:
@@ -145,7 +146,7 @@ def test_a_mail_that_hangs_on_another_is_not_read() -> None:
     assert [each["type"] for each in found.attachments] == ["message/rfc822"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Write to bert@home.example:\nI am late.",

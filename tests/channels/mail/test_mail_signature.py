@@ -3,10 +3,9 @@
 import textwrap
 from typing import Final
 
-import pytest
-
 from remit.channels.mail import signatures
 from remit.language.order_words import asks_for_work
+from tests.tables import for_each
 
 ASK: Final = "Send Bert the plan for the house."
 SIGNED: Final = [
@@ -65,17 +64,17 @@ SIGNED: Final = [
 ]
 
 
-@pytest.mark.parametrize("signature", SIGNED)
+@for_each("signature", SIGNED)
 def test_a_signature_is_no_request(signature: str) -> None:
     assert signatures.read_request((ASK + signature,), "Hanan", asks_for_work) == ASK
 
 
-@pytest.mark.parametrize("text", ["Sent from my iPhone", "Get Outlook for iOS", "-- \nHanan"])
+@for_each("text", ["Sent from my iPhone", "Get Outlook for iOS", "-- \nHanan"])
 def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
     assert signatures.read_request((text,), "Hanan", asks_for_work) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Sent from my iPhone is what I want to read about.",
@@ -113,14 +112,14 @@ LONG: Final = (
 )
 
 
-@pytest.mark.parametrize("width", [65, 72, 76, 78])
+@for_each("width", [65, 72, 76, 78])
 def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
     wrapped = "\n".join(textwrap.wrap(LONG, width))
     assert wrapped.count("\n") > 0
     assert signatures.read_request((wrapped,), "Hanan", asks_for_work) == LONG
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Buy milk\nCall mom\nWrite to Anna",

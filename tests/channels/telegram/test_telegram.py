@@ -18,6 +18,7 @@ from remit.store import after_restore, meta, search
 from remit.store.secrets import Secrets
 from remit.testing import FrozenClock, World
 from tests.channels.telegram.bot_server import OWNER, TOKEN, BotServer, Cut, Fault
+from tests.tables import for_each
 
 HERE = f"{OWNER}@telegram"
 ANSWERS: dict[str, tuple[Fault, type[Answer], str, int]] = {  # and how often it is accepted
@@ -37,7 +38,7 @@ ANSWERS: dict[str, tuple[Fault, type[Answer], str, int]] = {  # and how often it
 }
 
 
-@pytest.mark.parametrize(("order", "means", "words", "times"), ANSWERS.values(), ids=ANSWERS)
+@for_each(("order", "means", "words", "times"), ANSWERS.values())
 async def test_an_answer_means_what_it_says_and_never_shows_the_token(
     order: Fault, means: type[Answer], words: str, times: int
 ) -> None:
@@ -82,7 +83,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize(("markdown", "shown", "kinds"), TEXTS.values(), ids=TEXTS)
+@for_each(("markdown", "shown", "kinds"), TEXTS.values())
 async def test_a_text_is_shown_with_marks_that_cannot_break(
     markdown: str, shown: str, kinds: list[str]
 ) -> None:

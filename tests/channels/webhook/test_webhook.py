@@ -77,7 +77,7 @@ async def tried(statuses: Sequence[int]) -> list[Answer]:
         ]
 
 
-@pytest.mark.parametrize("status", [302, 400, 404, 429])
+@for_each("status", [302, 400, 404, 429])
 async def test_after_the_last_try_a_no_is_a_no_if_all_were(status: int) -> None:
     *before, last = await tried([status] * LAST)
 
@@ -86,7 +86,7 @@ async def test_after_the_last_try_a_no_is_a_no_if_all_were(status: int) -> None:
     assert "given up" in last.why
 
 
-@pytest.mark.parametrize("at", [0, 4, LAST - 1])
+@for_each("at", [0, 4, LAST - 1])
 async def test_one_try_in_doubt_leaves_a_doubt_in_the_end(at: int) -> None:
     statuses = [400] * LAST
     statuses[at] = 500
@@ -173,7 +173,7 @@ async def test_after_410_nothing_more_is_sent_there() -> None:
         assert "`remit channels on webhook` switches it on again" in answer.why
 
 
-@pytest.mark.parametrize("status", [400, 404, 410, 429, 500])
+@for_each("status", [400, 404, 410, 429, 500])
 async def test_no_later_no_says_that_what_may_have_arrived_did_not(status: int) -> None:
     async with Receiver() as receiver:
         receiver.orders = [Order(status=500, accept=True), Order(status=status)]
@@ -243,7 +243,7 @@ def test_the_stamp_is_the_time_of_the_clock() -> None:
     assert int(FrozenClock().now().timestamp()) == NOW
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -267,7 +267,7 @@ async def test_without_a_sound_secret_nothing_is_sent(text: str) -> None:
     assert "Set it anew" in answer.why
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("url", "private"),
     [
         ("http://hooks.example.com/in", False),
@@ -290,7 +290,7 @@ def test_a_source_must_be_a_uri() -> None:
         WebhookTarget("https://hooks.example.com", lambda: SECRET, source="two words")
 
 
-@pytest.mark.parametrize("leads", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"]])
+@for_each("leads", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"]])
 async def test_a_name_that_leads_into_ones_own_network_is_refused_unsent(
     leads: list[str],
 ) -> None:

@@ -22,6 +22,7 @@ from remit.model.delivery import (
 from remit.ports import Channel
 from remit.testing import FrozenClock
 from tests.channels.whatsapp.whatsapp import TOKEN, BridgeProvider, Cut, Order
+from tests.tables import for_each
 
 HIDDEN: Final = "41433650172129@lid"
 PARCEL: Final = Parcel("dlv-01JZ", HIDDEN, "Lumphini Park, mornings.")
@@ -101,7 +102,7 @@ async def test_a_linked_device_writes_at_most_once_a_second() -> None:
         assert len(provider.heard) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     ["ftp://bridge", "http://a:b@bridge", "http://bridge/", "http://bridge?x", "http://b\r\n"],
 )

@@ -326,7 +326,7 @@ def test_an_address_has_nothing_in_it_that_a_header_or_an_url_could_read(text: s
     assert not is_address(text) or digits(text).replace(".", "").isalnum()
 
 
-@pytest.mark.parametrize("written", ["+972501234567", "+972 50-123 4567", PERSON])
+@for_each("written", ["+972501234567", "+972 50-123 4567", PERSON])
 async def test_a_number_may_be_written_as_people_write_it(written: str) -> None:
     async with Provider() as provider:
         assert isinstance(await sent(provider, replace(PARCEL, recipient=written)), Accepted)
@@ -336,7 +336,7 @@ async def test_a_number_may_be_written_as_people_write_it(written: str) -> None:
 # The window ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("last", "free"),
     [
         (START, True),
@@ -371,7 +371,7 @@ async def test_when_the_window_is_shut_a_template_carries_the_very_text() -> Non
         assert (template["name"], template["language"]) == ("remit_result", {"code": "en_US"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "line"),
     [
         ("two\nlines", "two  lines"),
@@ -389,7 +389,7 @@ async def test_in_a_template_a_text_is_one_line_with_all_its_words(body: str, li
         assert [each.text for each in provider.accepted] == [line]
 
 
-@pytest.mark.parametrize(("most", "fits"), [(1024, False), (4096, True)])
+@for_each(("most", "fits"), [(1024, False), (4096, True)])
 async def test_a_long_text_goes_into_a_template_that_takes_it(most: int, *, fits: bool) -> None:
     async with Provider() as provider:
         desk = Desk(last=None, template=replace(NOTICE, most=most))
