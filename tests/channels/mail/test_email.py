@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from aiosmtplib import SMTP
 
-from remit.channels.mail import letter, letter_text, smtp_exchange
+from remit.channels.mail import letter, letter_text
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress, address
@@ -23,11 +23,9 @@ from remit.model.delivery import (
     Locked,
     Parcel,
     Refused,
-    SendGuarantee,
     SendRetry,
     Unknown,
 )
-from remit.ports import Channel
 from remit.testing import START, FrozenClock
 from tests.channels.mail.mail import PASSWORD, USER, Authority, PostOffice, Scripted
 from tests.live.loopback import HOST
@@ -155,12 +153,6 @@ async def test_a_server_that_reports_is_told_the_delivery() -> None:
         assert server.heard[0] == "EHLO example.test"  # and not the name of this machine
 
 
-def test_it_is_a_channel_and_keeps_nothing_without_a_mailbox() -> None:
-    channel: Channel = Desk().channel(25)
-
-    assert (channel.name, channel.keeps) == ("email", SendGuarantee.NOTHING)
-
-
 # What never leaves --------------------------------------------------------------------------------
 
 
@@ -196,10 +188,6 @@ async def test_no_words_of_a_letter_can_become_a_command_or_a_line_of_its_head()
         (mail,) = office.accepted
         assert mail.to == ("hanan@example.test",)
         assert "Bcc" not in mail.parsed
-
-
-def test_no_line_of_a_letter_can_stand_for_its_end() -> None:
-    assert smtp_exchange._dot_stuffed(b".\r\n..\r\nx.\r\n.x\r\n") == b"..\r\n...\r\nx.\r\n..x\r\n"
 
 
 async def test_a_letter_larger_than_the_server_takes_is_not_begun() -> None:
@@ -368,15 +356,6 @@ async def test_a_refusal_at_any_stage_is_told_apart_and_nothing_is_sent(
         assert f"({code} because of this)" in found.why
         assert server.dots == (at == ".")
         assert len([line for line in server.heard if line.startswith("MAIL")]) == 1
-
-
-async def test_a_recipient_who_is_refused_is_refused_alone() -> None:
-    async with PostOffice(says={"RCPT": "550 5.1.1 no such user"}) as office:
-        assert isinstance(await sent(office.port), Refused)
-        assert office.accepted == []
-        office.says.clear()
-        assert isinstance(await sent(office.port), Accepted)
-        assert [mail.to for mail in office.accepted] == [("hanan@example.test",)]
 
 
 @for_each(

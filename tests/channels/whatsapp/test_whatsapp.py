@@ -22,20 +22,16 @@ from remit.channels.whatsapp.sending import (
     digits,
     is_address,
 )
-from remit.delivery.courier import Courier
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
     Answer,
-    Delivery,
     Locked,
     Parcel,
     Refused,
     SendRetry,
     Unknown,
 )
-from remit.model.ids import DeliveryId
-from remit.ports import Channel
 from remit.store.rates import Rates
 from remit.testing import START, FrozenClock
 from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
@@ -536,23 +532,3 @@ def test_a_number_means_that_nothing_was_sent_and_says_why_in_a_sentence(code: i
 
     assert answer.why.endswith(f"(code {code}: Their words).")
     assert isinstance(answer, Refused | Locked) or (answer.after or 0) > 0
-
-
-async def test_it_is_a_channel_that_the_courier_can_use() -> None:
-    delivery = Delivery("whatsapp", PERSON, id=DeliveryId("dlv-1"))
-    async with Provider() as provider, channel(provider.url) as whatsapp:
-        port: Channel = whatsapp
-        courier = Courier({port.name: port})
-
-        assert courier.most([delivery]) == 10 * 4096, "a long text becomes several messages"
-        assert isinstance(await port.send(Parcel(str(delivery.id), PERSON, "Hi")), Accepted)
-
-
-def test_a_text_becomes_messages_that_the_provider_takes() -> None:
-    desk = Desk()
-    whatsapp = WhatsAppChannel(WhatsAppNumber(NUMBER_ID, str), desk.clock, desk.last_inbound_at)
-    parts = whatsapp.parts(whatsapp.shape("# Parks\n\n" + "- **Lumphini**, mornings.\n" * 500))
-
-    assert parts[0].startswith("*Parks*\n\n• *Lumphini*, mornings.\n• ")
-    assert len(parts) > 1
-    assert all(0 < len(part) <= whatsapp.most for part in parts)
