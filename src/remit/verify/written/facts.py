@@ -6,7 +6,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import combinations, islice
+from itertools import combinations, islice, pairwise
 from typing import Final
 
 from msgspec import Struct
@@ -30,8 +30,8 @@ from remit.verify.written.figures import (
 from remit.verify.written.grounded import ground_of, invented
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import MINUTES_PER_HOUR
-from remit.verify.written.vocabulary import pattern
-from remit.verify.written.wording import STOP, folded_words, sentences, stem
+from remit.verify.written.vocabulary import lowered, pattern
+from remit.verify.written.wording import SENTENCE_END, STOP, folded_words, stem
 
 _NOON: Final = 12
 _WINDOW: Final = 24
@@ -233,20 +233,15 @@ def _crossed(
 
 
 def _placed(text: str) -> Iterator[LabelledFigure]:
-    for number, clause in enumerate(_clauses(text)):
-        stated = [
-            each
-            for each in figures(clause)
-            if isinstance(each, AmountFigure | DateFigure | TimeFigure)
-        ]
-        labels = _labels(clause) if stated else frozenset()
-        yield from (LabelledFigure(each, labels, number) for each in stated)
-
-
-def _clauses(text: str) -> Iterator[str]:
+    kinds = AmountFigure | DateFigure | TimeFigure
+    stated = [each for each in figures(text) if isinstance(each, kinds)]
     apart = pattern("requests.joins", before=r"[;,]\s+|:\s+(?=[^\W\d_])|\s+", after=r"\s+")
-    for sentence in sentences(text):
-        yield from apart.split(sentence)
+    ends = {found.end() for found in SENTENCE_END.finditer(text)}
+    ends |= {found.end() for found in apart.finditer(lowered(text))}
+    for number, (start, end) in enumerate(pairwise(sorted({0, *ends, len(text)}))):
+        inside = [each for each in stated if start <= each.at < end]
+        labels = _labels(text[start:end]) if inside else frozenset()
+        yield from (LabelledFigure(each, labels, number) for each in inside)
 
 
 def _labels(clause: str) -> frozenset[str]:

@@ -32,6 +32,7 @@ _DOMAIN: Final = re.compile(
     rf"(?:{'|'.join(_KNOWN['top_domains'])})\b(?!@)(?:/[^\s<>\"'“”|]*)?",
     re.IGNORECASE,
 )
+_DOTTED: Final = re.compile(r"\w\.[a-zA-Z]")
 _SHARED: Final = frozenset(_KNOWN["shared_domains"])
 _TRAILING: Final = ".,;:!?)]}'\"*_>…"
 _MIN_DIGITS: Final = 7
@@ -40,7 +41,7 @@ _MAX_DIGITS: Final = 15
 
 def urls(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield every page address, and bare site names."""
-    for pattern in (URL, _DOMAIN):
+    for pattern in (URL, _DOMAIN) if _DOTTED.search(text) else (URL,):
         for found in pattern.finditer(text):
             bare = _trimmed(found.group(0))
             if pattern is URL or not FILE.fullmatch(bare):
@@ -146,15 +147,14 @@ class Number(Struct, frozen=True):
 
 @cache
 def number_shape() -> re.Pattern[str]:
-    """Return the pattern of a number with its scale and unit."""
+    """Return the pattern of a number with its scale and unit, in lower case."""
     money, percent, scales = _money(), _percent(), any_of("figures.scales", glued=True)
     blank = r"[\s\u00a0\u202f]"
     return re.compile(
         rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
-        rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[CF]))?"
+        rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[cf]))?"
         rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
-        rf"(?P<stuck>[^\W\d_]*)",
-        re.IGNORECASE,
+        rf"(?P<stuck>[^\W\d_]*)"
     )
 
 
@@ -200,9 +200,9 @@ def spelled(text: str) -> set[float]:
 
 def _unit(sign: str) -> str:
     bare = sign.strip()
-    if re.fullmatch(_money(), bare, re.IGNORECASE):
+    if re.fullmatch(_money(), bare):
         return "money"
-    percent = re.fullmatch(_percent(), bare, re.IGNORECASE)
+    percent = re.fullmatch(_percent(), bare)
     return "%" if percent else fold(bare).rstrip(".").replace(" ", "")
 
 
