@@ -58,6 +58,10 @@ class MeasuredText(Struct, frozen=True):
         return weekdays.search(self.folded) is not None
 
 
+# "The number of" asks how many, unless it is of a phone; a mail address is no street; "how long is
+# it" may ask for a time or for a way.
+_WIDER: Final = {"phone": "many", "mail": "address", "span": "length"}
+
 Seen: TypeAlias = Callable[[MeasuredText], bool]
 
 
@@ -71,7 +75,9 @@ class Topic(Struct, frozen=True):
 def topics_of(item: str) -> list[Topic]:
     """Return what a piece of a request asks for, as far as its words tell."""
     folded = fold_text(item)
-    return [topic for topic in _topics() if topic.asked.search(folded)]
+    found = [topic for topic in _topics() if topic.asked.search(folded)]
+    wider = {_WIDER.get(topic.name) for topic in found}
+    return [topic for topic in found if topic.name not in wider]
 
 
 def begins_with(folded: str, *lists: str) -> bool:
@@ -149,6 +155,7 @@ _SEEN: Final[Mapping[str, Seen]] = {
     "hours": lambda a: a.has(fig.TimeFigure) or a.says_weekday() or a.says("hours"),
     "when": _tells_when,
     "length": _tells_length,
+    "span": lambda a: _tells_length(a) or a.measures("m", "km", "cm", "mi", "ft"),
     "address": _has_address,
     "where": _tells_where,
     "size": lambda a: a.has(fig.AmountFigure) or a.says("size"),

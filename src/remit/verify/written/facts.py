@@ -5,9 +5,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from datetime import date
+from functools import cache, cached_property
 from itertools import combinations, islice, pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -30,11 +31,12 @@ from remit.verify.written.figures import (
 from remit.verify.written.grounded import ground_of, invented
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import MINUTES_PER_HOUR
-from remit.verify.written.vocabulary import lowered, pattern
+from remit.verify.written.vocabulary import any_of, any_word, lowered, pattern, word_list
 from remit.verify.written.wording import SENTENCE_END, STOP, folded_words, stem
 
 _NOON: Final = 12
 _WINDOW: Final = 24
+_MIN_WEEKDAY_LETTERS: Final = 4  # "mar" and "sat" may mean something else
 _BEFORE: Final = 3  # words before a figure that may limit it
 
 
@@ -67,6 +69,50 @@ def compare(
     return wrong, doubts
 
 
+class _NamedDay(NamedTuple):
+    weekday: int
+    day: date  # without a year the nearest one
+
+
+def wrong_weekdays(text: str, sources: Sequence[str], today: date) -> list[str]:
+    """Return the days whose weekday is wrong by the calendar, unless a source says so, too."""
+    known = {named for source in sources for named, _ in _named_days(source, today)}
+    return [
+        f"“{shown}” is not on that weekday"
+        for named, shown in _named_days(text, today)
+        if named.day.weekday() != named.weekday and named not in known
+    ]
+
+
+def _named_days(text: str, today: date) -> Iterator[tuple[_NamedDay, str]]:
+    """Yield each date with a weekday before it: Friday, 13 March."""
+    for figure in figures(text):
+        if not isinstance(figure, DateFigure) or len(figure.meant) != 1:
+            continue
+        before = text[max(0, figure.at - _WINDOW) : figure.at]
+        found = _weekday_before().search(lowered(before))
+        days = figure.near(today) if figure.meant[0].day else []
+        if found and days:
+            shown = f"{before[found.start() :]}{figure.text}"
+            yield _NamedDay(_weekdays()[fold(found["day"])], days[0]), shown
+
+
+@cache
+def _weekdays() -> dict[str, int]:
+    return {
+        fold(name): number
+        for number in range(7)
+        for name in word_list(f"time.weekdays:{number}")
+        if len(name) > _MIN_WEEKDAY_LETTERS
+    }
+
+
+@cache
+def _weekday_before() -> re.Pattern[str]:
+    names, of = any_word(_weekdays()), any_of("small.the", "small.of", "small.at")
+    return re.compile(rf"(?P<day>{names}),?\s+(?:(?:{of})\s+)?(?:\w{{2,3}}\s+)?\Z")
+
+
 class _Sources:
     """The figures of all sources, and those of the text that lack there; found when needed."""
 
@@ -96,7 +142,7 @@ def agree(one: Figure, other: Figure) -> bool:
         case DurationFigure(), DurationFigure():
             same = one.minutes == other.minutes
         case AmountFigure(), AmountFigure():
-            units = {one.number.unit, other.number.unit} - {""}
+            units = {one.number.measure, other.number.measure} - {""}
             equal = not set(one.number.amounts).isdisjoint(other.number.amounts)
             same = equal and len(units) <= 1
         case PhoneFigure(), PhoneFigure():

@@ -120,9 +120,11 @@ _DIGITS: Final = (
     r"|\d+(?:[.,]\d+)?"
 )
 _MONEY_SIGNS: Final = r"€|\$|£|¥|₹|(?:eur|usd|gbp|chf|idr|mxn|ct)(?![^\W\d_])"
+_CURRENCY_SIGNS: Final = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr"}
 _UNIT_SIGNS: Final = (
     r"°\s?[cf]?|km/h|km²|m²|km|kwh|kw|kg|mg|gb|mb|tb|cm|mm|ml|min\.|[gmlhs](?![\w'])"
 )
+_UNCLEAR: Final = frozenset({"m", "h", "s", "°", "min"})  # metres or minutes; any degrees
 _NUMBERS_MAX_DIGITS: Final = 40
 _GROUP: Final = 3  # digits that stand together in a large number
 
@@ -139,6 +141,7 @@ class Number(Struct, frozen=True):
 
     values: tuple[NumberValue, ...]
     unit: str = ""  # `money`, `%`, a unit in lower case, or empty
+    measure: str = ""  # the unit, or which money; empty if it is not clear
 
     @property
     def amounts(self) -> tuple[float, ...]:
@@ -153,7 +156,7 @@ def number_shape() -> re.Pattern[str]:
     return re.compile(
         rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
         rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[cf]))?"
-        rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
+        rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_units()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
         rf"(?P<stuck>[^\W\d_]*)"
     )
 
@@ -174,6 +177,23 @@ def _money() -> str:
 
 
 @cache
+def _units() -> str:
+    return any_of("figures.units", glued=True)
+
+
+@cache
+def _measures() -> Mapping[str, str]:
+    """Return which unit or money a word or sign means."""
+    named = {
+        fold(word): code
+        for lists in ("figures.units", "figures.currencies")
+        for code in values(lists)
+        for word in word_list(f"{lists}:{code}")
+    }
+    return named | _CURRENCY_SIGNS
+
+
+@cache
 def _percent() -> str:
     return f"%|{any_of('figures.percent', glued=True)}"
 
@@ -189,7 +209,7 @@ def read(found: re.Match[str]) -> Number | None:
         for value in _values(found["digits"])
         for factor in factors
     )
-    return Number(values, _unit(found["before"] or found["unit"] or ""))
+    return Number(values, *_unit(found["before"] or found["unit"] or ""))
 
 
 def spelled(text: str) -> set[float]:
@@ -198,12 +218,16 @@ def spelled(text: str) -> set[float]:
     return {float(known[key]) for key in folded_words(text) if key in known}
 
 
-def _unit(sign: str) -> str:
+def _unit(sign: str) -> tuple[str, str]:
+    """Return the unit, and which measure it is."""
     bare = sign.strip()
+    folded = fold(bare).rstrip(".").replace(" ", "")
+    measure = _measures().get(folded, folded)
     if re.fullmatch(_money(), bare):
-        return "money"
-    percent = re.fullmatch(_percent(), bare)
-    return "%" if percent else fold(bare).rstrip(".").replace(" ", "")
+        return "money", measure
+    if re.fullmatch(_percent(), bare):
+        return "%", "%"
+    return measure, "" if measure in _UNCLEAR else measure
 
 
 def _values(digits: str) -> tuple[NumberValue, ...]:

@@ -215,6 +215,7 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
         facts.compare(pair.facts, evidence, task, composes=composes),
         compare_names(pair.request, pair.text, [*owner_words(task), *read], composes=composes),
         (facts.find([pair.facts, *read], pair.text), []),
+        (facts.wrong_weekdays(pair.text, [*owner_words(task), *read], task.created_at.date()), []),
         _compare_subject(pair, read),
     ):
         wrong += found
