@@ -35,6 +35,7 @@ _DOMAIN: Final = re.compile(
 _DOTTED: Final = re.compile(r"\w\.[a-zA-Z]")
 _SHARED: Final = frozenset(_KNOWN["shared_domains"])
 _TRAILING: Final = ".,;:!?)]}'\"*_>…"
+_DIGIT: Final = re.compile(r"\d")
 _MIN_DIGITS: Final = 7
 _MAX_DIGITS: Final = 15
 
@@ -46,6 +47,11 @@ def urls(text: str) -> Iterator[tuple[int, int, str]]:
             bare = _trimmed(found.group(0))
             if pattern is URL or not FILE.fullmatch(bare):
                 yield found.start(), found.start() + len(bare), bare
+
+
+def may_hold_phone(text: str) -> bool:
+    """Whether a text has as many digits as a phone number."""
+    return len(_DIGIT.findall(text)) >= _MIN_DIGITS
 
 
 def phones(text: str) -> Iterator[tuple[int, int, str]]:
@@ -221,6 +227,8 @@ def spelled(text: str) -> set[float]:
 def _unit(sign: str) -> tuple[str, str]:
     """Return the unit, and which measure it is."""
     bare = sign.strip()
+    if not bare:
+        return "", ""
     folded = fold(bare).rstrip(".").replace(" ", "")
     measure = _measures().get(folded, folded)
     if re.fullmatch(_money(), bare):
@@ -232,6 +240,8 @@ def _unit(sign: str) -> tuple[str, str]:
 
 def _values(digits: str) -> tuple[NumberValue, ...]:
     """Return all values the digits may mean, in any country's notation."""
+    if digits.isdecimal():
+        return (_round(digits),)
     bare = re.sub(r"['’\s]", "", digits)
     marks = re.sub(r"\d", "", bare)
     joined = _round(re.sub(r"[.,]", "", bare))
