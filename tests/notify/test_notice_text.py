@@ -134,7 +134,7 @@ def test_digest_and_lock_screen_speak_the_language_of_the_owner() -> None:
     assert WORDS.body([notice("Ruf morgen die Oma an", "Wann soll ich anrufen?")]).startswith("„")
 
 
-@pytest.mark.parametrize("language", TRANSLATED)
+@for_each("language", TRANSLATED)
 def test_every_sentence_of_a_notice_is_in_the_catalogue(language: str) -> None:
     known = notice_sentences(language)
     english = {each for forms in _WORDS.values() for each in forms.values()}
