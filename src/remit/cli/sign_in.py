@@ -5,17 +5,19 @@ import webbrowser
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.channels.oauth import connecting, protocol, tokens
-from remit.channels.oauth.accounts import NewAccount, new_account, provider_of
+from remit.channels.oauth import connecting, tokens
 from remit.channels.oauth.connecting import LoopbackRedirect
-from remit.channels.oauth.protocol import DeviceCode, TokenGrant
 from remit.channels.oauth.providers import (
     CALENDAR,
     CALENDAR_ADDRESSES,
     MAIL,
+    NewAccount,
     OAuthClient,
     client_of,
+    new_account,
+    provider_of,
 )
+from remit.channels.oauth.tokens import DeviceCode, TokenGrant
 from remit.cli import notice_state, out, remit_client, secrets, words
 from remit.cli.open import has_screen
 from remit.cli.out import AsJson, flag
@@ -62,7 +64,7 @@ def disconnect(
     if found is None:
         raise NotFound("sign-in", f"for {name}")
     try:
-        revoked = asyncio.run(protocol.revoke(client, found.refresh))
+        revoked = asyncio.run(tokens.revoke(client, found.refresh))
     except Transient:
         revoked = False
     kept.drop(chosen.token)
