@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from remit.operations.lesson_json import history
+from remit.operations.shapes import lesson_history
 from remit.server.call import Call, CallResult, read
 from remit.server.more_shapes import priority_rules_to_json
 
 
 async def list_lessons(call: Call) -> CallResult:
-    return CallResult(history(await call.house.reflection.history()))
+    return CallResult(lesson_history(await call.house.reflection.history()))
 
 
 LESSONS_ROUTES: Final = (

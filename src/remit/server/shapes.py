@@ -13,7 +13,7 @@ from remit.model.reply import Policy, Usage
 from remit.model.review import InboxGroup, ReviewAnswer
 from remit.model.run import Event, EventKind, Run
 from remit.model.status import Actor, Reason, Status
-from remit.operations import lesson_json, talk_json
+from remit.operations.shapes import LESSON_SCHEMAS, TALK_SCHEMAS
 from remit.operations.texts import object_schema
 from remit.server import more_shapes
 from remit.server.problem import URN
@@ -62,9 +62,9 @@ def schemas() -> dict[str, JsonMap]:
     """Return the schema of every answer, by name."""
     state = _published("builder-state", "BuilderState")
     more = _parts(state, "BuilderState") | {"BuilderState": state}
-    more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | more_shapes.PRIORITY_SHAPES_SCHEMAS
+    more |= TALK_SCHEMAS | more_shapes.SCHEMAS | more_shapes.PRIORITY_SHAPES_SCHEMAS
     more |= more_shapes.MESSAGE_SCHEMAS
-    more |= lesson_json.SCHEMAS
+    more |= LESSON_SCHEMAS
     return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
 
 
