@@ -1,7 +1,7 @@
 """Lessons, similar tasks, notices, conversations and turns as JSON, and their schemas."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
@@ -10,6 +10,9 @@ from remit.model.notice import Notice
 from remit.model.task_file import ATTACHMENTS
 from remit.model.view import JsonView, show
 from remit.operations.texts import object_schema
+
+if TYPE_CHECKING:
+    from remit.plan.priority import PriorityRules
 
 
 def changed_json(each: FileVersion) -> JsonMap:
@@ -30,6 +33,28 @@ def lesson_history(found: tuple[FileVersion, ...]) -> JsonMap:
     """Return all changes, newest first; `holds` are those not reverted."""
     listed = [changed_json(each) for each in reversed(found)]
     return {"changes": [*listed], "holds": [each.no for each in standing(found)]}
+
+
+def priority_rules_to_json(found: "PriorityRules", complaint: str | None = None) -> JsonMap:
+    """Return each rule with its line, the lists, the default, and the file's error if any."""
+    rules: list[Json] = [
+        {
+            "name": rule.name,
+            "line": rule.line,
+            "when": rule.when.said,
+            "priority": rule.priority.value,
+            "because": rule.because,
+        }
+        for rule in found.rules
+    ]
+    lists: dict[str, Json] = {name: list[Json](each) for name, each in found.lists.items()}
+    return {
+        "file": found.file or None,
+        "complaint": complaint,
+        "rules": rules,
+        "lists": lists,
+        "default": found.default.value,
+    }
 
 
 def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
