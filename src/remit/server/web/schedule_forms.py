@@ -39,28 +39,31 @@ def arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
     if isinstance(body, RepeatForm):
         given["every"] = body.every
     if isinstance(body, MoveSlotForm):
-        to, now = wall(body.to, call.house.zone), shell.local(call)
-        if to <= now:
-            zone = call.house.zone.key
-            sentence = say(
-                "{0} is over in {1}; choose a later time.", dated(to, f"{to.day} %B %H:%M"), zone
-            )
-            raise BadInput(sentence, field="to")
+        to = wall(body.to, call.house.zone)
+        check_to_come(call, to, "to")
         given["to"] = codec.stamp(to)
     return given
 
 
-def wall(text: str, zone: tzinfo) -> datetime:
+def check_to_come(call: Call, at: datetime, field: str) -> None:
+    """Refuse a time that is over on the owner's clock."""
+    if at <= shell.local(call):
+        when = dated(at, f"{at.day} %B %H:%M")
+        sentence = say("{0} is over in {1}; choose a later time.", when, call.house.zone.key)
+        raise BadInput(sentence, field=field)
+
+
+def wall(text: str, zone: tzinfo, field: str = "to") -> datetime:
     """Parse a wall time of the owner; one that does not exist is refused."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
         sentence = f"{text!r:.40} is no time; one looks like 2026-03-02T08:30."
-        raise BadInput(sentence, field="to") from None
+        raise BadInput(sentence, field=field) from None
     if moment.tzinfo is not None:
         return moment
     there = moment.replace(tzinfo=zone)
     if there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != moment:
         sentence = f"{moment:%H:%M} is left out on {moment:%d %B %Y}: the clocks go forward then."
-        raise BadInput(sentence, field="to")
+        raise BadInput(sentence, field=field)
     return there
