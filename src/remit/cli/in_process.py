@@ -89,7 +89,7 @@ class InProcessClient:
         return self._do(self._rebuild(report_progress))
 
     def find_like(self, like: str, limit: int) -> JsonMap:
-        from remit.server.search import alike  # noqa: PLC0415 - loads the web server
+        from remit.server.listing import alike  # noqa: PLC0415 - loads the web server
 
         self._do(self._house.recollection.open())  # a search before it is open would find nothing
         return {"alike": alike(self._do(self._house.recollection.like(like, limit)), JsonView.S3)}

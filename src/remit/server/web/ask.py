@@ -27,9 +27,9 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
 from remit.server.page_language import say
-from remit.server.web import letter, patch, review_kinds, shell, task_sections, trail
+from remit.server.web import letter, markup, review_kinds, shell, task_sections, trail
 from remit.server.web.letter import ChannelLabel, LetterPreview
-from remit.server.web.patch import PatchView
+from remit.server.web.markup import PatchView
 from remit.server.web.review_kinds import ReviewButton, ReviewKind
 from remit.server.web.trail import ReviewState, TaskTrail, TryRow
 from remit.store import events, inbox, reviews, runs, spending, tasks
@@ -272,12 +272,12 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
     )
     if kind is ReviewKind.LESSON:
         named = tuple(re.findall(r"task-\w{26}", review.evidence.partition("\n")[0]))
-        return replace(made, patch=patch.read(review.evidence), learned_from=named)
+        return replace(made, patch=markup.read_patch(review.evidence), learned_from=named)
     if kind is ReviewKind.INTENDED:
-        return replace(made, patch=patch.read(review.evidence))
+        return replace(made, patch=markup.read_patch(review.evidence))
     if kind is ReviewKind.MERGE:
         branch = (review.about or "").partition(":")[2]
-        return replace(made, patch=patch.read(review.evidence), branch=branch)
+        return replace(made, patch=markup.read_patch(review.evidence), branch=branch)
     return _with(call, made, review)
 
 

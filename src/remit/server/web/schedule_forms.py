@@ -1,15 +1,19 @@
 """The forms of the schedule, and what they ask for."""
 
 from datetime import UTC, datetime, tzinfo
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import Field
 
 from remit.errors import BadInput
 from remit.model import codec
-from remit.server.bodies import RequestBody
-from remit.server.call import Call
+from remit.operations.settings_arguments import RefusalForm
+from remit.operations.table import perform
+from remit.operations.upkeep import SEE_REFUSAL
+from remit.server.bodies import RequestBody, model_of
+from remit.server.call import Call, CallResult, form
 from remit.server.page_language import say
+from remit.server.problem import Problem, RequestRefused
 from remit.server.web import shell
 from remit.server.web.words import dated
 
@@ -67,3 +71,25 @@ def wall(text: str, zone: tzinfo, field: str = "to") -> datetime:
         sentence = f"{moment:%H:%M} is left out on {moment:%d %B %Y}: the clocks go forward then."
         raise BadInput(sentence, field=field)
     return there
+
+
+REFUSED_HREF: Final = "/schedule#refused"
+
+
+async def see_refusal(call: Call) -> CallResult:
+    """The owner knows of it; if the event changes, it is told anew."""
+    if not (await perform(call, call.arguments(RefusalForm))).content["seen"]:
+        sentence = "That event is not refused any more; look again."
+        raise RequestRefused(Problem("not-found", sentence))
+    return shell.elsewhere(REFUSED_HREF)
+
+
+REFUSED_ROUTES: Final = (
+    form(
+        "/schedule/refused",
+        see_refusal,
+        "An event that starts nothing was seen",
+        model_of(RefusalForm),
+        SEE_REFUSAL,
+    ),
+)
