@@ -15,6 +15,7 @@ from remit import server
 from remit.language.sentences import TRANSLATED, page_sentences, prefer_language
 from remit.server import page_language, static
 from remit.server.web import shell
+from remit.server.web.review_kinds import SORTS
 from remit.settings import Settings
 from remit.settings.forms import form_words
 from remit.settings.parts import LanguageChoice
@@ -50,8 +51,15 @@ def _wanted() -> set[str]:
         found |= set(page_language.sentences_of_template(source))
     for path in (static.FOLDER / "js").glob("*.js"):
         found |= set(page_language.sentences_of_script(path.read_text("utf-8")))
-    found |= set(_in_forms())
+    found |= set(_in_forms()) | set(_in_questions())
     return {each for each in found if re.search(r"[^\W\d_]{2}", PLACE.sub("", each))}
+
+
+def _in_questions() -> Iterator[str]:
+    """Yield the headline, the reason and the buttons of every kind of question."""
+    for look in SORTS.values():
+        yield from (look.title, look.why)
+        yield from (text for button in look.acts for text in (button.word, button.asks))
 
 
 def _in_forms() -> Iterator[str]:
