@@ -12,7 +12,12 @@ import httpx2
 import pytest
 
 from remit import server
-from remit.language.sentences import TRANSLATED, page_sentences, prefer_language
+from remit.language.sentences import (
+    TRANSLATED,
+    page_sentences,
+    prefer_language,
+    text_in_language,
+)
 from remit.server import page_language, static
 from remit.server.web import shell
 from remit.server.web.review_kinds import SORTS
@@ -243,3 +248,9 @@ def test_a_script_is_translated_and_imports_translated_ones() -> None:
 
     assert "Keine Verbindung. Nichts wurde gesendet" in script
     assert f"./toast.js?v={static.files()['de/js/toast.js'].digest}" in script
+
+
+def test_each_of_several_questions_is_translated_behind_its_number() -> None:
+    asked = "2 things are open. 1: Who is 'Ben'? Nobody in your contacts is called that. 2: When?"
+    shown = text_in_language(asked, "de", pages=True)
+    assert shown.startswith("2 Dinge sind offen. 1: Wer ist 'Ben'? In deinen Kontakten heißt")

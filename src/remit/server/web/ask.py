@@ -26,7 +26,7 @@ from remit.model.review import SEND, Review
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
-from remit.server.page_language import say
+from remit.server.page_language import retell, say
 from remit.server.web import letter, markup, review_kinds, shell, task_sections, trail
 from remit.server.web.letter import ChannelLabel, LetterPreview
 from remit.server.web.markup import PatchView
@@ -189,7 +189,9 @@ def _with_card(call: Call, asked: ReviewPage, card: RequestCard) -> ReviewPage:
         return replace(asked, card=card, options=options)
     title = sentences(card.language)["several"].format(len(card.open))
     problem, _, _ = asked.lead.partition(title)  # why the last answer was not accepted
-    return replace(asked, card=card, options=options, title=title.rstrip("."), lead=problem.strip())
+    return replace(
+        asked, card=card, options=options, title=retell(title).rstrip("."), lead=problem.strip()
+    )
 
 
 def _offered(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
