@@ -1,9 +1,10 @@
-"""Changes of rules and guidelines, and the rules of priority, as JSON."""
+"""Changes of rules, rules of priority and similar tasks as JSON."""
 
 from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.likeness import FileVersion, LessonFile, standing
+from remit.model.likeness import FileVersion, LessonFile, SimilarTask, standing
+from remit.model.view import JsonView, show
 from remit.operations.texts import object_schema
 from remit.plan.priority import PriorityRules
 
@@ -26,6 +27,18 @@ def history(found: tuple[FileVersion, ...]) -> JsonMap:
     """Return all changes, newest first; `holds` are those not reverted."""
     listed = [changed(each) for each in reversed(found)]
     return {"changes": [*listed], "holds": [each.no for each in standing(found)]}
+
+
+def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
+    """Return similar tasks as JSON, with what they share."""
+    return [
+        {
+            "task": show(each.task, view),
+            "by": each.by.value,
+            "score": round(max(0.0, min(1.0, each.score)), 3),
+        }
+        for each in found
+    ]
 
 
 _TEXT: Final[JsonMap] = {"type": "string"}

@@ -13,7 +13,7 @@ from typing import Final
 from remit.calendar import ics
 from remit.channels.health import ChannelState, channel_states
 from remit.channels.registry import InboundHook
-from remit.channels.whatsapp import callbacks, receiving
+from remit.channels.whatsapp import callbacks
 from remit.errors import NotFound, RemitError
 from remit.model.codec import Json
 from remit.model.delivery import SendGuarantee
@@ -267,7 +267,7 @@ async def take_hooks(call: Call) -> CallResult:
     batch = callbacks.read(call.body)
     if batch is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
-    messages = receiving.all_of(batch, hook)
+    messages = callbacks.all_of(batch, hook)
     again = [await call.house.db.read(inbound.is_known, each.ref) for each in messages]
     woken = await call.house.db.write(inbound.take, messages, call.house.clock.now())
     if woken:

@@ -15,13 +15,13 @@ from remit.language.tokens import fold
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, moment
 from remit.model.contract import ContractType
-from remit.model.likeness import SimilarTask
 from remit.model.series import Series
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
-from remit.model.view import SCHEMA_VERSION, JsonView, show
+from remit.model.view import SCHEMA_VERSION, show
 from remit.operations import filters, upkeep
 from remit.operations.filters import DUE_WORDS, STATUS_WORDS, FilterContext
+from remit.operations.lesson_json import alike
 from remit.operations.review_json import review_to_json
 from remit.server.call import (
     VIEW,
@@ -230,19 +230,6 @@ def _refusal(resource: StoredResource, names: dict[tuple[str, str], str]) -> Cal
 
 async def look_recall(call: Call) -> CallResult:
     return CallResult(await call.house.recollection.state())
-
-
-def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
-    """Return similar tasks as JSON, with what they share."""
-    return [_shape(each, view) for each in found]
-
-
-def _shape(each: SimilarTask, view: JsonView) -> JsonMap:
-    return {
-        "task": show(each.task, view),
-        "by": each.by.value,
-        "score": round(max(0.0, min(1.0, each.score)), 3),
-    }
 
 
 RECALL_ROUTES: Final = (
