@@ -3,6 +3,7 @@
 import io
 import os
 import zipfile
+import zlib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -13,6 +14,7 @@ from remit.errors import BadInput
 from remit.files import checks, reader
 from remit.files.kept_files import KeptFiles
 from tests.files.documents import PNG, docx, packed, pdf, xlsx
+from tests.tables import for_each
 
 GOOD: Final = {
     "report.pdf": pdf("Parks"),
@@ -59,6 +61,16 @@ def _link() -> bytes:
     return made.getvalue()
 
 
+def _packed_objects(
+    objects: bytes, name: bytes = b"/ObjStm", filters: bytes = b"/FlateDecode"
+) -> bytes:
+    """A PDF that hides objects in a compressed stream."""
+    stream = zlib.compress(objects, 9)
+    head = b"9 0 obj\n<< /Type %s /Filter %s /Length %d >>" % (name, filters, len(stream))
+    whole = pdf("x")
+    return whole.replace(b"xref\n0", head + b"\nstream\n" + stream + b"\nendstream\nxref\n0")
+
+
 # The name, the content, and a word of the sentence.
 def _bad() -> tuple[tuple[str, bytes, str], ...]:
     return (
@@ -88,6 +100,10 @@ def _bad() -> tuple[tuple[str, bytes, str], ...]:
         ("locked.pdf", pdf("x", "/Encrypt 9 0 R"), "encrypted"),
         ("acts.pdf", pdf("x", "/OpenAction << /S /J#61vaScript >>"), "that acts"),
         ("acts.pdf", pdf("x", "/AA << /S /Launch >>"), "that acts"),
+        ("acts.pdf", _packed_objects(b"<< /S /JavaScript /JS (x) >>"), "that acts"),
+        ("acts.pdf", _packed_objects(b"/JS", b"/Obj#53tm"), "that acts"),
+        ("acts.pdf", _packed_objects(b"/JS", filters=b"/LZWDecode"), "cannot be unpacked"),
+        ("bomb.pdf", _packed_objects(b"0" * 120_000_000), "cannot be unpacked"),
         ("script.svg", b"<svg><script>alert(1)</script></svg>", "by its content"),
         ("script.svg", b"<svg onload='x()'></svg>", "script or loads"),
         ("loads.svg", b"<svg><image href='https://evil.example/x'/></svg>", "script or loads"),
@@ -107,6 +123,7 @@ def _bad() -> tuple[tuple[str, bytes, str], ...]:
         ("link.zip", _link(), "leads out"),
         ("away.zip", packed({"../a.txt": b"x"}), "leads out"),
         ("inner.zip", packed({"setup.exe": b"MZ"}), "a program"),
+        ("inner.zip", packed({"inner.zip": packed({"a.txt": b"x"})}), "holds an archive itself"),
         ("inner.zip", packed({"a.docx": docx("x", _MACROS)}), "macros"),
         ("inner.zip", packed({"a.txt": b"MZ\0"}), "by its content"),
         ("before.zip", b"PK\x03\x04" + packed({"a.txt": b"x"}), "before it"),
@@ -126,7 +143,7 @@ def test_a_bad_file_is_refused_with_a_sentence() -> None:
     assert [each for each in said if each[1] not in (each[2] or "")] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content", "words"),
     [
         ("a.pdf", pdf("Parks of Bangkok"), ["Parks of Bangkok"]),
@@ -142,7 +159,7 @@ async def test_the_text_of_a_file_is_read(name: str, content: bytes, words: list
     assert [word for word in words if word not in said] == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("name", "content", "why"),
     [
         ("a.png", PNG, "no text"),

@@ -397,7 +397,7 @@ async def test_nights_that_are_switched_off_rest(tmp_path: Path) -> None:
 async def test_what_ends_while_remit_is_up_is_written_down(tmp_path: Path) -> None:
     async with learner(tmp_path) as house:
         await written(house, None)
-        house.house.reflection.start(house.house.journal)
+        house.house.reflection.start()
         await written(house, None)
         await house.house.reflection.close()
         await house.house.reflection.harvest.catch_up()
@@ -412,7 +412,7 @@ async def test_a_folder_that_cannot_be_written_is_shown_as_failing_until_it_can(
         (tmp_path / "reflections").write_text("in the way")
         await written(house, None)
         loops = house.house.background
-        house.house.reflection.start(house.house.journal)
+        house.house.reflection.start()
         await until(lambda: [each.name for each in loops.failing] == ["learning records"])
         assert "FileExistsError" in loops.failing[0].error
         (tmp_path / "reflections").unlink()

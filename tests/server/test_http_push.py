@@ -136,7 +136,7 @@ def test_the_key_survives_a_restart_and_stays_in_the_house(house: Besieged) -> N
 def test_without_the_extra_page_and_api_say_how_to_get_it(tmp_path: Path) -> None:
     def without(house: App) -> App:
         gone = PushNotifier(house.push._around, there=False)
-        return replace(house, told=replace(house.told, push=gone))
+        return replace(house, push=gone)
 
     with Served(tmp_path, alter=without) as served:
         told = served.get("/api/push")

@@ -17,7 +17,7 @@ from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Taint
 from remit.model.task_file import ATTACHMENTS, FileLimits, TaskFile, split_body, to_context
 from remit.testing import Outbox, World, script
-from remit.wiring import file_cleanup
+from remit.wiring.running import clean_files
 from tests.brain.tooling import once, use
 from tests.files.documents import PNG, docx, pdf
 from tests.stage import stage
@@ -340,10 +340,10 @@ async def test_a_file_that_came_in_may_be_sent_on_and_a_deleted_task_loses_its_f
         task = await live.house.intake.admit(came(live, ("a.csv", CSV), taint=Taint.OWNER))
         await live.run()
         assert [each.content for each in carrier.sent[0].files] == [CSV]
-        assert await file_cleanup.clean(live.house) == 0
+        assert await clean_files(live.house) == 0
         await live.house.owner.delete(task.id)
-        assert await file_cleanup.clean(live.house) == 0, "it may be shown again for a while"
+        assert await clean_files(live.house) == 0, "it may be shown again for a while"
         # A server notes by its own clock when it got a file.
         live.clock.jump(max(live.now, datetime.now(UTC)) + _HOUR + _HOUR)  # noqa: TID251 - a server
-        assert await file_cleanup.clean(live.house) == 1
+        assert await clean_files(live.house) == 1
         assert list(live.house.settings.files.iterdir()) == []

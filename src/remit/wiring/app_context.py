@@ -1,15 +1,14 @@
 """What every part of the app uses (store, clock, brain, channels, budget), and all known secrets.
 
-The secrets are collected so that none is shown or sent. The ports of calendars and inbound triggers
-are here too.
+The secrets are collected so that none is shown or sent.
 """
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import reduce
-from typing import Final
+from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
@@ -17,26 +16,22 @@ from msgspec import Struct
 from remit.brain.budget import Budget
 from remit.brain.choose import ModelRole, Secret
 from remit.brain.models import ModelBrain
-from remit.channels.buttons import ChatButtons
 from remit.channels.registry import ChannelSecrets
 from remit.contacts.book import Contacts
-from remit.intake.admit import Intake
 from remit.journal.follow import Journal
-from remit.model.conversation import Turn
-from remit.model.ids import Ids, ReviewId
-from remit.model.review import Decision
+from remit.model.ids import Ids
 from remit.model.task import Cue, Task
 from remit.ports import Brain, Channel, Clock
 from remit.settings import Settings
 from remit.settings.parts import SearchProvider
 from remit.store.database import Database
-from remit.store.inbound import InboundMessage
 from remit.store.postgres import database_time
 from remit.store.redact import SHORTEST, lines_of, secret_values
 from remit.store.secrets import Secrets, machine_ring
 from remit.system.background import Background
 
 CLOCK_CHECK_SECONDS: Final = 60.0
+Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
 
 class WallClock:
@@ -76,11 +71,14 @@ class AppContext(Struct, frozen=True):
     settings: Settings
     db: Database
     clock: Clock
+    ids: Ids
+    journal: Journal
     brain: Brain
+    keys: ChannelSecrets  # every secret: none may be sent
     channels: Mapping[str, Channel]
+    contacts: Contacts
     zone: ZoneInfo
-    purse: Budget
-    known: Collection[str]  # every secret: none may be sent
+    budget: Budget
     redact: Callable[[str], str]
     background: Background
 
@@ -119,26 +117,3 @@ def _named_in(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
     names = (brain.key_env, brain.fallback.key_env, *tokens)
     for name in filter(None, names):
         yield from lines_of(environ.get(name, "").strip())
-
-
-class IntakeParts(Struct, frozen=True):
-    """What the calendars need: store, clock, intake and contacts."""
-
-    ground: AppContext
-    ids: Ids
-    admit: Callable[[Cue], Awaitable[Task]]
-    contacts: Contacts
-    keys: ChannelSecrets  # registers new secrets
-
-
-class InboundPorts(Struct, frozen=True):
-    """What inbound triggers need: intake, contacts, conversation, decisions."""
-
-    ground: AppContext
-    keys: ChannelSecrets
-    intake: Intake
-    contacts: Contacts
-    talk: Callable[[InboundMessage], Awaitable[Turn | None]]
-    decide: Callable[[ReviewId, Decision], Awaitable[Task]]
-    buttons: ChatButtons
-    journal: Journal

@@ -22,7 +22,7 @@ from remit.ports import Clock
 from remit.settings import Settings
 from remit.settings.doors import OWN, CalendarServer
 from remit.store.secrets import Secrets, secrets_of
-from remit.wiring.app_context import IntakeParts
+from remit.wiring.app_context import Admit, AppContext
 
 LOOP: Final = "own calendar"
 PASSWORD: Final = "calendar_own"  # noqa: S105 - the name of a secret
@@ -35,10 +35,11 @@ _LOG: Final = logging.getLogger("remit.calendar")
 class CalendarWatches:
     """All calendars, watched from `start` to `close`."""
 
-    def __init__(self, joined: IntakeParts) -> None:
-        self._joined = joined
-        self._settings: Settings = joined.ground.settings
-        self._background = joined.ground.background
+    def __init__(self, ground: AppContext, admit: Admit) -> None:
+        self._ground = ground
+        self._admit = admit
+        self._settings = ground.settings
+        self._background = ground.background
         self._child: RadicaleProcess | None = None
         self._mine: OwnServer | None = None
         self._watch: CalendarWatch | None = None
@@ -70,7 +71,7 @@ class CalendarWatches:
     async def _run(self) -> None:
         if self._watch is None:
             kept = await asyncio.to_thread(secrets_of, self._settings.home)
-            self._joined.keys.learn(await asyncio.to_thread(self._passwords, kept))
+            self._ground.keys.learn(await asyncio.to_thread(self._passwords, kept))
             self._mine = await self._own(kept)
             self._watch = self._made(kept, self._mine)
             self._watch.start()
@@ -78,7 +79,7 @@ class CalendarWatches:
         if self._mine is None:
             return
         if self._mirror is None:
-            ground = self._joined.ground
+            ground = self._ground
             self._mirror = TodoSync(
                 self._mine.place, own_server.TASKS, ground.db, ground.clock, self._background
             )
@@ -91,7 +92,7 @@ class CalendarWatches:
         return [self._place(name, each, kept).password() for name, each in named]
 
     def _place(self, name: str, server: CalendarServer, kept: Secrets) -> CalendarLocation:
-        return place_of(name, server, kept, self._joined.keys, self._joined.ground.clock)
+        return place_of(name, server, kept, self._ground.keys, self._ground.clock)
 
     async def _own(self, kept: Secrets) -> OwnServer | None:
         """Start the own calendar server; None if that fails, which is logged."""
@@ -102,7 +103,7 @@ class CalendarWatches:
         except RemitError as error:
             _LOG.warning("The own calendar did not start: %s", error)
             return None
-        self._joined.keys.learn((mine.password(),))
+        self._ground.keys.learn((mine.password(),))
         if self._child is not None:
             await self._child.stop()  # from an interrupted start
         self._child = RadicaleProcess(mine)
@@ -114,7 +115,7 @@ class CalendarWatches:
     async def _keep_up(self, mine: OwnServer) -> None:
         """Restart it if it ends by itself."""
         while True:
-            await self._joined.ground.clock.sleep(_AGAIN)
+            await self._ground.clock.sleep(_AGAIN)
             if self._child is not None and not self._child.alive:
                 self._child = RadicaleProcess(mine)
                 await self._child.start()
@@ -124,10 +125,10 @@ class CalendarWatches:
         sources = [
             (each.name, each.password) for each in places if isinstance(each.password, TokenSource)
         ]
-        return watch_sign_ins(sources, self._joined.ground.clock, self._background)
+        return watch_sign_ins(sources, self._ground.clock, self._background)
 
     def _made(self, kept: Secrets, mine: OwnServer | None) -> CalendarWatch:
-        ground, turn = self._joined.ground, self._settings.calendar
+        ground, turn = self._ground, self._settings.calendar
         accounts = [
             self._account(name, each, kept) for name, each in self._settings.calendars.items()
         ]
@@ -140,10 +141,10 @@ class CalendarWatches:
             zone=ground.zone,
             all_day_at=turn.morning,
             mine=frozenset({*turn.mine, *(user.lower() for user in users if "@" in user)}),
-            knows=partial(knows, self._joined.contacts),
+            knows=partial(knows, ground.contacts),
         )
         there = frozenset({OWN} if turn.own else ())
-        intake = noted(self._joined)
+        intake = noted(ground, self._admit)
         plugs = CalendarWatchPorts(
             reader,
             intake.admit,
@@ -152,7 +153,7 @@ class CalendarWatches:
             self._settings.schedule,
             lambda: intake.reading().speaks,
         )
-        return CalendarWatch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
+        return CalendarWatch(accounts, ground.db, ground.clock, ground.ids, plugs)
 
     def _account(self, name: str, server: CalendarServer, kept: Secrets) -> CalendarAccount:
         place = self._place(name, server, kept)
@@ -168,12 +169,10 @@ class CalendarWatches:
         return own_server.is_marked(found, named, marks)
 
 
-def noted(joined: IntakeParts) -> CalendarIntake:
+def noted(ground: AppContext, admit: Admit) -> CalendarIntake:
     """Build the reader of the owner's calendar events."""
-    ground, commands = joined.ground, joined.ground.settings.commands
-    return CalendarIntake(
-        ground.db, ground.clock, joined.ids, joined.contacts, ground.zone, joined.admit, commands
-    )
+    db, clock, commands = ground.db, ground.clock, ground.settings.commands
+    return CalendarIntake(db, clock, ground.ids, ground.contacts, ground.zone, admit, commands)
 
 
 def place_of(

@@ -9,13 +9,13 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.channels import people
-from remit.channels.buttons import ButtonPress, ButtonReply
+from remit.channels.buttons import ButtonPress, ButtonReply, ChatButtons
 from remit.channels.kind import ChannelKind, ChatContext, ChatReply, ChatWatch
 from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
 from remit.errors import BadInput
 from remit.files import checks
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.language import outside_text
 from remit.model.codec import JsonMap
 from remit.model.delivery import Parcel, SendRetry
@@ -25,7 +25,8 @@ from remit.model.task_file import ATTACHMENTS
 from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implements
 from remit.store.inbound import InboundMessage
 from remit.store.opening import task_files
-from remit.wiring.app_context import InboundPorts
+from remit.wiring.foundation import Foundation
+from remit.wiring.inbound_triggers import TakeMessage
 
 _MAX_TRIES: Final = 3
 VOICE_NOTE: Final = "a voice note"  # it says what it is, and is not heard
@@ -33,9 +34,12 @@ _MAX_REF: Final = 400  # characters of an id used as a task's ref
 
 
 class ChatWiring:
-    def __init__(self, ports: InboundPorts) -> None:
-        self._ports = ports
-        self._settings = ports.ground.settings
+    def __init__(self, base: Foundation, talk: TakeMessage, buttons: ChatButtons) -> None:
+        self._ground = base.ground
+        self._intake = base.intake
+        self._talk = talk
+        self._buttons = buttons
+        self._settings = base.ground.settings
 
     def watches(
         self, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
@@ -51,17 +55,17 @@ class ChatWiring:
 
         For a channel that shows buttons, but whose provider calls us; False if it is neither.
         """
-        channel: object = self._ports.ground.channels.get(message.channel)
+        channel: object = self._ground.channels.get(message.channel)
         owners = is_same_address(self._owner_address(message.channel), message.sender)
         if not owners or not implements(channel, ButtonChannel):
             return False
         address = self._key(message.channel)
         data, text = message.body.get("button"), message.body.get("text")
         if isinstance(data, str) and data:
-            reply = await self._ports.buttons.press(ButtonPress(message.channel, address, data))
+            reply = await self._buttons.press(ButtonPress(message.channel, address, data))
         else:
             mine = replace(message, sender=address)
-            found = await self._ports.buttons.take_text(mine, text if isinstance(text, str) else "")
+            found = await self._buttons.take_text(mine, text if isinstance(text, str) else "")
             if found is None:
                 return False
             reply = found
@@ -71,17 +75,17 @@ class ChatWiring:
 
     async def chosen(self, channel: str, data: str) -> str | None:
         """What a link in a message to the owner chooses; None if it fits nothing any more."""
-        return await self._ports.buttons.fits(ButtonPress(channel, self._key(channel), data))
+        return await self._buttons.fits(ButtonPress(channel, self._key(channel), data))
 
     def _key(self, channel: str) -> str:
         """The owner's address as the buttons are signed for it; empty if the channel knows it."""
-        sender: object = self._ports.ground.channels.get(channel)
+        sender: object = self._ground.channels.get(channel)
         knows = implements(sender, AddressedChannel) and sender.knows_owner
         return "" if knows else self._owner_address(channel)
 
     def _reply(self, message: InboundMessage, address: str | None, reply: ButtonReply) -> None:
         """Answer in the background, once; only what surely did not leave is tried again."""
-        ground = self._ports.ground
+        ground = self._ground
         channel = ground.channels[message.channel]
         key = f"press-{hashlib.sha256(message.ref.encode()).hexdigest()[:32]}"
         parcel = Parcel(key, address, reply.text, buttons=reply.buttons)
@@ -98,17 +102,17 @@ class ChatWiring:
     def _context(
         self, name: str, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
     ) -> ChatContext:
-        ground = self._ports.ground
+        ground = self._ground
         return ChatContext(
             name=name,
-            keys=self._ports.keys,
+            keys=ground.keys,
             clock=ground.clock,
             db=ground.db,
             zone=ground.zone,
             background=ground.background,
-            journal=self._ports.journal,
+            journal=ground.journal,
             sender=ground.channels[name],
-            buttons=self._ports.buttons,
+            buttons=self._buttons,
             owner_address=partial(self._owner_address, name),
             is_contact=partial(self._is_contact, name),
             owner_wrote=self._owner_wrote,
@@ -119,13 +123,13 @@ class ChatWiring:
 
     def _owner_address(self, channel: str) -> str:
         """The owner's address: of the contact book, else of the channel's settings."""
-        reach = self._ports.contacts.find(None, channel)
+        reach = self._ground.contacts.find(None, channel)
         known = reach.address if isinstance(reach, Reach) and reach.owner else None
         return known or str(getattr(self._settings.channels.get(channel), "owner", ""))
 
     def _is_contact(self, channel: str, address: str) -> bool:
         try:
-            entries = self._ports.contacts.entries()
+            entries = self._ground.contacts.entries()
         except BadInput:
             return False  # an unreadable contact book knows nobody
         lines = (each.lines.get(channel) for each in entries if each.role != OWNER)
@@ -134,7 +138,7 @@ class ChatWiring:
     async def with_file(self, message: InboundMessage, taint: Taint) -> InboundMessage:
         """Return a message with the file that it names at its provider, fetched and kept."""
         media = message.body.get("media")
-        channel: object = self._ports.ground.channels.get(message.channel)
+        channel: object = self._ground.channels.get(message.channel)
         if not isinstance(media, dict) or not implements(channel, FetchingChannel):
             return message
         ident = media.get("id")
@@ -175,7 +179,7 @@ class ChatWiring:
             return reply
         material, text = str(message.body.get("outside") or ""), str(message.body.get("text") or "")
         if not material or not text.strip():
-            await self._ports.talk(message)
+            await self._talk(message)
             return ChatReply()
         context: JsonMap = {"outside": outside_text.bounded(material)}
         return await self._request(message, text, context, Taint.PUBLIC)
@@ -191,7 +195,7 @@ class ChatWiring:
             taint=taint,
             said_at=inbound.said_at,
         )
-        found = await self._ports.intake.hear(message)
+        found = await self._intake.hear(message)
         if not found.tasks:
             return ChatReply("I found nothing to do in that. Reply with what I shall do with it.")
         noted = f"Noted: “{found.tasks[0].title}”."
@@ -202,7 +206,7 @@ class ChatWiring:
         line = {channel: ContactAddress(address)}
         agent = self._settings.agent
         if contact is None:
-            entries = self._ports.contacts.entries()
+            entries = self._ground.contacts.entries()
             own = next((each.name for each in entries if each.role == OWNER), None)
             entry = ContactEntry(own or self._settings.owner, (), OWNER, line)
             text = f"This chat is yours. Write what {agent} shall do; questions come here."

@@ -9,7 +9,7 @@ from remit.engine.deferred import Deferred
 from remit.errors import RemitError
 from remit.model.contract import Evidence, Finding, Result
 from remit.model.deferred import DeferredBatch, DueCriterion
-from remit.model.ids import Ids, TaskId
+from remit.model.ids import TaskId
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.store import tasks
@@ -17,7 +17,7 @@ from remit.wiring import proof
 from remit.wiring.app_context import AppContext
 
 
-def deferred(ground: AppContext, ids: Ids, trees: Worktrees) -> Deferred:
+def deferred(ground: AppContext, trees: Worktrees) -> Deferred:
     """Build the deferred checks, run on the branch the work was merged into."""
 
     async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
@@ -26,7 +26,7 @@ def deferred(ground: AppContext, ids: Ids, trees: Worktrees) -> Deferred:
         except (RemitError, OSError) as trouble:
             return _unchecked(every, str(trouble))
 
-    return Deferred(ground.db, ground.clock, ids, ground.zone, check, ground.background)
+    return Deferred(ground.db, ground.clock, ground.ids, ground.zone, check, ground.background)
 
 
 async def _checked(

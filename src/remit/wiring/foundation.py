@@ -5,7 +5,7 @@ A short command needs no more than this; `remit.wiring.app` builds the rest on i
 
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
@@ -52,17 +52,13 @@ CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": DashboardChannel()}
 
 class Foundation(Struct, frozen=True):
     ground: AppContext
-    ids: Ids
-    keys: ChannelSecrets
     fitted: ChannelRegistry  # the channels of the settings
     alike: SimilarTasks
-    contacts: Contacts
     ear: MessageReader
     receiver: Receiver
     intake: Intake
     is_slow: Callable[[], bool]  # whether a model reads messages
     model: QualifiedReader | None  # which one
-    journal: Journal
     owner: Owner
     inbox: Inbox
     permits: Permits
@@ -120,72 +116,61 @@ def _compare_secrets(base: Foundation) -> None:
     from remit.wiring.shared_secrets import SharedSecrets  # noqa: PLC0415 - not for one process
 
     ground = base.ground
-    made = SharedSecrets(ground.db, ground.clock, ground.settings, base.keys)
+    made = SharedSecrets(ground.db, ground.clock, ground.settings, ground.keys)
     ground.background.start("secrets of all processes", made.keep)
 
 
 def lay(
     settings: Settings, db: Database, clock: Clock, brain: Brain, more: Mapping[str, Channel]
 ) -> Foundation:
-    ids, keys = Ids(clock.now, secrets.randbits), keys_of(settings)
+    keys = keys_of(settings)
     if isinstance(brain, ModelBrain):
         keys.learn(readers.stored_model_keys(settings).values())
-    background = _background(db, clock, redacting(keys))
+    redact = redacting(keys)
+    background = _background(db, clock, redact)
     fitted = _fitted(keys, db, clock, background, settings.deliver.keep_inbound)
     channels = {**CHANNELS, **fitted.channels, **more}
-    ground = _ground(settings, db, clock, brain, channels, keys, background=background)
-    journal = Journal(db)
-    alike, model = SimilarTasks(ground, journal), readers.model_reader(ground)
-    contacts = Contacts(
-        settings.home / CONTACTS, settings.owner, _called(ground, fitted), settings.agent
+    zone = owners(settings.zone, os.environ).zone
+    prefer_language(settings.language)
+    ground = AppContext(
+        settings=settings,
+        db=db,
+        clock=clock,
+        ids=Ids(clock.now, secrets.randbits),
+        journal=Journal(db),
+        brain=brain,
+        keys=keys,
+        channels=channels,
+        contacts=Contacts(
+            settings.home / CONTACTS, settings.owner, _called(channels, fitted), settings.agent
+        ),
+        zone=zone,
+        budget=Budget(db, clock, settings.budget, midnight(zone)),
+        redact=redact,
+        background=background,
     )
+    return _with_intake(ground, fitted)
+
+
+def _with_intake(ground: AppContext, fitted: ChannelRegistry) -> Foundation:
+    db, clock, ids, contacts = ground.db, ground.clock, ground.ids, ground.contacts
+    alike, model = SimilarTasks(ground), readers.model_reader(ground)
     ear = MessageReader(db, clock, ids, contacts, ground.zone, readers.reader(ground, model))
     is_slow = partial(readers.is_read_by_model, ground, model)
     receiver = Receiver(ear, db, clock, ids, is_slow)
     attentive = DuplicateAwareReceiver(receiver, alike.twin)
-    intake = Intake(db, clock, ids, ground.channels, attentive, contacts.name_for)
     return Foundation(
         ground,
-        ids,
-        keys,
         fitted,
         alike,
-        contacts,
         ear,
         receiver,
-        intake,
+        Intake(db, clock, ids, ground.channels, attentive, contacts.name_for),
         is_slow,
         model,
-        journal,
         Owner(db, clock, ids),
         Inbox(db, clock, ear.settling, _undo_window(ground)),
         Permits(contacts, db, clock),
-    )
-
-
-def _ground(  # noqa: PLR0913 - each is a part of it
-    settings: Settings,
-    db: Database,
-    clock: Clock,
-    brain: Brain,
-    channels: Mapping[str, Channel],
-    keys: ChannelSecrets,
-    *,
-    background: Background,
-) -> AppContext:
-    zone = owners(settings.zone, os.environ).zone
-    prefer_language(settings.language)
-    return AppContext(
-        settings=settings,
-        db=db,
-        clock=clock,
-        brain=brain,
-        channels=channels,
-        zone=zone,
-        purse=Budget(db, clock, settings.budget, midnight(zone)),
-        known=keys.seen,
-        redact=redacting(keys),
-        background=background,
     )
 
 
@@ -209,10 +194,10 @@ def _fitted(
     return setup.build_channels(keys, db, clock, background, keep=keep)
 
 
-def _called(ground: AppContext, fitted: ChannelRegistry) -> list[ChannelName]:
-    """Every channel as the owner may call it: by its name, its kind, or a word of his own."""
+def _called(channels: Iterable[str], fitted: ChannelRegistry) -> list[ChannelName]:
+    """Every channel as the owner may call it: by its name, its kind, or another word."""
     known = {way.name: ChannelName(way.name, way.kind, way.aliases) for way in fitted.ways}
-    return [known.get(name, ChannelName(name, name)) for name in ground.channels]
+    return [known.get(name, ChannelName(name, name)) for name in channels]
 
 
 def _undo_window(ground: AppContext) -> Undo:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from remit.brain.budget import midnight
 from remit.channels import people
+from remit.channels.buttons import ChatButtons
 from remit.channels.kind import ChannelContext
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
@@ -22,7 +23,7 @@ from remit.channels.webhook import receiving
 from remit.channels.webhook.receiving import HookCall
 from remit.converse import meaning
 from remit.errors import BadInput, Conflict, NotFound
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
 from remit.model.ids import ReviewId, TaskId
@@ -39,8 +40,9 @@ from remit.store.opening import task_files
 from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
 from remit.triggers.files import FolderWatch
-from remit.wiring.app_context import InboundPorts
 from remit.wiring.chats import ChatWiring
+from remit.wiring.foundation import Foundation
+from remit.wiring.inbound_triggers import TakeMessage
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"
@@ -60,12 +62,14 @@ class CallTooLarge(BadInput):
 class InboundRegistry:
     """Every door of the settings."""
 
-    def __init__(self, plugs: InboundPorts) -> None:
-        ground = plugs.ground
-        self._plugs = plugs
+    def __init__(self, base: Foundation, talk: TakeMessage, buttons: ChatButtons) -> None:
+        ground = base.ground
+        self._ground = ground
+        self._base = base
+        self._talk = talk
         self._settings = ground.settings
         self._begin_by_door = dict(self._begins())
-        self.chats = ChatWiring(plugs)
+        self.chats = ChatWiring(base, talk, buttons)
         self.keeper = CueAdmission(
             ground.db, ground.clock, self._begin_by_door, midnight(ground.zone)
         )
@@ -78,7 +82,7 @@ class InboundRegistry:
 
     def watches(self) -> tuple[PollingWatch, ...]:
         """Return all mailboxes and folders to watch; errors in the settings are reported."""
-        ground = self._plugs.ground
+        ground = self._ground
         found: list[PollingWatch] = [
             self.mailbox(name)
             for name in self._settings.doors
@@ -104,9 +108,9 @@ class InboundRegistry:
 
     async def called(self, name: str, call: HookCall) -> StoredCue:
         """Accept a call that knows the secret; a repeated call gets the same answer."""
-        settings, now = self._settings.hooks[name], self._plugs.ground.clock.now()
+        settings, now = self._settings.hooks[name], self._ground.clock.now()
         # While a secret is replaced, both are stored, separated by a space.
-        how = receiving.shown(call, self._plugs.keys.get(settings.secret).split(), now)
+        how = receiving.shown(call, self._ground.keys.get(settings.secret).split(), now)
         if how is None or settings.scheme not in (ANY, how):
             sentence = "The secret of this hook was not shown, or long ago; nothing was read."
             raise CallUnsigned(sentence)
@@ -133,7 +137,7 @@ class InboundRegistry:
                 caps if arrival.fate is CueFate.WAITING else InboundCaps(), arrival
             )
 
-        ground = self._plugs.ground
+        ground = self._ground
         kept = task_files(self._settings)
         return FolderWatch(name, folder, take, ground.clock, ground.background, kept)
 
@@ -146,14 +150,14 @@ class InboundRegistry:
         """Return the mailbox of an email channel as an inbound watch."""
         door, post = self._settings.doors[name], self._settings.channels[name]
         assert isinstance(post, EmailSettings)  # noqa: S101 - checked with the settings
-        ground = self._plugs.ground
+        ground = self._ground
         plugs = MailWatchPorts(
             sort=partial(self._sorted, name, door),
             told=partial(people.with_mail_text, task_files(self._settings)),
             take=partial(self._take_mail, name),
         )
         try:
-            context = ChannelContext(name, self._plugs.keys, ground.clock)
+            context = ChannelContext(name, self._ground.keys, ground.clock)
             box = MailboxAccount(imap_account(post, context), door.folder)
         except BadInput as bad:
             raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
@@ -174,9 +178,9 @@ class InboundRegistry:
             if mail.certain:
                 return await self._take_owner_mail(kept, mail)
         # Mail that is not surely the owner's is treated like a contact's.
-        about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
+        about = await self._ground.db.read(_about, kept.door, _threads(kept))
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
-        taken = await self._plugs.ground.db.read(cues.whose, source)
+        taken = await self._ground.db.read(cues.whose, source)
         # Anybody can choose a Message-ID: an unverified or foreign one gets the sender added.
         if kept.body.get("verified") is not True or taken not in (None, kept.sender):
             source = Source(SourceKind.EMAIL, f"{source.ref} {kept.name}")
@@ -185,14 +189,14 @@ class InboundRegistry:
 
     async def _take_owner_mail(self, kept: StoredCue, mail: OwnerMail) -> StartedCue:
         """Handle the owner's mail: a reply continues its task, a request becomes work."""
-        about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
+        about = await self._ground.db.read(_about, kept.door, _threads(kept))
         words: JsonMap = {"text": mail.text, "reply_to": about[0] if about else None}
         inbound = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
         if about is not None:
             settled = await self._settled(kept, *about, mail.text)
             if settled is not None:
                 return settled
-            turn = await self._plugs.talk(inbound)
+            turn = await self._talk(inbound)
             return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED, about[1])
         if not mail.text.strip():
             return StartedCue(CueFate.IGNORED, why="it has no words of yours")
@@ -205,10 +209,10 @@ class InboundRegistry:
             taint=mail.taint,
             said_at=kept.said_at,
         )
-        found = await self._plugs.intake.hear(message)
+        found = await self._base.intake.hear(message)
         if found.tasks:
             return StartedCue(CueFate.STARTED, found.tasks[0].id)
-        turn = await self._plugs.talk(inbound)
+        turn = await self._talk(inbound)
         return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED)
 
     async def _settled(
@@ -218,7 +222,7 @@ class InboundRegistry:
 
         One that decides nothing, or not clearly what, is answered by mail with what to do.
         """
-        db = self._plugs.ground.db
+        db = self._ground.db
         question, asks = await db.read(notices.question_in, kept.door, ref)
         if question is not None and text.strip():
             return await self._decided(kept, question, task_id, text)
@@ -230,7 +234,7 @@ class InboundRegistry:
     async def _decided(
         self, kept: StoredCue, question: ReviewId, task_id: TaskId, text: str
     ) -> StartedCue | None:
-        db = self._plugs.ground.db
+        db = self._ground.db
         try:
             review = await db.read(reviews.get, question)
             decision = meaning.read_decision(review, text, _BY_MAIL)
@@ -240,7 +244,7 @@ class InboundRegistry:
                     await self._reply(kept, task_id, NoticeKind.QUESTION, line, page)
                 return None
             if review.decision is None:
-                await self._plugs.decide(question, decision)
+                await self._base.inbox.decide(question, decision)
             elif (review.decision.answer, review.decision.text) != (decision.answer, decision.text):
                 page = f"/tasks/{review.task_id}"
                 await self._reply(kept, task_id, NoticeKind.MISSED, _TOO_LATE, page)
@@ -255,7 +259,7 @@ class InboundRegistry:
         self, kept: StoredCue, task_id: TaskId, news: NoticeKind, line: str, page: str
     ) -> None:
         """Tell the owner by mail, in the thread, what a mail did not do; each mail once."""
-        ground, about = self._plugs.ground, f"reply:{kept.door}:{kept.ref}"
+        ground, about = self._ground, f"reply:{kept.door}:{kept.ref}"
         now, task = ground.clock.now(), await ground.db.read(tasks.get, task_id)
         content = NoticeContent(
             news=news, about=about, title=task.title, line=line, href=page, task_id=task_id
@@ -265,7 +269,7 @@ class InboundRegistry:
         await ground.db.write(notices.put, notice)
 
     def _reaches_owner(self, channel: str) -> bool:
-        reach = self._plugs.contacts.find(None, channel)
+        reach = self._ground.contacts.find(None, channel)
         chosen = self._settings.channels[channel]
         return isinstance(reach, Reach) and bool(reach.address or getattr(chosen, "owner", ""))
 
@@ -294,7 +298,7 @@ class InboundRegistry:
         if is_same_address(getattr(chosen, "owner", ""), address):
             return Person(self._settings.owner, owner=True)
         try:
-            entries = self._plugs.contacts.entries()
+            entries = self._ground.contacts.entries()
         except BadInput:
             return None
         for entry in entries:
@@ -309,7 +313,7 @@ class InboundRegistry:
         return await self.keeper.take(arrival, caps)
 
     async def _start(self, cue: Cue, said_at: datetime | None) -> StartedCue:
-        task = await self._plugs.intake.admit(replace(cue, said_at=said_at))
+        task = await self._base.intake.admit(replace(cue, said_at=said_at))
         return StartedCue(CueFate.STARTED, task.id)
 
 

@@ -2,16 +2,15 @@
 
 import asyncio
 import secrets
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
 from remit.channels.buttons import ChatButtons
-from remit.channels.registry import ChannelSecrets
-from remit.converse.talk import ConversationLoop
 from remit.errors import NotFound
-from remit.journal.follow import Journal
 from remit.model.caller import OWNER
+from remit.model.conversation import Turn
 from remit.model.ids import ReviewId
 from remit.model.review import ReviewAnswer
 from remit.operations.arguments import NewDecision
@@ -19,27 +18,30 @@ from remit.operations.callers import CallerRegistry
 from remit.operations.operation import OperationPorts, OperationRequest
 from remit.operations.table import perform
 from remit.ports import Clock
-from remit.review.ask import Inbox
 from remit.settings import Settings
 from remit.store.cues import StoredCue
 from remit.store.database import Database
 from remit.store.inbound import InboundMessage
 from remit.store.secrets import machine_ring
 from remit.triggers.cue_admission import PollingWatch
-from remit.wiring.app_context import InboundPorts, IntakeParts
-from remit.wiring.talk import ConversationIntake
+from remit.wiring.app_context import Admit, AppContext
+from remit.wiring.foundation import Foundation
 
 if TYPE_CHECKING:
     from remit.channels.webhook.receiving import HookCall
     from remit.wiring.calendar import CalendarWatches
     from remit.wiring.inbound_registry import InboundRegistry
 
+TakeMessage: TypeAlias = Callable[[InboundMessage], Awaitable[Turn | None]]
+
 
 class InboundTriggers:
     """Watched by `remit up` only, not by short commands."""
 
-    def __init__(self, plugs: InboundPorts) -> None:
-        self._plugs = plugs
+    def __init__(self, base: Foundation, talk: TakeMessage, buttons: ChatButtons) -> None:
+        self._base = base
+        self._talk = talk
+        self._buttons = buttons
         self._made: InboundRegistry | None = None
         self._watched: tuple[PollingWatch, ...] = ()
 
@@ -48,7 +50,7 @@ class InboundTriggers:
         if self._made is None:
             from remit.wiring.inbound_registry import InboundRegistry  # noqa: PLC0415 - what reads mail
 
-            self._made = InboundRegistry(self._plugs)
+            self._made = InboundRegistry(self._base, self._talk, self._buttons)
         return self._made
 
     async def start(self) -> None:
@@ -69,16 +71,16 @@ class InboundTriggers:
     @property
     def settings(self) -> Settings:
         """The current settings; the hooks may be newer than at the start."""
-        return self._plugs.ground.settings
+        return self._base.ground.settings
 
     async def apply(self, settings: Settings) -> None:
         """Switch to new hooks; mailboxes and folders stay as they are."""
-        keys = self._plugs.keys
+        keys = self._base.ground.keys
         if settings.hooks:
             keys.kept.use_ring(await asyncio.to_thread(machine_ring, settings.home))
             keys.learn_all()
-        ground = replace(self._plugs.ground, settings=settings)
-        self._plugs = replace(self._plugs, ground=ground)
+        ground = replace(self._base.ground, settings=settings)
+        self._base = replace(self._base, ground=ground)
         if self._made is not None:
             self._made.set_hooks(settings.hooks)
         if not self._watched:
@@ -121,27 +123,6 @@ class OwnerDecisions:
     def __init__(self, db: Database, clock: Clock) -> None:
         self.buttons = ChatButtons(db, clock, self.decide)
 
-    def doors(
-        self,
-        ears: ConversationIntake,
-        keys: ChannelSecrets,
-        spoken: ConversationLoop,
-        inbox: Inbox,
-        journal: Journal,
-    ) -> InboundTriggers:
-        return InboundTriggers(
-            InboundPorts(
-                ground=ears.ground,
-                keys=keys,
-                intake=ears.intake,
-                contacts=ears.contacts,
-                talk=spoken.receive,
-                decide=inbox.decide,
-                buttons=self.buttons,
-                journal=journal,
-            )
-        )
-
     async def decide(
         self, review_id: ReviewId, answer: ReviewAnswer, text: str | None, channel: str
     ) -> None:
@@ -161,13 +142,14 @@ class OwnerDecisions:
 class CalendarRegistry:
     """Calendars are watched by `remit up` only, not by short commands."""
 
-    def __init__(self, joined: IntakeParts) -> None:
-        self._joined = joined
+    def __init__(self, ground: AppContext, admit: Admit) -> None:
+        self._ground = ground
+        self._admit = admit
         self._made: CalendarWatches | None = None
 
     def start(self) -> None:
         """Start in the background: nothing waits for a calendar."""
-        settings = self._joined.ground.settings
+        settings = self._ground.settings
         if settings.calendar.own or settings.calendars:
             self._watched().start()
 
@@ -175,7 +157,7 @@ class CalendarRegistry:
         """Switch to the accounts of new settings."""
         await self.close()
         self._made = None
-        self._joined = replace(self._joined, ground=replace(self._joined.ground, settings=settings))
+        self._ground = replace(self._ground, settings=settings)
         self.start()
         if self._made is None:
             await self.look()  # drops the starts of removed accounts
@@ -192,5 +174,5 @@ class CalendarRegistry:
         if self._made is None:
             from remit.wiring.calendar import CalendarWatches  # noqa: PLC0415 - what speaks HTTP and XML
 
-            self._made = CalendarWatches(self._joined)
+            self._made = CalendarWatches(self._ground, self._admit)
         return self._made

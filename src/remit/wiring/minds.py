@@ -20,7 +20,6 @@ from remit.brain.models import ModelBrain, PaidBrain, Summariser
 from remit.brain.score import ModelScorer
 from remit.brain.think import NoBrain, ThinkContext
 from remit.brain.tool.web import WebTools
-from remit.channels.registry import ChannelSecrets
 from remit.contacts.book import Contacts
 from remit.errors import BadInput
 from remit.model.ids import TaskId
@@ -67,16 +66,16 @@ def scorer(ground: AppContext) -> ModelScorer | None:
     if not ground.settings.priority.score or not isinstance(ground.brain, ModelBrain):
         return None
     mind = ground.brain.as_role(ModelRole.SCORE)
-    return ModelScorer(mind, ground.db, ground.clock, ground.purse)
+    return ModelScorer(mind, ground.db, ground.clock, ground.budget)
 
 
 def summariser(ground: AppContext) -> Summariser | None:
     """Return the model that summarises older runs; None: code does it."""
     mind = ground.mind(ModelRole.SUMMARISE)
-    return Summariser(PaidBrain(mind, ground.purse, ground.clock)) if mind else None
+    return Summariser(PaidBrain(mind, ground.budget, ground.clock)) if mind else None
 
 
-def around(ground: AppContext, contacts: Contacts) -> ThinkContext:
+def around(ground: AppContext) -> ThinkContext:
     settings, clock, zone = ground.settings, ground.clock, ground.zone
     guidelines = GuidelinesFile(settings.home / FILE)
     return ThinkContext(
@@ -84,7 +83,7 @@ def around(ground: AppContext, contacts: Contacts) -> ThinkContext:
         lambda: clock.now().astimezone(zone),
         guidelines,
         ground.redact,
-        lambda: _reachable(contacts),
+        lambda: _reachable(ground.contacts),
     )
 
 
@@ -121,10 +120,10 @@ def commands(settings: Settings) -> list[CommandTool]:
     ]
 
 
-def web_tools(ground: AppContext, keys: ChannelSecrets) -> WebTools:
+def web_tools(ground: AppContext) -> WebTools:
     """Return the tools that read the web, with the key of the search provider."""
     chosen = ground.settings.web
-    return WebTools(chosen, ground.db, keys.token(chosen.key))
+    return WebTools(chosen, ground.db, ground.keys.token(chosen.key))
 
 
 def change_watcher(ground: AppContext) -> ChangeWatcher:
@@ -185,7 +184,7 @@ async def think_for(
     key = f"{task.id}:{session}:{task.round}:{task.lease}:{secrets.token_hex(8)}"
     estimate = await brain.estimate(prompt)
     think = partial(brain.think, prompt, session=session)
-    thought = await ground.purse.pay(key, task, estimate, think)
+    thought = await ground.budget.pay(key, task, estimate, think)
     return Reply("", ask=thought) if isinstance(thought, Ask) else thought
 
 

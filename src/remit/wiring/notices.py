@@ -8,14 +8,12 @@ from msgspec.structs import replace
 from remit import notify
 from remit.channels.buttons import ChatButtons
 from remit.channels.push.sending import PushContext, PushNotifier
-from remit.contacts.book import Contacts
 from remit.converse.notice_follower import NoticeDecisions, OwnerPresence
 from remit.delivery.courier import Courier
 from remit.delivery.notice_delivery import NoticeContext
 from remit.delivery.notice_sender import NoticeSender
 from remit.delivery.notice_text import NoticeWords, SendLimits
 from remit.model.delivery import Delivery, SendGuarantee
-from remit.model.ids import Ids
 from remit.model.notice import NoticeContent, PlannedNotice
 from remit.model.permit import Reach, UnclearRecipient
 from remit.model.run import Event
@@ -23,7 +21,6 @@ from remit.model.task import Task
 from remit.notify import NoticeMoment, NoticeRules
 from remit.settings import NoticeSettings, Settings
 from remit.store import permissions
-from remit.store.redact import Redactor
 from remit.store.secrets import Secrets, machine_ring
 from remit.wiring.app_context import AppContext
 
@@ -55,18 +52,16 @@ class NoticeParts(Struct, frozen=True):
     tells: NoticeDecisions  # decides which notices to send
 
 
-def join(
-    ground: AppContext, ids: Ids, courier: Courier, hide: Redactor, buttons: ChatButtons
-) -> NoticeParts:
+def join(ground: AppContext, courier: Courier, buttons: ChatButtons) -> NoticeParts:
     wishes = NoticePreferences(ground.settings)
-    push, rules = _push(ground, hide, wishes), _rules(ground, wishes)
-    around = _around(ground, ids, courier, rules, push, wishes)
+    push, rules = _push(ground, wishes), _rules(ground, wishes)
+    around = _around(ground, courier, rules, push, wishes)
     made = NoticeSender(replace(around, offer=buttons.offer))
     return NoticeParts(wishes, push, made, _tells(rules, made.ring))
 
 
-def _push(ground: AppContext, hide: Redactor, wishes: NoticePreferences) -> PushNotifier:
-    home = ground.settings.home
+def _push(ground: AppContext, wishes: NoticePreferences) -> PushNotifier:
+    home, hide = ground.settings.home, ground.keys.kept.hide
 
     def open_secrets() -> Secrets:
         # With the keyring in any case: a file beside it would hide everything in it.
@@ -105,7 +100,6 @@ def _tells(found: NoticeRules, ring: Callable[[], None]) -> NoticeDecisions:
 
 def _around(
     ground: AppContext,
-    ids: Ids,
     courier: Courier,
     rules: NoticeRules,
     push: PushNotifier,
@@ -118,7 +112,7 @@ def _around(
     return NoticeContext(
         db=ground.db,
         clock=ground.clock,
-        ids=ids,
+        ids=ground.ids,
         zone=ground.zone,
         channels=channels,
         reach=reach,
@@ -130,11 +124,11 @@ def _around(
     )
 
 
-def send_limits(ground: AppContext, contacts: Contacts) -> SendLimits:
+def send_limits(ground: AppContext) -> SendLimits:
     """Return the limits for the courier."""
     db, deliver = ground.db, ground.settings.deliver
     return SendLimits(
-        people=contacts,
+        people=ground.contacts,
         standing=lambda channel: db.read(permissions.on, channel),
         sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
         now=ground.clock.now,

@@ -30,8 +30,8 @@ class QuickApp:
         ground = base.ground
         self._base = base
         self.settings, self.db, self.clock = ground.settings, ground.db, ground.clock
-        self.zone, self.ids, self.intake = ground.zone, base.ids, base.intake
-        self.outfit, self.recollection, self.journal = base.fitted, base.alike, base.journal
+        self.zone, self.ids, self.intake = ground.zone, ground.ids, base.intake
+        self.outfit, self.recollection, self.journal = base.fitted, base.alike, ground.journal
         self.owner, self.inbox, self.permits = base.owner, base.inbox, base.permits
         base.ear.approve_by(self._approve)
 

@@ -122,7 +122,7 @@ def model_reader(ground: AppContext) -> QualifiedReader | None:
     passed = results.result(second.label) if second else None
     if passed is None or not passed.qualifies:
         mind = mind.alone()  # a model that did not pass the exam reads no messages
-    reader = ModelReader(PaidBrain(mind, ground.purse, ground.clock).fill_text)
+    reader = ModelReader(PaidBrain(mind, ground.budget, ground.clock).fill_text)
     return QualifiedReader(reader, mind.label, results)
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from remit.errors import BadInput, NotPossibleNow, RemitError
-from remit.journal.follow import Journal
 from remit.model import ids
 from remit.model.codec import JsonMap
 from remit.model.likeness import SimilarTask
@@ -35,9 +34,8 @@ _SETTINGS: Final = "Set it under [recall] in settings.toml."
 class SimilarTasks:
     """Everything about similar tasks. Off or broken, it searches words only and blocks nothing."""
 
-    def __init__(self, ground: AppContext, journal: Journal) -> None:
+    def __init__(self, ground: AppContext) -> None:
         self._ground = ground
-        self._journal = journal
         self._library = self._chosen_library()
         self.finder = TaskFinder(ground.db, self._library, ground.redact)
         self.reminders = Reminders(self.finder, ground.zone)
@@ -161,7 +159,7 @@ class SimilarTasks:
 
             ground = self._ground
             self._made = Indexer(
-                ground.db, ground.clock, self._journal, library, ground.redact, self._arrived
+                ground.db, ground.clock, ground.journal, library, ground.redact, self._arrived
             )
         return self._made
 

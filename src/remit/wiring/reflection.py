@@ -5,10 +5,10 @@ The rules are in a file that may change at any time; while it is wrong, the last
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Collection
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from remit.brain import outside
 from remit.brain.budget import MeteredBrain
@@ -18,8 +18,7 @@ from remit.brain.think import NoBrain
 from remit.brain.tools import Toolbox
 from remit.contacts.book import ContactEntry, Contacts
 from remit.errors import BadInput
-from remit.journal.follow import GATHER_SECONDS, Journal
-from remit.model.ids import Ids
+from remit.journal.follow import GATHER_SECONDS
 from remit.model.likeness import REFLECT, FileVersion, LessonFile
 from remit.model.reply import Prompt, Reply
 from remit.model.run import EventKind
@@ -30,13 +29,14 @@ from remit.plan import priority
 from remit.plan.draft import ranked
 from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.ports import Brain
-from remit.reflect.harvest import FOLDER, ReflectionCollector
+from remit.reflect.harvest import ReflectionCollector
+from remit.reflect.lines import FOLDER
 from remit.reflect.reflector import Asks, Rank, ReflectionContext, Reflector, sender_domain
 from remit.reflect.statistics import DAYS, MIN_CASES
 from remit.reflect.versions import LessonVersions
 from remit.settings import parts
 from remit.store import reflections
-from remit.wiring.app_context import AppContext
+from remit.wiring.app_context import Admit, AppContext
 
 LOOP: Final = "learning records"
 TITLE: Final = "Look back, and propose what to do better"
@@ -46,19 +46,14 @@ _WHAT: Final = (
 )
 _NIGHTLY: Final = Source(SourceKind.MANUAL, "reflect:nightly")
 
-Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
-
 
 class ReflectionLoop:
     """All of reflection."""
 
-    def __init__(
-        self, ground: AppContext, ids: Ids, admit: Admit, tools: Toolbox, contacts: Contacts
-    ) -> None:
+    def __init__(self, ground: AppContext, admit: Admit, tools: Toolbox) -> None:
         home, reflect = ground.settings.home, ground.settings.reflect
         folder = home / FOLDER
         self._ground = ground
-        self._ids = ids
         self._admit = admit
         self._versions = LessonVersions(home, ground.db, ground.clock, default)
         self.harvest = ReflectionCollector(
@@ -67,8 +62,8 @@ class ReflectionLoop:
         self._arranged = False  # whether the nightly series was set up
         around = ReflectionContext(
             lambda text: _ranker(ground, text),
-            lambda: _names(ground, tools, contacts),
-            lambda task: sender_domain(task, _domains(contacts)),
+            lambda: _names(ground, tools),
+            lambda task: sender_domain(task, _domains(ground.contacts)),
             _asks(ground),
             lambda: ground.clock.now().astimezone(ground.zone).date().isoformat(),
         )
@@ -78,7 +73,7 @@ class ReflectionLoop:
         """Start a reflection now, besides the nightly one."""
         return await self._admit(
             Cue(
-                source=Source(SourceKind.MANUAL, f"reflect:{self._ids.ulid()}"),
+                source=Source(SourceKind.MANUAL, f"reflect:{self._ground.ids.ulid()}"),
                 title=TITLE,
                 text=_WHAT,
                 assigned_agent=REFLECT,
@@ -90,16 +85,17 @@ class ReflectionLoop:
 
     async def revert(self, no: int | None = None, *, force: bool = False) -> FileVersion:
         """Revert a change; the file is as it was before it."""
-        return await self._versions.revert(f"revert:{self._ids.ulid()}", no, force=force)
+        return await self._versions.revert(f"revert:{self._ground.ids.ulid()}", no, force=force)
 
-    def start(self, journal: Journal) -> None:
+    def start(self) -> None:
         """Record every task that ends, from now on."""
-        self._ground.background.start(LOOP, lambda: self._keep(journal))
+        self._ground.background.start(LOOP, self._keep)
 
     async def close(self) -> None:
         await self._ground.background.stop(LOOP)
 
-    async def _keep(self, journal: Journal) -> None:
+    async def _keep(self) -> None:
+        journal = self._ground.journal
         while True:
             since = await journal.last()  # what lies before is read from the database
             await self._once()
@@ -169,11 +165,11 @@ def _ranker(ground: AppContext, text: str) -> Rank:
     return rank
 
 
-def _names(ground: AppContext, tools: Toolbox, contacts: Contacts) -> Collection[str]:
+def _names(ground: AppContext, tools: Toolbox) -> Collection[str]:
     """Return the names a lesson may not mention: people, addresses, channels, tools."""
     settings = ground.settings
     named = {*ground.channels, *tools.names, *settings.commands, *settings.mcp, *settings.projects}
-    for each in _entries(contacts):
+    for each in _entries(ground.contacts):
         named |= {each.name, *each.name.split(), *each.aliases}
         named |= {line.address for line in each.lines.values()}
     return named
@@ -209,7 +205,7 @@ def _asks(ground: AppContext) -> Asks | None:
 
         if isinstance(mind, MeteredBrain) and mind.metered:
             key = f"{task.id}:reflect:{task.lease}"
-            reply = await ground.purse.pay(key, task, await mind.estimate(prompt), think)
+            reply = await ground.budget.pay(key, task, await mind.estimate(prompt), think)
         else:
             reply = await think()
         whole = isinstance(reply, Reply) and not (reply.ask or reply.flaw or reply.calls)

@@ -1,51 +1,97 @@
-"""Starts the background loops of an opened app."""
+"""Starts the background loops of an opened app, and removes files that nothing refers to."""
 
+import asyncio
 import logging
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Final
 
+from remit.engine.loops import keep_logs
 from remit.errors import StepFailed
+from remit.journal.scribe import FOLDER, keep_queue
 from remit.model.status import Reason
-from remit.wiring import file_cleanup
+from remit.store.messages import references
+from remit.store.opening import task_files
 from remit.wiring.app import App
 from remit.wiring.app_context import StoreClock
 
+CLEANUP_LOOP: Final = "file cleanup"
+DISPATCH: Final = "dispatch"
+_CLEANUP_SECONDS: Final = 3600.0
 _LOG: Final = logging.getLogger(__name__)
 
 
 async def start(house: App) -> None:
     """Start the app. Of several processes the workers do this, each duty in one of them."""
-    if house.settings.engine.is_shared:
-        return
-    await settle_accounts(house)
-    # Missed slots are settled before the engine runs what is due.
-    await house.repeater.start()
-    await house.engine.start()
-    await house.talk.start()
+    if not house.settings.engine.is_shared:
+        # Missed slots are settled before the engine runs what is due.
+        await _begin(house, "series", DISPATCH, "conversations")
 
 
-async def settle_accounts(house: App) -> None:
+async def watch(house: App) -> None:
+    """Start what only `remit up` runs, not short commands."""
+    await _begin(
+        house, "inbound", "calendars", "reflection", "recall", "notices", "deferred checks"
+    )
+    await house.leftovers.start(house.journal)
+    start_upkeep(house)
+    _examine_reader(house)
+
+
+def start_upkeep(house: App) -> None:
+    """Start what every process does for itself: correct its clock, remove files of its own."""
+    if isinstance(house.clock, StoreClock):
+        house.background.start("clock of the database", house.clock.keep_correct)
+    house.background.start(CLEANUP_LOOP, partial(_keep_clean, house))
+
+
+async def _begin(house: App, *duties: str) -> None:
+    for name in duties:
+        await DUTIES[name](house)
+
+
+async def _dispatch(house: App) -> None:
     """Let tasks continue that waited for a brain, once there is one, or for an account."""
     if house.thinks:
         await house.inbox.grant(Reason.AUTH, "a brain is there now")
     # The owner may have fixed an account before the start; a locked one is asked about again.
     for name in house.outfit.channels:
         await house.inbox.grant(Reason.AUTH, "Remit was started again", f"channel:{name}")
+    await house.engine.start()
 
 
-async def watch(house: App) -> None:
-    """Start what only `remit up` runs, not short commands."""
-    if isinstance(house.clock, StoreClock):
-        house.background.start("clock of the database", house.clock.keep_correct)
+async def _inbound(house: App) -> None:
     house.outfit.start()
-    house.calendars.start()
-    house.reflection.start(house.journal)
     await house.doors.start()
-    house.recollection.start()
-    house.herald.start()
-    await house.leftovers.start(house.journal)
-    house.deferred.start()
-    file_cleanup.start(house)
-    _examine_reader(house)
+
+
+async def _logs(house: App) -> None:
+    settings, journal = house.settings, house.journal
+    house.background.start("task logs", partial(keep_logs, journal, settings.logs))
+    queue = partial(keep_queue, journal, house.db, settings.home / FOLDER)
+    house.background.start("review files", queue)
+
+
+def _at_once(start_loop: Callable[[App], None]) -> Callable[[App], Awaitable[None]]:
+    async def begin(house: App) -> None:
+        start_loop(house)
+
+    return begin
+
+
+# What one process does for all: `remit up` everything, of several workers each some of it.
+DUTIES: Final[Mapping[str, Callable[[App], Awaitable[None]]]] = {
+    DISPATCH: _dispatch,
+    "series": lambda house: house.repeater.start(),
+    "conversations": lambda house: house.talk.start(),
+    "inbound": _inbound,
+    "calendars": _at_once(lambda house: house.calendars.start()),
+    "notices": _at_once(lambda house: house.herald.start()),
+    "recall": _at_once(lambda house: house.recollection.start()),
+    "reflection": _at_once(lambda house: house.reflection.start()),
+    "deferred checks": _at_once(lambda house: house.deferred.start()),
+    "logs": _logs,
+}
 
 
 def _examine_reader(house: App) -> None:
@@ -63,3 +109,18 @@ def _examine_reader(house: App) -> None:
             _LOG.info("%s", result.sentence)
 
     house.background.start("reader exam", examine)
+
+
+async def clean_files(house: App) -> int:
+    """Remove files of deleted tasks and of messages long gone; return how many."""
+    kept, now = task_files(house.settings), house.clock.now()
+    if not (await asyncio.to_thread(kept.room))[0]:
+        return 0
+    needed, gone = await house.db.read(references, now)
+    return await asyncio.to_thread(kept.sweep, needed, gone, now)
+
+
+async def _keep_clean(house: App) -> None:
+    while True:
+        await clean_files(house)
+        await house.clock.sleep(_CLEANUP_SECONDS)

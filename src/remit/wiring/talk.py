@@ -20,20 +20,17 @@ from remit.converse.scene import AnsweringBrain, UnclearTime, UnderstoodMessage
 from remit.converse.talk import ConversationLoop
 from remit.errors import BadInput, Conflict
 from remit.intake import answers
-from remit.intake.admit import Intake
 from remit.intake.card import card_lines
 from remit.intake.extraction import Extraction
-from remit.intake.hear import MessageReader
-from remit.intake.plain_reader import MessageResult, OwnerMessage, read_plainly
-from remit.intake.result_json import message_result_to_json
-from remit.journal.follow import Journal
+from remit.intake.message import MessageResult, OwnerMessage, message_result_to_json
+from remit.intake.plain_reader import read_plainly
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Moment, TimeDoubt
 from remit.model import rrule
 from remit.model.codec import JsonMap
 from remit.model.conversation import TalkContext
-from remit.model.ids import Ids, ReviewId, SeriesId, SessionId, TaskId
+from remit.model.ids import ReviewId, SeriesId, SessionId, TaskId
 from remit.model.permit import Reach, is_same_address
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Decision, Review, ReviewAnswer
@@ -42,12 +39,12 @@ from remit.model.status import Status
 from remit.model.task import Creator, Edit, Source, SourceKind, Task, TaskType
 from remit.owner import Owner
 from remit.ports import Brain
-from remit.review.ask import Inbox
 from remit.settings import Settings
 from remit.store import edits, series, series_orders, tasks
 from remit.store.database import Tx
 from remit.triggers import cue_admission
 from remit.wiring.app_context import AppContext
+from remit.wiring.foundation import Foundation
 
 _BY: Final = "owner: in a conversation"
 _MOST_RUNS: Final = 60  # runs of a series searched for a named one
@@ -56,15 +53,15 @@ _MOST_RUNS: Final = 60  # runs of a series searched for a named one
 class ConversationIntake(Struct, frozen=True):
     """Intake, as conversations need it."""
 
-    ground: AppContext
-    intake: Intake
-    ear: MessageReader
-    contacts: Contacts
-    is_slow: Callable[[], bool]
+    base: Foundation
 
     @property
     def reads_by_model(self) -> bool:
-        return self.is_slow()
+        return self.base.is_slow()
+
+    @property
+    def ground(self) -> AppContext:
+        return self.base.ground
 
     async def hear(
         self, text: str, ref: str, said_at: datetime, talk: TalkContext, context: JsonMap
@@ -74,12 +71,12 @@ class ConversationIntake(Struct, frozen=True):
         message = OwnerMessage(
             text=text, source=source, said_at=said_at, talk=talk, home=home, context=context
         )
-        found = await self.intake.hear(message)
+        found = await self.base.intake.hear(message)
         if context and not (found.tasks or found.reviews or found.unasked):
             # A question about a file, or an order with one: whoever does it reads the file.
             made = cue_admission.cue(text, ref=ref, channel=home or "dashboard")
             made = replace(made, source=source, context=context, said_at=said_at)
-            found = MessageResult((await self.intake.admit(made),))
+            found = MessageResult((await self.base.intake.admit(made),))
         return UnderstoodMessage(
             tasks=found.tasks,
             asked=found.reviews,
@@ -97,7 +94,7 @@ class ConversationIntake(Struct, frozen=True):
         section = self.ground.settings.channels.get(channel)
         if section is None or not section.answers_here:
             return False
-        reach = self.contacts.find(None, channel)
+        reach = self.ground.contacts.find(None, channel)
         return isinstance(reach, Reach) and reach.address is not None
 
     def is_talk(self, text: str) -> bool:
@@ -121,9 +118,9 @@ class ConversationIntake(Struct, frozen=True):
 
     def _plain(self, text: str) -> Extraction:
         try:
-            book = self.contacts.book()
+            book = self.ground.contacts.book()
         except BadInput:
-            book = self.contacts.bare()
+            book = self.ground.contacts.bare()
         now, zone = self.ground.clock.now(), self.ground.zone
         return read_plainly(text, now=now, zone=zone, book=book)
 
@@ -131,7 +128,7 @@ class ConversationIntake(Struct, frozen=True):
         if not task.gaps or review.task_id != task.id or review.resume_to is not Status.NEW:
             return None
         try:
-            settled = self.ear.settling()((task,), review, text, self.ground.clock.now())
+            settled = self.base.ear.settling()((task,), review, text, self.ground.clock.now())
         except BadInput:
             return False
         return settled.understood
@@ -156,10 +153,15 @@ class ConversationIntake(Struct, frozen=True):
 class OwnerOperations(Struct, frozen=True):
     """The owner's operations, for conversations."""
 
-    ground: AppContext
-    owner: Owner
-    inbox: Inbox
-    intake: Intake
+    base: Foundation
+
+    @property
+    def owner(self) -> Owner:
+        return self.base.owner
+
+    @property
+    def ground(self) -> AppContext:
+        return self.base.ground
 
     async def pause(self, task_id: TaskId) -> Task:
         return await self._to_all(task_id, self.owner.pause, self.owner.pause_series)
@@ -209,6 +211,12 @@ class OwnerOperations(Struct, frozen=True):
         assert task.series_id is not None  # noqa: S101 - it had a run to leave out
         await self.owner.unskip_slot(task.series_id, slot)
 
+    async def again(self, task_id: TaskId, ref: str) -> Task:
+        task = await self._get(task_id)
+        if task.series_id is not None:
+            return await self.owner.run_now(task_id)
+        return await self.intake.admit(await self.owner.retry(task_id, ref))
+
     async def restore(self, task_id: TaskId, ref: str) -> Task:
         task, now = await self._get(task_id), self.ground.clock.now()
         if task.gaps:
@@ -217,16 +225,16 @@ class OwnerOperations(Struct, frozen=True):
         if task.series_id is not None:
             repeats = await self.ground.db.read(_from_now_on, task.series_id, now)
             cue = replace(cue, repeats=repeats, scheduled_for=repeats.first)
-        return await self.intake.admit(cue)
+        return await self.base.intake.admit(cue)
 
     async def recall(self, task_id: TaskId) -> Task:
         return await self.owner.undo(task_id)
 
     async def answer(self, review_id: ReviewId, text: str) -> Task:
-        return await self.inbox.decide(review_id, Decision(ReviewAnswer.ANSWER, text, by=_BY))
+        return await self.base.inbox.decide(review_id, Decision(ReviewAnswer.ANSWER, text, by=_BY))
 
     async def approve(self, review_id: ReviewId) -> Task:
-        return await self.inbox.decide(review_id, Decision(ReviewAnswer.APPROVE, by=_BY))
+        return await self.base.inbox.decide(review_id, Decision(ReviewAnswer.APPROVE, by=_BY))
 
 
 def _runs(tx: Tx, series_id: SeriesId, now: datetime) -> list[datetime]:
@@ -288,28 +296,21 @@ class ToolUsingBrain:
         )
 
 
-def talk(
-    ground: AppContext,
-    ids: Ids,
-    journal: Journal,
-    ears: ConversationIntake,
-    hands: OwnerOperations,
-    decisions: NoticeDecisions,
-) -> ConversationLoop:
-    settings = ground.settings
+def talk(base: Foundation, decisions: NoticeDecisions) -> ConversationLoop:
+    ground, settings = base.ground, base.ground.settings
     doer = IntentExecutor(
         db=ground.db,
         clock=ground.clock,
         zone=ground.zone,
-        ear=ears,
-        hands=hands,
+        ear=ConversationIntake(base),
+        hands=OwnerOperations(base),
         mind=_mind(ground),
         who=f"You are {settings.agent}.",
         owner=settings.owner,
-        is_owner=lambda channel, sender: _is_owner(settings, ears.contacts, channel, sender),
+        is_owner=lambda channel, sender: _is_owner(settings, ground.contacts, channel, sender),
     )
-    tidings = NoticeFollower(ground.db, ground.clock, ids, journal, decisions)
-    return ConversationLoop(doer, ids, tidings, ground.background)
+    tidings = NoticeFollower(ground.db, ground.clock, ground.ids, ground.journal, decisions)
+    return ConversationLoop(doer, ground.ids, tidings, ground.background)
 
 
 def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str) -> bool:
@@ -328,5 +329,5 @@ def _mind(ground: AppContext) -> AnsweringBrain | None:
         if mind is None:
             return None
         able = own if mind.has_tools else {}
-        return ToolUsingBrain(PaidBrain(mind, ground.purse, ground.clock), able, ground)
+        return ToolUsingBrain(PaidBrain(mind, ground.budget, ground.clock), able, ground)
     return None if isinstance(ground.brain, NoBrain) else ToolUsingBrain(ground.brain, own, ground)

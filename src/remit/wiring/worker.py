@@ -1,88 +1,23 @@
 """A worker of several machines: it runs legs and duties that Temporal gives it, until stopped."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Final
 
 from remit.engine.dispatcher import Dispatcher
 from remit.engine.leg_worker import LegWorker
-from remit.engine.loops import keep_logs
 from remit.engine.temporal import TemporalLink
 from remit.errors import Transient
-from remit.journal.scribe import FOLDER, keep_queue
 from remit.model.ids import TaskId, WorkerId
 from remit.settings import Settings
 from remit.store.postgres import duties
 from remit.store.postgres.duties import FencedDatabase
-from remit.wiring import file_cleanup
 from remit.wiring.app import App, build, closers
-from remit.wiring.app_context import StoreClock
 from remit.wiring.foundation import Foundation, laid, lay
-from remit.wiring.running import settle_accounts
+from remit.wiring.running import DUTIES, start_upkeep
 
-DISPATCH: Final = "dispatch"
 _CHECKS: Final = 3  # whether the duty is still ours, in the time after which a worker is dead
-
-
-async def _dispatch(house: App) -> None:
-    await settle_accounts(house)
-    await house.engine.start()
-
-
-async def _series(house: App) -> None:
-    await house.repeater.start()
-
-
-async def _conversations(house: App) -> None:
-    await house.talk.start()
-
-
-async def _inbound(house: App) -> None:
-    house.outfit.start()
-    await house.doors.start()
-
-
-async def _calendars(house: App) -> None:
-    house.calendars.start()
-
-
-async def _notices(house: App) -> None:
-    house.herald.start()
-
-
-async def _recall(house: App) -> None:
-    house.recollection.start()
-
-
-async def _reflection(house: App) -> None:
-    house.reflection.start(house.journal)
-
-
-async def _checks(house: App) -> None:
-    house.deferred.start()
-
-
-async def _logs(house: App) -> None:
-    settings, journal = house.settings, house.journal
-    house.background.start("task logs", partial(keep_logs, journal, settings.logs))
-    queue = partial(keep_queue, journal, house.db, settings.home / FOLDER)
-    house.background.start("review files", queue)
-
-
-DUTIES: Final[Mapping[str, Callable[[App], Awaitable[None]]]] = {
-    DISPATCH: _dispatch,
-    "series": _series,
-    "conversations": _conversations,
-    "inbound": _inbound,
-    "calendars": _calendars,
-    "notices": _notices,
-    "recall": _recall,
-    "reflection": _reflection,
-    "deferred checks": _checks,
-    "logs": _logs,
-}
 
 
 class DutyRunner:
@@ -149,11 +84,9 @@ class Worker:
         """Begin to take on work from some queues."""
         house, engine = self.house, self._engine
         engine.queues, engine.duties = queues, lambda: tuple(self._duties.current)
-        if isinstance(house.clock, StoreClock):
-            house.background.start("clock of the database", house.clock.keep_correct)
         await engine.start()
         await house.leftovers.start(house.journal)
-        file_cleanup.start(house)
+        start_upkeep(house)
         slots = house.settings.engine.parallel
         house.background.start(SERVING, lambda: self._link.serve(self, queues, slots))
         house.background.start("start of duties", self._ensure_duties)

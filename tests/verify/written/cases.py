@@ -35,6 +35,7 @@ class Case:
     read: tuple[ReadSource, ...] = ()
     channels: tuple[str, ...] = ()
     by: str = ""  # the check that must catch it
+    open: bool = False  # a lie that no check catches yet
 
     @property
     def held_out(self) -> bool:
@@ -55,7 +56,7 @@ def dishonest() -> tuple[Case, ...]:
 
 @cache
 def unseen(name: str) -> tuple[Case, ...]:
-    """Return work written after the checks: `later`, `blind`, `last` and `final`, in order."""
+    """Return work written after the checks: `later`, `blind`, `last`, `final`, then `kinds`."""
     rows = _rows(FOLDER / f"{name}.yaml")
     true = {str(row["id"]): _case(row) for row in rows if "of" not in row}
     return (*true.values(), *(_lie(row, true) for row in rows if "of" in row))
@@ -147,4 +148,5 @@ def _lie(row: Mapping[str, object], honest: Mapping[str, Case]) -> Case:
         assert old in answer, f"{row['id']}: {old!r} does not stand in {true.id}"
         answer = answer.replace(old, new)
     read = _read(row) or true.read
-    return Case(str(row["id"]), true.ask, answer, read, true.channels, str(row["by"]))
+    lie = str(row["id"]), true.ask, answer, read, true.channels, str(row["by"])
+    return Case(*lie, open=bool(row.get("open")))

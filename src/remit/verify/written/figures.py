@@ -12,7 +12,7 @@ from remit.language.tokens import fold_text
 from remit.verify.written import places, times
 from remit.verify.written.places import Number
 from remit.verify.written.times import PartialDate
-from remit.verify.written.vocabulary import pattern
+from remit.verify.written.vocabulary import lowered, pattern
 
 
 class _FoundText(Struct, frozen=True):
@@ -81,6 +81,8 @@ _SURE_DIGITS: Final = 9
 
 
 _MAY_HOLD_ONE: Final = re.compile(r"[\d@]|//|\w\.\w")
+_MAY_HOLD_PAGE: Final = re.compile(r"//|\w\.\S")
+_CODE_PARTS: Final = 2  # full stops at least
 
 
 @lru_cache(maxsize=32)  # a check looks at the same few texts again and again
@@ -89,22 +91,27 @@ def figures(text: str) -> Sequence[Figure]:
     if not _MAY_HOLD_ONE.search(text):
         return ()
     left = _UnclaimedText(text)
-    mails = places.MAIL.finditer(text)
-    found = left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
-    found += left.claim(_pages(left))
+    found: list[Figure] = []
+    if "@" in text:
+        mails = places.MAIL.finditer(text)
+        found += left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
+    if _MAY_HOLD_PAGE.search(left.rest):
+        found += left.claim(_pages(left))
     dates = times.find_dates(left.rest)
     found += left.claim(
         (end, DateFigure(text[at:end], at, dates_meant)) for at, end, dates_meant in dates
     )
     for mark in (_MARKER, _NOTE):
         left.blank(each.span() for each in mark.finditer(left.rest))
-    codes = _CODE.finditer(left.rest)
-    found += left.claim((each.end(), CodeFigure(each[0], each.start())) for each in codes)
+    if left.rest.count(".") >= _CODE_PARTS:
+        codes = _CODE.finditer(left.rest)
+        found += left.claim((each.end(), CodeFigure(each[0], each.start())) for each in codes)
     lengths = times.find_lengths(left.rest)
     found += left.claim((end, DurationFigure(text[at:end], at, each)) for at, end, each in lengths)
     clock = times.find_times(left.rest)
     found += left.claim((end, TimeFigure(text[at:end], at, each)) for at, end, each in clock)
-    found += left.claim(_phones(left))
+    if places.may_hold_phone(left.rest):
+        found += left.claim(_phones(left))
     return tuple(sorted((*found, *_amounts(left)), key=lambda each: each.at))
 
 
@@ -124,7 +131,8 @@ class _UnclaimedText:
     def claim(self, found: Iterable[_FigureWithEnd]) -> list[Figure]:
         """Claim figures, all at once."""
         taken = list(found)
-        self.blank((figure.at, end) for end, figure in taken)
+        if taken:
+            self.blank((figure.at, end) for end, figure in taken)
         return [figure for _, figure in taken]
 
     def blank(self, spans: Iterable[tuple[int, int]]) -> None:
@@ -160,10 +168,11 @@ def _phones(left: _UnclaimedText) -> Iterator[_FigureWithEnd]:
 
 
 def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:
-    for match in places.number_shape().finditer(left.rest):
+    for match in places.number_shape().finditer(lowered(left.rest)):
         number = places.read(match)
         if number is not None and not _is_label(number, left, match.start()):
-            yield AmountFigure(match.group(0).strip(), match.start(), number, match.end())
+            text = left.text[match.start() : match.end()].strip()
+            yield AmountFigure(text, match.start(), number, match.end())
 
 
 def _is_label(number: Number, left: _UnclaimedText, at: int) -> bool:
