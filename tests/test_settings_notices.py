@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.formats import toml_edit
-from remit.model.notice import KINDS, WAYS
-from remit.settings import DEFAULT_FILE, NoticeSettings, edit, load
+from remit.model.conversation import KINDS, WAYS
+from remit.settings import DEFAULT_FILE, NoticeSettings, load, sections
 
 PHONE = '[channels.phone]\nkind = "bridge"\nurl = "http://127.0.0.1:9"\n'
 
@@ -70,8 +70,8 @@ def test_a_changed_value_stands_where_its_default_stood_and_the_rest_stays(tmp_p
         DEFAULT_FILE + '\n[channels.phone]\nkind = "bridge"\nurl = "http://127.0.0.1:9"\n'
     )
     path.chmod(0o600)
-    edit.set_values(path, {"notices": {"missed": ("phone",), "digest_at": "07:15", "done": ()}})
-    edit.set_values(path, {"notices": {"missed": ("phone", "push")}})
+    sections.set_values(path, {"notices": {"missed": ("phone",), "digest_at": "07:15", "done": ()}})
+    sections.set_values(path, {"notices": {"missed": ("phone", "push")}})
     text = path.read_text()
 
     assert '\nmissed = ["phone", "push"]   # a run was missed, or left out by a rule\n' in text
@@ -83,7 +83,7 @@ def test_a_changed_value_stands_where_its_default_stood_and_the_rest_stays(tmp_p
 
 def test_a_file_without_the_table_or_no_file_at_all_gets_one(tmp_path: Path) -> None:
     path = tmp_path / "settings.toml"
-    edit.set_values(path, {"notices": {"done": ("push",)}}, 'owner = "Hanan"\n')
+    sections.set_values(path, {"notices": {"done": ("push",)}}, 'owner = "Hanan"\n')
 
     assert path.read_text() == 'owner = "Hanan"\n\n[notices]\ndone = ["push"]\n'
 
@@ -100,7 +100,7 @@ def test_a_file_that_would_be_wrong_is_left_as_it_is(tmp_path: Path, text: str) 
     path = tmp_path / "settings.toml"
     path.write_text(text)
     with pytest.raises(BadInput):
-        edit.set_values(path, {"notices": {"done": ("conversation",)}})
+        sections.set_values(path, {"notices": {"done": ("conversation",)}})
 
     assert path.read_text() == text
     assert [each.name for each in tmp_path.iterdir()] == ["settings.toml"]

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from remit.brain.command import MAX_OUTPUT_BYTES, MAX_REPLY_CHARACTERS, OUTPUT, CommandTool, turn
 from remit.brain.tools import Toolbox
 from remit.errors import BadInput, Permanent
+from remit.model.contract import Plan
 from remit.model.delivery import Delivery
-from remit.model.plan import Plan
 from remit.model.reply import Exchange, Policy, Reply, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
 from remit.settings import CommandSettings, Settings, load

@@ -15,10 +15,9 @@ from remit.brain import outside, prompt
 from remit.brain.prompt import PromptContext
 from remit.brain.think import ThinkContext, Thinker
 from remit.channels.dashboard import DashboardChannel
-from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Timing
+from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Plan, Timing, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import Plan, WorkItem
 from remit.model.reply import Deliverable, Memory, Prompt, Reply, Snippet
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
 from remit.model.veto import Condition, ConditionKind

@@ -5,11 +5,10 @@ from hypothesis import strategies as st
 
 from remit.brain import tools
 from remit.brain.tool import kit
-from remit.brain.tool.own import OwnTool, takes
-from remit.brain.tools import MAX_RESULT_CHARACTERS, Toolbox
+from remit.brain.tools import MAX_RESULT_CHARACTERS, OwnTool, Toolbox, takes
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
-from remit.model.plan import WorkItem
+from remit.model.contract import WorkItem
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from tests.brain.tooling import task

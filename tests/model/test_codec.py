@@ -21,9 +21,8 @@ from remit.model.codec import (
     text_of,
     to_json,
 )
-from remit.model.contract import Verdict
+from remit.model.contract import Verdict, WorkItem
 from remit.model.delivery import Delivery, SendRetry
-from remit.model.plan import WorkItem
 from remit.model.task import Task
 from tests.model.values import FREE, JSON, MOMENTS, hints_of, records, simplest, values
 from tests.tables import for_each

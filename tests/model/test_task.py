@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.errors import IllegalMove
+from remit.model.contract import Plan, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.plan import Plan, WorkItem
 from remit.model.status import ACTIVE, ALLOWED, BY_PAIR, PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from tests.model.lifecycle_checks import task_in

@@ -11,7 +11,7 @@ from remit.channels.mail import letter_html
 from remit.channels.markdown import plain as inert
 from remit.channels.whatsapp import message_text
 from remit.delivery.notice_text import MOST_LINE, MOST_TITLE, NoticeWords
-from remit.model.notice import KINDS, Notice, NoticeContent, NoticeKind
+from remit.model.conversation import KINDS, Notice, NoticeContent, NoticeKind
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 WORDS = NoticeWords(

@@ -10,8 +10,7 @@ import pytest
 from acp.schema import ToolCallUpdate
 from msgspec.structs import replace
 
-from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
 from remit.ports import Permit
 from remit.specialist import changes
 from remit.specialist.acp import AcpSpecialist, called

@@ -8,8 +8,8 @@ from remit.cli.out import StyledText
 from remit.journal import event_words
 from remit.model import deferred
 from remit.model.codec import JsonMap, moment
+from remit.model.reply import AttemptOutcome
 from remit.model.run import Event, EventKind
-from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
 from remit.store import rows
 from remit.store.on_behalf import event_text_on_behalf

@@ -10,7 +10,7 @@ from remit.cli.out import AsJson, Ids, flag
 from remit.errors import BadInput
 from remit.journal import tries
 from remit.model.codec import JsonMap
-from remit.model.specialist import PROJECT
+from remit.model.reply import PROJECT
 from remit.model.task import Task
 from remit.store import tasks
 from remit.store.database import Tx

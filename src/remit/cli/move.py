@@ -7,7 +7,7 @@ from remit.cli import out, words
 from remit.cli.out import AsJson, flag
 from remit.errors import BadInput
 from remit.files.kept_files import KeptFiles
-from remit.settings import edit
+from remit.settings import sections
 from remit.settings.checks import check_store_url
 from remit.store import home
 from remit.store.postgres import refuse_without_driver
@@ -34,7 +34,7 @@ def move(
 
     with home.lock(settings.home), out.measured("Copying") as tell:
         moved = store_move.move(settings.database_file, to, tell, KeptFiles(settings.files))
-        edit.set_values(settings.home / "settings.toml", {"store": {"url": to}})
+        sections.set_values(settings.home / "settings.toml", {"store": {"url": to}})
     sentence = (
         f"Moved and checked: {words.count(moved.tasks, 'task')}, "
         f"{words.count(moved.events, 'event')}. settings.toml names the database; "

@@ -8,7 +8,7 @@ from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput
 from remit.model.codec import JsonMap
-from remit.model.notice import Notice, NoticeState
+from remit.model.conversation import Notice, NoticeState
 from remit.operations.notice_json import notice as shape
 from remit.operations.settings_arguments import TriedWay
 from remit.store import notices

@@ -9,11 +9,11 @@ from remit.cli.database import database_of
 from remit.cli.out import AsJson, Id, StyledText
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.ids import TaskId
-from remit.model.limits import limit_sentences
 from remit.model.review import Review
 from remit.model.run import Event
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.model.view import limit_sentences
 from remit.store import events, reviews, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance

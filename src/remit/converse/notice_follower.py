@@ -13,16 +13,19 @@ from msgspec import Struct
 
 from remit.converse import presence
 from remit.errors import StoreTrouble
-from remit.model.conversation import Action, Conversation, Role, TaskRef
-from remit.model.ids import ConversationId, Ids
-from remit.model.notice import (
+from remit.model.conversation import (
     CONVERSATION,
+    Action,
+    Conversation,
     Notice,
     NoticeContent,
     NoticeKind,
     NoticeState,
     PlannedNotice,
+    Role,
+    TaskRef,
 )
+from remit.model.ids import ConversationId, Ids
 from remit.model.run import Event
 from remit.model.task import Task
 from remit.ports import Clock

@@ -30,9 +30,9 @@ from remit.language.time.resolve import Moment, Recurrence, TimeDoubt
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model import rrule
 from remit.model.codec import check_moment
+from remit.model.contract import ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
-from remit.model.plan import ClauseOutcome, WorkItem
 from remit.model.series import Repeats
 from remit.model.task import TaskType
 from remit.model.veto import Condition, ConditionKind, VetoCue, VetoKind

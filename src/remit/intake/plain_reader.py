@@ -24,9 +24,9 @@ from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, order_words
 from remit.language.tokens import TokenKind
 from remit.model.codec import Json, JsonMap, from_json, to_json
+from remit.model.contract import Clause, ClauseOutcome
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.ids import TaskId
-from remit.model.plan import Clause, ClauseOutcome
 from remit.model.series import Repeats
 from remit.model.task import Priority, Source, Taint, Task
 from remit.model.veto import Condition, VetoCue, VetoKind

@@ -8,9 +8,9 @@ from remit.intake.plain_reader import MessageResult
 from remit.intake.recipients import Question, QuestionTopic
 from remit.language.sentences import message_language
 from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.contract import Clause
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import Clause
 from remit.model.review import Review
 from remit.model.status import Reason
 from remit.model.task import Task

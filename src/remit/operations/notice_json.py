@@ -1,7 +1,7 @@
 """A notice as JSON for programs and the terminal."""
 
 from remit.model.codec import JsonMap, stamp
-from remit.model.notice import Notice
+from remit.model.conversation import Notice
 
 
 def notice(each: Notice) -> JsonMap:

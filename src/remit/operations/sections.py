@@ -15,7 +15,7 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.settings import BrainSettings, Settings, edit
+from remit.settings import BrainSettings, Settings, sections
 from remit.settings.channels import kinds
 from remit.settings.forms import NOTICES, YOU, FieldKind, SectionForm
 from remit.settings.sections import SectionStore, load_home, told_there
@@ -53,7 +53,7 @@ async def change_section(request: OperationRequest, arguments: args.ChangeSectio
             names["key"] = _name_of_key(before.brain, values)
         kept.change(section, values, names)
         if new_channel:
-            edit.set_values(kept.path, told_there(before, section))
+            sections.set_values(kept.path, told_there(before, section))
 
     await asyncio.to_thread(change)
     if section == NOTICES:  # they hold at once

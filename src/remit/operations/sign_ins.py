@@ -14,7 +14,7 @@ from remit.model.codec import JsonMap
 from remit.model.status import Reason
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.settings import DEFAULT_FILE, Settings, edit
+from remit.settings import DEFAULT_FILE, Settings, sections
 from remit.settings.channels import OAuthSettings
 from remit.settings.sections import FILE, check_new_section, load_home, told_there
 from remit.store.secrets import secrets_of
@@ -108,7 +108,7 @@ async def finish_sign_in(request: OperationRequest, arguments: args.FinishSignIn
         if attempt.secret:
             kept.put(oauth.client_secret, attempt.secret)
         written = new.tables | told_there(settings, new.section)
-        edit.set_values(home / FILE, written, DEFAULT_FILE)
+        sections.set_values(home / FILE, written, DEFAULT_FILE)
 
     await asyncio.to_thread(store)
     table, _, name = attempt.account.partition(".")

@@ -4,8 +4,8 @@ from typing import Final
 
 from remit.intake.recipients import QuestionTopic
 from remit.model.codec import Json, JsonMap
+from remit.model.conversation import NoticeKind, NoticeState
 from remit.model.likeness import SimilarityKind
-from remit.model.notice import NoticeKind, NoticeState
 from remit.model.reply import Policy
 from remit.model.rrule import ClockChange
 from remit.model.series import OnMissed, Overlap, SlotFate

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import IT, JsonMap, from_json
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, NoticeKind
+from remit.model.conversation import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, NoticeKind
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")

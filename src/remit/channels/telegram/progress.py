@@ -22,10 +22,10 @@ from remit.channels.telegram.bot_api import BotAnswer, BotReply, answer_of, chat
 from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, render, units
 from remit.channels.telegram.sending import TelegramChannel
 from remit.failpoint import failpoint
+from remit.model.contract import ItemStatus
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted, Locked, SendRetry
 from remit.model.ids import TaskId
-from remit.model.plan import ItemStatus
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import Task
 from remit.store import inbound, meta, tasks

@@ -9,7 +9,7 @@ from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
 from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind, is_sign
-from remit.model.plan import Clause, ClauseOutcome
+from remit.model.contract import Clause, ClauseOutcome
 
 _EDGES = frozenset(",;:.!?¿¡-–—…()")
 

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.channels.push.sending import NEEDS
-from remit.model.notice import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
+from remit.model.conversation import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.server.call import Call
 from remit.server.web import section_forms, task_sections
 from remit.settings.forms import NOTICES

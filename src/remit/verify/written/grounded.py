@@ -13,8 +13,8 @@ from itertools import pairwise
 from typing import Final, TypeVar
 
 from remit.language.tokens import fold_text
+from remit.model.codec import first_few
 from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
-from remit.model.listing import first_few
 from remit.model.task import Task
 from remit.verify.written import arithmetic, places, times
 from remit.verify.written.figures import (
