@@ -11,6 +11,7 @@ from remit.model.task import Task
 from remit.store import search, series, series_orders
 from remit.store.database import Tx
 from remit.testing import World
+from tests.converse import talking
 from tests.converse.talking import began, ids, say
 from tests.intake.heard_world import Talk
 
@@ -225,6 +226,22 @@ async def test_what_was_cancelled_can_be_had_back_once(tmp_path: Path) -> None:
     assert undone.content.startswith("Rückgängig gemacht.")
     assert "nichts" in twice.content
     assert [task.scheduled_for for task in live] == [datetime(2026, 3, 3, 15, tzinfo=UTC)]
+
+
+@pytest.mark.parametrize("words", ["Do it again", "mach das nochmal", "hazlo otra vez, por favor"])
+async def test_what_was_done_is_done_once_more(tmp_path: Path, words: str) -> None:
+    async with talking.world(tmp_path) as world:
+        talk = await began(world)
+        nothing = await say(world, talk, words)
+        (first,) = ids(await say(world, talk, "Research parks in Bangkok"))
+        await world.run()
+        again = ids(await say(world, talk, words))
+        await world.run()
+        made = await world.get(again[-1])
+
+    assert not ids(nothing), "nothing was spoken of yet"
+    assert (made.title, made.retry_of) == ("Research parks in Bangkok", first)
+    assert made.status is Status.COMPLETED
 
 
 async def test_the_owner_is_asked_which_one_and_no_is_no(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.brain.think import NoBrain
-from remit.intake.plain_reader import MessageResult, OwnerMessage
+from remit.intake.message import MessageResult, OwnerMessage
 from remit.model.contract import ClauseOutcome
 from remit.model.ids import TaskId
 from remit.model.review import Review, ReviewAnswer

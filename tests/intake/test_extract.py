@@ -53,6 +53,36 @@ def test_a_text_that_may_be_over_sooner_is_shown_before_it_goes(text: str) -> No
     assert [question.about for question in found.questions] == [QuestionTopic.CONFIRM]
 
 
+WHOLE = {
+    "find two parks by noon": ("Find two parks by noon", ["find two parks by noon"], None),
+    "such zwei Parks bis 12 Uhr": (
+        "Such zwei Parks bis 12 Uhr",
+        ["such zwei Parks bis 12 Uhr"],
+        None,
+    ),
+    "remind me to call Bob by noon": ("Call Bob", [], 12),
+    "send me the report by 15:00": ("The report", ["the report"], 15),
+    "find two parks, then compare them, and write me a list": (
+        "Find two parks, then compare them",
+        ["find two parks, then compare them", "a list"],
+        None,
+    ),
+    "busca dos parques y escríbeme una lista": (
+        "Busca dos parques",
+        ["busca dos parques", "una lista"],
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("text", WHOLE)
+def test_nothing_of_an_order_is_lost_or_left_over(text: str) -> None:
+    draft, (title, work, hour) = only(text), WHOLE[text]
+    at = draft.scheduled_for and draft.scheduled_for.astimezone(ZONE).hour
+
+    assert (draft.title, [each.description for each in draft.work], at) == (title, work, hour)
+
+
 def test_a_checklist_is_one_task_with_its_title() -> None:
     draft = only("# Bangkok\n- [ ] Research attractions\n- [ ] Send the list to Hanan on WhatsApp")
 

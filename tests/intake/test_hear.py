@@ -12,8 +12,7 @@ from remit.errors import BadInput, KeyReused, Permanent, Transient
 from remit.intake import hear
 from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
-from remit.intake.plain_reader import OwnerMessage
-from remit.intake.result_json import message_result_to_json
+from remit.intake.message import OwnerMessage, message_result_to_json
 from remit.language.order_words import SmallTalk
 from remit.model.contract import ClauseOutcome
 from remit.model.series import Repeats

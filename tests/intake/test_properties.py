@@ -11,7 +11,6 @@ from remit.language.detect import language_of
 from remit.language.files import Phrases, language_file
 from remit.language.order_words import is_laughter, order_words
 from remit.language.tokens import TokenKind, tokenize
-from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 from tests.soak import examples
 
@@ -155,7 +154,7 @@ def test_a_task_that_waits_for_a_time_asks_for_it(text: str) -> None:
     found = read(text)
 
     for draft in found.tasks:
-        waits = draft.type is TaskType.SCHEDULED and draft.scheduled_for is None
+        waits = draft.scheduled and draft.scheduled_for is None
         # Two tasks that share a time share the question about it: it stands with the first.
         asked = {question.about for question in found.questions}
         assert not waits or QuestionTopic.TIME in asked, draft

@@ -8,7 +8,7 @@ import pytest
 
 from remit.channels.mail.mailbox_watch import BounceWatch
 from remit.channels.webhook.sending import PAUSES
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind, Task

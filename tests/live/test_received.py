@@ -14,7 +14,7 @@ import pytest
 
 from remit.brain.choose import ModelRole
 from remit.brain.scripted import parse
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId

@@ -11,8 +11,8 @@ import pytest
 from remit.brain.choose import ModelRole
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
+from remit.intake.message import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
-from remit.intake.plain_reader import MessageResult, OwnerMessage
 from remit.intake.recipients import owners
 from remit.model.contract import ItemStatus
 from remit.model.review import ReviewAnswer

@@ -7,7 +7,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.model.codec import Json
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, SessionId

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
 from remit.model.review import ReviewAnswer

@@ -10,7 +10,7 @@ import pytest
 from remit.cli import event_text
 from remit.errors import BadInput
 from remit.gate.decline import read_silence
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.model.conversation import NoticeKind
 from remit.model.series import Repeats
 from remit.model.status import Reason, Status

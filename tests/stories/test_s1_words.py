@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.model.codec import JsonMap
 from remit.model.contract import ClauseOutcome, ItemStatus
 from remit.model.status import Status

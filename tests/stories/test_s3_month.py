@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.model.ids import TaskId
 from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer

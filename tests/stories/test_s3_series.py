@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec.structs import replace
 
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.model.codec import Json
 from remit.model.reply import Memory, Prompt, Reply
 from remit.model.review import ReviewAnswer

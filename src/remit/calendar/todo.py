@@ -28,6 +28,8 @@ _KEPT: Final = timedelta(days=30)  # tasks that ended earlier are not added
 OLDEST: Final = timedelta(days=90)  # tasks that ended earlier are removed
 _A_DAY: Final = timedelta(days=1)
 _PAGE: Final = 1_000
+_EVENTS: Final = 300  # read at once
+_MAX_WRITTEN: Final = 100  # tasks in one round: in a flood only the list falls behind
 _TRIES: Final = 3
 _CHANGED: Final = "changed in the calendar, which changes nothing"
 _MAX_SEQUENCE: Final = 2_000_000_000  # clients store it in 32 bits
@@ -65,17 +67,18 @@ class TodoSync:
             await self._clock.sleep(PAUSE)
 
     async def write(self) -> int:
-        """Write every task that changed since the last time; return how many."""
+        """Write the tasks that changed since the last time, many at most; return how many."""
         written = 0
-        while True:
+        while written < _MAX_WRITTEN:
             since = await self._db.read(todo_sync.mark)
             moved = await self._db.read(_moved, since)
             if moved is None:
-                return written
+                break
             upto, ids = moved
             for task_id in ids:
                 written += await self._write_task(task_id)
             await self._db.write(todo_sync.mark_at, upto)
+        return written
 
     async def look(self) -> int:
         """Journal what others changed in the list, and restore it; return how many."""
@@ -192,7 +195,7 @@ def _task_of(path: str) -> TaskId | None:
 
 def _moved(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
     """Return the tasks the journal mentions after a place, and the new place."""
-    found = events.after(tx, since, _PAGE)
+    found = events.after(tx, since, _EVENTS)
     if not found:
         return None
     return found[-1].seq, list(_once(each.task_id for each in found))

@@ -17,8 +17,7 @@ from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
 from remit.cli.show import task_to_json
 from remit.errors import BadInput, KeyReused
-from remit.intake.plain_reader import MessageResult
-from remit.intake.result_json import message_result_to_json
+from remit.intake.message import MessageResult, message_result_to_json
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats

@@ -19,8 +19,8 @@ from remit.intake.admit import check_text
 from remit.intake.conditions import find_conditions, limited, read_with_quiet
 from remit.intake.extraction import Extraction
 from remit.intake.hear import planned
+from remit.intake.message import rehearsed
 from remit.intake.plain_reader import read_plainly
-from remit.intake.result_json import rehearsed
 from remit.intake.veto import held_back
 from remit.model.codec import JsonMap, moment
 from remit.model.reply import Hold, Reply

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 
 from remit.converse import meaning, promise, receipt, records
 from remit.converse.answer import ModelAnswer, QuestionContext, answer
-from remit.converse.intent import Intent, IntentKind, matching
+from remit.converse.intent import Intent, IntentKind, matching, ref_of
 from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
 from remit.converse.orders import ordered
 from remit.converse.scene import (
@@ -65,7 +65,7 @@ class IntentExecutor(Struct, frozen=True):
         """
         task, review = TaskId(intent.task), ReviewId(intent.review)
         does: Mapping[IntentKind, Callable[[], Awaitable[TurnAnswer | Intent]]] = {
-            IntentKind.ACT: lambda: self._act(TaskAction(intent.act), task),
+            IntentKind.ACT: lambda: self._act(TaskAction(intent.act), task, ref_of(scene)),
             IntentKind.AMEND: lambda: self._amend(task, intent.at),
             IntentKind.FIND_RUN: lambda: self._find_run(intent),
             IntentKind.SKIP: lambda: self._skip(task, intent.at),
@@ -81,7 +81,7 @@ class IntentExecutor(Struct, frozen=True):
 
     # Acts ---------------------------------------------------------------------------------------
 
-    async def _act(self, act: TaskAction, task_id: TaskId) -> TurnAnswer:
+    async def _act(self, act: TaskAction, task_id: TaskId, ref: str) -> TurnAnswer:
         before = await self.db.read(tasks.get, task_id)
         name, refs = records.title(before), (TaskRef(task_id, Action.UPDATED),)
         if before.status in _REACHED[act]:
@@ -91,6 +91,7 @@ class IntentExecutor(Struct, frozen=True):
             TaskAction.RESUME: self.hands.resume,
             TaskAction.CANCEL: self.hands.cancel,
             TaskAction.RUN: self.hands.run_now,
+            TaskAction.AGAIN: lambda each: self.hands.again(each, f"again:{ref}"),
         }
         try:
             after = await does[act](task_id)
@@ -360,6 +361,7 @@ _DONE: Final[Mapping[TaskAction, str]] = {
     TaskAction.RESUME: "{} goes on.",
     TaskAction.CANCEL: "{} is cancelled.",
     TaskAction.RUN: "{} starts now.",
+    TaskAction.AGAIN: "{} is done once more.",
 }
 _ALL_RUNS: Final[Mapping[TaskAction, str]] = {
     TaskAction.PAUSE: "{} is paused: none of its runs starts until you say to go on.",
@@ -375,6 +377,7 @@ _REACHED: Final[Mapping[TaskAction, frozenset[Status]]] = {
     TaskAction.RESUME: TERMINAL | ACTIVE,
     TaskAction.CANCEL: TERMINAL,
     TaskAction.RUN: TERMINAL,
+    TaskAction.AGAIN: frozenset(),
 }
 _LISTS: Final[Mapping[QueryKind, tuple[str, str, tuple[Status, ...]]]] = {
     QueryKind.RUNNING: ("At work:", "Nothing is running.", tuple(ACTIVE)),

@@ -165,6 +165,7 @@ class TaskAction(StrEnum):
     RESUME = "resume"
     CANCEL = "cancel"
     RUN = "run"
+    AGAIN = "again"  # what was done already
     SKIP = "skip"  # one run of a series
 
 

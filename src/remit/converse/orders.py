@@ -91,7 +91,8 @@ def _command(command: TaskCommand, scene: ConversationScene) -> Intent | None:
     thing = command.thing
     if thing.all:
         return Intent(IntentKind.ASK, text=_ONE_BY_ONE)
-    found = _candidates(thing, scene)
+    again = command.act is TaskAction.AGAIN
+    found = _repeated(thing, scene) if again else _candidates(thing, scene)
     if len(found) == 1 and (thing.pointed or thing.named or _is_plain(command, found[0])):
         return Intent(IntentKind.ACT, act=command.act.value, task=found[0].id)
     if found:
@@ -111,6 +112,16 @@ def _candidates(thing: TaskReference, scene: ConversationScene) -> list[Task]:
         fitting = [task for task in among if _is_such(thing, task, scene)]
         found = intent.matching(thing.words, fitting) if thing.words else fitting
         if found:
+            return _one_a_series(found)
+    return []
+
+
+def _repeated(thing: TaskReference, scene: ConversationScene) -> list[Task]:
+    """Return the tasks that may be meant to be done again; mostly they have ended."""
+    if thing.pointed:
+        return _one_a_series([task for task in scene.last if task.ended] or list(scene.last))
+    for among in (scene.last, scene.spoken, scene.others):
+        if found := intent.matching(thing.words, among):
             return _one_a_series(found)
     return []
 
@@ -276,6 +287,7 @@ _VERBS: Final = {
     TaskAction.RESUME: "resume",
     TaskAction.CANCEL: "cancel",
     TaskAction.RUN: "start",
+    TaskAction.AGAIN: "do again",
     TaskAction.SKIP: "leave out once",
 }
 _NOTHING_TO_CANCEL: Final = "There is nothing in this conversation to take back."

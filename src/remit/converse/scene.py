@@ -203,6 +203,9 @@ class TaskOperations(Protocol):
     async def unskip(self, task_id: TaskId, slot: datetime) -> None:
         """Restore a skipped run."""
 
+    async def again(self, task_id: TaskId, ref: str) -> Task:
+        """Do an ended task once more, as a new one; of a series, run it now."""
+
     async def restore(self, task_id: TaskId, ref: str) -> Task:
         """Create a cancelled task again, as a new one."""
 

@@ -1,8 +1,9 @@
 """Turns a run's outcome or error into what is stored, with the time of the next try."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from random import Random
-from typing import Final
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,6 +18,8 @@ from remit.review import ask
 from remit.run import Done, Fail, Later, Outcome, Retry, Wait
 from remit.store.moves import Ending
 from remit.store.rows import details
+
+NewReviewId: TypeAlias = Callable[[], ReviewId]
 
 
 class Backoff(Struct, frozen=True):
@@ -57,7 +60,7 @@ _BY = {
 
 
 def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
-    outcome: Outcome, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
+    outcome: Outcome, task: Task, now: datetime, most: int, chance: Random, review_id: NewReviewId
 ) -> Ending:
     """Return the ending of a leg that finished by itself."""
     by, plain = _BY[task.status], Ending(outcome="", to=task.status, by=Actor.EXECUTOR)
@@ -67,7 +70,7 @@ def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
             done = replace(plain, outcome="done", to=Status.COMPLETED, summary=summary)
             return replace(done, quiet=quiet, still_watching=still_watching)
         case Wait(review):
-            asked = replace(review, id=review_id)
+            asked = replace(review, id=review_id())
             return replace(plain, outcome="wait", to=Status.NEEDS_REVIEW, review=asked)
         case Retry(why, anew=True):
             return _anew(plain, task, why, now)
@@ -80,7 +83,12 @@ def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
 
 
 def of_error(
-    error: BaseException, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
+    error: BaseException,
+    task: Task,
+    now: datetime,
+    most: int,
+    chance: Random,
+    review_id: NewReviewId,
 ) -> Ending:
     """Return the ending of a leg that raised an error."""
     plain = Ending(outcome="retry", to=task.status, by=_BY[task.status], round=task.round)
@@ -135,7 +143,7 @@ def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
     )
 
 
-def _fail(plain: Ending, task: Task, why: str, review_id: ReviewId) -> Ending:
+def _fail(plain: Ending, task: Task, why: str, review_id: NewReviewId) -> Ending:
     """Return the ending of a failed task, or a question instead.
 
     If a send is unknown, or the error came while verifying, the owner is asked first.
@@ -153,5 +161,5 @@ def _fail(plain: Ending, task: Task, why: str, review_id: ReviewId) -> Ending:
         to=Status.NEEDS_REVIEW,
         note=why,
         attempts=0,
-        review=replace(question, id=review_id),
+        review=replace(question, id=review_id()),
     )

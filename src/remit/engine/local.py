@@ -290,11 +290,11 @@ class LocalEngine:
                 return
 
     def _ended(self, outcome: Outcome, steps: LocalSteps) -> moves.Ending:
-        now, most, review = self._clock.now(), self._limits.attempts, self._ids.review()
+        now, most, review = self._clock.now(), self._limits.attempts, self._ids.review
         return endings.ending_of_outcome(outcome, steps.task, now, most, self._chance, review)
 
     def _broken(self, error: BaseException, steps: LocalSteps) -> moves.Ending:
-        now, most, review = self._clock.now(), self._limits.attempts, self._ids.review()
+        now, most, review = self._clock.now(), self._limits.attempts, self._ids.review
         return endings.of_error(error, steps.task, now, most, self._chance, review)
 
     def _stopped(self, steps: LocalSteps) -> moves.Ending:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, NotPossibleNow, UnknownName
 from remit.intake.extraction import Extraction
-from remit.intake.plain_reader import MessageResult, OwnerMessage
+from remit.intake.message import MessageResult, OwnerMessage
 from remit.model.codec import JsonMap, check_moment, text_of
 from remit.model.contract import (
     Clause,

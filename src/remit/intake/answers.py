@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.recipients import ELSEWHERE, Question, channel_for, resolve
+from remit.intake.recipients import Question, channel_for, resolve
 from remit.language.detect import language_of
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import order_words
@@ -257,7 +257,10 @@ def named(answer: str, book: ContactBook) -> NamedRecipients | None:
         return None
     made, at = NamedRecipients(), 0
     while at < len(words.tokens):
-        person, way = words.named.get(at), words.channel_at(at) or ELSEWHERE.at(words.keys, at)
+        person, way = (
+            words.named.get(at),
+            words.channel_at(at) or order_words().elsewhere.at(words.keys, at),
+        )
         token = words.tokens[at]
         if person and (way is None or way[1] <= person[1]):
             made, at = _with(made, _who(words, person[0], at, person[1])), person[1]

@@ -29,7 +29,7 @@ from remit.model.contract import Clause, ClauseOutcome, OwnerRequest, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.status import Status
-from remit.model.task import Cue, Taint, Task, TaskType
+from remit.model.task import Cue, Taint, Task
 from remit.ports import Clock
 from remit.store import messages, slots
 from remit.store.database import Database
@@ -144,8 +144,7 @@ def _untimed(found: Extraction, start: datetime) -> Extraction:
         for at, clause in enumerate(found.clauses)
     ]
     drafts = tuple(
-        replace(each, scheduled_for=None, recurrence=None, type=TaskType.SCHEDULED)
-        for each in found.tasks
+        replace(each, scheduled_for=None, recurrence=None, scheduled=True) for each in found.tasks
     )
     return _with_clauses(replace(found, tasks=drafts, questions=left), clauses)
 

@@ -34,7 +34,6 @@ from remit.model.contract import ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
 from remit.model.series import Repeats
-from remit.model.task import TaskType
 from remit.model.veto import Condition, ConditionKind, VetoCue, VetoKind
 
 _MINUTE: Final = timedelta(minutes=1)
@@ -356,9 +355,11 @@ class _Check(Struct, frozen=True):
         if (ours and not same) or not self.message.addresses(words):
             start, end = next(self.message.places(words), (0, 0))
             yield VetoCue(VetoKind.RECIPIENT, words, start, end)
-        if content is None or any(d.content == content for d in same):
+        if content is None:
             return
-        if not self.message.is_plain_text(content, words, more=self.more):
+        agreed = any(d.content == content for d in same)
+        known = agreed or self.message.is_plain_text(content, words, more=self.more)
+        if not known or self.message.may_be_no_text(content, words):
             start, end = next(self.message.places(content), (0, 0))
             yield VetoCue(VetoKind.TEXT, content[:60], start, end)
 
@@ -370,11 +371,8 @@ class _Check(Struct, frozen=True):
 def _timed(draft: Draft, when: CheckedTime) -> Draft:
     match when.when:
         case Recurrence() as rule:
-            return replace(
-                draft, type=TaskType.SCHEDULED, scheduled_for=rule.first, recurrence=rule
-            )
+            return replace(draft, scheduled=True, scheduled_for=rule.first, recurrence=rule)
         case Moment(at=at):
-            return replace(draft, type=TaskType.SCHEDULED, scheduled_for=at)
+            return replace(draft, scheduled=True, scheduled_for=at)
         case None:
-            scheduled = when.question is not None
-            return replace(draft, type=TaskType.SCHEDULED) if scheduled else draft
+            return replace(draft, scheduled=when.question is not None)

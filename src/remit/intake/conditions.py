@@ -20,7 +20,6 @@ from remit.language.time.resolve import Moment, TimeDoubt
 from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind
 from remit.model.contract import Clause, ClauseOutcome
-from remit.model.task import TaskType
 from remit.model.veto import LED_KINDS, Condition, ConditionKind, VetoCue, VetoKind
 
 _MAX_TIME_TOKENS: Final = 8
@@ -90,7 +89,7 @@ def _no_earlier(draft: Draft, found: Extraction) -> Draft:
     earliest, at = max(limits, default=None), draft.scheduled_for
     if earliest is None or draft.recurrence or (at is not None and at >= earliest):
         return draft
-    return replace(draft, scheduled_for=earliest, type=TaskType.SCHEDULED)
+    return replace(draft, scheduled_for=earliest, scheduled=True)
 
 
 def _without_limit_words(found: Extraction) -> Extraction:

@@ -30,7 +30,6 @@ from remit.language.time.words import DayPart
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.contract import Clause, ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.task import TaskType
 
 
 def without_address(text: str, book: ContactBook) -> str:
@@ -152,7 +151,7 @@ def _draft(
         instructions="\n".join(_unit_text(unit, words) for unit in group.units),
         work=work,
         deliveries=sends.deliveries,
-        type=TaskType.SCHEDULED if scheduled else TaskType.IMMEDIATE,
+        scheduled=scheduled,
         scheduled_for=at,
         recurrence=recurrence,
         stays=group.stays,

@@ -9,7 +9,6 @@ from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Recurrence
 from remit.model.contract import Clause, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.task import TaskType
 from remit.model.veto import Condition, VetoCue
 
 
@@ -20,7 +19,7 @@ class Draft(Struct, frozen=True, kw_only=True):
     instructions: str
     work: tuple[WorkItem, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
-    type: TaskType = TaskType.IMMEDIATE
+    scheduled: bool = False  # it runs at a time, which may still be asked about
     scheduled_for: datetime | None = None
     recurrence: Recurrence | None = None
     needs_brain: bool = False

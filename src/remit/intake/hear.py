@@ -20,7 +20,8 @@ from remit.intake import admit, conditions
 from remit.intake.card import RequestCard, make_card, rule_question
 from remit.intake.card_answer import Approve, CardAnswerContext, open_card, settle_card
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.plain_reader import MessageResult, OwnerMessage, PlainReader, heard_nothing
+from remit.intake.message import MessageResult, OwnerMessage, heard_nothing
+from remit.intake.plain_reader import PlainReader
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back
@@ -290,8 +291,7 @@ def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extracti
             raise BadInput(sentence, field="scheduled_for")
     often = Recurrence(repeats.rule, repeats.zone, repeats.first) if repeats else None
     drafts = tuple(
-        replace(draft, scheduled_for=at, type=TaskType.SCHEDULED, recurrence=often)
-        for draft in found.tasks
+        replace(draft, scheduled_for=at, scheduled=True, recurrence=often) for draft in found.tasks
     )
     left = tuple(each for each in found.questions if each.about is not QuestionTopic.TIME)
     return replace(found, tasks=drafts, questions=left)
@@ -390,4 +390,5 @@ def _task(ledger: TaskLedger, message: OwnerMessage, n: int, ids: Ids, now: date
     )
     task = admit.make(cue, ids, now)
     request = OwnerRequest(message.text, ledger.clauses)
-    return replace(task, type=draft.type, request=request, gaps=ledger.gaps)
+    kind = TaskType.SCHEDULED if draft.scheduled else TaskType.IMMEDIATE
+    return replace(task, type=kind, request=request, gaps=ledger.gaps)

@@ -1,4 +1,4 @@
-"""Reads a message without a model, and defines a message and its result.
+"""Reads a message without a model.
 
 What a closed pattern covers runs, and so does work that reaches only the owner. Work that may be
 meant for others, because a verb sends or some words hold it back, is asked about instead.
@@ -7,10 +7,9 @@ meant for others, because a verb sends or some words hold it back, is asked abou
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 from zoneinfo import ZoneInfo
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
@@ -21,21 +20,12 @@ from remit.intake.patterns.orders import read_order
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
-from remit.language.order_words import SmallTalk, order_words
+from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind
-from remit.model.codec import Json, JsonMap, from_json, to_json
 from remit.model.contract import Clause, ClauseOutcome
-from remit.model.conversation import TalkContext, TurnOrder
-from remit.model.ids import TaskId
-from remit.model.series import Repeats
-from remit.model.task import Priority, Source, Taint, Task
-from remit.model.veto import Condition, VetoCue, VetoKind
+from remit.model.veto import VetoCue, VetoKind
 
-if TYPE_CHECKING:
-    from remit.intake.card import RequestCard
-    from remit.model.review import Review
-
-_PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
+_PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…", " - ", "–", "—", "(")
 
 
 def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
@@ -179,61 +169,3 @@ def _texts(found: Extraction) -> list[str]:
     """Return the owner's own texts to others."""
     sends = (each for draft in found.tasks for each in draft.deliveries)
     return [each.content for each in sends if each.recipient and each.content]
-
-
-class OwnerMessage(Struct, frozen=True, kw_only=True):
-    """The owner's message, and what was given besides the words."""
-
-    text: str
-    source: Source
-    scheduled_for: datetime | None = None
-    priority: Priority | None = None
-    repeats: Repeats | None = None
-    context: JsonMap = field(default_factory=dict)  # what is known of it besides
-    home: str | None = None  # the channel by which the owner is answered; else the book's
-    taint: Taint = Taint.OWNER  # less trusted, if words of others came with it
-    said_at: datetime | None = None  # if that may be long ago
-    talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
-    conditions: tuple[Condition, ...] = ()  # limits given besides the words
-
-
-class MessageResult(Struct, frozen=True):
-    """What a message became. Without tasks, `clauses` and `unasked` are the message's own."""
-
-    tasks: tuple[Task, ...]
-    reviews: "tuple[Review, ...]" = ()
-    answer: SmallTalk | None = None
-    clauses: tuple[Clause, ...] = ()
-    unasked: tuple[Question, ...] = ()
-    alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
-    order: TurnOrder | None = None  # it is about a task that is there, or an open question
-    card: "RequestCard | None" = None  # the receipt, if there is a task
-    wish: bool = False  # it is a standing wish: a rule is proposed, and nothing is to be done
-
-    @property
-    def reading(self) -> TaskId | None:
-        """Return the task that waits for the message to be read; None once it is read."""
-        return next((task.id for task in self.tasks if task.pending_reading is not None), None)
-
-
-def reading_record(found: Extraction) -> Json:
-    """Return what is recorded of a message that a model read."""
-    return {
-        "tasks": len(found.tasks),
-        "answer": to_json(found.answer),
-        "clauses": to_json(found.clauses),
-        "questions": to_json(found.questions),
-    }
-
-
-def heard_nothing(record: Json) -> MessageResult | None:
-    """Return a recorded message that asked for nothing; None for any other."""
-    if not isinstance(record, dict) or record.get("tasks") != 0:
-        return None
-    answer = record["answer"]
-    return MessageResult(
-        (),
-        answer=None if answer is None else SmallTalk(str(answer)),
-        clauses=tuple(from_json(Clause, each) for each in cast("list[Json]", record["clauses"])),
-        unasked=tuple(from_json(Question, e) for e in cast("list[Json]", record["questions"])),
-    )

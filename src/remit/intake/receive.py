@@ -16,7 +16,7 @@ from remit.intake import admit
 from remit.intake.admit import MessageReceiver
 from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
-from remit.intake.plain_reader import MessageResult, OwnerMessage, reading_record
+from remit.intake.message import MessageResult, OwnerMessage, reading_record
 from remit.language.order_words import SmallTalk
 from remit.model.ids import Ids, TaskId
 from remit.model.task import Cue, PendingReading, Source, Task

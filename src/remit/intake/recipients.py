@@ -14,7 +14,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Struct
 
 from remit.contacts.people import ChannelName, Contact, ContactBook
-from remit.language.files import Phrases
 from remit.language.order_words import order_words
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
@@ -43,35 +42,6 @@ class Question(Struct, frozen=True):
     clause: int = -1
     waits: tuple[Delivery, ...] = ()
     letter: bool = False  # whether the answer is the text that is to be sent
-
-
-# What people call ways out that this house may not have: named, they are asked about.
-ELSEWHERE: Final[Phrases[str]] = Phrases(
-    {
-        "telegram": "telegram",
-        "signal": "signal",
-        "slack": "slack",
-        "sms": "sms",
-        "text message": "sms",
-        "microsoft teams|ms teams|teams": "teams",
-        "discord": "discord",
-        "facebook messenger|messenger": "messenger",
-        "imessage": "imessage",
-        "instagram|insta": "instagram",
-        "facebook": "facebook",
-        "linkedin": "linkedin",
-        "twitter": "twitter",
-        "fax": "fax",
-        "mastodon": "mastodon",
-        "matrix": "matrix",
-        "threema": "threema",
-        "skype": "skype",
-        "wechat": "wechat",
-        "viber": "viber",
-        "zoom": "zoom",
-        "webhook": "webhook",
-    }
-)
 
 
 def resolve(words: str, book: ContactBook) -> Contact | Question:

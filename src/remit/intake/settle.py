@@ -33,7 +33,7 @@ from remit.model.contract import Clause, ClauseOutcome, Gap, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.review import SettledTask
 from remit.model.series import Repeats
-from remit.model.task import Task
+from remit.model.task import Task, TaskType
 from remit.model.veto import ConditionKind, VetoCue, VetoKind
 
 MOST_TITLE: Final = 120
@@ -285,7 +285,9 @@ def _task(asked: AnsweredQuestion) -> SettledTask:
     if draft.scheduled_for:
         rule = draft.recurrence
         series = Repeats(rule.rule, rule.zone, rule.first) if rule else None
-        task = replace(task, type=draft.type, scheduled_for=draft.scheduled_for, repeats=series)
+        task = replace(
+            task, type=TaskType.SCHEDULED, scheduled_for=draft.scheduled_for, repeats=series
+        )
     made = send(_retitled(task, asked.answer), draft.deliveries, asked)
     return replace(made, task=at_home(made.task, asked.book))
 

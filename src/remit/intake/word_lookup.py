@@ -1,14 +1,14 @@
 """Looks up what begins at each word of a message: a name, a verb, a channel, a time."""
 
+from collections.abc import Callable
 from functools import cache, cached_property
 from typing import Final
 
 from msgspec.structs import replace
 
 from remit.contacts.people import Contact, ContactBook
-from remit.intake.recipients import ELSEWHERE
 from remit.language.cues import correct_slip, open_quotes
-from remit.language.detect import is_known, language_of, languages_in
+from remit.language.detect import known_words, language_of, languages_in
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import OrderVerb, VerbKind, order_words, words_of
 from remit.language.time.clock_time import read_number
@@ -36,7 +36,7 @@ def _inside_orders() -> frozenset[str]:
     words = order_words()
     tables = (
         *(words.frames, words.links, words.results, words.messages, words.particles, words.leads),
-        *(words.particles_at_end, ELSEWHERE, phrases_in_all("conditions", "not_to")),
+        *(words.particles_at_end, words.elsewhere, phrases_in_all("conditions", "not_to")),
     )
     return words.articles.union(*(table.firsts for table in tables))
 
@@ -47,18 +47,21 @@ class WordLookup:
     def __init__(self, text: str, book: ContactBook) -> None:
         self._times: dict[int, TimePhrase | None] = {}
         self.orders: dict[tuple[int, int], object] = {}  # as they were read, by their places
+        self.order_parts: dict[int, tuple[Callable[..., int | None], ...]] = {}  # by their tokens
         self.skips: dict[int, int] = {}  # behind which words somebody may be named
         self.text = text
         self.book = book
         self.raw = tokenize(text)
-        self.tokens: tuple[Token, ...] = tuple(open_quotes(self.raw))
-        self.keys = tuple(self._key(token) for token in self.tokens)
-
-    def _key(self, token: Token) -> str:
-        """Return the folded form of a token, with a typing slip corrected."""
-        if token.kind is not TokenKind.WORD or is_known(token.key):
-            return token.key
-        return token.key if token.key in self.book.people.words else correct_slip(token.key)
+        self.tokens: tuple[Token, ...] = open_quotes(self.raw)
+        known, names = known_words(), book.people.words
+        self.keys = tuple(
+            [  # folded, with typing slips corrected
+                token.key
+                if token.kind is not TokenKind.WORD or token.key in known or token.key in names
+                else correct_slip(token.key)
+                for token in self.tokens
+            ]
+        )
 
     @cached_property
     def language(self) -> str | None:
@@ -181,7 +184,11 @@ class WordLookup:
 
     def is_name(self, at: int) -> bool:
         """Whether a token looks like a person's name."""
-        return self.is_plain_word(at) and self.tokens[at].capital and not is_known(self.keys[at])
+        return (
+            self.is_plain_word(at)
+            and self.tokens[at].capital
+            and self.keys[at] not in known_words()
+        )
 
     def is_told_before(self, at: int) -> bool:
         """Whether "is" or a similar word precedes a token, so that it continues a statement."""
@@ -210,11 +217,15 @@ class WordLookup:
 
     def is_known_word(self, at: int) -> bool:
         """Whether a token is a word of some language, and so hardly a name."""
-        return is_known(self.keys[at])
+        return self.keys[at] in known_words()
 
     def is_topic(self, key: str) -> bool:
         """Whether a time after a word belongs to a topic: "for tomorrow"."""
         return any(key in text.words.about.words for text in self._time_texts)
+
+    def is_deadline(self, at: int) -> bool:
+        """Whether a word says that something is to be done before the time behind it: "by"."""
+        return any(self.keys[at] in text.words.deadlines.words for text in self._time_texts)
 
     def may_begin_order(self, at: int) -> bool:
         """Whether an order may begin at a token; most words begin none."""

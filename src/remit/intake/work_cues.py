@@ -88,7 +88,7 @@ def _composes(message: MessageWords, at: int, *, asks: bool) -> bool:
     keys = message.keys
     if asks:
         return at < len(keys) and keys[at] in words_in_all("addressing", "nearby")
-    return at < len(keys) and keys[at] in words_in_all("words", "one")
+    return at < len(keys) and keys[at] in message.own_words("one")
 
 
 def _sends(message: MessageWords, start: int, end: int) -> Iterator[int]:

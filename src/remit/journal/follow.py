@@ -96,7 +96,11 @@ class Journal:
 
 
 def _length(event: Event) -> int:
-    return sum(len(part) for part in event.data.values() if isinstance(part, str))
+    length = 0
+    for part in event.data.values():
+        if isinstance(part, str):
+            length += len(part)
+    return length
 
 
 _SPEAKS: Final = {

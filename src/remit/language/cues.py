@@ -9,6 +9,7 @@ from functools import cache
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.language.files import (
     LANGUAGES,
@@ -242,18 +243,19 @@ def _cue(
     return VetoCue(kind, words, start, stop)
 
 
-def open_quotes(tokens: Sequence[Token]) -> Iterator[Token]:
+def open_quotes(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
     """Return the tokens, with each quotation of uncertain end replaced by its words."""
-    for token in tokens:
-        if token.kind is TokenKind.QUOTE and not token.clear:
-            for inner in tokenize(token.text):
-                shift = token.start + 1
-                yield Token(
-                    inner.start + shift, inner.end + shift, inner.text, inner.key, inner.kind,
-                    inner.tight,
-                )  # fmt: skip
-        else:
-            yield token
+    if all(token.clear for token in tokens):
+        return tokens
+    return tuple(
+        each for token in tokens for each in (_words_of(token) if not token.clear else (token,))
+    )
+
+
+def _words_of(quote: Token) -> Iterator[Token]:
+    shift = quote.start + 1
+    for inner in tokenize(quote.text):
+        yield replace(inner, start=inner.start + shift, end=inner.end + shift)
 
 
 _SHORTEST: Final = 5  # letters of a word that may be mistyped

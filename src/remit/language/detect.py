@@ -18,7 +18,7 @@ def language_of(tokens: Sequence[Token]) -> str | None:
     """Return the code of the language that fits a text best; None if Remit reads none of it."""
     keys = [token.key for token in tokens if token.kind is TokenKind.WORD]
     votes = dict.fromkeys(LANGUAGES, 0)
-    known, others = _votes(), _foreign()
+    known, others = known_words(), _foreign()
     foreign = 0
     for key in keys:
         for code, vote in known.get(key, ()):
@@ -32,21 +32,19 @@ def language_of(tokens: Sequence[Token]) -> str | None:
     return best if votes[best] > foreign else None
 
 
-def is_known(word: str) -> bool:
-    """Whether a folded word is in the file of a language."""
-    return word in _votes()
-
-
 def languages_in(tokens: Sequence[Token]) -> tuple[str, ...]:
     """Return the languages with words of their own in a text; all, if there are none."""
     keys = {token.key for token in tokens if token.kind is TokenKind.WORD}
-    found = {votes[0][0] for key in keys if len(votes := _votes().get(key, ())) == 1}
+    found = {votes[0][0] for key in keys if len(votes := known_words().get(key, ())) == 1}
     return tuple(code for code in LANGUAGES if code in found) or LANGUAGES
 
 
 @cache
-def _votes() -> dict[str, tuple[tuple[str, int], ...]]:
-    """Return the votes of each word by language: one, two if small, and one more if unique."""
+def known_words() -> dict[str, tuple[tuple[str, int], ...]]:
+    """Return each folded word of the files with its votes by language.
+
+    One vote, two if the word is small, and one more if no other language has it.
+    """
     known = {code: _known(code) for code in LANGUAGES}
     found: dict[str, tuple[tuple[str, int], ...]] = {}
     for code, words in known.items():

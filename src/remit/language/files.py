@@ -13,7 +13,7 @@ from typing import Final, Generic, TypeVar, cast
 from remit.language.tokens import fold, fold_text, keys_of, tokenize
 
 T = TypeVar("T")
-_PLAIN: Final = re.compile(r"(?:[^\W\d_]+(?:['-][^\W\d_]+)*(?: |$))+")
+_PLAIN: Final = r"(?:[^\W\d_]+(?:['-][^\W\d_]+)*(?: |$))+"
 
 
 class Phrases(Generic[T]):
@@ -22,28 +22,29 @@ class Phrases(Generic[T]):
     __slots__ = ("_starting_with", "firsts", "words")
 
     def __init__(self, table: Mapping[str, T]) -> None:
-        by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
+        by_first: dict[str, list[tuple[int, tuple[str, ...], T]]] = {}
         for names, meaning in table.items():
             for name in names.split("|"):
                 if keys := phrase_of(name):
-                    by_first.setdefault(keys[0], []).append((keys, meaning))
+                    by_first.setdefault(keys[0], []).append((len(keys), keys, meaning))
         for group in by_first.values():
-            group.sort(key=lambda entry: -len(entry[0]))
+            group.sort(key=lambda entry: -entry[0])
         self._starting_with = by_first.get
         self.firsts = frozenset(by_first)
         self.words = frozenset(
-            key for group in by_first.values() for keys, _ in group for key in keys
+            key for group in by_first.values() for _, keys, _ in group for key in keys
         )
 
     def at(self, keys: Sequence[str], place: int) -> tuple[T, int] | None:
         """Return the value of the longest phrase at a place, and where it ends."""
-        group = self._starting_with(keys[place]) if place < len(keys) else None
-        if group is None:
+        try:
+            group = self._starting_with(keys[place])
+        except IndexError:
             return None
-        for phrase, meaning in group:
-            end = place + len(phrase)
-            if end == place + 1 or tuple(keys[place:end]) == phrase:
-                return meaning, end
+        if group is not None:
+            for size, phrase, meaning in group:
+                if size == 1 or tuple(keys[place : place + size]) == phrase:
+                    return meaning, place + size
         return None
 
 
@@ -56,7 +57,7 @@ def phrase_of(name: str) -> tuple[str, ...]:
     """Return a phrase as folded tokens; one of plain words is split without the tokenizer."""
     if name.isascii() and name.replace(" ", "").isalpha():
         return tuple(name.casefold().split())
-    if _PLAIN.fullmatch(name):
+    if re.fullmatch(_PLAIN, name):
         return tuple(fold_text(name).split())
     return keys_of(tokenize(name))
 
@@ -92,16 +93,13 @@ def _data_file(name: str, package: str) -> dict[str, list[str]]:
 
 
 # A head of a table; a name with strings, a list of strings, or a truth; a comment; nothing.
-_LINE: Final = re.compile(
-    r"""\[(\w+)\][ ]*
+_LINE: Final = r"""\[(\w+)\][ ]*
       | ([\w-]+)[ ]=[ ](\[(?:[\s,]|"[^"\\]*"|\#[^\n]*)*\]|"[^"\\\n]*"|true|false)[ ]*(?:\#[^\n]*)?
       | \#[^\n]*
       | [ ]*
-    """,
-    re.VERBOSE,
-)
-_COMMENT: Final = re.compile(r'("[^"\\]*")|#[^\n]*')
-_STRING: Final = re.compile(r'"([^"\\]*)"')
+    """
+_COMMENT: Final = r'("[^"\\]*")|#[^\n]*'
+_STRING: Final = r'"([^"\\]*)"'
 
 
 def parse_word_lists(text: str) -> dict[str, object] | None:
@@ -109,8 +107,9 @@ def parse_word_lists(text: str) -> dict[str, object] | None:
     root: dict[str, object] = {}
     table = root
     at = 0
+    pattern = re.compile(_LINE, re.VERBOSE)
     while at < len(text):
-        line = _LINE.match(text, at)
+        line = pattern.match(text, at)
         if line is None or text[line.end() : line.end() + 1] not in ("", "\n"):
             return None
         at = line.end() + 1
@@ -126,8 +125,8 @@ def _value(text: str) -> bool | str | list[str]:
     if text in ("true", "false"):
         return text == "true"
     if "#" in text:
-        text = _COMMENT.sub(r"\1", text)
-    strings = _STRING.findall(text)
+        text = re.sub(_COMMENT, r"\1", text)
+    strings = re.findall(_STRING, text)
     return strings if text[0] == "[" else strings[0]
 
 

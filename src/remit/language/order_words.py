@@ -94,6 +94,7 @@ class OrderWords(Struct, frozen=True, eq=False):
     leads: Phrases[TextLead]
     talk: Phrases[SmallTalk]
     channels: Phrases[str]  # kinds of channels by what people call them
+    elsewhere: Phrases[str]  # kinds that may not be set up
     links: Phrases[bool]  # "and", "then", "also": something else follows
     also: Phrases[bool]  # another task follows
     polite: Phrases[bool]
@@ -131,7 +132,8 @@ def order_words() -> OrderWords:
         verbs=_by_meaning("verbs", _VERBS),
         leads=_by_meaning("words", {lead.value: lead for lead in TextLead}),
         talk=_by_meaning("words", {talk.value: talk for talk in SmallTalk}),
-        channels=with_values((line for each in _tables() for line in each["channels"]), str),
+        channels=_kinds("channels"),
+        elsewhere=_kinds("elsewhere", "addressing"),
         links=_all("and", "then", "also", "but"),
         also=_all("also"),
         polite=_all("polite"),
@@ -188,6 +190,10 @@ def _tables(name: str = "words") -> list[Mapping[str, list[str]]]:
 
 def _all(*names: str) -> Phrases[bool]:
     return Phrases({phrase: True for each in _tables() for name in names for phrase in each[name]})
+
+
+def _kinds(name: str, table: str = "words") -> Phrases[str]:
+    return with_values((line for each in _tables(table) for line in each[name]), str)
 
 
 def _single(*names: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -44,7 +44,6 @@ _CLOSERS: Final = {
     "'": "'",
     "‘": "’",
 }
-_OPENER: Final = re.compile(f"[{''.join(_CLOSERS)}]")
 _APOSTROPHES: Final = "'’"
 _BEFORE: Final = " \t\n\r([{<:,;-–—=¿¡/"
 
@@ -53,7 +52,8 @@ def find_quotes(text: str) -> Iterator[Quote]:
     """Yield the quotations from left to right; none is inside another."""
     searched: dict[str, int] = {}  # up to where an opener is known to have no closer
     at = 0
-    while found := _OPENER.search(text, at):
+    opener_pattern = _patterns()[0]
+    while found := opener_pattern.search(text, at):
         at, opener = found.start(), found.group()
         if not _opens(text, at) or at < searched.get(opener, 0):
             at += 1
@@ -140,51 +140,48 @@ class Token(Struct, frozen=True, gc=False):
 
 _LETTER: Final = r"[^\W\d_][\u0300-\u036f]*"
 # Runs are bounded or end at a character of their own, so that no input makes it look twice.
-_TOKEN: Final = re.compile(
-    rf"""(?P<address>[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}}|https?://\S+)
-       | (?P<number>[0-9]+)
-       | (?P<word>(?:{_LETTER})+(?:['’_-](?:{_LETTER})+)*)
-       | (?P<line>\n)
-       | (?P<mark>\S)
-    """,
-    re.VERBOSE,
-)
+_TOKEN: Final = rf"""(?P<address>[\w.+-]{{1,64}}@[\w-]{{1,64}}(?:\.[\w-]{{1,64}}){{1,8}}|https?://\S+)
+    | (?P<number>[0-9]+)
+    | (?P<word>(?:{_LETTER})+(?:['’_-](?:{_LETTER})+)*)
+    | (?P<line>\n)
+    | (?P<mark>\S)"""
 _KINDS: Final = {kind.value: kind for kind in TokenKind}
 _FIRST_SIGN: Final = "\u2190"
 _SIGNS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Cn"})  # of these emoji are made
 _CLOSING: Final = ".,;:!?)]}»”’'\""
 
 
+@cache
+def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what finds an opening quotation mark, and a token; compiled at the first text."""
+    return re.compile(f"[{''.join(_CLOSERS)}]"), re.compile(_TOKEN, re.VERBOSE)
+
+
 def tokenize(text: str) -> tuple[Token, ...]:
     """Split a message into tokens, in order; only blanks are between them."""
-    return tuple(_tokens(text))
+    tokens: list[Token] = []
+    at = 0
+    for quote in find_quotes(text):
+        _add_plain(tokens, text, at, quote.start)
+        tokens.append(_quoted(text, quote, tokens[-1].end if tokens else 0))
+        at = quote.end
+    _add_plain(tokens, text, at, len(text))
+    return tuple(tokens)
 
 
-def _tokens(text: str) -> Iterator[Token]:
-    at = last = 0
-    for quote in (*find_quotes(text), None):
-        stop = quote.start if quote else len(text)
-        for token in _plain(text, at, stop, last):
-            yield token
-            last = token.end
-        if quote:
-            yield _quoted(text, quote, last)
-            at = last = quote.end
-
-
-def _plain(text: str, at: int, stop: int, last: int) -> Iterator[Token]:
-    for found in _TOKEN.finditer(text, at, stop):
+def _add_plain(tokens: list[Token], text: str, at: int, stop: int) -> None:
+    last = tokens[-1].end if tokens else 0
+    for found in _patterns()[1].finditer(text, at, stop):
         kind = _KINDS[found.lastgroup or ""]
         start, end = found.span()
         piece = found.group()
-        if kind is TokenKind.ADDRESS:
+        if kind is TokenKind.ADDRESS and piece[-1] in _CLOSING:
             piece = piece.rstrip(_CLOSING)
-            if start + len(piece) < end:
-                end = start + len(piece)
-                yield Token(start, end, piece, fold(piece), kind, start == last and start > 0)
-                yield from _plain(text, end, stop, end)
-                return
-        yield Token(start, end, piece, fold(piece), kind, start == last and start > 0)
+            end = start + len(piece)
+        tokens.append(Token(start, end, piece, fold(piece), kind, start == last and start > 0))
+        if end < found.end():
+            _add_plain(tokens, text, end, stop)
+            return
         last = end
 
 

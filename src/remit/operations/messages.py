@@ -3,8 +3,7 @@
 from typing import Final
 
 from remit.errors import BadInput
-from remit.intake.plain_reader import OwnerMessage
-from remit.intake.result_json import message_result_to_json, rehearsed
+from remit.intake.message import OwnerMessage, message_result_to_json, rehearsed
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap

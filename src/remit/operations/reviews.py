@@ -6,7 +6,7 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict
-from remit.intake.plain_reader import MessageResult
+from remit.intake.message import MessageResult
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.delivery import Delivery

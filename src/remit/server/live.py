@@ -9,7 +9,7 @@ from typing import Final
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
-from remit.intake.result_json import message_result_to_json
+from remit.intake.message import message_result_to_json
 from remit.model.caller import Caller, Scope
 from remit.model.run import Event
 from remit.operations.callers import CallerRegistry

@@ -15,7 +15,7 @@ from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
 from remit.errors import BadInput
 from remit.files import checks
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.language import outside_text
 from remit.model.codec import JsonMap
 from remit.model.delivery import Parcel, SendRetry

@@ -23,7 +23,7 @@ from remit.channels.webhook import receiving
 from remit.channels.webhook.receiving import HookCall
 from remit.converse import meaning
 from remit.errors import BadInput, Conflict, NotFound
-from remit.intake.plain_reader import OwnerMessage
+from remit.intake.message import OwnerMessage
 from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
 from remit.model.conversation import Notice, NoticeContent, NoticeKind

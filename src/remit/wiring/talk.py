@@ -22,8 +22,8 @@ from remit.errors import BadInput, Conflict
 from remit.intake import answers
 from remit.intake.card import card_lines
 from remit.intake.extraction import Extraction
-from remit.intake.plain_reader import MessageResult, OwnerMessage, read_plainly
-from remit.intake.result_json import message_result_to_json
+from remit.intake.message import MessageResult, OwnerMessage, message_result_to_json
+from remit.intake.plain_reader import read_plainly
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Moment, TimeDoubt
@@ -210,6 +210,12 @@ class OwnerOperations(Struct, frozen=True):
         task = await self._get(task_id)
         assert task.series_id is not None  # noqa: S101 - it had a run to leave out
         await self.owner.unskip_slot(task.series_id, slot)
+
+    async def again(self, task_id: TaskId, ref: str) -> Task:
+        task = await self._get(task_id)
+        if task.series_id is not None:
+            return await self.owner.run_now(task_id)
+        return await self.base.intake.admit(await self.owner.retry(task_id, ref))
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:
         task, now = await self._get(task_id), self.ground.clock.now()

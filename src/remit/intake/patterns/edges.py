@@ -169,7 +169,8 @@ def without_suffix(
             continue  # "remind me to write to Bob"
         if not _is_suffix(words, order, is_work=is_work, is_object=is_object):
             continue
-        return (start, without_marks(words, start, at)), order
+        last = at - 1 if order.times and words.is_deadline(at - 1) else at
+        return (start, without_marks(words, start, last)), order
     return (start, end), None
 
 

@@ -202,9 +202,12 @@ _BELONGS: Final[Mapping[UnitKind, Callable[[MessageUnit, UnitGroup], bool]]] = {
 
 
 def _as_thing(unit: MessageUnit, before: UnitGroup | None) -> MessageUnit:
-    """Return what is sent, without work before it, as a thing to be made: "the report"."""
+    """Return what is sent as a thing to be made: "the report" without work before it, "a list"."""
     it = unit.order.it
-    if unit.kind is not UnitKind.DELIVER or it is None or (before is not None and before.is_task):
+    new = unit.makes_thing and unit.order.to_me
+    if unit.kind is not UnitKind.DELIVER or it is None:
+        return unit
+    if before is not None and before.is_task and not new:
         return unit
     return replace(unit, kind=UnitKind.COMPOSE, body=it) if unit.names_thing else unit
 

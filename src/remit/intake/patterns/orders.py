@@ -10,7 +10,6 @@ from typing import Final, TypeAlias
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import SpokenOrder
-from remit.intake.recipients import ELSEWHERE
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import OrderVerb, SmallTalk, TextLead, VerbKind, order_words
 from remit.language.time.phrase import corrected
@@ -62,25 +61,29 @@ def _with_object(words: MessageWords, order: SpokenOrder) -> SpokenOrder:
 
 def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | None:
     """Read what stands at a token, and return its end; None if it is no part of an order."""
-    token = words.tokens[at]
-    if token.kind in (TokenKind.QUOTE, TokenKind.LINE, TokenKind.ADDRESS):
+    parts = words.order_parts.get(at)
+    if parts is None:
+        parts = words.order_parts[at] = _parts_at(words, at)
+    if not parts or (order.reminds and _begins_content(words, at)):
         return None
-    if token.kind is TokenKind.WORD and not words.may_be_in_order(at):
-        return None
-    if order.reminds and _begins_content(words, at):
-        return None
-    parts = _MARK_PARTS if token.kind is TokenKind.MARK else _PARTS
-    if token.kind is TokenKind.WORD:
-        key = words.keys[at]
-        parts = _parts_from(key, named=at in words.named, way=key in words.book.ways.firsts)
     for take in parts:
         if (after := take(words, order, at)) is not None and after <= stop:
             return after
     return None
 
 
+def _parts_at(words: MessageWords, at: int) -> tuple[_Part, ...]:
+    """Return the parts of an order that may begin at a token."""
+    kind = words.tokens[at].kind
+    if kind is TokenKind.WORD:
+        key, named = words.keys[at], at in words.named
+        way = key in words.book.ways.firsts
+        return _parts_from(key, named, way) if words.may_be_in_order(at) else ()
+    return _MARK_PARTS if kind is TokenKind.MARK else _PARTS if kind is TokenKind.NUMBER else ()
+
+
 @lru_cache(maxsize=8192)
-def _parts_from(key: str, *, named: bool, way: bool) -> tuple[_Part, ...]:
+def _parts_from(key: str, named: bool, way: bool) -> tuple[_Part, ...]:
     """Return the parts of an order that may begin with a word; most words begin few."""
     known = order_words()
     firsts = known.links.firsts | known.articles
@@ -94,7 +97,7 @@ def _parts_from(key: str, *, named: bool, way: bool) -> tuple[_Part, ...]:
         _message: key in known.messages.firsts,
         _channel: way
         or key in firsts | known.by.firsts | known.on.firsts
-        or key in known.channels.firsts | ELSEWHERE.firsts,
+        or key in known.channels.firsts | known.elsewhere.firsts,
         _verb: key in known.verbs.firsts,
         _unnamed: key in leads | known.them.firsts,
         _me: key in known.links.firsts | known.me.firsts,
@@ -218,7 +221,7 @@ def _channel(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     start = led[1] if led else at
     while start < len(keys) and keys[start] in known.articles:
         start += 1
-    found = words.channel_at(start) or ELSEWHERE.at(keys, start)
+    found = words.channel_at(start) or known.elsewhere.at(keys, start)
     if found is None or (order.verb is None and start == at and not _is_bare(words, order, at)):
         return None
     noun = known.messages.at(keys, found[1])

@@ -184,7 +184,9 @@ def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
         thing = (order.it[0], thing[1])
     made = place.unit(kind, end, thing, order)
     refers = order.it and order_words().refers.at(words.keys, order.it[0])
-    return replace(made, names_thing=order.it is not None and not refers)
+    it = order.it
+    new = it is not None and words.keys[it[0]] in words.own_words("one")
+    return replace(made, names_thing=it is not None and not refers, makes_thing=new)
 
 
 def _with_unknown(

@@ -125,6 +125,7 @@ class MessageUnit(Struct, frozen=True):
     also: bool = False  # "also": it begins another task
     begins_with_verb: bool = False
     names_thing: bool = False  # it is sent "the report", not "it"
+    makes_thing: bool = False  # "a list": something new
     forbids: bool = False  # "but don't send it"
     stranger: bool = False  # an unknown person is named
     is_mark: bool = False  # nothing but a full stop or its like

@@ -34,6 +34,7 @@ from remit.intake.patterns.spoken_order import (
     UnitSearch,
     merged,
 )
+from remit.language.files import phrases_in_all
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
 from remit.language.tokens import TokenKind
 
@@ -118,8 +119,13 @@ def _denies_order(words: MessageWords, at: int, stop: int) -> bool:
 
 
 def read_control(place: UnitSearch) -> MessageUnit | None:
-    """Read "cancel the reminder", "stop it": it is about an existing task."""
+    """Read "cancel the reminder", "stop it", "do it again": it is about an existing task."""
     words, known = place.words, order_words()
+    again = phrases_in_all("talk", "again").at(words.keys, place.body)
+    if again and again[1] >= without_marks(words, place.body, place.stop):
+        whole = (place.body, place.stop)
+        made = place.unit(UnitKind.CONTROL, place.stop, whole, SpokenOrder(again[1], again[1]))
+        return replace(made, talk=SmallTalk.CONTROL)
     verb = words.verb_at(place.body)
     if verb is None or verb[0].kind is not VerbKind.STOP:
         return None

@@ -133,6 +133,7 @@ class TimeWords(Struct, frozen=True, kw_only=True, eq=False):
     about: Phrases[bool]  # words that make a time part of a topic: "for tomorrow"
     zone_ends: Phrases[bool]  # "time", after a city
     zone_starts: Phrases[bool]  # "hora de", before a city
+    deadlines: Phrases[bool]  # "by": it is to be done before then
     until: Phrases[bool]
     month_end: Phrases[bool]  # "the end of", before the name of a month
     ends: Phrases[int]  # 0: of this month, 12: of this year

@@ -7,8 +7,7 @@ from pydantic import Field
 from starlette.responses import Response
 
 from remit.errors import BadInput
-from remit.intake.plain_reader import MessageResult
-from remit.intake.result_json import message_result_to_json
+from remit.intake.message import MessageResult, message_result_to_json
 from remit.language.order_words import SmallTalk
 from remit.model.codec import Json
 from remit.model.task import Task

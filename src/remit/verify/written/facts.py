@@ -42,6 +42,8 @@ def compare(
     asked: str, evidence: Evidence, task: Task, *, composes: bool
 ) -> tuple[list[str], list[str]]:
     """Return figures that replace those of the request; and those that are missing."""
+    if not composes and not times.may_hold_date(asked):
+        return [], []
     text = evidence.text
     stated = figures(text)
     missing = [

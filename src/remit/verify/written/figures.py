@@ -81,6 +81,8 @@ _SURE_DIGITS: Final = 9
 
 
 _MAY_HOLD_ONE: Final = re.compile(r"[\d@]|//|\w\.\w")
+_MAY_HOLD_PAGE: Final = re.compile(r"//|\w\.\S")
+_CODE_PARTS: Final = 2  # full stops at least
 
 
 @lru_cache(maxsize=32)  # a check looks at the same few texts again and again
@@ -89,22 +91,27 @@ def figures(text: str) -> Sequence[Figure]:
     if not _MAY_HOLD_ONE.search(text):
         return ()
     left = _UnclaimedText(text)
-    mails = places.MAIL.finditer(text)
-    found = left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
-    found += left.claim(_pages(left))
+    found: list[Figure] = []
+    if "@" in text:
+        mails = places.MAIL.finditer(text)
+        found += left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
+    if _MAY_HOLD_PAGE.search(left.rest):
+        found += left.claim(_pages(left))
     dates = times.find_dates(left.rest)
     found += left.claim(
         (end, DateFigure(text[at:end], at, dates_meant)) for at, end, dates_meant in dates
     )
     for mark in (_MARKER, _NOTE):
         left.blank(each.span() for each in mark.finditer(left.rest))
-    codes = _CODE.finditer(left.rest)
-    found += left.claim((each.end(), CodeFigure(each[0], each.start())) for each in codes)
+    if left.rest.count(".") >= _CODE_PARTS:
+        codes = _CODE.finditer(left.rest)
+        found += left.claim((each.end(), CodeFigure(each[0], each.start())) for each in codes)
     lengths = times.find_lengths(left.rest)
     found += left.claim((end, DurationFigure(text[at:end], at, each)) for at, end, each in lengths)
     clock = times.find_times(left.rest)
     found += left.claim((end, TimeFigure(text[at:end], at, each)) for at, end, each in clock)
-    found += left.claim(_phones(left))
+    if places.may_hold_phone(left.rest):
+        found += left.claim(_phones(left))
     return tuple(sorted((*found, *_amounts(left)), key=lambda each: each.at))
 
 
@@ -124,7 +131,8 @@ class _UnclaimedText:
     def claim(self, found: Iterable[_FigureWithEnd]) -> list[Figure]:
         """Claim figures, all at once."""
         taken = list(found)
-        self.blank((figure.at, end) for end, figure in taken)
+        if taken:
+            self.blank((figure.at, end) for end, figure in taken)
         return [figure for _, figure in taken]
 
     def blank(self, spans: Iterable[tuple[int, int]]) -> None:

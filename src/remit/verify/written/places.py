@@ -34,6 +34,7 @@ _DOMAIN: Final = re.compile(
 )
 _SHARED: Final = frozenset(_KNOWN["shared_domains"])
 _TRAILING: Final = ".,;:!?)]}'\"*_>…"
+_DIGIT: Final = re.compile(r"\d")
 _MIN_DIGITS: Final = 7
 _MAX_DIGITS: Final = 15
 
@@ -45,6 +46,11 @@ def urls(text: str) -> Iterator[tuple[int, int, str]]:
             bare = _trimmed(found.group(0))
             if pattern is URL or not FILE.fullmatch(bare):
                 yield found.start(), found.start() + len(bare), bare
+
+
+def may_hold_phone(text: str) -> bool:
+    """Whether a text has as many digits as a phone number."""
+    return len(_DIGIT.findall(text)) >= _MIN_DIGITS
 
 
 def phones(text: str) -> Iterator[tuple[int, int, str]]:
@@ -200,6 +206,8 @@ def spelled(text: str) -> set[float]:
 
 def _unit(sign: str) -> str:
     bare = sign.strip()
+    if not bare:
+        return ""
     if re.fullmatch(_money(), bare, re.IGNORECASE):
         return "money"
     percent = re.fullmatch(_percent(), bare, re.IGNORECASE)
@@ -208,6 +216,8 @@ def _unit(sign: str) -> str:
 
 def _values(digits: str) -> tuple[NumberValue, ...]:
     """Return all values the digits may mean, in any country's notation."""
+    if digits.isdecimal():
+        return (_round(digits),)
     bare = re.sub(r"['’\s]", "", digits)
     marks = re.sub(r"\d", "", bare)
     joined = _round(re.sub(r"[.,]", "", bare))

@@ -18,6 +18,7 @@ _LAST_DAY: Final = 31
 _LAST_MONTH: Final = 12
 _MONTH_LISTS: Final = ("time.months", "figures.more_months")
 _PARTED_DIGITS: Final = re.compile(r"\d[-/.]\d")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
 _YEAR: Final = r"(?P<year>(?:1[5-9]|20)\d\d)"
 
 
@@ -44,18 +45,37 @@ def day_of(moment: date) -> PartialDate:
     return PartialDate(moment.year, moment.month, moment.day)
 
 
+def may_hold_date(text: str) -> bool:
+    """Whether a text names a month, or has digits as dates have them."""
+    return bool(_PARTED_DIGITS.search(text)) or _names_month(text)
+
+
 def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
     """Yield every date: its position, and its meanings (3/4 is two days)."""
+    parted, named = _PARTED_DIGITS.search(text), _names_month(text)
+    if not (parted or named):
+        return  # as in most texts
     taken = bytearray(len(text))
-    parted, named = _PARTED_DIGITS.search(text), pattern(*_MONTH_LISTS, glued=True).search(text)
     for shape in _date_shapes():
         if not (named if "name" in shape.groupindex else parted):
-            continue  # as in most texts
+            continue
         for found in shape.finditer(text):
             dates = _dates_meant(found.groupdict())
             if dates and not any(taken[found.start() : found.end()]):
                 taken[found.start() : found.end()] = b"x" * (found.end() - found.start())
                 yield found.start(), found.end(), dates
+
+
+def _names_month(text: str) -> bool:
+    """Whether a word of a text is, or ends as, the name of a month."""
+    names = _month_names()
+    return any(each.endswith(names) for each in _LETTERS.findall(text.casefold()))
+
+
+@cache
+def _month_names() -> tuple[str, ...]:
+    found = (name for each in _MONTH_LISTS for name in word_list(each))
+    return tuple({spelled for name in found for spelled in (name.casefold(), fold(name))})
 
 
 @cache

@@ -1,20 +1,85 @@
-"""The JSON of what a message became, as it is published, and of what it would become."""
+"""A message, what it became, and the JSON of that as it is published."""
 
 from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import cast
+
+from msgspec import Struct, field
 
 from remit.intake.card import OpenLine, RequestCard, card_lines, gap_question, open_lines
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.plain_reader import MessageResult
 from remit.intake.recipients import Question, QuestionTopic
+from remit.language.order_words import SmallTalk
 from remit.language.sentences import message_language
-from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
 from remit.model.contract import Clause
+from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.review import Review
+from remit.model.series import Repeats
 from remit.model.status import Reason
-from remit.model.task import Task
+from remit.model.task import Priority, Source, Taint, Task, TaskType
+from remit.model.veto import Condition
 from remit.model.view import JsonView, show
+
+
+class OwnerMessage(Struct, frozen=True, kw_only=True):
+    """The owner's message, and what was given besides the words."""
+
+    text: str
+    source: Source
+    scheduled_for: datetime | None = None
+    priority: Priority | None = None
+    repeats: Repeats | None = None
+    context: JsonMap = field(default_factory=dict)  # what is known of it besides
+    home: str | None = None  # the channel by which the owner is answered; else the book's
+    taint: Taint = Taint.OWNER  # less trusted, if words of others came with it
+    said_at: datetime | None = None  # if that may be long ago
+    talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
+    conditions: tuple[Condition, ...] = ()  # limits given besides the words
+
+
+class MessageResult(Struct, frozen=True):
+    """What a message became. Without tasks, `clauses` and `unasked` are the message's own."""
+
+    tasks: tuple[Task, ...]
+    reviews: tuple[Review, ...] = ()
+    answer: SmallTalk | None = None
+    clauses: tuple[Clause, ...] = ()
+    unasked: tuple[Question, ...] = ()
+    alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
+    order: TurnOrder | None = None  # it is about a task that is there, or an open question
+    card: RequestCard | None = None  # the receipt, if there is a task
+    wish: bool = False  # it is a standing wish: a rule is proposed, and nothing is to be done
+
+    @property
+    def reading(self) -> TaskId | None:
+        """Return the task that waits for the message to be read; None once it is read."""
+        return next((task.id for task in self.tasks if task.pending_reading is not None), None)
+
+
+def reading_record(found: Extraction) -> Json:
+    """Return what is recorded of a message that a model read."""
+    return {
+        "tasks": len(found.tasks),
+        "answer": to_json(found.answer),
+        "clauses": to_json(found.clauses),
+        "questions": to_json(found.questions),
+    }
+
+
+def heard_nothing(record: Json) -> MessageResult | None:
+    """Return a recorded message that asked for nothing; None for any other."""
+    if not isinstance(record, dict) or record.get("tasks") != 0:
+        return None
+    answer = record["answer"]
+    return MessageResult(
+        (),
+        answer=None if answer is None else SmallTalk(str(answer)),
+        clauses=tuple(from_json(Clause, each) for each in cast("list[Json]", record["clauses"])),
+        unasked=tuple(from_json(Question, e) for e in cast("list[Json]", record["questions"])),
+    )
 
 
 def message_result_to_json(result: MessageResult, view: JsonView = JsonView.S3) -> JsonMap:
@@ -144,7 +209,7 @@ def _draft(draft: Draft) -> Json:
     return {
         "title": draft.title,
         "instructions": draft.instructions,
-        "type": draft.type.value,
+        "type": (TaskType.SCHEDULED if draft.scheduled else TaskType.IMMEDIATE).value,
         "scheduled_for": stamp(draft.scheduled_for) if draft.scheduled_for else None,
         "recurrence": to_json(draft.recurrence),
         "work": to_json(draft.work),
