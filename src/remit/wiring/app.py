@@ -180,8 +180,8 @@ def _conversations(
 ) -> tuple[OwnerDecisions, NoticeParts, ConversationLoop]:
     """Build what talks with the owner: buttons, notices, conversations."""
     decisions = OwnerDecisions(base.ground.db, base.ground.clock)
-    told = join(base.ground, courier, decisions.buttons)
-    return decisions, told, talk(base, told.tells)
+    notice_parts = join(base.ground, courier, decisions.buttons)
+    return decisions, notice_parts, talk(base, notice_parts.tells)
 
 
 def _work(
