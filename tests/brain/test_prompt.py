@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -24,6 +24,7 @@ from remit.model.veto import Condition, ConditionKind
 from remit.ports import Channel
 from remit.testing import START, Outbox, World, script
 from tests.gate.corpus import deliverables
+from tests.soak import examples
 from tests.stage import stage
 from tests.tables import for_each
 
@@ -223,6 +224,7 @@ async def asked(task: Task, moment: datetime, memory: Memory) -> Prompt:
     return heard[0]
 
 
+@settings(max_examples=examples(200))
 @given(
     title=st.text(max_size=20),
     summary=st.text(max_size=20),
@@ -300,6 +302,7 @@ def planted(pieces: Sequence[str]) -> str:
     return "EVIL" + "EVIL".join(pieces) + "EVIL"
 
 
+@settings(max_examples=examples(200))
 @given(pieces=HOSTILE, which=st.sampled_from(OUTSIDERS), taint=st.sampled_from(list(Taint)[1:]))
 def test_nothing_an_outsider_wrote_stands_unmarked(
     pieces: list[str], which: tuple[SourceKind, Creator], taint: Taint

@@ -6,7 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import cast
 
-from hypothesis import given
+from hypothesis import given, settings
 from jsonschema import Draft202012Validator
 from msgspec.structs import replace
 
@@ -16,6 +16,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, ContractType, Criterion, Timing, Verdict
 from tests.model.examples import AT, COMPLETED, FAILED, NEW, RUNNING
 from tests.model.values import values
+from tests.soak import examples
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"
 GOLDEN = Path(__file__).parent / "golden_s2" / "builder-state.json"
@@ -74,6 +75,7 @@ def ours(name: str) -> JsonMap:
     return cast("JsonMap", json.loads((SCHEMAS / f"{name}.json").read_text(encoding="utf-8")))
 
 
+@settings(max_examples=examples(100))
 @given(values(Contract))
 def test_every_contract_is_one_of_s2(contract: Contract) -> None:
     told = s2.contract_json(contract)
@@ -82,6 +84,7 @@ def test_every_contract_is_one_of_s2(contract: Contract) -> None:
     assert complaints(ours("verification-contract"), told) == []
 
 
+@settings(max_examples=examples(100))
 @given(values(Verdict))
 def test_every_verdict_is_one_of_s2(verdict: Verdict) -> None:
     told = s2.results_json(verdict)
