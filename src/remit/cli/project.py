@@ -76,7 +76,7 @@ def add(
     place = folder.resolve()
     _check_folder(folder, place)
     called = name or _NAME.sub("-", place.name.lower()).strip("-")
-    if not NAME.fullmatch(called):
+    if not re.fullmatch(NAME, called):
         raise BadInput(
             f"{called!r:.60} cannot be the name of a project; give it a --name of small letters, "
             "digits, - and _, such as shop.",

@@ -72,7 +72,7 @@ def _wrong(found: ProjectSettings) -> tuple[tuple[bool, str], ...]:
     strange = [each for each in (*found.commands, *found.flaky) if each not in ACTIVITIES]
     wordless = [name for name, words in found.commands.items() if not _are_commands(words)]
     unnamed = [kind for kind, names in found.chains.items() if not _is_argv(names)]
-    odd = [kind for kind in found.chains if not NAME.fullmatch(kind)]
+    odd = [kind for kind in found.chains if not re.fullmatch(NAME, kind)]
     return (
         (not Path(found.path).expanduser().is_absolute(), "path must be a full path"),
         (bool(strange), f"{', '.join(strange)!r:.60} is no activity; known: {known}"),
