@@ -26,9 +26,9 @@ from remit.errors import (
 )
 from remit.journal import event_words
 from remit.model.codec import JsonMap
+from remit.model.contract import ItemStatus, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import ItemStatus, WorkItem
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType

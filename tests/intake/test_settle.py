@@ -14,8 +14,8 @@ from remit.intake.admit import make
 from remit.intake.hear import ledgers
 from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
+from remit.model.contract import ClauseOutcome, Gap, OwnerRequest
 from remit.model.ids import Ids, TaskId
-from remit.model.plan import ClauseOutcome, Gap, OwnerRequest
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Status

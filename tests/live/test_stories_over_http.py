@@ -14,7 +14,7 @@ from remit.intake.extract import extract
 from remit.intake.message import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
 from remit.intake.recipients import owners
-from remit.model.plan import ItemStatus
+from remit.model.contract import ItemStatus
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
@@ -25,6 +25,9 @@ from tests.live import vendor as wires
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
+from tests.soak import one_of
+
+pytestmark = one_of("place")
 
 PLACES = pytest.mark.parametrize("place", Place)
 READS: Final = RULES.splitlines()[0]
