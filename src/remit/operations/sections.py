@@ -11,8 +11,15 @@ from msgspec.structs import replace
 
 from remit.brain.choose import key_name
 from remit.channels.kind import ChannelKind
-from remit.channels.oauth.accounts import NewAccount, new_account
-from remit.channels.oauth.providers import CALENDAR, CALLBACK, MAIL, OAuthClient, client_of
+from remit.channels.oauth.providers import (
+    CALENDAR,
+    CALLBACK,
+    MAIL,
+    NewAccount,
+    OAuthClient,
+    client_of,
+    new_account,
+)
 from remit.channels.webhook.receiving import made
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
