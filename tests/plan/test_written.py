@@ -6,9 +6,8 @@ import pytest
 
 from remit.language.detect import language_names
 from remit.model.plan import Clause, ClauseOutcome
-from remit.plan import items as plan_items
-from remit.plan.items import items
-from remit.plan.written import LANGUAGES, criteria
+from remit.plan import written as plan_items
+from remit.plan.written import LANGUAGES, criteria, items
 from tests.tables import for_each
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}

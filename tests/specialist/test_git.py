@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remit.errors import Permanent, Transient
-from remit.specialist.merge import MergedWork, merge
+from remit.specialist.specialist_pool import MergedWork, merge
 from remit.system.git import Git, GitLocation
 from tests.specialist.repository import TASK, THEN, commit, git, opened, repository, worktrees
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from remit.specialist import merge as merging
-from remit.specialist.merge import MergedWork, MergeRefused, merge
+from remit.specialist import specialist_pool as merging
+from remit.specialist.specialist_pool import MergedWork, MergeRefused, merge
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from tests.specialist.repository import TASK, THEN, commit, git, repository, worktrees

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.verify.project_files import ProjectFiles
+from remit.verify.ground import ProjectFiles
 from remit.verify.runners import Argv
 
 _MAX_LENGTH: Final = 300  # characters of a command

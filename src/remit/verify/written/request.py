@@ -24,8 +24,7 @@ from remit.verify.written.check import (
     undecided,
 )
 from remit.verify.written.figures import figures
-from remit.verify.written.language import likely_language
-from remit.verify.written.vocabulary import word_set
+from remit.verify.written.phrases import likely_language
 from remit.verify.written.wording import (
     ORDER_VERBS,
     STOP,
@@ -36,6 +35,7 @@ from remit.verify.written.wording import (
     says,
     sentences,
     stem,
+    word_set,
     words,
 )
 
