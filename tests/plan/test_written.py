@@ -7,7 +7,7 @@ import pytest
 from remit.language.detect import language_names
 from remit.model.plan import Clause, ClauseOutcome
 from remit.plan import written as plan_items
-from remit.plan.written import LANGUAGES, criteria, items
+from remit.plan.written import NAMED_LANGUAGES, criteria, items
 from tests.tables import for_each
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}
@@ -40,7 +40,7 @@ def test_the_language_is_the_one_that_is_asked_for(ask: str, code: str | None) -
 
 
 def test_every_language_that_can_be_asked_for_can_be_checked() -> None:
-    assert dict(LANGUAGES.values()) == dict(language_names())
+    assert dict(NAMED_LANGUAGES.values()) == dict(language_names())
 
 
 LENGTH = [

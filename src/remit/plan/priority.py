@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from functools import cache
+from functools import cache, cached_property
 from pkgutil import get_data
 from typing import Final
 
@@ -228,17 +228,17 @@ class RuleMatch(Struct, frozen=True):
     unsure: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PriorityRules:
     file: str  # its name for people; empty for the built-in rules
     rules: tuple[PriorityRule, ...]
     lists: Mapping[str, tuple[str, ...]]
     default: Priority
     fields: Mapping[str, Patterns] = field(repr=False, compare=False)
-    _index: ConditionIndex = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", ConditionIndex([rule.when for rule in self.rules]))
+    @cached_property
+    def _index(self) -> ConditionIndex:
+        return ConditionIndex([rule.when for rule in self.rules])
 
     def find(self, task: Task, zone: tzinfo, score: float | None = None) -> RuleMatch:
         """Return the first rule that matches; one that needs an unknown score does not."""

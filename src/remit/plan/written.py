@@ -231,7 +231,7 @@ def _another(tokens: Sequence[_Token], known: _Vocabulary) -> bool:
 
 
 # Names of languages in lower case: code and name.
-_NAMED_LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
+NAMED_LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
     word: (code, each.name) for code, each in languages().items() for word in each.called.split()
 }
 _MAX_SPOKEN_NUMBER: Final = 20  # "hundred" and its like are rarely meant to the last
@@ -250,7 +250,7 @@ _DATA: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("written", "rem
 _UNITS: Final = {word: unit for unit, words in _DATA["counted"].items() for word in words.split()}
 _PARTS: Final = {
     "number": NUMBER,
-    "language": "|".join(_NAMED_LANGUAGES),
+    "language": "|".join(NAMED_LANGUAGES),
     "unit": "|".join(_UNITS),
     "limit": _DATA["patterns"]["limit"],
     "matter": _DATA["patterns"]["matter"],
@@ -330,8 +330,7 @@ def _read(request: str) -> Iterator[Criterion]:
 def _language(request: str) -> Iterator[Criterion]:
     """The language that is asked for; if there are two, nobody can say which part is in which."""
     found = {
-        _NAMED_LANGUAGES[each["name"].casefold()]
-        for each in _PATTERNS["language"].finditer(request)
+        NAMED_LANGUAGES[each["name"].casefold()] for each in _PATTERNS["language"].finditer(request)
     }
     for code, name in found if len(found) == 1 else ():
         yield Criterion("language", f"It is in {name}", code)

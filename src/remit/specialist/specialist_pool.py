@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -47,23 +47,15 @@ _UNDER_WAY: Final = {
 }
 
 
-class MergedWork(Struct, frozen=True):
-    """The work is on the owner's branch."""
+class MergeResult(Struct, frozen=True):
+    """The owner's branch that now has the work; else why none has."""
 
-    commit: str
-    branch: str
-
-
-class MergeRefused(Struct, frozen=True):
-    """Nothing was changed; why, and what to do."""
-
-    why: str
+    branch: str = ""
+    why: str = ""
+    joined: bool = False  # merged with the owner's later changes: the two were not checked together
 
 
-Merge: TypeAlias = MergedWork | MergeRefused
-
-
-async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> Merge:
+async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> MergeResult:
     """Fast-forward the owner's checked-out branch to a task's commit.
 
     Repeating it changes nothing.
@@ -72,16 +64,18 @@ async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> 
     owners = await git.guarded(tree.checkout)
     branch = await git.run(owners, "symbolic-ref", "--quiet", "HEAD")
     if branch.code:
-        return MergeRefused(f"No branch is checked out in {tree.checkout}; check one out.")
+        return MergeResult(why=f"No branch is checked out in {tree.checkout}; check one out.")
     busy = await _busy(trees, tree, owners)
     if busy:
-        return MergeRefused(busy)
+        return MergeResult(why=busy)
     head = await git.ok(owners, "rev-parse", "HEAD")
     await trees.fetch(tree.repo, tree.checkout, head)
     target = await _target(trees, tree, head, commit, at)
-    if isinstance(target, MergeRefused):
+    if isinstance(target, MergeResult):
         return target
-    return await _forward(trees, tree, owners, target, branch.text)
+    why = await _forward(trees, tree, owners, target)
+    name = "" if why else branch.text.removeprefix("refs/heads/")
+    return MergeResult(name, why, joined=not why and target != commit)
 
 
 async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
@@ -94,7 +88,7 @@ async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
     snapshot = await trees.look(tree)
     await trees.fetch(tree.repo, tree.checkout, head)
     work = await trees.commit_tree(tree, snapshot.tree, "as it stands\n", at, tree.base)
-    return not isinstance(await _target(trees, tree, head, work, at), MergeRefused)
+    return not isinstance(await _target(trees, tree, head, work, at), MergeResult)
 
 
 async def publish(trees: Worktrees, tree: Worktree) -> str:
@@ -125,7 +119,7 @@ async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
 
 async def _target(
     trees: Worktrees, tree: Worktree, head: str, commit: str, at: datetime
-) -> str | MergeRefused:
+) -> str | MergeResult:
     """Return the commit to move to: the work itself, or a merge with the owner's."""
     git, house = trees.git, tree.house
     ancestor = ("merge-base", "--is-ancestor")
@@ -137,18 +131,16 @@ async def _target(
     whole, *names = result.out.decode("utf-8", "surrogateescape").split("\0")
     if result.code == _CONFLICT:
         unmet = names[: names.index("")] if "" in names else names
-        return MergeRefused(
-            f"The work does not fit with what changed since ({first_few(unmet, _NAMED)}); redo it."
-        )
+        files = first_few(unmet, _NAMED)
+        return MergeResult(why=f"The work does not fit with what changed since ({files}); redo it.")
     if result.code:
         why = " ".join(result.err.split())[-200:]
-        return MergeRefused(f"The work cannot be merged; it needs git 2.38 or newer: {why}")
+        return MergeResult(why=f"The work cannot be merged; it needs git 2.38 or newer: {why}")
     return await trees.commit_tree(tree, whole, f"Merge {tree.branch}\n", at, head, commit)
 
 
-async def _forward(
-    trees: Worktrees, tree: Worktree, owners: GitLocation, target: str, branch: str
-) -> Merge:
+async def _forward(trees: Worktrees, tree: Worktree, owners: GitLocation, target: str) -> str:
+    """Move the owner's branch; return why git did not."""
     ref = f"refs/remit/merge/{tree.task_id}"
     await trees.git.ok(tree.house, "update-ref", ref, target)
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
@@ -157,8 +149,8 @@ async def _forward(
     await trees.git.run(owners, "update-ref", "-d", ref)
     if result.code:
         why = " ".join(result.err.split())[-300:]
-        return MergeRefused(f"git did not take the work into {tree.checkout}: {why}")
-    return MergedWork(target, branch.removeprefix("refs/heads/"))
+        return f"git did not take the work into {tree.checkout}: {why}"
+    return ""
 
 
 PREFIX: Final = PROJECT
@@ -193,14 +185,6 @@ class WorkResult(Struct, frozen=True):
     tests: tuple[str, ...] = ()  # existing tests that were changed
     refused: tuple[str, ...] = ()
     files: tuple[FileState, ...] = ()
-
-
-class MergeResult(Struct, frozen=True):
-    """The owner's branch that now has the work; else why none has."""
-
-    branch: str = ""
-    why: str = ""
-    joined: bool = False  # merged with the owner's later changes: the two were not checked together
 
 
 class WorkHistory(Struct, frozen=True):
@@ -337,11 +321,7 @@ class SpecialistPool:
 
     async def merge(self, tree: Worktree, commit: str) -> MergeResult:
         """Merge a commit into the owner's folder, or return the obstacle."""
-        match await merge(self._trees, tree, commit, self._clock.now()):
-            case MergedWork(now, branch):
-                return MergeResult(branch, joined=now != commit)
-            case MergeRefused(why):
-                return MergeResult(why=why)
+        return await merge(self._trees, tree, commit, self._clock.now())
 
     async def publish(self, tree: Worktree) -> str:
         """Put the branch into the owner's repository, beside the owner's branches."""
