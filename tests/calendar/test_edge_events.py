@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Final, TypedDict, cast
 from zoneinfo import ZoneInfo
 
-import pytest
-import yaml
-
-from remit.calendar import occur
+from remit.calendar import expand
 from remit.calendar.expansion import TimeWindow
 from tests.calendar.rig import line, midnight, zulu
+from tests.tables import for_each, read_yaml
 
 EVENTS: Final = Path(__file__).parent / "events"
 NAMES: Final = sorted(path.stem for path in EVENTS.glob("*.ics"))
@@ -28,14 +26,14 @@ class Wanted(TypedDict, total=False):
     refused: str
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_an_event_gives_the_slots_that_were_derived_by_hand(name: str) -> None:
     wanted = _wanted(name)
     zone = ZoneInfo(wanted["zone"])
     window = TimeWindow(midnight(wanted["since"], zone), midnight(wanted["until"], zone))
     at = time.fromisoformat(wanted.get("all_day_at", "09:00"))
 
-    found = occur.slots((EVENTS / f"{name}.ics").read_bytes(), window, zone, all_day_at=at)
+    found = expand.slots((EVENTS / f"{name}.ics").read_bytes(), window, zone, all_day_at=at)
 
     assert [line(slot) for slot in found.slots] == wanted["slots"], wanted["why"]
     refused = [wanted["refused"]] if "refused" in wanted else []
@@ -55,4 +53,4 @@ def test_every_event_has_its_reason_and_every_reason_its_event() -> None:
 
 
 def _wanted(name: str) -> Wanted:
-    return cast("Wanted", yaml.safe_load((EVENTS / f"{name}.yml").read_text()))
+    return cast("Wanted", read_yaml((EVENTS / f"{name}.yml").read_text("utf-8")))

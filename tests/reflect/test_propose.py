@@ -13,7 +13,8 @@ from remit.model.plan import RankingRule
 from remit.model.task import Priority, Task
 from remit.plan import priority
 from remit.plan.draft import ranked
-from remit.reflect import reflector, versions
+from remit.reflect import reflector
+from remit.reflect import versions as propose
 from tests.reflect.learning import GUIDELINE, task_of
 from tests.tables import for_each
 
@@ -32,7 +33,7 @@ SAID = Lesson(LessonFile.GUIDELINES, GUIDELINE, "because")
 
 def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     before = priority.packaged_text()
-    after = versions.worked_in(INVOICE, before)
+    after = propose.worked_in(INVOICE, before)
     old, new = priority.load(before, "f"), priority.load(after, "f")
 
     assert new.rules[0].name == "learned-about-invoice"
@@ -40,7 +41,7 @@ def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     assert [(r.name, r.when.said, r.priority) for r in new.rules[1:]] == [
         (r.name, r.when.said, r.priority) for r in old.rules
     ]
-    kept = [line for line in versions.diff(before, after, "f").splitlines() if line[:1] == "-"]
+    kept = [line for line in propose.diff(before, after, "f").splitlines() if line[:1] == "-"]
     assert kept == ["--- a/f"]
 
 
@@ -54,7 +55,7 @@ def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
     ],
 )
 def test_a_rule_goes_into_files_of_other_forms(text: str) -> None:
-    found = priority.load(versions.worked_in(INVOICE, text), "f")
+    found = priority.load(propose.worked_in(INVOICE, text), "f")
 
     assert found.rules[0].name == "learned-about-invoice"
     assert found.default is priority.load(text if text[-1] == "\n" else f"{text} []", "f").default
@@ -63,41 +64,41 @@ def test_a_rule_goes_into_files_of_other_forms(text: str) -> None:
 @for_each("text", ["", "version: 1\n", "version: 1\nrules: [{name: a}]\n"])
 def test_a_file_that_cannot_take_a_rule_says_so(text: str) -> None:
     with pytest.raises(BadInput, match="rules:"):
-        versions.worked_in(INVOICE, text)
+        propose.worked_in(INVOICE, text)
 
 
 def test_a_condition_that_is_there_is_not_put_in_twice_nor_a_name() -> None:
-    once = versions.worked_in(INVOICE, priority.packaged_text())
+    once = propose.worked_in(INVOICE, priority.packaged_text())
     with pytest.raises(BadInput, match="already"):
-        versions.worked_in(INVOICE, once)
+        propose.worked_in(INVOICE, once)
 
     other = Lesson(
         LessonFile.RULES, INVOICE.text, "why", (), "source is email", Priority.LOW, "2026-03-03"
     )
-    names = [rule.name for rule in priority.load(versions.worked_in(other, once), "f").rules]
+    names = [rule.name for rule in priority.load(propose.worked_in(other, once), "f").rules]
     assert names[:2] == ["learned-about-invoice-2", "learned-about-invoice"]
 
 
 @for_each("before", ["", "# a remark\n", "Be brief.", "Be brief.\n"])
 def test_a_guideline_is_a_line_at_the_end(before: str) -> None:
-    after = versions.worked_in(SAID, before)
+    after = propose.worked_in(SAID, before)
 
     assert after.startswith(before)
     assert after.splitlines()[-1] == GUIDELINE
     with pytest.raises(BadInput, match="already"):
-        versions.worked_in(SAID, after)
+        propose.worked_in(SAID, after)
 
 
 def test_a_guideline_that_only_differs_in_a_number_is_not_said_twice() -> None:
     fewer = Lesson(LessonFile.GUIDELINES, "Keep a message under 50 words.", "because")
 
     with pytest.raises(BadInput, match="nearly"):
-        versions.worked_in(fewer, "Keep a message under 80 words.\n")
+        propose.worked_in(fewer, "Keep a message under 80 words.\n")
 
 
 @given(st.text(alphabet="ab \n#:-", max_size=80))
 def test_whatever_stands_in_the_guidelines_stays(before: str) -> None:
-    assert versions.worked_in(SAID, before).startswith(before)
+    assert propose.worked_in(SAID, before).startswith(before)
 
 
 def ranker(text: str) -> Callable[[Task], Priority]:

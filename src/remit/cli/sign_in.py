@@ -5,20 +5,23 @@ import webbrowser
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.channels.oauth import connecting, protocol, tokens
-from remit.channels.oauth.accounts import NewAccount, new_account, provider_of
+from remit.channels.oauth import connecting, tokens
 from remit.channels.oauth.connecting import LoopbackRedirect
-from remit.channels.oauth.protocol import DeviceCode, TokenGrant
 from remit.channels.oauth.providers import (
     CALENDAR,
     CALENDAR_ADDRESSES,
     MAIL,
+    NewAccount,
     OAuthClient,
     client_of,
+    new_account,
+    provider_of,
 )
-from remit.cli import notice_state, out, remit_client, secrets, words
-from remit.cli.open import has_screen
+from remit.channels.oauth.tokens import DeviceCode, TokenGrant
+from remit.cli import notice_state, out, remit_client, words
 from remit.cli.out import AsJson, flag
+from remit.cli.tokens import value_of
+from remit.cli.up import has_screen
 from remit.errors import BadInput, NotFound, Transient
 from remit.settings import Settings, edit
 from remit.settings.channels import ChannelSettings, OAuthSettings
@@ -62,7 +65,7 @@ def disconnect(
     if found is None:
         raise NotFound("sign-in", f"for {name}")
     try:
-        revoked = asyncio.run(protocol.revoke(client, found.refresh))
+        revoked = asyncio.run(tokens.revoke(client, found.refresh))
     except Transient:
         revoked = False
     kept.drop(chosen.token)
@@ -171,7 +174,7 @@ def _add(account: NewAccount, *, browser: bool) -> None:
     path = settings.home / "settings.toml"
     written = account.tables | told_there(settings, account.section)
     edit.with_values(path.read_text(encoding="utf-8"), written, path)
-    secret = secrets.value_of(chosen.client_secret) if chosen.client_secret else ""
+    secret = value_of(chosen.client_secret) if chosen.client_secret else ""
     kept = secrets_of(settings.home)
     client = client_of(chosen, account.use, lambda _: secret)
     sign_in(client, kept, chosen.token, account.user, browser=browser)

@@ -14,8 +14,7 @@ from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
 from remit.model import ids
 from remit.model.task import Creator, Priority, SourceKind, Taint, Task
-from remit.plan import priority_pattern
-from remit.plan.priority_pattern import Pattern, Patterns
+from remit.plan import priority_when
 from remit.plan.priority_when import (
     ANY,
     CONTEXT,
@@ -27,6 +26,8 @@ from remit.plan.priority_when import (
     HoursCondition,
     JoinedConditions,
     NotCondition,
+    Pattern,
+    Patterns,
     PriorityCondition,
     ScoreCondition,
     domain,
@@ -105,7 +106,7 @@ class ConditionParser:
         if field not in _SEARCHED and not field.startswith(CONTEXT):
             raise BadInput(f"has a pattern for {field}, whose few words are known; use is or in")
         known = self._patterns.setdefault(field, {})
-        place = known.setdefault(priority_pattern.read(value), len(known))
+        place = known.setdefault(priority_when.read(value), len(known))
         return FieldCondition(frozenset({(field, place)}), text)
 
     def _several(self, field: str, value: str) -> Iterable[str]:

@@ -14,8 +14,8 @@ from typing import Final, cast
 
 from msgspec import Struct
 
-from remit.language.detect import languages
 from remit.language.files import LANGUAGES, cardinals, cardinals_in_all, read_toml, section
+from remit.language.order_words import languages
 from remit.language.tokens import fold
 from remit.model.contract import Criterion
 from remit.model.plan import Clause, ClauseOutcome

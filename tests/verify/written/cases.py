@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
-import yaml
-
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
 from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
@@ -19,6 +17,7 @@ from remit.model.task import Creator, SourceKind, Task, TaskType
 from remit.model.task import Source as Origin
 from remit.plan.written import criteria
 from remit.verify.written import CHECKS
+from tests.tables import read_yaml
 
 FOLDER: Final = Path(__file__).parent
 NOW: Final = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
@@ -120,7 +119,7 @@ def _clauses(ask: str) -> tuple[Clause, ...]:
 
 
 def _rows(file: Path) -> list[dict[str, object]]:
-    return cast("list[dict[str, object]]", yaml.safe_load(file.read_text()))
+    return cast("list[dict[str, object]]", read_yaml(file.read_text("utf-8")))
 
 
 def _case(row: Mapping[str, object]) -> Case:

@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from remit.channels.kind import ChatContext
 from remit.channels.markdown import plain
 from remit.channels.telegram.bot_api import BotAnswer, BotReply, answer_of, chat_of
-from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, render, units
-from remit.channels.telegram.sending import TelegramChannel
+from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, render, units
 from remit.failpoint import failpoint
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted, Locked, SendRetry
@@ -198,7 +197,7 @@ class ProgressMessages:
         assert stored.message is not None  # noqa: S101 - it would not differ
         reply = await self._channel.edit(stored.chat, stored.message, due.text)
         failpoint("telegram:edited")
-        if _is_shown(reply):
+        if is_shown(reply):
             self._failures = 0
             shown = due.text.text
             await self._db.write(_change, self._prefix + key, shown=shown, begun=True)
@@ -275,7 +274,7 @@ def _block(task: Task, most: int, titled: bool, zone: tzinfo, redact: Callable[[
     return "\n".join(lines)
 
 
-def _is_shown(reply: BotAnswer) -> bool:
+def is_shown(reply: BotAnswer) -> bool:
     return isinstance(reply, BotReply) and (reply.ok or "not modified" in reply.said)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from typing import Final, TypeAlias
 
-from remit.language.detect import language_names, languages
+from remit.language.order_words import language_names, languages
 from remit.language.tokens import fold_text
 from remit.model.contract import Evidence, Result
 from remit.model.task import Task
