@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.model.task import Source, SourceKind, Task
-from remit.plan import priority_pattern
+from remit.plan import priority_when
 from remit.plan.priority import MAX_RULES, load
-from remit.plan.priority_pattern import Pattern, Patterns
+from remit.plan.priority_when import Pattern, Patterns
 from tests.plan.priority_tasks import FILE, holds, made, mail, ruled
 from tests.soak import examples
 from tests.tables import for_each
@@ -129,8 +129,8 @@ def test_a_pattern_stands_between_strokes(said: str, why: str) -> None:
 
 
 def test_an_error_without_words_is_a_sentence_still() -> None:
-    assert priority_pattern._meaning("x", ValueError()) == "has a pattern that cannot be read: "
-    assert "odd" in priority_pattern._meaning("x", ValueError("odd"))
+    assert priority_when._meaning("x", ValueError()) == "has a pattern that cannot be read: "
+    assert "odd" in priority_when._meaning("x", ValueError("odd"))
 
 
 PIECES = st.sampled_from(["a", "b", "^a", "b$", "a+b", ".", "[ab]{2}", "(a|b)c", "A", "ü", r"\bb"])
@@ -150,10 +150,10 @@ def test_however_patterns_are_grouped_the_same_ones_are_found(
     alone = [
         n
         for n, each in enumerate(patterns)
-        if priority_pattern._compiled(each).search(raw) is not None
+        if priority_when._compiled(each).search(raw) is not None
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(priority_pattern, "_joined", HOW[how](priority_pattern._joined))
+        patch.setattr(priority_when, "_joined", HOW[how](priority_when._joined))
         found = Patterns(patterns)
         assert sorted(found.found(text)) == sorted(found.found(text)) == alone
 
@@ -183,7 +183,7 @@ HOW: dict[str, Callable[[Join], Join]] = {
 def test_patterns_that_are_too_large_together_are_tried_in_parts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(priority_pattern, "_MEMORY_OF_ALL", 1 << 18)
+    monkeypatch.setattr(priority_when, "_MEMORY_OF_ALL", 1 << 18)
     many = [f"(?:[a-z]{{{n % 50 + 1}}}q|(?:a|b){{20}}x{n})" for n in range(400)]
     found = Patterns([Pattern(each, any_case=True) for each in many])
 

@@ -14,7 +14,7 @@ from remit.model.contract import RankingRule
 from remit.model.run import EventKind
 from remit.model.task import Priority
 from remit.plan import priority
-from remit.plan.priority_pattern import _Group
+from remit.plan.priority_when import _Group
 from remit.settings import Settings, parts
 from remit.store import queue
 from remit.store.queue import ClaimFilter

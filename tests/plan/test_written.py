@@ -6,9 +6,8 @@ import pytest
 
 from remit.language.order_words import language_names
 from remit.model.contract import Clause, ClauseOutcome
-from remit.plan import items as plan_items
-from remit.plan.items import items
-from remit.plan.written import LANGUAGES, criteria
+from remit.plan import written as plan_items
+from remit.plan.written import NAMED_LANGUAGES, criteria, items
 from tests.tables import for_each
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}
@@ -41,7 +40,7 @@ def test_the_language_is_the_one_that_is_asked_for(ask: str, code: str | None) -
 
 
 def test_every_language_that_can_be_asked_for_can_be_checked() -> None:
-    assert dict(LANGUAGES.values()) == dict(language_names())
+    assert dict(NAMED_LANGUAGES.values()) == dict(language_names())
 
 
 LENGTH = [

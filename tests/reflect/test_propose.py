@@ -13,7 +13,8 @@ from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, Task
 from remit.plan import priority
 from remit.plan.draft import ranked
-from remit.reflect import propose, reflector
+from remit.reflect import reflector
+from remit.reflect import versions as propose
 from tests.reflect.learning import GUIDELINE, task_of
 from tests.tables import for_each
 

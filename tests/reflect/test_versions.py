@@ -9,8 +9,7 @@ from remit.errors import BadInput, Conflict
 from remit.model.ids import TaskId
 from remit.model.likeness import FileVersion, LessonFile, standing
 from remit.model.run import EventKind
-from remit.reflect.propose import digest
-from remit.reflect.versions import MAX_CHARACTERS, LessonVersions
+from remit.reflect.versions import MAX_CHARACTERS, LessonVersions, digest
 from remit.store import events, reflections
 from remit.store.reflections import LessonChange
 from remit.testing import START, World

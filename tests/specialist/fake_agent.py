@@ -70,6 +70,8 @@ class FakeAgent:
                     raise RefusedError(-32002, "Resource not found", given["sessionId"])
                 say(given["sessionId"], "what was said long ago")
                 return {}
+            case _:
+                pass
         return {"stopReason": await self.prompt(given["sessionId"], given["prompt"][0]["text"])}
 
     async def prompt(self, session: str, words: str) -> str:
@@ -123,6 +125,8 @@ class FakeAgent:
                     await asyncio.sleep(0.01)
             case "stop":
                 return rest
+            case _:
+                pass
         return None
 
     async def call(self, session: str, method: str, **params: object) -> dict[str, Any]:
@@ -144,10 +148,14 @@ class FakeAgent:
         call: dict[str, object] = {"toolCallId": uuid4().hex}
         if verb == "run":
             words = {"command": rest, "description": f"as {call['toolCallId']} wishes"}
-            more = {"title": f"Run {rest}", "kind": "execute", "rawInput": words}
+            update(
+                session, "tool_call", **call, title=f"Run {rest}", kind="execute", rawInput=words
+            )
         else:
-            more = {"title": f"Edit {rest}", "kind": "edit", "locations": [{"path": rest}]}
-        update(session, "tool_call", **call, **more)
+            places = [{"path": rest}]
+            update(
+                session, "tool_call", **call, title=f"Edit {rest}", kind="edit", locations=places
+            )
         options = [{"optionId": kind, "name": kind, "kind": kind} for kind in KINDS]
         method = "session/request_permission"
         answer = await self.call(session, method, toolCall=call, options=options)

@@ -16,8 +16,14 @@ from remit.settings import Settings
 from remit.settings.projects import SpecialistKind, SpecialistSettings
 from remit.specialist import specialist_health
 from remit.specialist.abstract_sockets import can_hide
-from remit.specialist.process import CommandSpecialist, SpecialistProgram, environ_of
-from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
+from remit.specialist.process import (
+    CommandSpecialist,
+    ProgramSandbox,
+    SandboxPermissions,
+    SpecialistProgram,
+    environ_of,
+    home_for,
+)
 from remit.system.process import find
 from remit.verify.ground import Toolchain
 from remit.wiring.minds import _leave

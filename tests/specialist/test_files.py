@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput, NotFound
-from remit.specialist import files
-from remit.specialist.files import WorkspaceFiles
+from remit.specialist import tree
+from remit.specialist.tree import WorkspaceFiles
 from tests.tables import for_each
 
 
@@ -86,14 +86,14 @@ def test_a_setuid_bit_is_not_kept(folder: Path) -> None:
 
 
 def test_what_is_too_large_or_no_text_is_refused(folder: Path) -> None:
-    (folder / "huge").write_bytes(b"x" * (files.MAX_FILE_BYTES + 1))
+    (folder / "huge").write_bytes(b"x" * (tree.MAX_FILE_BYTES + 1))
     (folder / "bin").write_bytes(b"\xff\xfe")
 
     for path, why in (("huge", "at most"), ("bin", "not text")):
         with pytest.raises(BadInput, match=why):
             WorkspaceFiles(str(folder)).read(path)
     with pytest.raises(BadInput, match="would have"):
-        WorkspaceFiles(str(folder)).write("new", "x" * (files.MAX_FILE_BYTES + 1))
+        WorkspaceFiles(str(folder)).write("new", "x" * (tree.MAX_FILE_BYTES + 1))
 
 
 def test_a_listing_names_files_alone_and_follows_no_link(folder: Path) -> None:
@@ -108,7 +108,7 @@ def test_a_listing_names_files_alone_and_follows_no_link(folder: Path) -> None:
 def test_a_long_listing_says_that_there_is_more(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(files, "MAX_NAMES", 1)
+    monkeypatch.setattr(tree, "MAX_NAMES", 1)
     (folder / "z").write_text("z")
 
     assert WorkspaceFiles(str(folder)).names()[-1].startswith("… and more")

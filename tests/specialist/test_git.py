@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remit.errors import Permanent, Transient
-from remit.specialist.merge import MergedWork, merge
+from remit.specialist.specialist_pool import merge
 from remit.system.git import Git, GitLocation
 from tests.specialist.repository import TASK, THEN, commit, git, opened, repository, worktrees
 
@@ -82,7 +82,7 @@ async def test_the_owners_repository_runs_nothing_from_open_to_merge(tmp_path: P
 
     merged = await merge(trees, tree, made, THEN)
 
-    assert isinstance(merged, MergedWork)
+    assert merged.branch == "main", merged
     assert (owners / "app.py").read_text() == "x = 2\n"
     assert not mark.exists(), mark.read_text()
 
@@ -98,7 +98,7 @@ async def test_a_merge_of_two_sides_runs_nothing_either(tmp_path: Path) -> None:
     commit(owners, {"app.py": "first = 1\n" + text})
     rig(owners / ".git", program)
 
-    assert isinstance(await merge(trees, tree, made, THEN), MergedWork)
+    assert (await merge(trees, tree, made, THEN)).branch == "main"
     assert (owners / "app.py").read_text() == f"first = 1\n{text}\nlast = 1\n"
     assert not mark.exists(), mark.read_text()
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from remit.specialist import merge as merging
-from remit.specialist.merge import MergedWork, MergeRefused, merge
+from remit.specialist import specialist_pool as merging
+from remit.specialist.specialist_pool import MergeResult, merge
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from tests.specialist.repository import TASK, THEN, commit, git, repository, worktrees
@@ -27,7 +27,7 @@ async def worked(
 async def test_work_on_the_newest_commit_moves_the_branch_forward(tmp_path: Path) -> None:
     trees, tree, made, owners = await worked(tmp_path)
 
-    assert await merge(trees, tree, made, THEN) == MergedWork(made, "main")
+    assert await merge(trees, tree, made, THEN) == MergeResult("main")
     assert (owners / "app.py").read_text() == "x = 2\n"
     assert git(owners, "rev-parse", "main") == made
     assert git(owners, "status", "--porcelain") == ""
@@ -40,9 +40,9 @@ async def test_doing_it_twice_changes_nothing(tmp_path: Path) -> None:
 
     assert await merge(trees, tree, made, THEN) == first
     commit(owners, {"later.py": "y = 1\n"})
-    assert await merge(trees, tree, made, THEN) == MergedWork(
-        git(owners, "rev-parse", "HEAD"), "main"
-    )
+    later = git(owners, "rev-parse", "HEAD")
+    assert await merge(trees, tree, made, THEN) == MergeResult("main", joined=True)
+    assert git(owners, "rev-parse", "HEAD") == later
 
 
 async def test_work_beside_the_owners_own_is_joined_with_it(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ async def test_work_beside_the_owners_own_is_joined_with_it(tmp_path: Path) -> N
 
     merged = await merge(trees, tree, made, THEN)
 
-    assert isinstance(merged, MergedWork)
+    assert merged == MergeResult("main", joined=True)
     assert git(owners, "log", "-1", "--format=%P") == f"{head} {made}"
     assert (owners / "app.py").read_text() == "x = 2\n"
     assert (owners / "other.py").read_text() == "y = 1\n"
@@ -65,8 +65,8 @@ async def test_work_that_does_not_fit_is_refused_and_nothing_is_changed(tmp_path
 
     refused = await merge(trees, tree, made, THEN)
 
-    assert refused == MergeRefused(
-        "The work does not fit with what changed since (app.py); redo it."
+    assert refused == MergeResult(
+        why="The work does not fit with what changed since (app.py); redo it."
     )
     assert git(owners, "rev-parse", "HEAD") == head
     assert git(owners, "status", "--porcelain") == ""
@@ -107,7 +107,7 @@ async def test_a_checkout_in_the_middle_of_something_is_left_alone(
 
     refused = await merge(trees, tree, made, THEN)
 
-    assert isinstance(refused, MergeRefused)
+    assert not refused.branch
     assert why in refused.why
     assert before == ((owners / "app.py").read_text(), git(owners, "rev-parse", "HEAD"))
 
@@ -120,7 +120,7 @@ async def test_a_file_of_the_owner_that_git_does_not_know_is_not_overwritten(
 
     refused = await merge(trees, tree, made, THEN)
 
-    assert isinstance(refused, MergeRefused)
+    assert not refused.branch
     assert "notes.txt" in refused.why
     assert (owners / "notes.txt").read_text() == "mine\n"
 

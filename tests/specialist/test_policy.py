@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from remit.model.codec import Json
 from remit.model.reply import AttemptOutcome, Policy, ToolCall
-from remit.specialist import changes, failures
+from remit.specialist import chain, changes
 from remit.system.process import last_lines
 from tests.tables import for_each
 
@@ -83,7 +83,7 @@ def test_a_call_is_shown_to_the_letter() -> None:
 def test_what_the_last_words_say_is_the_class_of_the_failure(
     said: str, outcome: AttemptOutcome
 ) -> None:
-    assert failures.sort(said) is outcome
+    assert chain.sort(said) is outcome
 
 
 def test_last_words_are_one_line_without_what_a_terminal_would_act_on() -> None:

@@ -12,11 +12,11 @@ SOURCES = ROOT / "src/remit"
     ("pattern", "places"),
     [
         (r"\bkillpg\b", {"system/process.py"}),
-        (r"\bdir_fd=", {"specialist/files.py", "brain/tool/workspace.py", "system/files.py"}),
+        (r"\bdir_fd=", {"specialist/tree.py", "brain/tool/workspace.py", "system/files.py"}),
         (r"\b(mkstemp|O_EXCL)\b", {"system/files.py"}),
         (r"\bGIT_CONFIG_GLOBAL\b", {"system/git.py"}),
         (r"\bimport tomlkit\b", {"formats/toml_edit.py"}),
-        (r'"--ro-bind-try"', {"specialist/program_sandbox.py", "system/process.py"}),
+        (r'"--ro-bind-try"', {"specialist/process.py", "system/process.py"}),
     ],
 )
 def test_it_is_done_in_one_place(pattern: str, places: set[str]) -> None:

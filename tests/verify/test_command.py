@@ -14,8 +14,7 @@ from remit.verify import command, project
 from remit.verify.command import CommandCheck
 from remit.verify.runners import CheckCommand
 from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxLimits, SandboxRefusal, SandboxResult
-from remit.verify.suite_runs import CaseSelection, words
-from remit.verify.suite_terms import SuiteTerms
+from remit.verify.suite_runs import CaseSelection, SuiteTerms, words
 from tests.model.lifecycle_checks import task_in
 from tests.soak import one_in
 from tests.tables import for_each

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from remit.model.contract import DEFERRED, Finding, Result, Verdict
 from remit.verify import command, suite_judge
 from remit.verify import verdict as verify_verdict
-from remit.verify.suite_terms import CheckOutcome
+from remit.verify.suite_runs import CheckOutcome
 from tests.tables import for_each
 
 

@@ -12,11 +12,11 @@ from remit.errors import BadInput
 from remit.model import contract
 from remit.model.contract import Criterion, Result
 from remit.specialist.changes import ChangeKind, FileChange, Snapshot
-from remit.verify import presets, project, project_files, reports, suite_terms
+from remit.verify import ground, project, reports, suite_runs
 from remit.verify.ground import Toolchain
 from remit.verify.reports import CaseOutcome, CaseResult
 from remit.verify.runners import CheckCommand
-from remit.verify.suite_terms import SuiteTerms
+from remit.verify.suite_runs import SuiteTerms
 from tests.tables import for_each
 from tests.verify import workshop
 from tests.verify.workshop import check
@@ -92,7 +92,7 @@ def test_a_repository_shows_how_it_is_checked(
 ) -> None:
     repo = workshop.write(tmp_path / "repo", files)
 
-    way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))[activity]
+    way = project.detect(ground.in_folder(repo), Toolchain(repo, every_tool))[activity]
 
     assert isinstance(way, CheckCommand)
     words = (word for word in way.argv[1:] if not word.startswith("import os"))
@@ -105,7 +105,7 @@ def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
     repo = workshop.write(tmp_path / "repo", {"ruff.toml": "", "a.py": "", ".venv/bin/ruff": ""})
     (repo / ".venv/bin/ruff").chmod(0o755)
 
-    way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))["lint"]
+    way = project.detect(ground.in_folder(repo), Toolchain(repo, every_tool))["lint"]
 
     assert isinstance(way, CheckCommand)
     assert way.argv[0] == str(repo / ".venv/bin/ruff")
@@ -118,7 +118,7 @@ def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
     repo = workshop.write(tmp_path / "repo", files)
     Path(every_tool["PATH"].partition(":")[0], "go").unlink()
 
-    way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
+    way = project.detect(ground.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
 
     assert isinstance(way, CheckCommand)
     assert [each.origin for each in way.all_commands] == ["mypy", "pyright"]
@@ -133,7 +133,7 @@ def test_no_file_of_a_repository_makes_the_look_at_it_fail(
     for name in ("pyproject.toml", "package.json", "setup.cfg"):
         (repo / name).write_text(text, "utf-8", "surrogatepass")
 
-    presets.detect(project_files.in_folder(repo), Toolchain(repo, {}))
+    project.detect(ground.in_folder(repo), Toolchain(repo, {}))
 
 
 NODE = {
@@ -452,7 +452,7 @@ def test_files_that_judge_are_known_by_their_names_and_told_as_such(
 
 def _guard(repo: Path) -> tuple[str, ...]:
     head = workshop.git(repo, "rev-parse", "HEAD").strip()
-    return tuple(suite_terms.compare(repo, SuiteTerms(base=head)).guard.notes)
+    return tuple(suite_runs.compare(repo, SuiteTerms(base=head)).guard.notes)
 
 
 def test_of_a_file_with_many_uses_only_what_steers_checks_is_guarded(tmp_path: Path) -> None:

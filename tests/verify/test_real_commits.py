@@ -14,7 +14,7 @@ from remit.plan import activities, contract
 from remit.testing import START
 from remit.verify import project
 from remit.verify.command import files_called
-from remit.verify.presets import ACTIVITIES
+from remit.verify.project import ACTIVITIES
 from remit.verify.runners import CheckCommand
 from remit.verify.suite_runs import CaseSelection, words
 from tests.soak import one_in

@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.verify import repository
+from remit.verify import ground
 from remit.verify.sandbox import SandboxResult
 from tests.verify import workshop
 from tests.verify.workshop import PYTHON, SMALL
@@ -175,8 +175,8 @@ def test_what_a_repository_configures_is_not_run_when_git_is_asked(
         workshop.write(work, {f".git/hooks/{hook}": f"#!/bin/sh\n{trap}\n"})
         (work / ".git/hooks" / hook).chmod(0o755)
 
-    base = repository.commit(work, "HEAD")
-    touched = repository.changed(work, repository.tree(work, base))
+    base = ground.commit(work, "HEAD")
+    touched = ground.changed(work, ground.tree(work, base))
     workshop.packed(work)
 
     assert touched == (".gitattributes", "calc.py")

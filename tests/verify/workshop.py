@@ -19,7 +19,7 @@ from remit.verify import ground, project
 from remit.verify.command import CommandCheck
 from remit.verify.ground import Toolchain
 from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxLimits, SandboxRefusal, SandboxResult
-from remit.verify.suite_terms import SuiteTerms
+from remit.verify.suite_runs import SuiteTerms
 
 SMALL: Final = SandboxLimits(seconds=60, memory=512, room=64, scratch=32, file=32)
 PYTHON: Final = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"

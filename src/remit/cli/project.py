@@ -18,11 +18,11 @@ from remit.errors import BadInput, Conflict
 from remit.model.codec import JsonMap
 from remit.settings import Settings, sections
 from remit.settings.parts import NAME
-from remit.specialist import installed
-from remit.specialist.installed import InstalledAgent
-from remit.verify import project, project_files, proposals
+from remit.specialist import specialist_health
+from remit.specialist.specialist_health import InstalledAgent
+from remit.verify import ground, project, proposals
 from remit.verify.ground import Toolchain
-from remit.verify.presets import ACTIVITIES, SEVERAL
+from remit.verify.project import ACTIVITIES, SEVERAL
 from remit.verify.proposals import Proposal
 from remit.verify.runners import CheckCommand, MissingTool
 
@@ -121,11 +121,11 @@ def _plan(settings: Settings, place: Path, name: str) -> _Plan:
         if isinstance(way, CheckCommand)
     }
     tools = Toolchain(place, os.environ)
-    every = proposals.propose(project_files.in_folder(place))
+    every = proposals.propose(ground.in_folder(place))
     named = [each for each in every if tools.find(each.argv[0])]
     commands = [each for activity in ACTIVITIES for each in _new(found[activity], activity, named)]
     missing = [each for each in every if each not in named and each.tool]
-    agents = list(installed.find(os.environ.get("PATH")))
+    agents = list(specialist_health.installed_agents(os.environ.get("PATH")))
     return _Plan(name, place, detected, commands, agents, missing)
 
 

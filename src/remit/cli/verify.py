@@ -23,15 +23,13 @@ from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import ProjectSettings
 from remit.store.redact import Redactor, secret_values
-from remit.verify import project, repository
+from remit.verify import ground, project
 from remit.verify import verdict as verify_verdict
 from remit.verify.command import CommandCheck
-from remit.verify.presets import ACTIVITIES
-from remit.verify.project import ProjectCommands
+from remit.verify.project import ACTIVITIES, ProjectCommands
 from remit.verify.runners import MissingTool
 from remit.verify.sandbox import Sandbox, SandboxLimits
-from remit.verify.suite_runs import KEPT_RUNS
-from remit.verify.suite_terms import SuiteTerms, compare
+from remit.verify.suite_runs import KEPT_RUNS, SuiteTerms, compare
 
 _MOST: Final = 1_000_000  # characters of a contract or a diff
 _STYLE: Final = {
@@ -63,7 +61,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
         raise BadInput(
             f"{workspace} is no folder; name one that holds a project.", field="workspace"
         )
-    commit = repository.commit(where, base) if base is not None else None
+    commit = ground.commit(where, base) if base is not None else None
     before = commit or _head(where)
     changed = _changed(where, files or [], before)
     wanted = _read_contract(contract) if contract else _draft_contract(where, changed, before)
@@ -182,17 +180,17 @@ def _read_contract(path: Path) -> contracts.Contract:
 
 def _head(where: Path) -> str | None:
     """The last commit, with which failures are compared; None where there is none."""
-    if not repository.is_repository(where):
+    if not ground.is_repository(where):
         return None
     with suppress(BadInput):
-        return repository.commit(where, "HEAD")
+        return ground.commit(where, "HEAD")
     return None
 
 
 def _changed(where: Path, files: Sequence[str], before: str | None) -> tuple[str, ...]:
     if files or before is None:
         return tuple(files)
-    return repository.changed(where, repository.tree(where, before))
+    return ground.changed(where, ground.tree(where, before))
 
 
 def _draft_contract(
@@ -205,7 +203,7 @@ def _draft_contract(
         return _WHOLE
     diff = ""
     if before is not None:
-        diff = repository.diff(where, repository.tree(where, before), changed, _MOST)
+        diff = ground.diff(where, ground.tree(where, before), changed, _MOST)
     out.say(f"Changed: {first_few(changed, 5)}.")
     asked = contract.ContractRequest(f"Change {first_few(changed, 5)}", changed, diff)
     return contract.draft(asked, activities.default(), clock.now()).contract

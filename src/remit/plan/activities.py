@@ -1,9 +1,9 @@
 """The rules for what a change must prove, from YAML: built-in, and the project's on top."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import cache, cached_property
 from pkgutil import get_data
 from typing import Final, TypeVar
 
@@ -75,40 +75,45 @@ class CrossFileRule(Struct, frozen=True):
     shared: CheckDemand
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Activities:
     always: tuple[str, ...]
     defaults: CheckDemand
     files: Mapping[str, FileRule]
     diff: Mapping[str, DiffPhrase]
     cross: CrossFileRule
-    _rules: tuple[FileRule, ...] = field(init=False, repr=False, compare=False)
-    _index: Globs = field(init=False, repr=False, compare=False)
-    _shared: Globs = field(init=False, repr=False, compare=False)
-    _spared: Globs = field(init=False, repr=False, compare=False)
-    _spares: tuple[frozenset[int], ...] = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_rules", tuple(self.files.values()))
-        object.__setattr__(self, "_index", Globs(rule.glob for rule in self._rules))
-        object.__setattr__(self, "_shared", Globs(self.cross.paths))
-        # Many rules leave the same files alone: each glob is asked once, for all of them.
+    @cached_property
+    def _rules(self) -> tuple[FileRule, ...]:
+        return tuple(self.files.values())
+
+    @cached_property
+    def _index(self) -> Globs:
+        return Globs(rule.glob for rule in self._rules)
+
+    @cached_property
+    def _shared(self) -> Globs:
+        return Globs(self.cross.paths)
+
+    @cached_property
+    def _spared(self) -> tuple[Globs, list[list[int]]]:
+        """Globs of files that rules leave alone: each is asked once, for all its rules."""
         spared: dict[Glob, list[int]] = {}
         for at, rule in enumerate(self._rules):
             for glob in rule.but:
                 spared.setdefault(glob, []).append(at)
-        object.__setattr__(self, "_spared", Globs(spared))
-        object.__setattr__(self, "_spares", tuple(map(frozenset, spared.values())))
+        return Globs(spared), list(spared.values())
 
     def groups(self, paths: Sequence[str]) -> list[tuple[tuple[FileRule, ...], list[str]]]:
         """Return files grouped by the rules that match them."""
         made: dict[tuple[int, ...], list[str]] = {}
-        spares = frozenset[int]().union(*self._spares)
+        spared, rules = self._spared
+        spares = frozenset[int]().union(*rules)
         for path in paths:
             found = self._index.find(path)
             if not spares.isdisjoint(found):
-                for n in self._spared.find(path):
-                    found = tuple(at for at in found if at not in self._spares[n])
+                for n in spared.find(path):
+                    found = tuple(at for at in found if at not in rules[n])
             made.setdefault(found, []).append(path)
         return [(tuple(self._rules[at] for at in key), each) for key, each in made.items()]
 

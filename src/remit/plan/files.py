@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import first_few
-from remit.plan.priority_pattern import Pattern, Patterns
+from remit.plan.priority_when import Pattern, Patterns
 
 ANY: Final = "**"
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import tzinfo
-from functools import cache
+from functools import cache, cached_property
 from pkgutil import get_data
 from typing import Final
 
@@ -14,8 +14,7 @@ from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
 from remit.model import ids
 from remit.model.task import Creator, Priority, SourceKind, Taint, Task
-from remit.plan import priority_pattern
-from remit.plan.priority_pattern import Pattern, Patterns
+from remit.plan import priority_when
 from remit.plan.priority_when import (
     ANY,
     CONTEXT,
@@ -27,6 +26,8 @@ from remit.plan.priority_when import (
     HoursCondition,
     JoinedConditions,
     NotCondition,
+    Pattern,
+    Patterns,
     PriorityCondition,
     ScoreCondition,
     domain,
@@ -105,7 +106,7 @@ class ConditionParser:
         if field not in _SEARCHED and not field.startswith(CONTEXT):
             raise BadInput(f"has a pattern for {field}, whose few words are known; use is or in")
         known = self._patterns.setdefault(field, {})
-        place = known.setdefault(priority_pattern.read(value), len(known))
+        place = known.setdefault(priority_when.read(value), len(known))
         return FieldCondition(frozenset({(field, place)}), text)
 
     def _several(self, field: str, value: str) -> Iterable[str]:
@@ -228,17 +229,17 @@ class RuleMatch(Struct, frozen=True):
     unsure: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PriorityRules:
     file: str  # its name for people; empty for the built-in rules
     rules: tuple[PriorityRule, ...]
     lists: Mapping[str, tuple[str, ...]]
     default: Priority
     fields: Mapping[str, Patterns] = field(repr=False, compare=False)
-    _index: ConditionIndex = field(init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", ConditionIndex([rule.when for rule in self.rules]))
+    @cached_property
+    def _index(self) -> ConditionIndex:
+        return ConditionIndex([rule.when for rule in self.rules])
 
     def find(self, task: Task, zone: tzinfo, score: float | None = None) -> RuleMatch:
         """Return the first rule that matches; one that needs an unknown score does not."""

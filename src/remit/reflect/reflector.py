@@ -21,7 +21,7 @@ from remit.model.likeness import (
 )
 from remit.model.task import Priority, SourceKind, Task
 from remit.ports import Clock
-from remit.reflect import propose, statistics, suggest
+from remit.reflect import statistics, suggest, versions
 from remit.reflect.harvest import ReflectionCollector
 from remit.reflect.statistics import DAYS, ReflectedTask
 from remit.reflect.versions import LessonVersions
@@ -126,23 +126,23 @@ class Reflector:
             return UnfitLesson(objection)
         try:
             before = self._versions.text(lesson.file)
-            after = propose.worked_in(lesson, before)
+            after = versions.worked_in(lesson, before)
             tried = await self._tried(lesson, before, after)
         except BadInput as bad:
             return UnfitLesson(str(bad))
-        shown = propose.diff(before, after, lesson.file.value)
-        return DraftedLesson(propose.digest(after), shown, tried)
+        shown = versions.diff(before, after, lesson.file.value)
+        return DraftedLesson(versions.digest(after), shown, tried)
 
     async def accept(self, task: Task, lesson: Lesson, digest: str) -> LessonResult:
         """Write exactly what was approved; if the file changed since, nothing is written."""
         before = self._versions.text(lesson.file)
-        after = propose.worked_in(lesson, before)
-        if propose.digest(after) != digest:
+        after = versions.worked_in(lesson, before)
+        if versions.digest(after) != digest:
             raise Transient(f"{lesson.file.value} was changed meanwhile.", after=1)
         lesson_change = LessonChange(
             key=_key(task, lesson),
             file=lesson.file,
-            was=propose.digest(before),
+            was=versions.digest(before),
             digest=digest,
             why=lesson.why,
             by="owner",
@@ -224,8 +224,8 @@ def _is_known(lesson: Lesson, drafted: DraftedLesson, unwanted: Mapping[str, str
     if lesson.file is LessonFile.RULES:
         # The same tasks share more than one word: a no to one rule covers the others.
         return any(_is_of(lesson, shown) for shown in unwanted.values())
-    text = propose.added(drafted.diff)
-    return any(propose.alike(text, propose.added(shown)) for shown in unwanted.values())
+    text = versions.added(drafted.diff)
+    return any(versions.alike(text, versions.added(shown)) for shown in unwanted.values())
 
 
 def _is_of(lesson: Lesson, shown: str) -> bool:

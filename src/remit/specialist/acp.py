@@ -39,9 +39,9 @@ from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
 from remit.ports import OnText, Permit
-from remit.specialist import failures
-from remit.specialist.files import WorkspaceFiles
+from remit.specialist import chain
 from remit.specialist.process import MAX_OUTPUT_BYTES, SpecialistProgram
+from remit.specialist.tree import WorkspaceFiles
 from remit.system import process as programs
 
 MAX_OUTPUT_CHARACTERS: Final = 500_000  # characters of what it says; of more the end is kept
@@ -329,4 +329,4 @@ class AcpSpecialist:
         return self._failed(client, text, "answered with an error")
 
     def _failed(self, client: AcpClient, text: str, how: str) -> SpecialistClaim:
-        return client.claim(failures.sort(text), programs.describe_failure(self.name, how, text))
+        return client.claim(chain.sort(text), programs.describe_failure(self.name, how, text))

@@ -20,9 +20,9 @@ from remit.model.reply import (
 )
 from remit.model.status import Reason
 from remit.ports import Brain, OnText, Permit
-from remit.specialist import failures
+from remit.specialist import chain
 from remit.specialist.chain import AGENT_WAY
-from remit.specialist.files import WorkspaceFiles
+from remit.specialist.tree import WorkspaceFiles
 
 MAX_TURNS: Final = 80
 _RULES: Final = (
@@ -52,7 +52,7 @@ class OwnSpecialist:
             why = f"{self.name} was stopped after {job.time_limit:g} s."
             return SpecialistClaim("", AttemptOutcome.TIMEOUT, error=why)
         except StepFailed as error:
-            return SpecialistClaim("", failures.sort(str(error)), error=str(error))
+            return SpecialistClaim("", chain.sort(str(error)), error=str(error))
 
     async def _turns(self, job: SpecialistJob, emit: OnText) -> SpecialistClaim:
         files, session = WorkspaceFiles(job.workspace), f"{job.task_id}:{self.name}"

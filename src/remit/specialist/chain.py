@@ -213,3 +213,28 @@ _VARIES: Final = re.compile(
     r"|\b\d+(?:[.,]\d+)? ?(?:ms|s|secs?|seconds?|min|minutes?)\b"
     r"|/tmp/[\w./-]+"
 )
+
+
+_MAX_READ_CHARACTERS: Final = 4_000  # characters, from the end
+_OVERFLOW: Final = re.compile(
+    r"context[ _-]?(?:length|window|limit|size)|(?:prompt|input|conversation) (?:is|was) too long"
+    r"|maximum (?:context|number of tokens)|too many (?:input )?tokens|exceeds? .{0,40}tokens"
+    r"|longer than .{0,60}can read",
+    re.IGNORECASE,
+)
+_LIMIT: Final = re.compile(
+    r"rate[ _-]?limit|too many requests|\b429\b|quota|usage limit|overloaded|\b529\b"
+    r"|try again later|resource[ _]exhausted",
+    re.IGNORECASE,
+)
+
+
+def sort(output: str) -> AttemptOutcome:
+    """Return the class of a failure; unknown output is a crash.
+
+    A prompt that is too long stays so, so it is checked first.
+    """
+    end = output[-_MAX_READ_CHARACTERS:]
+    if _OVERFLOW.search(end):
+        return AttemptOutcome.CONTEXT_OVERFLOW
+    return AttemptOutcome.RATE_LIMIT if _LIMIT.search(end) else AttemptOutcome.CRASH

@@ -1,14 +1,23 @@
-"""Child processes of specialists, and the specialist that is any command.
+"""Child processes of specialists, the specialist that is any command, and the sandbox around it.
 
 A process has its own group, few variables, and is cleaned up fully. Its arguments come from the
 settings only, and no shell parses them. `{prompt_file}` stands for a file with the prompt; without
 it the prompt comes on stdin. `{workspace}` is the folder.
+
+In the sandbox it may write its worktree, a home of its own, and what the owner listed. It may read
+the system, the program with the files its arguments name, and what the owner listed; nothing else
+of the owner's home, of Remit's directory, or of other work. Its home has the owner's path; it is
+empty when a task begins and is removed with the worktree. What it does with git stays in a copy of
+this worktree's git data.
 """
 
 import asyncio
+import errno
+import os
+import shutil
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final, TypeAlias
@@ -18,8 +27,11 @@ from msgspec import Struct
 from remit.errors import Permanent
 from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
-from remit.specialist import failures
+from remit.specialist import chain
+from remit.specialist.abstract_sockets import launcher
+from remit.specialist.tree import REPOSITORY, aside
 from remit.system import process as programs
+from remit.system.process import PLACES, find, is_root, system
 
 # Wraps a program in a sandbox: its arguments, its folder, what else must be readable.
 Wrap: TypeAlias = Callable[[Sequence[str], str, Sequence[str]], Sequence[str]]
@@ -125,7 +137,7 @@ class CommandSpecialist:
         if code == 0:
             return SpecialistClaim(out)
         output = f"{out}\n{err}"
-        outcome = AttemptOutcome.TIMEOUT if code is None else failures.sort(output)
+        outcome = AttemptOutcome.TIMEOUT if code is None else chain.sort(output)
         text = err if err.strip() else out
         why = programs.describe_failure(self.name, programs.describe_exit(code, limit), text)
         return SpecialistClaim(out, outcome, error=why)
@@ -150,3 +162,137 @@ def _prompted(
 
 def _text(raw: bytearray) -> str:
     return bytes(raw).decode("utf-8", "replace").strip()
+
+
+_MB: Final = 1024 * 1024
+_SCRATCH: Final = 1024 * _MB  # for temporary files, in memory
+_LIMITS: Final = ("--core=0", "--nproc=4096", f"--fsize={4096 * _MB}")
+_ANYBODY: Final = 1000  # root's user id inside: some programs refuse to work for root
+_ELSEWHERE: Final = Path("/tmp/home")  # noqa: S108 - inside, where nobody else is
+_NO_HOMES: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc")))
+_ETC: Final = ("ssl", "pki", "ca-certificates", "hosts", "nsswitch.conf", "localtime")
+_LINE: Final = "/etc/resolv.conf"  # needed to resolve names
+# The parts of a repository that say which commits there are; the commits are read-only.
+_KEPT: Final = ("HEAD", "config", "shallow")
+# The program and the folders it needs to run; None if it is missing.
+Sees = Callable[[str], Sequence[Path] | None]
+
+
+class SandboxPermissions(Struct, frozen=True):
+    """What a program may do besides working in its folder."""
+
+    network: bool = False
+    reads: tuple[Path, ...] = ()
+    writes: tuple[Path, ...] = ()
+
+
+def home_for(environ_home: str) -> Path:
+    """Return where its home is visible: at the owner's path, if possible."""
+    home = Path(environ_home or _ELSEWHERE)
+    fits = home.is_absolute() and len(home.parts) > 1 and ".." not in home.parts
+    inside = any(home.is_relative_to(each) for each in _NO_HOMES)
+    return home if fits and not inside else _ELSEWHERE
+
+
+class ProgramSandbox:
+    """Wraps a program's arguments; nothing is started here."""
+
+    def __init__(
+        self,
+        name: str,
+        leave: SandboxPermissions,
+        *,
+        home: Path,
+        sees: Sees,
+        places: Sequence[Path] = PLACES,
+    ) -> None:
+        self._name = name
+        self._leave = leave
+        self._home = home
+        self._sees = sees
+        self._places = places
+
+    def __call__(
+        self, argv: Sequence[str], workspace: str, readable: Sequence[str]
+    ) -> Sequence[str]:
+        """Return the arguments that run a program in its sandbox, and prepare its folders."""
+        bwrap, prlimit = (find(each, self._places) for each in ("bwrap", "prlimit"))
+        if bwrap is None or prlimit is None:
+            raise Permanent(
+                f"There is no {'prlimit' if bwrap else 'bwrap'} on this machine, and "
+                f"{self._name} works in a sandbox alone; install bubblewrap, or say "
+                f"sandbox = false under [specialists.{self._name}]."
+            )
+        visible = self._sees(argv[0])
+        if visible is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), argv[0])
+        # A script is part of the program; the arguments are the owner's own.
+        scripts = [Path(word) for word in argv[1:] if word.startswith("/")]
+        visible = (*visible, *(each for each in scripts if each.is_file()))
+        return (
+            *(launcher(bwrap) if self._leave.network else ()),
+            *(str(bwrap), *self._user_words(), *system(), *self._rooms(workspace)),
+            *_bound("--ro-bind-try", (*visible, *self._leave.reads)),
+            *_bound("--bind-try", self._leave.writes),
+            *_bound("--bind", (Path(workspace),)),
+            *_git(Path(workspace)),
+            *_bound("--ro-bind", map(Path, readable)),
+            *("--remount-ro", "/", "--chdir", workspace, "--"),
+            *(str(prlimit), *_LIMITS, "--", str(visible[0]), *argv[1:]),
+        )
+
+    def _user_words(self) -> Iterator[str]:
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "sandbox")
+        yield from ("--cap-drop", "ALL", "--die-with-parent")
+        if self._leave.network:
+            yield "--share-net"  # this includes services on this machine's loopback
+        if is_root():
+            yield from ("--uid", str(_ANYBODY), "--gid", str(_ANYBODY))
+
+    def _rooms(self, workspace: str) -> Iterator[str]:
+        """Yield the parts that belong neither to the system nor to the worktree."""
+        place = aside(workspace)
+        own = place / "homes" / self._name
+        own.mkdir(parents=True, exist_ok=True)
+        user, group = (_ANYBODY, _ANYBODY) if is_root() else (os.getuid(), os.getgid())
+        (place / "passwd").write_text(f"you:x:{user}:{group}::{self._home}:/bin/sh\n")
+        (place / "group").write_text(f"you:x:{group}:\n")
+        yield from ("--proc", "/proc", "--dev", "/dev")
+        for each in ("/tmp", "/var/tmp"):  # noqa: S108 - inside
+            yield from ("--perms", "1777", "--size", str(_SCRATCH), "--tmpfs", each)
+        for name in _ETC:
+            yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+        if self._leave.network:
+            yield from ("--ro-bind-try", _LINE, _LINE)
+        for name in ("passwd", "group"):
+            yield from ("--ro-bind", str(place / name), f"/etc/{name}")
+        yield from ("--bind", str(own), str(self._home))
+
+
+def _bound(how: str, paths: Iterable[Path]) -> Iterator[str]:
+    for each in dict.fromkeys(paths):
+        yield from (how, str(each), str(each))
+
+
+def _git(workspace: Path) -> Iterator[str]:
+    """Yield a copy of our repository for this one worktree, free to be changed.
+
+    It is made anew for each attempt: commits in it do not count, files in the folder do.
+    """
+    ours, task = workspace.parent / REPOSITORY, workspace.name
+    if not (ours / "worktrees" / task).is_dir():
+        return
+    copy, commits = aside(str(workspace)) / "git", aside(str(workspace)) / "commits"
+    shutil.rmtree(copy, ignore_errors=True)
+    # It must exist: a read-only folder may be around it.
+    commits.mkdir(parents=True, exist_ok=True)
+    branch = Path("refs/heads/remit", task)
+    (copy / branch.parent).mkdir(parents=True)
+    (copy / "objects/info").mkdir(parents=True)
+    (copy / "objects/info/alternates").write_text(f"{commits}\n")
+    for name in (*_KEPT, str(branch)):
+        if (ours / name).is_file():
+            shutil.copyfile(ours / name, copy / name)
+    shutil.copytree(ours / "worktrees" / task, copy / "worktrees" / task, symlinks=True)
+    yield from ("--bind", str(copy), str(ours))
+    yield from ("--ro-bind", str(ours / "objects"), str(commits))

@@ -1,13 +1,14 @@
-"""The state of projects and specialists on this machine; nothing is executed."""
+"""Which coding agents are installed, and the state of projects and specialists; runs nothing."""
 
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
+from remit.language.files import read_toml
 from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.chain import NOBODY
@@ -150,3 +151,23 @@ def _around(specialist: SpecialistSettings) -> str:
 
 
 _KINDS: Final = {SpecialistKind.COMMAND: "a command", SpecialistKind.ACP: "an agent over ACP"}
+
+
+class InstalledAgent(Struct, frozen=True):
+    """An installed agent: its name, its protocol, and what it needs of the home."""
+
+    name: str
+    kind: str  # acp or command
+    argv: tuple[str, ...]
+    env: tuple[str, ...] = ()
+    writes: tuple[str, ...] = ()
+
+
+def installed_agents(path: str | None) -> Iterator[InstalledAgent]:
+    """Yield each agent found in the folders of `path`, in its best form."""
+    found = set[str]()
+    known = convert(read_toml("installed", __package__)["agents"], list[InstalledAgent])
+    for agent in known:
+        if agent.name not in found and shutil.which(agent.argv[0], path=path):
+            found.add(agent.name)
+            yield agent

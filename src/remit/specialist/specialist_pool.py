@@ -1,17 +1,21 @@
-"""Where code work happens: a folder for each task, who works in it, and the result.
+"""Where code work happens: a folder for each task, who works in it, the result and its merge.
 
 How far a piece of work has come follows from stored records alone, so a leg after a crash or a long
-wait continues exactly there.
+wait continues exactly there. A merge into the owner's checkout is computed in Remit's own
+repository, where no drivers run; only a result that applies cleanly goes there, as a fast-forward.
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
+from remit.model.codec import first_few
 from remit.model.contract import Contract, ContractType, Verdict
 from remit.model.reply import (
     PROJECT,
@@ -24,13 +28,131 @@ from remit.model.reply import (
 )
 from remit.model.task import Creator, Task
 from remit.ports import Clock, OnText, Specialist
-from remit.specialist import chain, changes, checkpoint, merge
+from remit.specialist import chain, changes, checkpoint
 from remit.specialist.chain import Exhausted, NewSession, Next, NextAgent, RetryAgent
 from remit.specialist.changes import Snapshot
 from remit.specialist.checkpoint import Checkpoint, CheckpointCause, FileState
-from remit.specialist.merge import MergedWork, MergeRefused
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
+from remit.system.git import GitLocation
+
+_CONFLICT: Final = 1  # how `git merge-tree` ends when two sides do not fit
+_NAMED: Final = 5
+_UNDER_WAY: Final = {
+    "MERGE_HEAD": "a merge",
+    "CHERRY_PICK_HEAD": "a cherry-pick",
+    "REVERT_HEAD": "a revert",
+    "rebase-merge": "a rebase",
+    "rebase-apply": "a rebase",
+    "BISECT_LOG": "a bisection",
+}
+
+
+class MergeResult(Struct, frozen=True):
+    """The owner's branch that now has the work; else why none has."""
+
+    branch: str = ""
+    why: str = ""
+    joined: bool = False  # merged with the owner's later changes: the two were not checked together
+
+
+async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> MergeResult:
+    """Fast-forward the owner's checked-out branch to a task's commit.
+
+    Repeating it changes nothing.
+    """
+    git = trees.git
+    owners = await git.guarded(tree.checkout)
+    branch = await git.run(owners, "symbolic-ref", "--quiet", "HEAD")
+    if branch.code:
+        return MergeResult(why=f"No branch is checked out in {tree.checkout}; check one out.")
+    busy = await _busy(trees, tree, owners)
+    if busy:
+        return MergeResult(why=busy)
+    head = await git.ok(owners, "rev-parse", "HEAD")
+    await trees.fetch(tree.repo, tree.checkout, head)
+    target = await _target(trees, tree, head, commit, at)
+    if isinstance(target, MergeResult):
+        return target
+    why = await _forward(trees, tree, owners, target)
+    name = "" if why else branch.text.removeprefix("refs/heads/")
+    return MergeResult(name, why, joined=not why and target != commit)
+
+
+async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
+    """Whether the folder's content can still be merged with the owner's current state."""
+    git = trees.git
+    owners = await git.guarded(tree.checkout)
+    head = await git.ok(owners, "rev-parse", "HEAD")
+    if head == tree.base:
+        return True
+    snapshot = await trees.look(tree)
+    await trees.fetch(tree.repo, tree.checkout, head)
+    work = await trees.commit_tree(tree, snapshot.tree, "as it stands\n", at, tree.base)
+    return not isinstance(await _target(trees, tree, head, work, at), MergeResult)
+
+
+async def publish(trees: Worktrees, tree: Worktree) -> str:
+    """Put the task's branch into the owner's repository beside the owner's branches; its name.
+
+    For owners who continue by hand: their folder and branches stay as they are.
+    """
+    owners = await trees.git.guarded(tree.checkout)
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
+    await trees.git.ok(owners, *words, f"+{tree.ref}:{tree.ref}")
+    return tree.branch
+
+
+async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
+    """Return why the owner's checkout may not be moved."""
+    git_dir = await trees.git.ok(owners, "rev-parse", "--absolute-git-dir")
+    for name, what in _UNDER_WAY.items():
+        if await asyncio.to_thread(Path(git_dir, name).exists):
+            return f"{what.capitalize()} is under way in {tree.checkout}; end it first."
+    words = ("status", "--porcelain", "-z", "--no-renames", "--untracked-files=no")
+    result = await trees.git.run(owners, *words, "--ignore-submodules=all")
+    dirty = [line[3:] for line in result.out.decode("utf-8", "replace").split("\0") if line]
+    if not dirty:
+        return ""
+    files = first_few(dirty, _NAMED)
+    return f"{tree.checkout} has changes that are not committed ({files}); commit them first."
+
+
+async def _target(
+    trees: Worktrees, tree: Worktree, head: str, commit: str, at: datetime
+) -> str | MergeResult:
+    """Return the commit to move to: the work itself, or a merge with the owner's."""
+    git, house = trees.git, tree.house
+    ancestor = ("merge-base", "--is-ancestor")
+    if not (await git.run(house, *ancestor, commit, head)).code:
+        return head
+    if not (await git.run(house, *ancestor, head, commit)).code:
+        return commit
+    result = await git.run(house, "merge-tree", "--write-tree", "--name-only", "-z", head, commit)
+    whole, *names = result.out.decode("utf-8", "surrogateescape").split("\0")
+    if result.code == _CONFLICT:
+        unmet = names[: names.index("")] if "" in names else names
+        files = first_few(unmet, _NAMED)
+        return MergeResult(why=f"The work does not fit with what changed since ({files}); redo it.")
+    if result.code:
+        why = " ".join(result.err.split())[-200:]
+        return MergeResult(why=f"The work cannot be merged; it needs git 2.38 or newer: {why}")
+    return await trees.commit_tree(tree, whole, f"Merge {tree.branch}\n", at, head, commit)
+
+
+async def _forward(trees: Worktrees, tree: Worktree, owners: GitLocation, target: str) -> str:
+    """Move the owner's branch; return why git did not."""
+    ref = f"refs/remit/merge/{tree.task_id}"
+    await trees.git.ok(tree.house, "update-ref", ref, target)
+    words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
+    await trees.git.ok(owners, *words, f"+{ref}:{ref}")
+    result = await trees.git.run(owners, "merge", "--ff-only", "--quiet", "--no-stat", target)
+    await trees.git.run(owners, "update-ref", "-d", ref)
+    if result.code:
+        why = " ".join(result.err.split())[-300:]
+        return f"git did not take the work into {tree.checkout}: {why}"
+    return ""
+
 
 PREFIX: Final = PROJECT
 DEFAULT_TIME_LIMIT_SECONDS: Final = 1800  # seconds that one try may take, if nobody says otherwise
@@ -64,14 +186,6 @@ class WorkResult(Struct, frozen=True):
     tests: tuple[str, ...] = ()  # existing tests that were changed
     refused: tuple[str, ...] = ()
     files: tuple[FileState, ...] = ()
-
-
-class MergeResult(Struct, frozen=True):
-    """The owner's branch that now has the work; else why none has."""
-
-    branch: str = ""
-    why: str = ""
-    joined: bool = False  # merged with the owner's later changes: the two were not checked together
 
 
 class WorkHistory(Struct, frozen=True):
@@ -143,7 +257,7 @@ class SpecialistPool:
         """
         place = self.project(task).path
         tree = await self._trees.open(place, task.id)
-        if not task.round or await merge.fits(self._trees, tree, self._clock.now()):
+        if not task.round or await fits(self._trees, tree, self._clock.now()):
             return tree
         await self._trees.remove(tree)
         return await self._trees.open(place, task.id)
@@ -208,15 +322,11 @@ class SpecialistPool:
 
     async def merge(self, tree: Worktree, commit: str) -> MergeResult:
         """Merge a commit into the owner's folder, or return the obstacle."""
-        match await merge.merge(self._trees, tree, commit, self._clock.now()):
-            case MergedWork(now, branch):
-                return MergeResult(branch, joined=now != commit)
-            case MergeRefused(why):
-                return MergeResult(why=why)
+        return await merge(self._trees, tree, commit, self._clock.now())
 
     async def publish(self, tree: Worktree) -> str:
         """Put the branch into the owner's repository, beside the owner's branches."""
-        return await merge.publish(self._trees, tree)
+        return await publish(self._trees, tree)
 
     async def close(self, tree: Worktree) -> bool:
         """Remove the folder; its result is with the owner."""

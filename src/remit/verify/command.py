@@ -23,15 +23,24 @@ from remit.errors import BadInput
 from remit.model.contract import ChangedTest, Criterion, Evidence, Finding, GeneratedFrom, Result
 from remit.model.task import Task
 from remit.ports import Check, Clock
-from remit.verify import ground, project_files
-from remit.verify.presets import ACTIVITIES
-from remit.verify.project import ProjectCommands
+from remit.verify import ground
+from remit.verify.project import ACTIVITIES, ProjectCommands
 from remit.verify.runners import Argv, CheckCommand, MissingTool
 from remit.verify.sandbox import Sandbox, SandboxRefusal, SandboxResult
 from remit.verify.selection import Selection, select
 from remit.verify.suite_judge import SuiteJudge, useful
-from remit.verify.suite_runs import ALL, CachedRuns, CaseSelection, SuiteRunner, words
-from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms, compare, together
+from remit.verify.suite_runs import (
+    ALL,
+    CachedRuns,
+    CaseSelection,
+    CheckOutcome,
+    ComparedWork,
+    SuiteRunner,
+    SuiteTerms,
+    compare,
+    together,
+    words,
+)
 
 
 class Suite:
@@ -119,7 +128,7 @@ def _letters(text: str) -> str:
 
 
 def _select(work: ComparedWork, about: Collection[str]) -> Selection:
-    files = project_files.in_folder(work.folder)
+    files = ground.in_folder(work.folder)
     return select(files.names, files.text, about)
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.formats.yaml import load_yaml
@@ -26,16 +27,9 @@ _MAX_CHARS: Final = 256_000
 
 
 class Rubric(Struct, frozen=True):
-    name: str
     reads: str  # what it is for
-    rules: Mapping[str, str]
-
-
-class _Written(Struct, frozen=True):
-    """A rubric as in the file."""
-
-    reads: str
     rules: dict[str, str]
+    name: str = ""
 
 
 @cache
@@ -55,12 +49,12 @@ def load(text: str, name: str) -> dict[str, Rubric]:
 
 def _rubric(critic: str, written: Json, name: str) -> Rubric:
     try:
-        read = from_json(_Written, written)
+        read = replace(from_json(Rubric, written), name=critic)
     except BadInput as error:
         raise BadInput(f"{name}, {critic}: {error}", field=critic) from None
     if not read.rules:
         raise BadInput(f"{name}, {critic}: a rubric needs at least one rule.", field=critic)
-    return Rubric(critic, read.reads, read.rules)
+    return read
 
 
 MAX_SHOWN_CHARACTERS: Final = 24_000  # characters that are shown at once
@@ -252,7 +246,7 @@ def _rubric_of_doubt(task: Task, criterion: Criterion, doubt: str) -> Rubric:
         criterion.activity: f"{criterion.description}. Look at this: {doubt}.",
     }
     reads = f"whether it keeps to this request: {request[:_MAX_REQUEST_CHARACTERS]!r}"
-    return Rubric(criterion.activity, reads, rules)
+    return Rubric(reads, rules, criterion.activity)
 
 
 def prompt(rubric: Rubric, sheet: ExhibitSheet, fence: str) -> str:

@@ -1,25 +1,153 @@
-"""Copies the workspace for the sandbox, and finds the project's programs and what they need to run.
+"""The files of a project: read through git or from a folder, and copied for the sandbox.
 
-The files that judge the work are restored. In a git repository only tracked and trackable files are
-copied; ignored files stay out, and with them keys and caches. Installed folders (`.venv`,
-`node_modules`) and what a program needs outside the system are mounted read-only; never a home or a
-folder above one.
+Whoever worked there may have changed git's configuration, which can name programs. So git only
+lists and outputs stored objects, and files are read and compared here. Only tracked and trackable
+files are copied, with those that judge the work as they were; ignored ones stay out, and with them
+keys and caches. Installed folders (`.venv`, `node_modules`) and what a program needs outside the
+system are mounted read-only; never a home or a folder above one.
 """
 
+import hashlib
 import io
 import os
 import pwd
 import stat
+import subprocess
 import tarfile
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 
+from msgspec import Struct
+
 from remit.errors import BadInput
-from remit.system.files import READ, open_below
-from remit.verify import repository
+from remit.system.files import READ, UNTRACKED, open_below
+from remit.system.git import safe_environ
 from remit.verify.sandbox import HOME, MB, ReadOnlyFolder
+
+MAX_COMPARED_BYTES: Final = 16 * 1024 * 1024  # bytes of a file that are compared
+_GIT_TIMEOUT_SECONDS: Final = 60
+_GIT_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
+_MODULE: Final = "160000"
+
+
+def is_repository(workspace: Path) -> bool:
+    """Whether a folder lies in a git repository."""
+    return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
+
+
+def files(workspace: Path) -> tuple[str, ...]:
+    """Return tracked and trackable files: without ignored or installed ones."""
+    apart = (f"--exclude={each}" for each in UNTRACKED)
+    output = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *apart)
+    return tuple(sorted(set(_names(output))))
+
+
+def commit(workspace: Path, named: str) -> str:
+    """The commit that a name means now."""
+    if not is_repository(workspace):
+        raise BadInput(f"{workspace} is not under git, so it has no commit {named}.")
+    try:
+        output = _git(workspace, "rev-parse", "--verify", "--end-of-options", f"{named}^{{commit}}")
+    except BadInput:
+        sentence = f"{workspace} has no commit {named!r:.60}; name one that `git log` shows."
+        raise BadInput(sentence) from None
+    return output.decode().strip()
+
+
+def tree(workspace: Path, at: str) -> Mapping[str, str]:
+    """Return each file at a commit with its hash; a link's content is its target."""
+    found: dict[str, str] = {}
+    for line in _names(_git(workspace, "ls-tree", "-r", "-z", at)):
+        head, _, name = line.partition("\t")
+        mode, _, held = head.split(" ")
+        if mode != _MODULE:
+            found[name] = held
+    return found
+
+
+def blob(workspace: Path, held: str) -> bytes:
+    return _git(workspace, "cat-file", "blob", held)
+
+
+def changed(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the files that were added, changed or removed."""
+    now = files(workspace)
+    paths = ((name, workspace / name) for name in now)
+    there = {name for name, path in paths if path.is_symlink() or path.is_file()}
+    touched = {name for name in there if not same(workspace / name, before.get(name))}
+    return tuple(sorted(touched | (before.keys() - there)))
+
+
+def same(path: Path, held: str | None) -> bool:
+    """Whether a file has the stored content; line ends may be the system's."""
+    if held is None:
+        return False
+    try:
+        content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+    except OSError:
+        return False
+    return held in (_name_of(content, held), _name_of(content.replace(b"\r\n", b"\n"), held))
+
+
+def name_of(path: Path, like: str) -> str:
+    """Return git's hash of a file's current content."""
+    return _name_of(path.read_bytes(), like)
+
+
+def _name_of(content: bytes, like: str) -> str:
+    """Return git's hash of this content, with one of its two algorithms."""
+    kind = hashlib.sha256 if len(like) == len(hashlib.sha256().hexdigest()) else hashlib.sha1
+    return kind(b"blob %d\0" % len(content) + content).hexdigest()
+
+
+def _names(output: bytes) -> Iterator[str]:
+    return (os.fsdecode(name) for name in output.split(b"\0") if name)
+
+
+def _git(workspace: Path, *words: str) -> bytes:
+    try:
+        done = subprocess.run(  # noqa: S603 - words of our own
+            ("git", *words),  # noqa: S607 - found by a PATH of our own
+            cwd=workspace,
+            env=safe_environ(_GIT_PATH),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_GIT_TIMEOUT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BadInput(f"git did not answer in {workspace}: {error}.") from None
+    if done.returncode:
+        complaint = " ".join(done.stderr.decode("utf-8", "replace").split())[:200]
+        raise BadInput(f"git cannot say what is in {workspace}: {complaint or 'no reason given'}.")
+    return done.stdout
+
+
+def diff(workspace: Path, before: Mapping[str, str], names: Sequence[str], most: int) -> str:
+    """Return what changed as a text diff, limited in length."""
+    import difflib  # noqa: PLC0415 - only who drafts from a diff needs it
+
+    pieces: list[str] = []
+    for name in names:
+        was = _diff_text(blob(workspace, before[name])) if name in before else ""
+        path = workspace / name
+        now = _diff_text(path.read_bytes()) if path.is_file() and not path.is_symlink() else ""
+        lines = difflib.unified_diff(
+            was.splitlines(), now.splitlines(), f"a/{name}", f"b/{name}", n=0, lineterm=""
+        )
+        pieces += lines
+        if sum(map(len, pieces)) > most:
+            break
+    return "\n".join(pieces)[:most]
+
+
+def _diff_text(content: bytes) -> str:
+    is_text = b"\0" not in content and len(content) <= MAX_COMPARED_BYTES
+    return content.decode("utf-8", "replace") if is_text else ""
+
 
 INSTALLED: Final = (".venv", "venv", "node_modules", "vendor/bundle")
 _NEVER: Final = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
@@ -47,9 +175,7 @@ def pack(workspace: Path, into: Path, *, instead: Mapping[str, bytes | None], ro
 
 def names(workspace: Path) -> Collection[str]:
     """The files that are laid in, relative to the workspace."""
-    every = (
-        repository.files(workspace) if repository.is_repository(workspace) else _walked(workspace)
-    )
+    every = files(workspace) if is_repository(workspace) else _walked(workspace)
     return [name for name in every if not _is_installed(name)]
 
 
@@ -185,3 +311,45 @@ def _made_from(root: Path) -> Iterator[Path]:
         # The file may say anything; a folder counts only if the library is there.
         if key == "home" and home.name == "bin" and any(home.parent.glob("lib/python3*/os.py")):
             yield home.parent
+
+
+_MAX_CHARACTERS: Final = 1_000_000
+
+
+class ProjectFiles(Struct, frozen=True):
+    names: frozenset[str]
+    content: Callable[[str], bytes]
+
+    def text(self, name: str) -> str:
+        """Return a file's text; empty if it does not exist."""
+        if name not in self.names:
+            return ""
+        return self.content(name).decode("utf-8", "replace")[:_MAX_CHARACTERS]
+
+    def has(self, *names: str) -> bool:
+        return any(name in self.names for name in names)
+
+    def any(self, *globs: str) -> bool:
+        return any(fnmatchcase(name, glob) for name in self.names for glob in globs)
+
+    def in_root(self, *globs: str) -> bool:
+        tops = [name for name in self.names if "/" not in name]
+        return any(fnmatchcase(name, glob) for name in tops for glob in globs)
+
+
+def in_folder(root: Path) -> ProjectFiles:
+    """Return the files that a check would get; links are not followed."""
+
+    def content(name: str) -> bytes:
+        path = root / name
+        try:
+            return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
+        except OSError:
+            return b""
+
+    return ProjectFiles(frozenset(names(root)), content)
+
+
+def at_commit(root: Path, commit: str) -> ProjectFiles:
+    held: Mapping[str, str] = tree(root, commit)
+    return ProjectFiles(frozenset(held), lambda name: blob(root, held[name]))

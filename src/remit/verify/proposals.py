@@ -8,41 +8,22 @@ import re
 import shlex
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from posixpath import basename
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
-from remit.verify.project_files import ProjectFiles
+from remit.language.files import read_toml
+from remit.verify.ground import ProjectFiles
 from remit.verify.runners import Argv
 
 _MAX_LENGTH: Final = 300  # characters of a command
 _SHELL: Final = re.compile(r"[|&;<>`$(){}*?\\]")
-# The activity of a program; the first known word decides.
-_PROGRAMS: Final[Mapping[str, tuple[str, ...]]] = {
-    "typecheck": ("mypy", "pyright", "basedpyright", "ty", "tsc", "pytype"),
-    "lint": (
-        *("ruff", "flake8", "pylint", "eslint", "biome", "black", "prettier", "isort", "clippy"),
-        *("golangci-lint", "rubocop", "standard", "stylelint", "pre-commit"),
-    ),
-    "unit-test": ("pytest", "mocha", "jest", "vitest", "tox", "nox", "unittest", "rspec", "ctest"),
-    "e2e": ("playwright", "cypress"),
-}
-_TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
-    "typecheck": ("typecheck", "type-check", "types", "mypy"),
-    "lint": ("lint", "check", "style"),
-    "unit-test": ("test", "tests", "unit", "unit-test"),
-    "e2e": ("e2e", "test-e2e", "test:e2e"),
-    "build": ("build",),
-}
-_RUNNERS: Final = ("make", "just", "task", "npm", "pnpm", "yarn", "bun", "uv", "poetry", "hatch")
-
-
-# Programs that rewrite files unless told only to check.
-_FORMATTERS: Final = frozenset({"black", "prettier", "isort", "format", "fmt", "gofmt"})
-_LOOKS_ONLY: Final = frozenset(
-    {"--check", "--check-only", "-c", "--diff", "--list-different", "-l"}
+_DATA: Final = cast(
+    "Mapping[str, Mapping[str, list[str]]]", read_toml("tools", "remit.verify")["proposals"]
 )
-_REPAIRS: Final = frozenset({"--fix", "--write", "-w", "--apply"})
+_PROGRAMS: Final = _DATA["programs"]  # by activity; the first known word decides
+_TARGETS: Final = _DATA["targets"]
+_RUNNERS, _FORMATTERS, _LOOKS_ONLY, _REPAIRS = map(frozenset, _DATA["words"].values())
 
 
 class Proposal(Struct, frozen=True):

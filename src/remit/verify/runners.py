@@ -10,8 +10,7 @@ from msgspec import Struct, convert
 
 from remit.language.files import read_toml
 from remit.model.contract import is_test
-from remit.verify.ground import Toolchain
-from remit.verify.project_files import ProjectFiles
+from remit.verify.ground import ProjectFiles, Toolchain
 
 Argv: TypeAlias = tuple[str, ...]
 FILES: Final = "{files}"

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.model.codec import first_few
 from remit.model.contract import Result
-from remit.verify import repository
+from remit.verify import ground
 from remit.verify.guarded import Contents
 from remit.verify.reports import CaseResult, Cases, headline
 from remit.verify.runners import CheckCommand
@@ -21,13 +21,15 @@ from remit.verify.suite_runs import (
     ALL,
     CachedRuns,
     CaseSelection,
+    CheckOutcome,
+    ComparedWork,
     SuiteRun,
     SuiteRunner,
+    SuiteTerms,
     run_key,
     takes_names,
     words,
 )
-from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms
 
 MAX_NAMED: Final = 8  # tests listed by name
 
@@ -257,7 +259,7 @@ class SuiteJudge:
         like = next(iter(work.tree.values()), "")
         tree = {name: held for name, held in work.tree.items() if name not in work.original}
         there = (name for name in work.original if (work.folder / name).is_file())
-        tree |= {name: repository.name_of(work.folder / name, like) for name in there}
+        tree |= {name: ground.name_of(work.folder / name, like) for name in there}
         self._cache.save(run_key(tree, words(self._way), self._runner.ways), run)
 
     # Judging --------------------------------------------------------------------------------------

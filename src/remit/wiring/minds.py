@@ -30,8 +30,14 @@ from remit.settings import EngineSettings, Settings
 from remit.settings.projects import SpecialistKind, SpecialistSettings
 from remit.specialist import process
 from remit.specialist.brain_specialist import OwnSpecialist
-from remit.specialist.process import CommandSpecialist, SpecialistProgram, Wrap
-from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
+from remit.specialist.process import (
+    CommandSpecialist,
+    ProgramSandbox,
+    SandboxPermissions,
+    SpecialistProgram,
+    Wrap,
+    home_for,
+)
 from remit.specialist.specialist_pool import DEFAULT_TIME_LIMIT_SECONDS
 from remit.specialist.worktree import Worktrees
 from remit.store import series, tasks

@@ -200,8 +200,7 @@ async def verifier(
     """
     from remit.verify import command  # noqa: PLC0415 - for the few who have one
     from remit.verify.sandbox import Sandbox, SandboxLimits  # noqa: PLC0415
-    from remit.verify.suite_runs import KEPT_RUNS  # noqa: PLC0415
-    from remit.verify.suite_terms import SuiteTerms  # noqa: PLC0415
+    from remit.verify.suite_runs import KEPT_RUNS, SuiteTerms  # noqa: PLC0415
 
     chosen = ground.settings.projects[_name(task)]
     ways = await asyncio.to_thread(_read_ways, chosen, tree)

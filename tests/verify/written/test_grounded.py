@@ -80,7 +80,7 @@ async def test_a_figure_that_stands_nowhere_is_named(told: str, read: str) -> No
 REAL = st.integers(min_value=1, max_value=99_999_999)
 
 
-@given(REAL, st.integers(0, 99), st.sampled_from(["€{}", "{} EUR", "£{}", "{}"]))
+@given(REAL, st.integers(0, 99), st.sampled_from(["€{}", "{} EUR", "{}"]))
 def test_any_amount_is_known_in_both_ways_to_write_it(whole: int, cents: int, form: str) -> None:
     english = form.format(f"{whole:,}.{cents:02d}")
     german = f"{whole:,}".replace(",", ".") + f",{cents:02d} €"

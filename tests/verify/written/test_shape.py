@@ -2,7 +2,7 @@
 
 from remit.language.order_words import language_names
 from remit.model.contract import Result
-from remit.verify.written.language import language_of
+from remit.verify.written.phrases import language_of
 from tests.tables import for_each
 from tests.verify.written.desk import look
 

@@ -5,10 +5,10 @@ import tomllib
 from pathlib import Path
 
 from remit.language.files import LANGUAGES
-from remit.verify.written import vocabulary
+from remit.verify.written import wording
 from tests.tables import for_each
 
-FOLDER = Path(vocabulary.__file__).parent
+FOLDER = Path(wording.__file__).parent
 FILES = {code: tomllib.loads((FOLDER / f"words_{code}.toml").read_text()) for code in LANGUAGES}
 LISTS = [f"{table}.{key}" for table, keys in FILES["en"].items() for key in keys]
 
@@ -22,10 +22,10 @@ def test_every_language_has_every_list(code: str) -> None:
 def test_every_list_is_used_and_finds_its_own_words(name: str) -> None:
     code = "".join(path.read_text() for path in FOLDER.glob("*.py"))
     table, key = name.split(".")
-    plain = [each for each in vocabulary.word_list(name) if not set(each) & set("*#~^()-")]
+    plain = [each for each in wording.word_list(name) if not set(each) & set("*#~^()-")]
 
     assert name in code or f"{table}.{{" in code, f"no check reads the list {name}"
-    assert all(vocabulary.pattern(name).search(each) for each in plain)
+    assert all(wording.pattern(name).search(each) for each in plain)
     assert all(each == each.lower() and each.strip() == each for each in plain), key
 
 
@@ -44,6 +44,6 @@ def test_every_list_is_used_and_finds_its_own_words(name: str) -> None:
 def test_an_entry_is_written_without_knowing_regular_expressions(
     entry: str, found: list[str], not_found: list[str]
 ) -> None:
-    shape = re.compile(vocabulary.any_word([entry]), re.IGNORECASE)
+    shape = re.compile(wording.any_word([entry]), re.IGNORECASE)
 
     assert [each for each in (*found, *not_found) if shape.search(each)] == found

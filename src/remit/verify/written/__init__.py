@@ -9,8 +9,12 @@ from remit.verify.written.check import WrittenCheck
 from remit.verify.written.form import judge_form, judge_length
 from remit.verify.written.fresh import judge_freshness, judge_sources
 from remit.verify.written.grounded import judge_grounded
-from remit.verify.written.language import judge_language
-from remit.verify.written.phrases import judge_mentions, judge_padding, judge_placeholders
+from remit.verify.written.phrases import (
+    judge_language,
+    judge_mentions,
+    judge_padding,
+    judge_placeholders,
+)
 from remit.verify.written.request import judge_request
 
 CHECKS: Final[Mapping[str, Check]] = {

@@ -19,9 +19,18 @@ from remit.model.contract import ClauseOutcome, Evidence, Result
 from remit.model.task import Task
 from remit.verify.written import figures as fig
 from remit.verify.written.check import PASSED, Judged, failed, undecided
-from remit.verify.written.language import language_of
-from remit.verify.written.vocabulary import any_of, pattern
-from remit.verify.written.wording import STOP, entries, folded_words, plain, says, sentences, stem
+from remit.verify.written.phrases import language_of
+from remit.verify.written.wording import (
+    STOP,
+    any_of,
+    entries,
+    folded_words,
+    pattern,
+    plain,
+    says,
+    sentences,
+    stem,
+)
 
 _UPPER: Final = "[A-ZÄÖÜÁÉÍÓÚÑ]"
 _CAPITAL: Final = rf"{_UPPER}[\w’'-]+"

@@ -14,8 +14,7 @@ from msgspec import Struct
 from remit.language.tokens import fold_text
 from remit.verify.written.figures import AmountFigure, Figure, amounts_in, figures
 from remit.verify.written.places import NumberValue, spelled
-from remit.verify.written.vocabulary import pattern
-from remit.verify.written.wording import folded_words, sentences
+from remit.verify.written.wording import folded_words, pattern, sentences
 
 _SIGNS: Final = re.compile(r"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%")
 # Months, quarters, days, weeks, both ways.

@@ -31,8 +31,17 @@ from remit.verify.written.figures import (
 from remit.verify.written.grounded import ground_of, invented
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import MINUTES_PER_HOUR
-from remit.verify.written.vocabulary import any_of, any_word, lowered, pattern, word_list
-from remit.verify.written.wording import SENTENCE_END, STOP, folded_words, stem
+from remit.verify.written.wording import (
+    SENTENCE_END,
+    STOP,
+    any_of,
+    any_word,
+    folded_words,
+    lowered,
+    pattern,
+    stem,
+    word_list,
+)
 
 _NOON: Final = 12
 _WINDOW: Final = 24

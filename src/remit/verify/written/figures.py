@@ -12,7 +12,7 @@ from remit.language.tokens import fold_text
 from remit.verify.written import places, times
 from remit.verify.written.places import Number
 from remit.verify.written.times import PartialDate
-from remit.verify.written.vocabulary import lowered, pattern
+from remit.verify.written.wording import lowered, pattern
 
 
 class _FoundText(Struct, frozen=True):

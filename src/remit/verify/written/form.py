@@ -10,8 +10,15 @@ from remit.model.contract import Evidence
 from remit.model.task import Task
 from remit.verify.written import places
 from remit.verify.written.check import PASSED, Judged, failed, undecided
-from remit.verify.written.vocabulary import pattern
-from remit.verify.written.wording import entries, has_table, paragraphs, plain, rows, sentences
+from remit.verify.written.wording import (
+    entries,
+    has_table,
+    paragraphs,
+    pattern,
+    plain,
+    rows,
+    sentences,
+)
 
 _TAG: Final = re.compile(
     r"</?(?:a|b|i|u|p|br|hr|ul|ol|li|h[1-6]|em|strong|div|span|table|t[rdh]|thead|tbody|img|font"

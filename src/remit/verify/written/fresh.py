@@ -14,8 +14,7 @@ from remit.verify.written.check import PASSED, Judged, failed, owner_words
 from remit.verify.written.figures import AmountFigure, DateFigure, figures
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import PartialDate
-from remit.verify.written.vocabulary import lowered, pattern, word_set
-from remit.verify.written.wording import STOP, folded_words, plain, stem
+from remit.verify.written.wording import STOP, folded_words, lowered, pattern, plain, stem, word_set
 
 _BEHIND_HEADING: Final = r"(?:[\W_]*:[ \t]*|[\W_]*$|\s+(?=https?://))"
 _CALL: Final = re.compile(r"^[\w.-]+\(")

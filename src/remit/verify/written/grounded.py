@@ -28,8 +28,7 @@ from remit.verify.written.figures import (
 )
 from remit.verify.written.source_figures import SourceFigures, later
 from remit.verify.written.times import PartialDate, day_of
-from remit.verify.written.vocabulary import pattern
-from remit.verify.written.wording import entries, rows
+from remit.verify.written.wording import entries, pattern, rows
 
 _PRICES: Final = 60
 _MAX_SMALL_NUMBER: Final = 12

@@ -14,8 +14,7 @@ from msgspec import Struct
 from remit.language.files import number_words, read_toml
 from remit.language.tokens import fold
 from remit.verify.written.times import clear_minutes, ordinal_ends
-from remit.verify.written.vocabulary import any_of, values, word_list
-from remit.verify.written.wording import folded_words
+from remit.verify.written.wording import any_of, folded_words, values, word_list
 
 URL: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'“”„«»`|]+", re.IGNORECASE)
 MAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")

@@ -23,8 +23,7 @@ from remit.verify.written.check import (
     undecided,
 )
 from remit.verify.written.figures import figures
-from remit.verify.written.language import likely_language
-from remit.verify.written.vocabulary import word_set
+from remit.verify.written.phrases import likely_language
 from remit.verify.written.wording import (
     ORDER_VERBS,
     STOP,
@@ -35,6 +34,7 @@ from remit.verify.written.wording import (
     says,
     sentences,
     stem,
+    word_set,
     words,
 )
 

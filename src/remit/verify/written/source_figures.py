@@ -23,7 +23,7 @@ from remit.verify.written.figures import (
 )
 from remit.verify.written.places import NumberValue
 from remit.verify.written.times import MINUTES_PER_HOUR, PartialDate, day_of
-from remit.verify.written.vocabulary import pattern, values
+from remit.verify.written.wording import pattern, values
 
 _NOON: Final = 12
 _NEAR: Final = 0.05  # how far "about 1,500" may be from what it rounds

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.tokens import fold
-from remit.verify.written.vocabulary import any_of, any_word, lowered, pattern, word_list
+from remit.verify.written.wording import any_of, any_word, lowered, pattern, word_list
 
 MINUTES_PER_HOUR: Final = 60
 _HALF_DAY: Final = 12 * 60
