@@ -12,7 +12,7 @@ from remit.model.run import Event, EventKind
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
 from remit.store import rows
-from remit.store.on_behalf import event_text_on_behalf
+from remit.store.agent_tasks import event_text_on_behalf
 
 _STYLE: Final = {
     "completed": "green",

@@ -36,7 +36,7 @@ from remit.model.delivery import (
 )
 from remit.model.ids import DeliveryId
 from remit.ports import Channel
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 from remit.testing import START, FrozenClock
 from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
 from tests.live.loopback import FunctionListener

@@ -34,7 +34,7 @@ from remit.model.task_file import FileLimits
 from remit.ports import Clock
 from remit.store import meta
 from remit.store.database import Database
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 from remit.system import http_client
 
 _PAIR_SECONDS: Final = 1.0  # between two messages to one chat
