@@ -7,8 +7,13 @@ from contextlib import contextmanager
 from typing import Self, TypeVar, cast
 
 import pytest
+import yaml
 
 T = TypeVar("T", bound=Callable[..., object])
+
+
+# Every worker reads all tables before its first test, hence the loader in C.
+read_yaml = functools.partial(yaml.load, Loader=yaml.CSafeLoader)
 
 
 def for_each(names: str | tuple[str, ...], cases: Iterable[object]) -> Callable[[T], T]:

@@ -587,7 +587,7 @@ def test_the_file_may_be_chosen_over_the_keyring(
     as_module.__dict__["get_keyring"] = lambda: ring
     monkeypatch.setenv("REMIT_HOME", str(tmp_path))
     Secrets(tmp_path, ring).put("old", "kept")
-    monkeypatch.setattr("remit.cli.secrets.value_of", lambda _name: CANARY)
+    monkeypatch.setattr("remit.cli.tokens.value_of", lambda _name: CANARY)
 
     assert run(["secrets", "set", "slack", "--file"]) == 0
 

@@ -96,9 +96,7 @@ class Specialist(Protocol):
 class Channel(Protocol):
     """Sends a text to a person, once per call, and reports the result.
 
-    It never retries: after a failure only the courier knows whether that is safe. One with a true
-    `claims_late` awaits `first_byte.reached` when its connection stands, before the first byte;
-    with `counts_every_try` a try that reached nobody is an attempt, too.
+    It never retries: after a failure only the courier knows whether that is safe.
     """
 
     @property
@@ -127,6 +125,18 @@ class ShapingChannel(Protocol):
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         """Return the exact messages that a shaped text is sent as, in order; no text is lost."""
+
+
+@runtime_checkable
+class ConnectingChannel(Protocol):
+    """A channel that awaits `first_byte.reached` when its connection stands, before a byte leaves.
+
+    So a send is claimed as late as possible.
+    """
+
+    @property
+    def counts_every_try(self) -> bool:
+        """Whether a try that reached nobody is an attempt, too."""
 
 
 @runtime_checkable

@@ -86,6 +86,10 @@ def test_one_number_counts_decisions_and_results_are_marked_one_many_or_all(
     needs = cast("JsonMap", site.get("/api/inbox")["needs"])
     assert (needs["decisions"], needs["look"], needs["fix"]) == (1, 4, 1)
 
+    other = visit("/tasks")
+    expect(other.locator("#stats").get_by_role("link", name="1 needs you")).to_be_visible()
+    other.context.close()
+
     page.locator("#heaps a", has_text="First result").click()
     page.locator("#acts").get_by_role("button", name="Seen").click()
     expect(page.locator("#heaps a", has_text="First result")).to_have_count(0)
@@ -292,6 +296,21 @@ def test_a_plain_question_opens_a_conversation_and_its_answer_is_drawn_without_t
     site.settle()
     page.reload()
     expect(page.locator(".turns")).not_to_contain_text("My expenses")
+
+
+def test_a_card_in_a_talk_says_how_often_it_runs_and_asks_its_question_once(
+    site: Site, visit: Visit
+) -> None:
+    page = visit("/conversations")
+    for text in ("Every weekday at 9 remind me to stretch", 'Send Otto "Hello" by telegram'):
+        page.locator("#say").fill(text)
+        page.keyboard.press("Enter")
+        page.wait_for_url("**/conversations/conv-*")
+        expect(page.locator(".turn.nina .tcard")).to_have_count(1 + text.startswith("Send"))
+    cards = page.locator(".tcard")
+    expect(cards.first).to_contain_text("Every weekday at 09:00")
+    expect(cards.last.locator("code")).to_have_text("remit channels add")
+    assert page.locator(".turns").inner_text().count("is not set up") == 1
 
 
 def test_nothing_leaves_a_page_without_a_connection(tmp_path: Path, browser: Browser) -> None:

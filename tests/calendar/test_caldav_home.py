@@ -14,6 +14,7 @@ from tests.calendar.caldav_stage import HOUR, staged
 from tests.calendar.test_caldav_hostile import HREF, Scripted
 from tests.channels.mail.mail import Authority
 from tests.live.loopback import HOST, Head, Listener, head_of, read_head
+from tests.tables import for_each
 
 NAMED: Final = "caldav.example.com"
 SAME: Final = [
@@ -41,7 +42,7 @@ OTHER: Final = [
 ]
 
 
-@pytest.mark.parametrize(("ours", "theirs"), SAME + OTHER)
+@for_each(("ours", "theirs"), SAME + OTHER)
 def test_only_what_is_surely_one_registered_domain_is(ours: str, theirs: str) -> None:
     assert is_same_domain(ours, theirs) is ((ours, theirs) in SAME)
     assert is_same_domain(theirs, ours) is ((ours, theirs) in SAME)

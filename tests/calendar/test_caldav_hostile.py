@@ -18,6 +18,7 @@ from remit.errors import Permanent, Transient
 from remit.model.task import Taint
 from tests.calendar.caldav_stage import HOUR, NINE, event, staged
 from tests.live.loopback import Head, Listener, head_of, read_head
+from tests.tables import for_each
 
 HREF: Final = "/dav/agenda/"
 _LIST: Final = (
@@ -111,7 +112,7 @@ class Scripted(Listener):
             await asyncio.sleep(0.01)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("bad", "kind", "says"),
     [
         ("huge", CalendarTooLarge, "sent more than"),
@@ -223,7 +224,7 @@ async def test_changes_that_come_in_parts_are_all_read() -> None:
     assert sorted(found.etags) == [f"{HREF}{n}.ics" for n in (1, 2, 3)]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [b"", b"<", b"<a", b"\xff\xfe", b"<?xml version='1.0' encoding='nope'?><a/>", b"<a>&x;</a>"],
 )

@@ -5,12 +5,10 @@ from pathlib import Path
 from typing import Final, TypedDict, cast
 from zoneinfo import ZoneInfo
 
-import pytest
-import yaml
-
 from remit.calendar import occur
 from remit.calendar.expansion import TimeWindow
 from tests.calendar.rig import line, midnight, zulu
+from tests.tables import for_each, read_yaml
 
 EVENTS: Final = Path(__file__).parent / "events"
 NAMES: Final = sorted(path.stem for path in EVENTS.glob("*.ics"))
@@ -28,7 +26,7 @@ class Wanted(TypedDict, total=False):
     refused: str
 
 
-@pytest.mark.parametrize("name", NAMES)
+@for_each("name", NAMES)
 def test_an_event_gives_the_slots_that_were_derived_by_hand(name: str) -> None:
     wanted = _wanted(name)
     zone = ZoneInfo(wanted["zone"])
@@ -55,4 +53,4 @@ def test_every_event_has_its_reason_and_every_reason_its_event() -> None:
 
 
 def _wanted(name: str) -> Wanted:
-    return cast("Wanted", yaml.safe_load((EVENTS / f"{name}.yml").read_text()))
+    return cast("Wanted", read_yaml((EVENTS / f"{name}.yml").read_text("utf-8")))

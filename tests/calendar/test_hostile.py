@@ -5,13 +5,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import icalendar
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
 from tests.calendar.rig import calendar, event, expand, year
 from tests.soak import examples
+from tests.tables import for_each
 
 START: Final = "DTSTART:20000101T000000Z"
 ALL_HOURS: Final = ",".join(map(str, range(24)))
@@ -70,7 +70,7 @@ LINES: Final = {
 }
 
 
-@pytest.mark.parametrize("name", RULES)
+@for_each("name", RULES)
 def test_a_hostile_rule_is_refused_with_a_sentence_before_it_is_expanded(name: str) -> None:
     rule, word = RULES[name]
     found = expand(calendar(event("bad", START, f"RRULE:{rule}"), GOOD))
@@ -81,7 +81,7 @@ def test_a_hostile_rule_is_refused_with_a_sentence_before_it_is_expanded(name: s
     assert [slot.uid for slot in found.slots] == ["good"]
 
 
-@pytest.mark.parametrize("name", LINES)
+@for_each("name", LINES)
 def test_a_hostile_line_is_refused_with_a_sentence(name: str) -> None:
     lines, word = LINES[name]
     found = expand(calendar(event("bad", START, *lines), GOOD))
@@ -163,7 +163,7 @@ def test_alarms_are_passed_over_however_deep_and_many() -> None:
     assert found.refused == ()
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("raw", "word"),
     [
         (b"", "no calendar"),
@@ -175,7 +175,6 @@ def test_alarms_are_passed_over_however_deep_and_many() -> None:
         (b"BEGIN:VCALENDAR\n" + b"BEGIN:VEVENT\nEND:VEVENT\n" * 50_000, "40,000 components"),
         (b"BEGIN:VCALENDAR\n" + b"X" * (17 << 20), "at most 16 MB"),
     ],
-    ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_file_that_cannot_be_taken_whole_is_refused_whole(raw: bytes, word: str) -> None:
     found = expand(raw)

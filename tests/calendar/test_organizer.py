@@ -5,11 +5,10 @@ from itertools import product
 from typing import Final
 from zoneinfo import ZoneInfo
 
-import pytest
-
 from remit.calendar.expand import CalendarReader
 from remit.model.task import Taint
 from remit.store.calendars import StoredResource
+from tests.tables import for_each
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 READER: Final = CalendarReader(
@@ -103,12 +102,12 @@ async def test_only_what_nobody_or_the_owner_alone_organises_is_the_owners() -> 
     assert believed > len(MINE)
 
 
-@pytest.mark.parametrize("line", ["", *MINE])
+@for_each("line", ["", *MINE])
 async def test_nothing_in_a_calendar_that_is_not_trusted_is_the_owners(line: str) -> None:
     assert await _taints(_calendar(line, None), trusted=False) == {Taint.PUBLIC}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "taint"),
     [
         ("ORGANIZER;CN=Anna:mailto:Anna@example.org", Taint.CONTACT),

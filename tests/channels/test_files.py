@@ -28,6 +28,7 @@ from tests.engine.rig import everything
 from tests.files.documents import docx, pdf
 from tests.live.channel_house import KEPT, NAME, WHATSAPP, ChannelHouse
 from tests.live.http_client import Client
+from tests.tables import for_each
 
 OFFER: Final = pdf("The offer is 40 euros")
 HOSTILE: Final = (
@@ -40,7 +41,7 @@ HOSTILE: Final = (
 )
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@for_each("name", HOSTILE)
 def test_a_letter_carries_a_file_under_its_name_and_adds_no_line_to_its_head(name: str) -> None:
     file = FileContent(name, "text/csv", bytes(range(256)) * 40)
     made = letter.compose(MailContent(KEY, TO, "Hello.", files=(file, file)), NINA, NOW)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from remit.channels import parts
 from remit.channels.parts import LEAST, joined, split
+from tests.tables import for_each
 
 LIMITS: Final = st.integers(LEAST, 200)
 LATIN: Final = [
@@ -181,7 +182,7 @@ PAUSES: Final = {
 }
 
 
-@pytest.mark.parametrize(("text", "first"), PAUSES.values(), ids=PAUSES)
+@for_each(("text", "first"), PAUSES.values())
 def test_it_is_cut_where_a_reader_would_pause(text: str, first: str) -> None:
     assert split(text, min(32, len(text) - 1))[0] == first
 

@@ -157,7 +157,7 @@ def test_a_text_can_come_from_stdin_and_a_moment_is_kept_as_it_was_said(tmp_path
         (("pause",), "Which one?"),
         (("pause", "!"), "is not the beginning of an id"),
         (("approve", "01ZZ", "01YY", "--text", "x"), "one review at a time"),
-        (("ls", "--limit", "0"), "limit must lie between"),
+        (("ls", "--limit", "0"), "--limit is 0"),
         (("ls", "-q", "?"), "at least one word"),
         (("ls", "--colour"), "has no option --colour"),
         (("lst",), "there is ls"),

@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from cyclopts import App
 
-from remit.cli.full_parser import build
+from remit.cli.full_parser import build, example
 from remit.cli.main import run
-from remit.cli.usage_error import example
 
 # Each is wrong in one way; what follows is its sentence.
 WRONG = {
@@ -19,10 +18,46 @@ WRONG = {
         " For example: `remit contacts add Anna --channel email=anna@example.org`."
     ),
     "add": "`remit add` needs TEXT. For example: `remit add 'Water the plants'`.",
-    "add --at": "--at needs a value. For example: `remit add 'Water the plants' --at …`.",
+    "add --at": (
+        "--at needs a value. For example: `remit add 'Water the plants' --at 2026-03-01T08:30:00Z`."
+    ),
     "ls --limit many": (
         "--limit is 'many'; it must be a whole number. For example: `remit ls --limit 5`."
     ),
+    "ls --limit 0": (
+        "--limit is 0; it must be a whole number from 1 to 500. For example: `remit ls --limit 5`."
+    ),
+    "schedule next -3": (
+        "COUNT is -3; it must be a whole number from 1 to 500."
+        " For example: `remit schedule next 5`."
+    ),
+    "up --port 70000": (
+        "--port is 70000; it must be a whole number from 0 to 65535."
+        " For example: `remit up --port 8080`."
+    ),
+    "run 01JZ --timeout -1": (
+        "--timeout is -1; it must be a number of 0 or more."
+        " For example: `remit run task-01JZ --timeout 10`."
+    ),
+    "ls --json=maybe": (
+        "--json takes no value; it is on if it stands there. For example: `remit ls --json`."
+    ),
+    "move": (
+        "`remit move` needs --to."
+        " For example: `remit move --to postgresql://remit@db.example.org/remit`."
+    ),
+    "tokens add me --scope fly": (
+        "--scope is 'fly'; it must be one of read, write, approve, admin."
+        " For example: `remit tokens add reader --scope read`."
+    ),
+    "decline 01JZ --text x": "--text is no option of this command; --help lists them.",
+    "add x --to=": ("The recipient is empty; name a person, or leave it out: it is for you then."),
+    "add x --work=": "A work item is empty; say what is to be done, or leave it out.",
+    "schedule show !": (
+        "'!' is not the beginning of an id; one looks like ser-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA."
+        " `remit schedule` shows them."
+    ),
+    "--nope": "`remit` has no option --nope; it has --help and --version. Commands come first.",
     "ls --priority x": (
         "--priority is 'x'; it must be one of low, med, high, critical."
         " For example: `remit ls --priority low`."
@@ -35,6 +70,11 @@ WRONG = {
     "shwo": "There is no command `remit shwo`; there is show. `remit --help` lists all.",
     "qqq": "There is no command `remit qqq`; and none like it. `remit --help` lists all.",
 }
+
+
+@pytest.mark.parametrize("typed", ["contacts ls", "hooks list", "secrets ls", "calendar list"])
+def test_a_list_may_be_called_ls_or_list(typed: str) -> None:
+    assert run(typed.split()) == 0
 
 
 def commands(app: App, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], App]]:

@@ -5,7 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from remit.cli import codes, event_text, out, show, words
+from remit.cli import (
+    codes,
+    log,
+    out,
+    show,
+    words,
+)
 from remit.errors import (
     AlreadyDecided,
     BadInput,
@@ -245,10 +251,10 @@ def event(kind: EventKind, actor: Actor, data: JsonMap) -> Event:
     ],
 )
 def test_what_happened_is_told_in_a_sentence(entry: Event, said: str) -> None:
-    assert event_text.sentence(entry) == said
-    assert event_text.styled(entry).text == said
+    assert log.sentence(entry) == said
+    assert log.styled(entry).text == said
 
 
 def test_every_kind_of_event_can_be_told() -> None:
-    assert {*event_text._TELL, *event_words.SENTENCES} == set(EventKind)
-    assert event_text._TELL.keys().isdisjoint(event_words.SENTENCES)
+    assert {*log._TELL, *event_words.SENTENCES} == set(EventKind)
+    assert log._TELL.keys().isdisjoint(event_words.SENTENCES)

@@ -7,11 +7,12 @@ import pytest
 from remit.errors import BadInput
 from remit.formats.toml_edit import remove_table, set_values
 from remit.settings import DEFAULT_FILE
+from tests.tables import for_each
 
 NOTICES = {"notices": {"done": ["conversation"]}}
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "changed"),
     [
         ("", '[notices]\ndone = ["conversation"]\n'),
@@ -57,7 +58,7 @@ def test_a_table_is_added_at_the_end_and_taken_out_without_a_trace() -> None:
     assert remove_table(remove_table(text, "projects.a-b"), "hooks.shop") == DEFAULT_FILE
 
 
-@pytest.mark.parametrize("text", ["[notices\n", "notices = 3\n", "notices = []\n", "[[notices]]\n"])
+@for_each("text", ["[notices\n", "notices = 3\n", "notices = []\n", "[[notices]]\n"])
 def test_what_cannot_be_changed_safely_is_refused(text: str) -> None:
     with pytest.raises(BadInput):
         set_values(text, NOTICES)

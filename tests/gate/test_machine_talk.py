@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import yaml
-
 from remit import gate
 from remit.gate import Objection
 from remit.model.reply import Reply
-from tests.tables import for_each
+from tests.tables import for_each, read_yaml
 
-SETS = yaml.safe_load(Path(__file__).with_name("machine_talk.yml").read_text("utf-8"))
+SETS = read_yaml(Path(__file__).with_name("machine_talk.yml").read_text("utf-8"))
 LEAST_HELD = {"tuned": 1.0, "held_out": 0.9}
 MOST_FALSE = {"tuned": 0.0, "held_out": 0.03}
 

@@ -6,12 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-import yaml
-
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import read_plainly
 from remit.intake.veto import held_back
+from tests.tables import read_yaml
 
 HERE = Path(__file__).parent
 TABLE = HERE.parent / "data" / "reading" / "patterns.jsonl"
@@ -71,7 +70,7 @@ def _expected(row: dict[str, object]) -> Expected:
 
 
 def _book() -> ContactBook:
-    raw = yaml.safe_load((HERE / "book.yml").read_text())
+    raw = read_yaml((HERE / "book.yml").read_text("utf-8"))
     channels = tuple(
         ChannelName(each["name"], each["kind"], tuple(each.get("aliases", ())))
         for each in raw["channels"]

@@ -1,6 +1,7 @@
 """What the owner answers changes the task, by code, where the decision is written down."""
 
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -409,11 +410,19 @@ ANSWERS = st.one_of(
         ]
     ),
 )
-ASKED = [each for each in messages() if each.read().tasks and each.read().questions]
+
+
+@cache
+def asked() -> tuple[Message, ...]:
+    read = [(each, each.read()) for each in messages()]
+    return tuple(each for each, found in read if found.tasks and found.questions)
 
 
 @settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(message=st.sampled_from(ASKED), answers=st.lists(ANSWERS, min_size=1, max_size=4))
+@given(
+    message=st.deferred(lambda: st.sampled_from(asked())),
+    answers=st.lists(ANSWERS, min_size=1, max_size=4),
+)
 def test_whatever_is_answered_a_clause_is_settled_or_asked_about(
     message: Message, answers: list[str]
 ) -> None:

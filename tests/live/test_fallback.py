@@ -12,7 +12,7 @@ import pytest
 
 from remit.brain.fallback import FIRST_PAUSE_SECONDS
 from remit.brain.models import ModelBrain
-from remit.cli import event_text
+from remit.cli import log
 from remit.cli.main import run
 from remit.errors import Permanent, Transient
 from remit.intake.exam.qualify import ExamFile, ExamResult
@@ -159,8 +159,7 @@ async def test_a_task_goes_on_with_the_second_and_recorded_steps_stay(tmp_path: 
             task = await world.add("Find me a park")
             await world.run(timedelta(hours=1))
             told = [
-                event_text.sentence(each)
-                for each in await world.house.db.read(events.of_task, task.id)
+                log.sentence(each) for each in await world.house.db.read(events.of_task, task.id)
             ]
             done = await world.get(task.id)
 

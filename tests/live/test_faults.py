@@ -6,7 +6,6 @@ import pytest
 
 from remit import gate
 from remit.brain.long_reply import KEPT_CHARS, MAX_ANSWER_CHARS
-from remit.brain.vendors import MAX_BODY_BYTES
 from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Prompt, Reply
 from tests.live.faults import FAULTS, GOOD, Comes, Fault
@@ -132,6 +131,8 @@ async def test_an_answer_that_does_not_end_is_broken_off_and_held(
 async def test_a_body_without_end_is_not_read_to_its_end(*, streams: bool) -> None:
     await warm(Place.CHAT)
     async with Vendor() as vendor:
+        from remit.brain.vendors import MAX_BODY_BYTES  # noqa: PLC0415 - takes a second
+
         vendor.orders = [Order(body=b"data: " + b"x" * MAX_BODY_BYTES)]
         async with brain(vendor, Place.CHAT) as mind:
             with pytest.raises(Permanent, match="more than 32,000,000 bytes for one answer"):

@@ -541,7 +541,7 @@ async def test_who_has_no_address_there_is_told_nothing_and_it_is_said_why(tmp_p
 class _LateOutbox(Outbox):
     """Its connection stands before a notice is claimed; `meanwhile` something happens."""
 
-    claims_late: Final = True
+    counts_every_try: Final = False
     world: World
     meanwhile: Callable[[], Awaitable[object]] | None = None
 

@@ -3,15 +3,16 @@
 import re
 from datetime import UTC, datetime
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.channels.mail import letter_html
 from remit.channels.markdown import plain as inert
 from remit.channels.whatsapp import message_text
-from remit.delivery.notice_text import MOST_LINE, MOST_TITLE, NoticeWords
+from remit.delivery.notice_text import _WORDS, MOST_LINE, MOST_TITLE, NoticeWords
+from remit.language.sentences import TRANSLATED, notice_sentences, prefer_language
 from remit.model.notice import KINDS, Notice, NoticeContent, NoticeKind
+from tests.tables import for_each
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 WORDS = NoticeWords(
@@ -43,7 +44,7 @@ def tags(page: str) -> list[str]:
     return re.findall(r"<[a-z]+|href=\S+", page)
 
 
-@pytest.mark.parametrize("title", HOSTILE)
+@for_each("title", HOSTILE)
 def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
     body = WORDS.body([notice(title, title)])
     page = letter_html.page(body, "Nina")
@@ -55,7 +56,7 @@ def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
     assert message_text.text(body) == body  # and WhatsApp shows it as it is
 
 
-@pytest.mark.parametrize("text", [*HOSTILE[:-2], "a ```` b", "hunter2 is it"])
+@for_each("text", [*HOSTILE[:-2], "a ```` b", "hunter2 is it"])
 def test_a_text_to_be_approved_is_shown_to_the_letter_and_marks_up_nothing(text: str) -> None:
     body = WORDS.body([notice("Hello")], text)
     page = letter_html.page(body, "Nina")
@@ -114,3 +115,31 @@ def test_what_is_inert_stays_as_it_is(text: str) -> None:
     once = inert(text, 200)
 
     assert inert(once, 200) == once
+
+
+def test_digest_and_lock_screen_speak_the_language_of_the_owner() -> None:
+    counts = "1 Aufgabe braucht dich, 25 Aufgaben sind erledigt."
+    many = [notice("Renew it"), *[notice(f"Task {n}", "", NoticeKind.DONE) for n in range(25)]]
+    prefer_language("de")
+    try:
+        assert WORDS.pushed(many[:1], named=False) == "Nina braucht dich."
+        assert WORDS.pushed(many, named=True) == counts
+        digest = WORDS.digest(many)
+    finally:
+        prefer_language("auto")
+    assert digest.startswith(f"Nina: {counts}\n")
+    assert "- „Renew it“ braucht dich: why\n" in digest
+    assert "- und 6 weitere" in digest
+    # Without a choice: the language of what they are about.
+    assert WORDS.body([notice("Ruf morgen die Oma an", "Wann soll ich anrufen?")]).startswith("„")
+
+
+@for_each("language", TRANSLATED)
+def test_every_sentence_of_a_notice_is_in_the_catalogue(language: str) -> None:
+    known = notice_sentences(language)
+    english = {each for forms in _WORDS.values() for each in forms.values()}
+    assert english <= known.keys()
+    places = re.compile(r"\{\d\}")
+    assert {
+        each for each in known if set(places.findall(each)) != set(places.findall(known[each]))
+    } == set()

@@ -3,7 +3,6 @@
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,6 +10,7 @@ from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, WAYS, NoticeKi
 from remit.model.permit import QuietHours
 from remit.notify import NoticeMoment, NoticeRules
 from remit.settings import NoticeSettings
+from tests.tables import for_each
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
@@ -44,7 +44,7 @@ def test_who_has_not_spoken_lately_is_told_wherever_he_wants() -> None:
     assert ways(posts(EVERYWHERE)) == [CONVERSATION, PUSH, "phone", "post"]
 
 
-@pytest.mark.parametrize("here", ["dashboard", "terminal"])
+@for_each("here", ["dashboard", "terminal"])
 def test_who_talks_in_the_house_is_told_there_and_nowhere_beside_it(here: str) -> None:
     assert ways(posts(EVERYWHERE, here)) == [CONVERSATION]
     assert ways(posts(NoticeSettings(question=("phone", PUSH)), here)) == [CONVERSATION]

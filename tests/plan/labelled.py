@@ -5,10 +5,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import cast
 
-import yaml
-
 from remit.plan.activities import default
 from remit.plan.contract import ContractRequest, DraftedContract, draft
+from tests.tables import read_yaml
 
 HERE = Path(__file__).parent
 NOW = datetime(2026, 2, 28, 10, tzinfo=UTC)
@@ -31,7 +30,7 @@ class Labelled:
 
 
 def labelled(half: str) -> list[Labelled]:
-    return [_labelled(raw) for raw in yaml.safe_load((HERE / "contracts.yaml").read_text())[half]]
+    return [_labelled(raw) for raw in read_yaml((HERE / "contracts.yaml").read_text("utf-8"))[half]]
 
 
 def _labelled(raw: dict[str, object]) -> Labelled:

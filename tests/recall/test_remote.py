@@ -9,7 +9,6 @@ from typing import Final, cast
 import pytest
 
 from remit.errors import Permanent, Transient
-from remit.recall.server import MOST_TEXTS, RemoteEmbedder
 
 ASKED: Final[list[dict[str, object]]] = []
 
@@ -51,6 +50,8 @@ def url() -> Iterator[str]:
 
 
 async def embedded(url: str, model: str, texts: list[str]) -> list[list[float]]:
+    from remit.recall.server import RemoteEmbedder  # noqa: PLC0415 - takes a second
+
     embedder = RemoteEmbedder(url, model, "a-key")
     try:
         return [list(each) for each in await embedder.embed(texts)]
@@ -59,6 +60,8 @@ async def embedded(url: str, model: str, texts: list[str]) -> list[list[float]]:
 
 
 async def test_each_text_has_its_vector_in_its_place_however_they_come_back(url: str) -> None:
+    from remit.recall.server import MOST_TEXTS  # noqa: PLC0415 - takes a second
+
     texts = ["x" * n for n in range(1, MOST_TEXTS + 4)]
 
     found = await embedded(url, "bge-m3", texts)

@@ -6,27 +6,29 @@ calls; what a real server would say beyond that, nobody has seen.
 
 import subprocess
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from qdrant_client import QdrantClient
 
 from remit.errors import StoreTrouble
 from remit.model.ids import Ids, SessionId, TaskId, encode
 from remit.model.likeness import IndexedTask
 from remit.model.task import Taint
 from remit.ports import SnippetStore
-from remit.recall import server, snippets
+from remit.recall import snippets
 from remit.recall.edge import EdgeStore
-from remit.recall.server import ServerStore
 from remit.recall.vectors import VectorIndex
 from remit.testing import FrozenClock
 from tests.soak import examples
+
+if TYPE_CHECKING:
+    from remit.recall.server import ServerStore
 
 Opens: TypeAlias = Callable[[], SnippetStore]
 
@@ -43,9 +45,18 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SnippetSto
     elif request.param == "edge":
         opened = EdgeStore(tmp_path, 4)
     else:
-        opened = ServerStore(QdrantClient(":memory:"), 4)
+        opened = _in_memory()(4)
     yield opened
     opened.close()
+
+
+def _in_memory() -> "Callable[[int], ServerStore]":
+    """Open stores of one client, each for vectors of so many numbers."""
+    from qdrant_client import QdrantClient  # noqa: PLC0415 - takes a second
+
+    from remit.recall.server import ServerStore  # noqa: PLC0415 - takes a second
+
+    return partial(ServerStore, QdrantClient(":memory:"))
 
 
 def some(task_id: TaskId, *vector: float, session: str = "ses-1", text: str = "") -> IndexedTask:
@@ -214,15 +225,17 @@ def test_what_was_dropped_is_gone_from_every_file_once_it_is_tidied(tmp_path: Pa
 
 
 def test_a_server_that_is_not_there_is_named_in_a_sentence() -> None:
+    from remit.recall import server  # noqa: PLC0415 - takes a second
+
     with pytest.raises(StoreTrouble, match="Qdrant server cannot be opened"):
-        ServerStore(server.client("http://127.0.0.1:9"), 4)
+        server.ServerStore(server.client("http://127.0.0.1:9"), 4)
 
 
 def test_a_collection_for_other_vectors_is_begun_anew() -> None:
-    line = QdrantClient(":memory:")
-    ServerStore(line, 4).put([some(A, 1, 0, 0, 0)])
+    opens = _in_memory()
+    opens(4).put([some(A, 1, 0, 0, 0)])
 
-    again = ServerStore(line, 8)
+    again = opens(8)
 
     assert (again.began_anew, again.count()) == (True, 0)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from remit.cli import event_text
+from remit.cli import log
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
@@ -122,7 +122,7 @@ def test_what_an_agent_stops_is_written_down_as_its_own_and_not_the_owner_s(serv
     assert held.is_success, held.text
     assert _last(served, task) == ("agent", "stopper")
     assert _last(served, other) == ("owner", None)
-    said = [event_text.sentence(each) for each in served.do(_told(served, task))]
+    said = [log.sentence(each) for each in served.do(_told(served, task))]
     assert said[-1] == "Cancelled. The agent stopper ordered it."
 
 

@@ -1,10 +1,14 @@
 """A real repository to work on, and git's view of it."""
 
 import asyncio
+import atexit
 import os
+import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -36,10 +40,17 @@ def git(folder: Path | str, *words: str) -> str:
 
 
 def repository(folder: Path, files: Mapping[str, str] | None = None) -> Path:
-    """Make a repository with one commit."""
-    folder.mkdir(parents=True)
+    """Make a repository with one commit: a copy of one that is made once for these files."""
+    plain = files or {"app.py": "x = 1\n", "tests/test_app.py": "assert True\n"}
+    return Path(shutil.copytree(_prepared(tuple(plain.items())), folder))
+
+
+@cache
+def _prepared(files: tuple[tuple[str, str], ...]) -> Path:
+    folder = Path(tempfile.mkdtemp(prefix="repository-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     git(folder, "init", "--quiet", "--initial-branch=main")
-    return commit(folder, files or {"app.py": "x = 1\n", "tests/test_app.py": "assert True\n"})
+    return commit(folder, dict(files))
 
 
 def commit(folder: Path, files: Mapping[str, str], words: str = "more") -> Path:

@@ -7,20 +7,24 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
-from acp.schema import ToolCallUpdate
 from msgspec.structs import replace
 
 from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
-from remit.ports import Permit
+from remit.ports import Permit, Specialist
 from remit.specialist import changes
-from remit.specialist.acp import AcpSpecialist, called
 from remit.specialist.process import SpecialistProgram, Wrap, environ_of
 from tests.engine.rig import until
 from tests.soak import one_in
 from tests.specialist.repository import TASK, time_is_up_on_call
 
 AGENT = Path(__file__).parent / "fake_agent.py"
+
+
+def specialist(program: SpecialistProgram) -> Specialist:
+    from remit.specialist.acp import AcpSpecialist  # noqa: PLC0415 - takes a second
+
+    return AcpSpecialist(program)
 
 
 class Stage:
@@ -35,7 +39,7 @@ class Stage:
         self.asked: list[ToolCall] = []
         environ = environ_of(os.environ, ()) | {"FAKE_STATE": str(self.state), **more}
         self.program = SpecialistProgram("fake", (sys.executable, str(AGENT)), environ)
-        self.agent = AcpSpecialist(self.program)
+        self.agent = specialist(self.program)
 
     async def hear(self, text: str) -> None:
         self.heard.append(text)
@@ -297,7 +301,7 @@ async def test_one_that_is_not_signed_in_is_a_matter_for_the_owner(tmp_path: Pat
 
 
 async def test_one_that_is_not_installed_says_so(tmp_path: Path) -> None:
-    agent = AcpSpecialist(SpecialistProgram("fake", ("no-such-agent",), {"PATH": str(tmp_path)}))
+    agent = specialist(SpecialistProgram("fake", ("no-such-agent",), {"PATH": str(tmp_path)}))
     stage = Stage(tmp_path)
     job = SpecialistJob(TASK, "say hi", str(stage.folder))
 
@@ -320,12 +324,16 @@ async def test_it_is_given_no_variable_that_was_not_named(
 async def test_a_sandbox_is_put_around_it_if_there_is_one(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     around: Wrap = lambda argv, folder, _: ("env", f"FAKE_WRAPPED={folder}", *argv)  # noqa: E731
-    stage.agent = AcpSpecialist(replace(stage.program, wrap=around))
+    stage.agent = specialist(replace(stage.program, wrap=around))
 
     assert "FAKE_WRAPPED" in (await stage.work("env")).text
 
 
 def test_what_a_command_is_called_does_not_change_what_is_allowed() -> None:
+    from acp.schema import ToolCallUpdate  # noqa: PLC0415 - takes a second
+
+    from remit.specialist.acp import called  # noqa: PLC0415 - takes a second
+
     one, other = (
         ToolCallUpdate(
             tool_call_id=f"{n}",

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 import pytest
-import yaml
 from _pytest.mark import ParameterSet
 
 from remit.model.codec import JsonMap
@@ -18,8 +17,9 @@ from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import reviews, search
 from remit.testing import ObedientBrain, Outbox, World
 from tests.soak import one_in, only_in_soak
+from tests.tables import read_yaml
 
-ORDERS: Final[list[str]] = yaml.safe_load((Path(__file__).parent / "orders.yml").read_text())
+ORDERS: Final[list[str]] = read_yaml((Path(__file__).parent / "orders.yml").read_text("utf-8"))
 CANARY: Final = "cnry-5d1f8a72e9b04c36"
 ANY: Final[JsonMap] = {"type": "object"}
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from remit.cli import event_text
+from remit.cli import log
 from remit.errors import BadInput
 from remit.gate.decline import read_silence
 from remit.intake.message import OwnerMessage
@@ -153,7 +153,7 @@ async def test_a_run_with_nothing_to_say_ends_without_a_word(tmp_path: Path) -> 
         assert await world.waiting() == []
         assert [each.status for each in (first, second, third)] == [Status.COMPLETED] * 3
         assert first.result_summary == "Nothing to report. The price is still 40."
-        assert any("The price is still 40." in event_text.sentence(each) for each in said)
+        assert any("The price is still 40." in log.sentence(each) for each in said)
         assert len(await notices(world)) == 1
         assert third.delivery[0].body == "The price dropped to 30."
         assert "tell me only if it drops" in ready.heard[0]

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.cli import event_text
+from remit.cli import log
 from remit.model.codec import Json
 from remit.model.reply import Policy, ToolCall
 from remit.model.review import ReviewAnswer
@@ -68,8 +68,7 @@ async def test_a_question_is_answered_with_a_page_that_was_read_and_is_cited(
             await world.run(timedelta(hours=1))
             done = await world.get(made.id)
             told = [
-                event_text.sentence(each)
-                for each in await world.house.db.read(events.of_task, made.id)
+                log.sentence(each) for each in await world.house.db.read(events.of_task, made.id)
             ]
 
         assert done.status is Status.COMPLETED, done.verdict
@@ -258,7 +257,7 @@ async def test_each_provider_is_asked_in_its_own_way(
             made = await world.add("Look for tea")
             await world.run()
             told = await world.house.db.read(events.of_task, made.id)
-            assert "Searched the web for 'price of tea'." in map(event_text.sentence, told)
+            assert "Searched the web for 'price of tea'." in map(log.sentence, told)
             assert (await world.get(made.id)).taint is Taint.PUBLIC
 
         assert searching(ready)

@@ -2,14 +2,13 @@
 
 import re
 
-import pytest
-
 from tests.measures import ROOT
+from tests.tables import for_each
 
 SOURCES = ROOT / "src/remit"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("pattern", "places"),
     [
         (r"\bkillpg\b", {"system/process.py"}),

@@ -23,6 +23,7 @@ from remit.system.safe_http import ResolvedAddress, UnresolvedAddress, find
 from tests.channels.webhook.hooks import Receiver
 from tests.channels.whatsapp.whatsapp import Heard, Loopback, Order
 from tests.live.loopback import FunctionListener
+from tests.tables import for_each
 
 PUBLIC: Final = "93.184.215.14"
 PUBLIC_SIX: Final = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"
@@ -140,7 +141,7 @@ class Names:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
 
-@pytest.mark.parametrize("url", FORMS)
+@for_each("url", FORMS)
 async def test_no_form_of_an_address_leads_inside(url: str) -> None:
     names = Names([[PUBLIC]])  # even if the name itself were fine
 
@@ -148,7 +149,7 @@ async def test_no_form_of_an_address_leads_inside(url: str) -> None:
     assert names.asked == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "https://hooks.example.com",
@@ -166,7 +167,7 @@ async def test_a_plain_address_with_a_public_name_is_let_through(url: str) -> No
     assert found.spot.host == httpx2.URL(url).raw_host.decode()
 
 
-@pytest.mark.parametrize("host", [PUBLIC, f"[{PUBLIC_SIX}]", "1.1.1.1", "[2606:4700:4700::1111]"])
+@for_each("host", [PUBLIC, f"[{PUBLIC_SIX}]", "1.1.1.1", "[2606:4700:4700::1111]"])
 async def test_a_public_number_needs_no_looking_up(host: str) -> None:
     names = Names([["10.0.0.1"]])
 
@@ -277,13 +278,13 @@ def test_what_is_read_is_read_by_the_client_in_the_same_way(text: str, private: 
         assert not read.userinfo
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:7316/in", "http://[::1]/", "https://10.0.0.7/"])
+@for_each("url", ["http://127.0.0.1:7316/in", "http://[::1]/", "https://10.0.0.7/"])
 async def test_the_operator_may_name_his_own_network(url: str) -> None:
     assert isinstance(await find(url), BlockedAddress)
     assert isinstance(await find(url, private=True), ResolvedAddress)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     [
         "http://169.254.169.254/",
@@ -380,7 +381,7 @@ async def test_if_one_address_is_silent_the_next_is_tried_and_one_request_arrive
         assert len(echo.heard) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "elsewhere",
     [
         "http://127.0.0.1:{port}/in",
@@ -402,7 +403,7 @@ async def test_a_client_goes_nowhere_but_to_its_place(elsewhere: str) -> None:
         assert echo.heard == []
 
 
-@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+@for_each("status", [301, 302, 303, 307, 308])
 async def test_a_redirect_is_an_answer_and_is_not_followed(status: int) -> None:
     async with Echo() as inside, Echo() as echo:
         echo.orders = [Order(status=status, headers={"location": f"{inside.root}/admin"})]

@@ -13,6 +13,7 @@ from remit.errors import BadInput
 from remit.model import rrule
 from remit.triggers import cron
 from tests.soak import examples
+from tests.tables import for_each
 
 NOW: Final = datetime(2026, 3, 2, 9, 7, tzinfo=UTC)  # a Monday
 ZONE: Final = "Europe/Berlin"
@@ -24,7 +25,7 @@ def local(line: str, count: int) -> list[str]:
     return [f"{at.astimezone(ZoneInfo(ZONE)):%a %d.%m. %H:%M}" for at in ahead]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "slots"),
     [
         ("30 8 * * 1-5", ["Tue 03.03. 08:30", "Wed 04.03. 08:30"]),
@@ -47,7 +48,7 @@ def test_a_line_comes_back_as_cron_reads_it(line: str, slots: list[str]) -> None
     assert local(line, len(slots)) == slots
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "why"),
     [
         ("", "it has 0 fields"),

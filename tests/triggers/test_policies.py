@@ -18,6 +18,7 @@ from remit.settings import ScheduleSettings
 from remit.store import moves, series, series_orders, slots
 from remit.triggers.repeat import following
 from tests.store.scene import AT, Scene
+from tests.tables import for_each
 from tests.triggers.house_of_slots import INSTANT, Days, days
 
 HOUR: Final = timedelta(hours=1)
@@ -333,7 +334,7 @@ def test_a_series_is_found_by_the_first_letters_of_its_id(daily: Days) -> None:
 # The clocks ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "at", "flags"),
     [
         (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from remit.cli.main import run
-from tests.soak import only_in_soak
+from tests.soak import one_in, only_in_soak
 from tests.verify import workshop
 from tests.verify.projects import KINDS, KINDS_EACH, SAMPLES, Files, Sample
 
@@ -122,11 +122,12 @@ def test_a_break_is_caught_and_the_test_is_named_first(
 
 
 def _ways_to_deceive() -> Iterator[object]:
-    """Each kind on one project, now on this and now on that; in `make soak` on all."""
+    """Each kind on one project, on mocha and jest in turn if it can be; in `make soak` on all."""
     for n, kind in enumerate(KINDS):
         deceived = [each for each in SAMPLES if kind in each.tampering]
-        for m, sample in enumerate(deceived):
-            marks = () if m == n % len(deceived) else only_in_soak
+        quick = [each for each in deceived if each.program in ("mocha", "jest")] or deceived[:1]
+        for sample in deceived:
+            marks = () if sample is quick[n % len(quick)] else only_in_soak
             yield pytest.param(
                 sample, sample.tampering[kind], id=f"{sample.name}: {kind}", marks=marks
             )
@@ -151,6 +152,7 @@ def test_no_deception_passes(
     assert re.search(r"\b\d+ tests?\b|\bno test\b", said, re.IGNORECASE), said
 
 
+@one_in(2, start=0)
 @of_each()
 def test_an_intended_change_is_asked_about_and_counts_once_it_is_named(
     stand: Stand, capsys: pytest.CaptureFixture[str]

@@ -1,5 +1,6 @@
 """Shared by the tests of checks: repositories, a small Python with pytest, and a sandbox."""
 
+import atexit
 import os
 import shutil
 import subprocess
@@ -34,12 +35,25 @@ def write(folder: Path, files: Mapping[str, str]) -> Path:
 
 
 def repository(folder: Path, files: Mapping[str, str]) -> Path:
-    """A git repository with one commit."""
-    folder.mkdir(parents=True, exist_ok=True)
-    write(folder, files)
+    """A git repository with one commit: a copy of one that is made once for these files."""
+    shutil.copytree(_prepared(tuple(files.items())), folder, dirs_exist_ok=True)
+    return folder
+
+
+@cache
+def _prepared(files: tuple[tuple[str, str], ...]) -> Path:
+    folder = write(_folder("repository-"), dict(files))
     git(folder, "init", "--quiet")
     commit(folder)
     return folder
+
+
+def _folder(prefix: str) -> Path:
+    """Return a folder that is removed with this process."""
+    root = Path(tempfile.mkdtemp(prefix=prefix))
+    atexit.register(shutil.rmtree, root, ignore_errors=True)
+    root.chmod(0o755)
+    return root
 
 
 def commit(folder: Path) -> None:
@@ -93,12 +107,7 @@ def environ() -> dict[str, str]:
 @cache
 def lean() -> Path:
     """Return a virtual environment with only pytest: no plugin is loaded."""
-    import atexit  # noqa: PLC0415 - once a process
-    import tempfile  # noqa: PLC0415 - as above
-
-    root = Path(tempfile.mkdtemp(prefix="lean-"))
-    atexit.register(shutil.rmtree, root, ignore_errors=True)
-    root.chmod(0o755)
+    root = _folder("lean-")
     packages = root / f"lib/python3.{sys.version_info.minor}/site-packages"
     (root / "bin").mkdir()
     (root / "pyvenv.cfg").write_text(f"home = {PYTHON.parent}\n")

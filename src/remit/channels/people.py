@@ -31,6 +31,7 @@ CONTACT: Final = "contact"
 STRANGER: Final = "stranger"
 _NOBODY: Final = "its From is not one plain address"
 _UNKNOWN: Final = "who wrote is not in your book"
+_FOREIGN_SUBJECT: Final = frozenset({"text/calendar", "application/ics", "message/rfc822"})
 _KEPT: Final = "contacts start nothing by this door"
 
 
@@ -82,6 +83,8 @@ def with_mail_text(kept: KeptFiles, arrival: Arrival, letter: IncomingMail) -> A
     more: JsonMap = {"text": letter.text, "attachments": listed}
     if his:
         more |= {"own": list[Json](split.own), "quoted": split.quoted, "certain": split.certain}
+        # A mail or an invitation is in it, and the subject may be of that.
+        more["carries"] = any(each["type"] in _FOREIGN_SUBJECT for each in letter.attachments)
     return replace(arrival, body=arrival.body | more)
 
 
@@ -158,13 +161,8 @@ def read_owner_mail(kept: StoredCue, asks: Asks) -> OwnerMail:
     body = kept.body
     subject, split = str(body.get("subject") or ""), _split(body)
     own = signatures.read_request(split.own, str(body.get("person") or ""), asks)
-    if (
-        not own
-        and not split.quoted
-        and not _goes_on(body)
-        and not quoted_text.is_forwarded(subject)
-    ):
-        own = quoted_text.bare_subject(subject)
+    if not own and not split.quoted and _is_own_subject(subject, body):
+        own = subject
     foreign = bool(split.quoted) or not split.certain or quoted_text.is_forwarded(subject)
     context: JsonMap = {
         "person": body.get("person"),
@@ -189,6 +187,12 @@ def _split(body: JsonMap) -> SplitMail:
     plain = body_text.read_plain(str(body.get("text") or ""))
     prefixed = quote_shapes.has_prefix(str(body.get("subject") or ""))
     return quoted_text.split(plain, None, is_answer=prefixed or _goes_on(body))
+
+
+def _is_own_subject(subject: str, body: JsonMap) -> bool:
+    """Whether the writer chose the subject: it is of no other mail and no invitation."""
+    answers = quoted_text.is_answered(subject) or quoted_text.is_forwarded(subject)
+    return not (answers or _goes_on(body) or body.get("carries"))
 
 
 def _goes_on(body: JsonMap) -> bool:

@@ -10,12 +10,19 @@ from typing import Annotated, Final
 from msgspec.structs import replace
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, out, receipt, remit_client, wait_for_task
-from remit.cli.edit import moment
+from remit.cli import (
+    clock,
+    codes,
+    out,
+    receipt,
+    remit_client,
+)
 from remit.cli.out import AsJson, Timeout, Wait, flag, free
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
 from remit.cli.show import task_to_json
+from remit.cli.tally import show_result, wait_for_rest
+from remit.cli.task import moment
 from remit.errors import BadInput, KeyReused
 from remit.intake.message import MessageResult, message_result_to_json
 from remit.model.codec import Json, JsonMap, stamp
@@ -188,13 +195,13 @@ def _wait(
     elif not ended:
         receipt.show(settings, answer, serves=True, read=True)
     for task in () if json else ended:
-        wait_for_task.result(settings, task, json=False)
+        show_result(settings, task, json=False)
     return _worst_code(ended)
 
 
 def _wait_for(settings: Settings, way: RemitClient, task_id: TaskId, timeout: float | None) -> Task:
     out.say(f"Task {task_id} was added.")
-    return wait_for_task.wait(settings, way, task_id, timeout=timeout, after=1)
+    return wait_for_rest(settings, way, task_id, timeout=timeout, after=1)
 
 
 def _worst_code(ended: list[Task]) -> int:

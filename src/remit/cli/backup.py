@@ -1,18 +1,31 @@
-"""`remit backup` and `remit restore`: save the whole database, and restore it safely."""
+"""Commands on the whole store: backup, restore, move to Postgres, audit, and export."""
 
+import os
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 from remit import settings as house_settings
 from remit.cli import clock, out, words
-from remit.cli.out import AsJson, flag
+from remit.cli.commands import CommandGroup
+from remit.cli.lookup import database_of
+from remit.cli.out import AsJson, Ids, flag
 from remit.errors import BadInput
+from remit.files.kept_files import KeptFiles
+from remit.journal import tries
+from remit.journal.scribe import TaskLogWriter
 from remit.model.codec import JsonMap
-from remit.settings import Settings
+from remit.model.specialist import PROJECT
+from remit.model.task import Task
+from remit.settings import Settings, edit
+from remit.settings.checks import check_store_url
+from remit.store import audit as store_audit
 from remit.store import backup as store_backup
-from remit.store import home
+from remit.store import events, home, read_only, search, tasks
 from remit.store.after_restore import HeldTasks
+from remit.store.database import Tx
 from remit.store.postgres import refuse_without_driver
+from remit.store.read_only import glance
+from remit.store.search import TaskFilter
 
 
 def backup(
@@ -112,3 +125,117 @@ def _confirm(question: str) -> None:
         raise BadInput("Nobody can be asked here; say --yes if you are sure.", field="yes")
     if input(f"{out.clean(question)} [y/N] ").strip().lower() not in ("y", "yes"):
         raise BadInput("Nothing was changed.", field="yes")
+
+
+def move(
+    *,
+    to: Annotated[str, flag("An empty database: postgresql://user@host/name.")],
+    json: AsJson = False,
+) -> int:
+    """Copy everything to a Postgres database, checked, and work there from then on."""
+    settings = house_settings.load()
+    check_store_url(to, "--to")
+    if settings.store.url:
+        raise BadInput("The store is on a Postgres server already.", field="to")
+    if not settings.database_file.exists():
+        raise BadInput(
+            f"There is nothing to move yet in {settings.home}. Write the address under [store] in "
+            "settings.toml, and start.",
+            field="to",
+        )
+    refuse_without_driver()
+    from remit.store.postgres import move as store_move  # noqa: PLC0415 - an extra
+
+    with home.lock(settings.home), out.measured("Copying") as tell:
+        moved = store_move.move(settings.database_file, to, tell, KeptFiles(settings.files))
+        edit.set_values(settings.home / "settings.toml", {"store": {"url": to}})
+    sentence = (
+        f"Moved and checked: {words.count(moved.tasks, 'task')}, "
+        f"{words.count(moved.events, 'event')}. settings.toml names the database; "
+        f"{settings.database_file} stays as it was and is not used any more."
+    )
+    return out.done(json, {"tasks": moved.tasks, "events": moved.events}, data=sentence)
+
+
+audit_app = CommandGroup("audit")
+
+
+@audit_app.default
+@audit_app.command("verify")
+def verify_store(*, json: AsJson = False) -> int:
+    """Walk the journal's chain of hashes and compare every task with it."""
+    path = house_settings.load().database
+    # Remit may be working: without one snapshot, its writes would look like damage.
+    with glance(path) as tx, tx.snapshot(), out.working("Reading the journal"):
+        found, event_count = list(store_audit.complaints(tx)), events.last(tx)
+    sentence = f"Everything is as it was written: {words.count(event_count, 'event')}."
+    if found:
+        sentence = (
+            f"{words.count(len(found), 'thing')} not as written: {read_only.location(path)} "
+            "is damaged, or something else than Remit changed it. Keep a copy of it, then put the "
+            "newest backup in place with `remit restore`."
+        )
+    payload: JsonMap = {"whole": not found, "events": event_count, "complaints": [*found]}
+    return out.done(json, payload, sentence, data="\n".join(found)) or int(bool(found))
+
+
+@audit_app.command("log-rebuild")
+def log_rebuild(
+    *ids: Ids,
+    all_: Annotated[bool, flag("Those of all tasks.", "--all")] = False,
+    json: AsJson = False,
+) -> int:
+    """Write the logs of tasks anew from the journal."""
+    if all_ == bool(ids):
+        raise BadInput("Name the tasks, or say --all.", field="id")
+    settings = house_settings.load()
+    scribe, written = TaskLogWriter(settings.logs), list[str]()
+    with glance(settings.database) as tx, out.measured("Writing") as tell:
+        filters = [TaskFilter(limit=search.MOST, deleted=deleted) for deleted in (False, True)]
+        wanted = (
+            [task.id for each in filters for task in words.every_task(tx, each)]
+            if all_
+            else [words.find_task(tx, word) for word in words.typed_ids(ids)]
+        )
+        for place, task_id in enumerate(wanted, 1):
+            written.append(str(scribe.rebuild(task_id, events.of_task(tx, task_id))))
+            tell(place / len(wanted))
+    return out.done(json, {"written": [*written]}, data="\n".join(written))
+
+
+_MOST_TASKS: Final = 1_000  # tasks of a project
+export_app = CommandGroup("export", "What other programs read of tasks, on stdout.")
+
+
+@export_app.command("builder-state")
+def builder_state(
+    *ids: Ids,
+    project: Annotated[str | None, flag("The tasks of this project.")] = None,
+    json: AsJson = False,
+) -> int:
+    """Contracts, what the checks found, attempts and times: S2's builder-state.json."""
+    if (project is None) == (not ids):
+        raise BadInput("Name tasks, or a project with --project.", field="project")
+    with glance(database_of(os.environ)) as tx:
+        state = _builder_state(tx, ids, project)
+    if json:
+        return out.done(json, {"builderState": state})
+    out.document(state)
+    return 0
+
+
+def _builder_state(tx: Tx, ids: tuple[str, ...], project: str | None) -> JsonMap:
+    if project is None:
+        found = [tasks.get(tx, words.find_task(tx, word)) for word in words.typed_ids(ids)]
+    else:
+        found = _project_tasks(tx, project)
+    return tries.builder_state(tx, found, clock.now(), project=project)
+
+
+def _project_tasks(tx: Tx, project: str) -> list[Task]:
+    found = tasks.of_agent(tx, f"{PROJECT}{project}", _MOST_TASKS + 1)
+    if not found:
+        raise BadInput(f"No task is work on a project {project!r:.60}.", field="project")
+    if len(found) > _MOST_TASKS:
+        out.say(f"There are more; these are the newest {_MOST_TASKS:,}.")
+    return found[-_MOST_TASKS:]

@@ -8,9 +8,8 @@ from remit.calendar import client, own_server
 from remit.calendar.client import CalDavClient
 from remit.calendar.own_server import HOST, USER
 from remit.cli import out, remit_client, words
-from remit.cli.calendar import UNSEEN
 from remit.cli.out import AsJson, flag
-from remit.cli.secrets import value_of
+from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import JsonMap
 from remit.operations.settings_arguments import SyncCalendars
@@ -131,8 +130,9 @@ def _find(settings: Settings, text: str) -> StoredCalendar:
         named = ", ".join(f"{each.account}/{each.name}" for each in found)
         raise BadInput(f"{text!r:.60} may be {named}; say which.", field="name")
     if not found:
-        there = ", ".join(f"{each.account}/{each.name}" for each in known) or UNSEEN
-        raise NotFound("calendar", f"{text!r:.60}; there are: {there}")
+        there = ", ".join(f"{each.account}/{each.name}" for each in known)
+        hint = f"there are: {there}" if there else "`remit calendar sync` looks for them"
+        raise NotFound("calendar", f"{text!r:.60}; {hint}")
     return found[0]
 
 

@@ -12,16 +12,16 @@ from remit.cli import (
     notice_state,
     out,
     remit_client,
-    secrets,
     section_questions,
-    wait_for_task,
     words,
 )
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
-from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag
+from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag, number_flag
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
+from remit.cli.tally import wait_for_rest
+from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
@@ -43,6 +43,7 @@ from remit.store.read_only import glance
 LIMIT: Final = 60.0  # seconds for the send itself
 _START: Final = "If Remit does not run, start it with `remit up`: it listens for the code."
 _PAUSE: Final = 0.2
+_WAIT: Final = number_flag("Seconds to wait for the provider's report.", least=0)
 _LAST_WORDS: Final = frozenset({"delivered", "read", "failed"})
 _CODES: Final = {DeliveryStatus.SENT: codes.DONE, DeliveryStatus.PENDING: codes.WAITS}
 
@@ -122,7 +123,7 @@ def _ask_secret(kind: type[ChannelSettings]) -> str:
     label, hint = kind.asks[kind.secret_fields[0]]
     if sys.stdin.isatty():
         out.hint(hint)
-    return secrets.value_of(label)
+    return value_of(label)
 
 
 def _ask_and_test(kind: str, name: str) -> int:
@@ -205,7 +206,7 @@ def try_out(
     /,
     *,
     to: Annotated[str | None, flag("A contact; without it, you.", "--to")] = None,
-    wait: Annotated[float, flag("Seconds to wait for the provider's report.")] = 10.0,
+    wait: Annotated[float, _WAIT] = 10.0,
     json: AsJson = False,
 ) -> int:
     """Send a marked test message the way every message goes, and show what came back."""
@@ -245,7 +246,7 @@ def _send(settings: Settings, way: RemitClient, test: ChannelTest) -> Task:
     task_id = TaskId(str(way.ask(test, new_key())["id"]))
     out.hint(f"Task {task_id} sends a test message on {test.name}.")
     try:
-        return wait_for_task.wait(settings, way, task_id, timeout=LIMIT, after=1)
+        return wait_for_rest(settings, way, task_id, timeout=LIMIT, after=1)
     except TimedOut:  # an unknown send is waited for much longer than a person would
         with glance(settings.database) as tx:
             return tasks.get(tx, task_id)

@@ -11,7 +11,7 @@ from remit.cli import clock, codes, out, remote
 from remit.cli.codes import TimedOut
 from remit.cli.out import AsJson, StyledText, flag
 from remit.cli.request_key import new_key
-from remit.errors import NotFound, Unreachable
+from remit.errors import NotFound
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Role, Turn
 from remit.model.ids import ConversationId
@@ -43,9 +43,7 @@ def chat(
 ) -> int:
     """Talk to the agent. Each line is something you say; Ctrl-D ends it, and nothing is lost."""
     settings = house_settings.load()
-    found = remote.reach(settings.home)
-    if isinstance(found, str):
-        raise Unreachable(str(settings.home), f"{found} `remit up` starts one.")
+    found = remote.running(settings.home)
     try:
         with glance(settings.database) as tx:
             named = _find_conversation(tx, conversation, last=last) or ConversationId(

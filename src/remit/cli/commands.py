@@ -27,10 +27,10 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (TASKS, "chat", "chat:chat", "Talk: hand over, ask, correct; results come back."),
     (TASKS, "ls", "ls:ls", "List tasks, newest first."),
     (TASKS, "show", "show:show", "Show one task whole."),
-    (TASKS, "files", "files:files", "The files of a task; --save copies one."),
+    (TASKS, "files", "show:list_files", "The files of a task; --save copies one."),
     (TASKS, "log", "log:log", "What happened to a task, line by line; -f follows."),
-    (TASKS, "why", "why:why", "Why a task stands where it stands."),
-    (TASKS, "edit", "edit:edit", "Change a task that has not begun."),
+    (TASKS, "why", "log:why", "Why a task stands where it stands."),
+    (TASKS, "edit", "task:edit", "Change a task that has not begun."),
     (TASKS, "run", "task:run", "Start now what was planned for later."),
     (TASKS, "retry", "task:retry", "Try an ended task again, as a new one."),
     (TASKS, "pause", "task:pause", "Stop at the next boundary."),
@@ -40,7 +40,7 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (TASKS, "delete", "task:delete", "Hide an ended task; a live one is cancelled first."),
     (TASKS, "vouch", "task:vouch", "Trust what an ended task's session remembers."),
     (TASKS, "schedule", "schedule:app", "What comes back, and when; skip, move, pause, end."),
-    (QUESTIONS, ("inbox", "hitl"), "inbox:inbox", "What waits for you, one at a time."),
+    (QUESTIONS, ("inbox", "hitl"), "decide:inbox", "What waits for you, one at a time."),
     (QUESTIONS, "approve", "decide:approve", "Go on as shown, or with your own text."),
     (QUESTIONS, "back", "decide:back", "Do it again, with a word on what is wrong."),
     (QUESTIONS, "answer", "decide:answer", "Answer what was asked."),
@@ -50,9 +50,9 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (QUESTIONS, "drop", "decide:drop", "Leave the doubtful delivery out."),
     (HOUSE, "up", "up:up", "Start Remit here, and keep it running."),
     (HOUSE, "setup", "setup:setup", "Set Remit up: it asks, writes and tests, step by step."),
-    (HOUSE, "serve", "worker:serve", "Answer for a store that several processes share."),
-    (HOUSE, "worker", "worker:worker", "Work for a store that several processes share."),
-    (HOUSE, "open", "open:open_", "Open the dashboard, signed in."),
+    (HOUSE, "serve", "up:serve", "Answer for a store that several processes share."),
+    (HOUSE, "worker", "up:worker", "Work for a store that several processes share."),
+    (HOUSE, "open", "up:open_", "Open the dashboard, signed in."),
     (HOUSE, "service", "systemd:app", "Run Remit from login on, with systemd."),
     (HOUSE, "doctor", "doctor:doctor", "Check every part, and say what to do."),
     (HOUSE, "brain", "brain:app", "What thinks now; `use` changes it."),
@@ -65,35 +65,44 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (HOUSE, "rules", "rules:app", "What ranks tasks; `test` says what a change would do."),
     (HOUSE, "reflect", "reflect:app", "What ended tasks teach; `now` looks, and proposes."),
     (HOUSE, "recall", "recall:app", "Tasks like others; how their index stands."),
-    (HOUSE, "secrets", "secrets:app", "Keys and passwords, by name; no value is shown."),
-    (HOUSE, "password", "password:password", "The password for signing in from elsewhere."),
+    (HOUSE, "secrets", "tokens:secrets_app", "Keys and passwords, by name; no value is shown."),
+    (HOUSE, "password", "tokens:password", "The password for signing in from elsewhere."),
     (HOUSE, "tokens", "tokens:app", "The programs that may call, and what each may do."),
     (HOUSE, "mcp", "mcp:mcp", "Remit for other agents, on stdin and stdout."),
     (HOUSE, "rehearse", "rehearse:app", "What would happen; nothing is stored."),
-    (HOUSE, "export", "export:app", "What others read: builder-state.json of tasks."),
+    (HOUSE, "export", "backup:export_app", "What others read: builder-state.json of tasks."),
     (HOUSE, "project", "project:app", "The projects that code is worked on; `add` sets one up."),
     (HOUSE, "verify", "verify:verify", "Check the work in a folder against its contract."),
     (HOUSE, "backup", "backup:backup", "Save the database, while Remit works."),
     (HOUSE, "restore", "backup:restore", "Put a backup in place."),
-    (HOUSE, "move", "move:move", "Move the store to a Postgres server."),
-    (HOUSE, "audit", "audit:app", "Compare the store with its journal."),
-    (HOUSE, "completion", "completion:completion", "A completion script for your shell."),
+    (HOUSE, "move", "backup:move", "Move the store to a Postgres server."),
+    (HOUSE, "audit", "backup:audit_app", "Compare the store with its journal."),
+    (HOUSE, "completion", "full_parser:completion_script", "A completion script for your shell."),
 )
+LISTS: Final = ("ls", "list")  # one name in a group's help; both are understood
 _VARIADIC: Final = 0x04  # inspect.CO_VARARGS, without the import of inspect
 
 
 class Flag:
-    """A flag or argument: its help, and its names if not its own."""
+    """A flag or argument: its help, its names if not its own, and how large a number may be."""
 
-    __slots__ = ("help", "leading_hyphen", "names", "shown")
+    __slots__ = ("help", "leading_hyphen", "least", "most", "names", "shown")
 
     def __init__(
-        self, text: str, *names: str, leading_hyphen: bool = False, shown: bool = True
+        self,
+        text: str,
+        *names: str,
+        leading_hyphen: bool = False,
+        shown: bool = True,
+        least: float | None = None,
+        most: float | None = None,
     ) -> None:
         self.help = text
         self.names = names
         self.leading_hyphen = leading_hyphen
         self.shown = shown
+        self.least = least
+        self.most = most
 
 
 class CommandGroup:
@@ -118,6 +127,11 @@ class CommandGroup:
             return function
 
         return register
+
+    def find(self, word: str) -> str | None:
+        """Return the name of the command that is meant; a list may be called `ls` or `list`."""
+        others = {word, *(LISTS if word in LISTS else ())}
+        return next((name for name in self.commands if name in others), None)
 
     def load(self, name: str) -> "Command | CommandGroup":
         command = self.commands[name]
@@ -173,16 +187,24 @@ class BoundCommand:
     def _add_positional(self, word: str) -> None:
         at = len(self.positional)
         name = self._names[at] if at < len(self._names) else self._more or _give_up()
-        self.positional.append(_convert(self._kind(name), word))
+        self.positional.append(self._value(name, self._kind(name), word))
 
     def _add_named(self, name: str, word: str) -> None:
         kind, before = self._kind(name), self.named.get(name, ())
         if get_origin(kind) is tuple and isinstance(before, tuple):
-            self.named[name] = (*before, _convert(get_args(kind)[0], word))
+            self.named[name] = (*before, self._value(name, get_args(kind)[0], word))
         elif name in self.named:
             raise NotPlain
         else:
-            self.named[name] = _convert(kind, word)
+            self.named[name] = self._value(name, kind, word)
+
+    def _value(self, name: str, kind: object, word: str) -> object:
+        value, flag = _convert(kind, word), _flag(self.command.__annotations__[name])
+        if isinstance(value, int | float):
+            low = flag.least is not None and value < flag.least
+            if low or (flag.most is not None and value > flag.most):
+                raise NotPlain
+        return value
 
     def _kind(self, name: str) -> object:
         """Return the type of a parameter, without what is said about it and without None."""
@@ -203,8 +225,8 @@ def bind(words: Sequence[str]) -> BoundCommand:
         raise NotPlain
     command, rest = load(words[0]), words[1:]
     if isinstance(command, CommandGroup):
-        if rest and rest[0] in command.commands:
-            command, rest = command.load(rest[0]), rest[1:]
+        if rest and (name := command.find(rest[0])) is not None:
+            command, rest = command.load(name), rest[1:]
         elif command.default_command is not None:
             command = command.default_command
     if not isinstance(command, FunctionType):
@@ -219,8 +241,12 @@ def _load(place: str) -> Command | CommandGroup:
 
 
 def _spellings(name: str, hint: object) -> Sequence[str]:
-    (flag,) = get_args(hint)[1:]
-    return flag.names or (f"--{name.strip('_').replace('_', '-')}",)
+    return _flag(hint).names or (f"--{name.strip('_').replace('_', '-')}",)
+
+
+def _flag(hint: object) -> Flag:
+    flag: Flag = get_args(hint)[1]
+    return flag
 
 
 def _convert(kind: object, word: str) -> object:

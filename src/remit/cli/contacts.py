@@ -11,7 +11,7 @@ from typing import Annotated, TypeAlias, cast
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client
 from remit.cli.commands import CommandGroup
-from remit.cli.contact_book import contacts_of
+from remit.cli.lookup import contacts_of
 from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.contacts import edit, permits
 from remit.contacts.book import FILE, ContactAddress, ContactEntry
@@ -152,7 +152,9 @@ def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:
     for each in given:
         key, sign, value = each.partition("=")
         if not sign or not key.strip() or not value.strip():
-            raise BadInput(f"{name} is {each!r:.60}; it looks like whatsapp=+4915….", field=name)
+            raise BadInput(
+                f"{name} is {each!r:.60}; it must look like email=anna@example.org.", field=name
+            )
         found[key.strip()] = _text(value)
     return found
 

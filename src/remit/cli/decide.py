@@ -1,20 +1,33 @@
-"""Commands for decisions (approve, back, answer, decline, …) and the editor for a text to send."""
+"""Decisions: `remit inbox`, approve, back, answer, …, and the editor for a text to send."""
 
 import os
 import shlex
 import sys
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import out, question, remit_client, wait_for_task, words
-from remit.cli.out import AsJson, Timeout, Wait, flag, free
-from remit.cli.tally import CommandTally
-from remit.errors import BadInput
-from remit.model.review import Review, ReviewAnswer
-from remit.operations.arguments import NewDecision
+from remit.cli import (
+    clock,
+    out,
+    remit_client,
+    words,
+)
+from remit.cli.lookup import find_review
+from remit.cli.out import AsJson, Piece, StyledText, Timeout, Wait, flag, free
+from remit.cli.tally import CommandTally, events_so_far
+from remit.errors import BadInput, RemitError
+from remit.model.codec import JsonMap
+from remit.model.ids import ReviewId
+from remit.model.review import INTENDED, LESSON, MERGE, SEND, Review, ReviewAnswer
+from remit.operations.arguments import NewDecision, Postponement
+from remit.operations.review_json import review_to_json
 from remit.settings import Settings
+from remit.store import inbox as waiting
+from remit.store import reviews, tasks
+from remit.store.database import Tx
 from remit.store.read_only import glance
 
 _SCISSORS: Final = "------------------------ >8 ------------------------"
@@ -136,7 +149,7 @@ def _settle(  # noqa: PLR0913 - as many as the flags
 ) -> int:
     tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
-        found = tally.each(words.typed_ids(ids), partial(question.find, tx), str)
+        found = tally.each(words.typed_ids(ids), partial(find_review, tx), str)
     if not found:
         return tally.end()
     with remit_client.opened(tally.settings, works=wait) as way:
@@ -145,7 +158,7 @@ def _settle(  # noqa: PLR0913 - as many as the flags
             if answered is ReviewAnswer.APPROVE and review.about_text and not (json or wait):
                 for line in review.evidence.splitlines():
                     out.line("  ", line)
-            after = wait_for_task.events_so_far(tally.settings, review.task_id)
+            after = events_so_far(tally.settings, review.task_id)
             way.ask(NewDecision(str(review.id), answered, text, always))
             if wait:
                 tally.wait_for(way, review.task_id, timeout=timeout, after=after)
@@ -160,12 +173,191 @@ def _settle(  # noqa: PLR0913 - as many as the flags
 
 def _edit_review(settings: Settings, ref: str) -> str:
     with glance(settings.database) as tx:
-        review = question.find(tx, ref)
+        review = find_review(tx, ref)
     return edit_text(review.evidence, f"what will be sent.\n{review.question}")
 
 
 def _read_text(path: Path) -> str:
     try:
         return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInput(f"{path} cannot be read: {error}.", field="text-file") from None
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.", field="text-file") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is no text in UTF-8.", field="text-file") from None
+
+
+MOST: Final = 1000
+# One letter per answer; unique within one question.
+_KEYS: Final = {
+    ReviewAnswer.APPROVE: "a",
+    ReviewAnswer.EDIT: "e",
+    ReviewAnswer.BACK: "r",
+    ReviewAnswer.ANSWER: "a",
+    ReviewAnswer.ARRIVED: "y",
+    ReviewAnswer.RESEND: "r",
+    ReviewAnswer.DROP: "o",
+    ReviewAnswer.DECLINE: "d",
+}
+_DIFF: Final = {"+": "green", "-": "red", "@": "cyan"}
+_LATER: Final = "l"
+_CHANGE: Final = "c"  # changes a line of a card that a yes would approve
+_MOST_HOURS: Final = 2160
+_ALWAYS: Final = "w"
+_PROMPTS: Final = {
+    ReviewAnswer.BACK: "What is wrong with it? ",
+    ReviewAnswer.ANSWER: "Your answer: ",
+}
+_WHY: Final = "Why is it taken unproven? "
+_MOST_LINES: Final = 200  # of its evidence; `remit show` has the rest
+
+
+def inbox(
+    *,
+    list_: Annotated[bool, flag("A list, on a terminal too.", "--list", "-l")] = False,
+    json: AsJson = False,
+) -> int:
+    """Go through what waits for you: one question at a time on a terminal, else a list."""
+    settings = house_settings.load()
+    with glance(settings.database) as tx:
+        found = [(r, tasks.get(tx, r.task_id).title) for r in reviews.waiting(tx, MOST)]
+        if json:
+            out.emit({"reviews": [_to_json(tx, settings, review) for review, _ in found]})
+            return 0
+        if not found:
+            out.say("Nothing waits for you.")
+            return 0
+        if list_ or not out.interactive():
+            _print(tx, found)
+            return 0
+    now = clock.now()
+    due = [(review, title) for review, title in found if not _is_put_off(review, now)]
+    _go_through(settings, due)
+    if len(due) < len(found):
+        out.hint(f"{words.count(len(found) - len(due), 'question')} put off till later.")
+    return 0
+
+
+def _is_put_off(review: Review, now: datetime) -> bool:
+    return review.later_until is not None and review.later_until > now
+
+
+def _print(tx: Tx, found: list[tuple[Review, str]]) -> None:
+    now, rows = clock.now(), list[list[Piece]]()
+    for review, title in found:
+        since = words.relative(review.opened_at, now) if review.opened_at else ""
+        if review.later_until is not None and _is_put_off(review, now):
+            since = f"back {words.relative(review.later_until, now)}"
+        asked, why = f"{title}: {review.question}", StyledText(review.reason.value, "yellow")
+        rows.append([words.short_id(tx, review.task_id), why, since, asked])
+    out.table(rows, ("ID", "WHY", "SINCE", "QUESTION"))
+    out.hint("`remit show ID` shows one whole, and how to answer it.")
+
+
+def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
+    for place, (review, title) in enumerate(found, 1):
+        out.line(StyledText(f"{place} of {len(found)}  ", "dim"), StyledText(title, "bold"))
+        # The text itself comes first, then what is asked about it.
+        if review.evidence:
+            _evidence(review)
+            out.line()
+        out.line(StyledText(review.question, "yellow"))
+        if not _ask(settings, review):
+            return
+        out.line()
+    out.line("That was all.")
+
+
+def _evidence(review: Review) -> None:
+    """Print the evidence; a diff is coloured and shortened."""
+    whole = review.evidence.splitlines()
+    is_diff = (review.about or "").startswith((f"{MERGE}:", f"{LESSON}:", f"{INTENDED}:"))
+    for each in whole[:_MOST_LINES]:
+        out.line("  ", StyledText(each, _DIFF.get(each[:1], "")) if is_diff else each)
+    if len(whole) > _MOST_LINES:
+        left = words.count(len(whole) - _MOST_LINES, "line")
+        out.line("  ", StyledText(f"… {left} more: remit show {review.task_id}", "dim"))
+
+
+def _ask(settings: Settings, review: Review) -> bool:
+    """Ask until there is an answer; False if the owner stops."""
+    both = {ReviewAnswer.APPROVE, ReviewAnswer.ANSWER} <= set(review.options)
+    change = {ReviewAnswer.ANSWER: _CHANGE} if both else {}
+    keys = {(_KEYS | change)[answer]: answer for answer in review.options}
+    shown = [f"[{key}] {words.answer_meaning(review, answer)}" for key, answer in keys.items()]
+    # "Always" needs an address that is written to.
+    lasting = ReviewAnswer.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")
+    shown += [f"[{_ALWAYS}] approve, and always write there unasked"] if lasting else []
+    prompt = "  ".join([*shown, f"[{_LATER}] later", "[s] skip", "[q] quit"])
+    while True:
+        out.line(prompt)
+        key = _prompt("> ").strip().lower()[:1]
+        if key in ("s", "q"):
+            return key == "s"
+        if key == _LATER and _put_off(review):
+            return True
+        always = lasting and key == _ALWAYS
+        answer = ReviewAnswer.APPROVE if always else keys.get(key)
+        if answer and _settle_one(settings, review, answer, always=always):
+            return True
+
+
+def _to_json(tx: Tx, settings: Settings, review: Review) -> JsonMap:
+    """As the API tells it, with the title under the name that it had here first."""
+    found = waiting.question(tx, ReviewId(str(review.id)))
+    return review_to_json(found, settings.deliver.undo) | {"title": found.task.title}
+
+
+def _put_off(review: Review) -> bool:
+    """Postpone a question for some hours; False without a valid number."""
+    text = _prompt("For how many hours (1)? ").strip() or "1"
+    if not text.isdecimal() or not 1 <= int(text) <= _MOST_HOURS:
+        out.hint(f"{text!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red")
+        return False
+    try:
+        remit_client.ask(Postponement(str(review.id), hours=int(text)))
+    except RemitError as error:
+        out.hint(str(error), "red")
+        return False
+    out.line(StyledText(f"It comes back in {words.count(int(text), 'hour')}.", "green"))
+    return True
+
+
+def _settle_one(
+    settings: Settings, review: Review, answered: ReviewAnswer, *, always: bool = False
+) -> bool:
+    """Store the decision; False if nothing was decided."""
+    try:
+        text = _text(review, answered)
+        if review.needs_text(answered) and not text:
+            return False
+        with remit_client.opened(settings) as way:
+            way.ask(NewDecision(str(review.id), answered, text, always))
+            serves = way.serves
+    except RemitError as error:
+        out.hint(str(error), "red")
+        return False
+    with glance(settings.database) as tx:
+        task = tasks.get(tx, review.task_id)
+        out.line(
+            StyledText(
+                f"{words.short_id(tx, task.id)} is {words.status_word(task.status)}.", "green"
+            )
+        )
+    if not serves and not task.ended:
+        out.hint(remit_client.NOBODY)
+    return True
+
+
+def _text(review: Review, answered: ReviewAnswer) -> str | None:
+    if answered is ReviewAnswer.EDIT:
+        return edit_text(review.evidence, f"what will be sent.\n{review.question}")
+    if answered is ReviewAnswer.DROP and review.needs_text(answered):
+        return _prompt(_WHY).strip()
+    return _prompt(_PROMPTS[answered]).strip() if answered in _PROMPTS else None
+
+
+def _prompt(prompt: str) -> str:
+    try:
+        return input(prompt)
+    except EOFError:
+        return "q"

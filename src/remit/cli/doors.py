@@ -12,8 +12,18 @@ from remit.channels.mail.section import EmailSettings
 from remit.channels.registry import ChannelSecrets
 from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, DoctorFinding, Piece, StyledText, fail, flag, ok, warn
-from remit.errors import BadInput, RemitError
+from remit.cli.out import (
+    AsJson,
+    DoctorFinding,
+    Piece,
+    StyledText,
+    fail,
+    flag,
+    number_flag,
+    ok,
+    warn,
+)
+from remit.errors import RemitError
 from remit.model.codec import JsonMap, stamp
 from remit.operations.settings_arguments import StartCue
 from remit.settings import Settings
@@ -112,6 +122,7 @@ def _tally_text(door: str, tally: dict[str, dict[CueFate, int]], unkept: dict[st
 
 _DAY: Final = timedelta(days=1)
 _MOST: Final = 500
+_LIMIT: Final = number_flag("How many, the newest first.", "--limit", "-n", most=_MOST)
 _FATES: Final = {
     CueFate.WAITING: "yellow",
     CueFate.STARTED: "green",
@@ -145,12 +156,10 @@ def ls(*, json: AsJson = False) -> int:
 @app.command()
 def came(
     *,
-    limit: Annotated[int, flag("How many, the newest first.", "--limit", "-n")] = 20,
+    limit: Annotated[int, _LIMIT] = 20,
     json: AsJson = False,
 ) -> int:
     """What came in and what became of it; what started nothing can be started by its name."""
-    if not 1 <= limit <= _MOST:
-        raise BadInput(f"--limit must lie between 1 and {_MOST}.", field="limit")
     with glance(house_settings.load().database) as tx:
         found = cues.latest(tx, limit)
     content: JsonMap = {"cues": [_to_json(each) for each in found]}

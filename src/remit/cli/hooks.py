@@ -96,8 +96,9 @@ def _sections(settings: Settings) -> SectionStore:
 
 def _find(settings: Settings, name: str) -> HookSettings:
     if name not in settings.hooks:
-        there = ", ".join(settings.hooks) or "none"
-        raise NotFound("hook", f"{name!r:.60}; there is {there}")
+        there = ", ".join(settings.hooks)
+        hint = f"there is {there}" if there else "`remit hooks add NAME` makes one"
+        raise NotFound("hook", f"{name!r:.60}; {hint}")
     return settings.hooks[name]
 
 

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 
 from remit.cli import clock
 from remit.cli.codes import TimedOut
+from remit.cli.lookup import PAUSE, EventWatch
 from remit.cli.out import part
 from remit.cli.request_key import new_key
-from remit.cli.watch import PAUSE, EventWatch
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
@@ -27,6 +27,7 @@ from remit.operations import messages
 from remit.operations import tasks as tasks_operations
 from remit.operations.arguments import Arguments, NewMessage, RunTask
 from remit.operations.callers import CallerRegistry
+from remit.operations.lesson_json import alike
 from remit.operations.operation import Operation, OperationRequest
 from remit.operations.settings_arguments import RebuildRecall
 from remit.server.files import token_of
@@ -89,8 +90,6 @@ class InProcessClient:
         return self._do(self._rebuild(report_progress))
 
     def find_like(self, like: str, limit: int) -> JsonMap:
-        from remit.server.search import alike  # noqa: PLC0415 - loads the web server
-
         self._do(self._house.recollection.open())  # a search before it is open would find nothing
         return {"alike": alike(self._do(self._house.recollection.like(like, limit)), JsonView.S3)}
 

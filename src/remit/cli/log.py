@@ -1,14 +1,31 @@
-"""`remit log`: what happened to a task, line by line, and what is happening now."""
+"""`remit log` and `remit why`: what happened to a task, and why it stands where it stands."""
 
 import os
-from typing import Annotated
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Annotated, Final
 
-from remit.cli import clock, event_text, out, words
-from remit.cli.database import database_of
+from remit.cli import (
+    clock,
+    out,
+    proof,
+    words,
+)
+from remit.cli.lookup import PAUSE, EventWatch, database_of
 from remit.cli.out import AsJson, Id, StyledText, flag
-from remit.cli.watch import PAUSE, EventWatch
-from remit.model.codec import Json
+from remit.journal import event_words
+from remit.model import deferred
+from remit.model.codec import Json, JsonMap, moment, stamp, to_json
+from remit.model.ids import TaskId
+from remit.model.limits import limit_sentences
+from remit.model.review import Review
 from remit.model.run import Event, EventKind
+from remit.model.specialist import AttemptOutcome
+from remit.model.status import Actor, Status
+from remit.model.task import Task
+from remit.store import events, reviews, rows, tasks
+from remit.store.agent_tasks import event_text_on_behalf
+from remit.store.database import Tx
 from remit.store.read_only import glance
 
 
@@ -42,8 +59,8 @@ class _Printer:
         self._heard: Json = None  # the run whose progress was printed
 
     def __call__(self, event: Event) -> None:
-        head, *rest = event_text.sentence(event).splitlines() or [""]
-        style = event_text.styled(event).style
+        head, *rest = sentence(event).splitlines() or [""]
+        style = styled(event).style
         when = words.local(event.at)
         out.line(StyledText(f"{when}  {event.actor.value:<10}  ", "dim"), StyledText(head, style))
         for each in (*rest, *self._text_of(event).strip().splitlines()):
@@ -58,3 +75,258 @@ class _Printer:
             return ""
         streamed, self._heard = self._heard, None
         return "" if text and streamed == run else text
+
+
+_STANDS: Final = {
+    Status.NEW: ": no Remit has looked at it yet; `remit up` starts one",
+    Status.READY: ", and starts as soon as a Remit runs and has a place free",
+    Status.PAUSED: "; `remit resume` lets it go on",
+}
+
+
+def why(
+    id: Id,  # noqa: A002 - the argument is called so
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
+    """Say why a task has its priority and its state, step by step, from the journal."""
+    with glance(database_of(os.environ)) as tx:
+        task_id = words.find_task(tx, id)
+        task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
+        now, rank, proven = clock.now(), _priority(task), list(proof.proof_sentences(tx, task))
+        because = _state_sentence(task, _open_review(tx, task_id), now)
+        if json:
+            steps: list[Json] = [_event_json(event) for event in happened]
+            priority: Json = {"said": rank, "rule": to_json(task.rule)}
+            state: Json = {"said": because, "status": task.status.value}
+            shown: Json = {"said": list[Json](proven), **proof.facts(tx, task)}
+            limits: Json = list[Json](limit_sentences(task))
+            found: JsonMap = {"task": task_id, "priority": priority, "state": state, "proof": shown}
+            out.emit(found | {"limits": limits, "steps": steps})
+            return 0
+        out.line(StyledText(task.title, "bold"))
+        out.line(because)
+        out.line(rank)
+        for sentence in (*limit_sentences(task), *proven):
+            out.line(sentence)
+        out.line()
+        for event in happened:
+            out.line(StyledText(f"{words.local(event.at)}  ", "dim"), styled(event))
+    return 0
+
+
+def _open_review(tx: Tx, task_id: TaskId) -> Review | None:
+    asked = (r for r in reviews.of_task(tx, task_id) if r.decision is None)
+    return next(asked, None)
+
+
+def _priority(task: Task) -> str:
+    if task.rule is None:
+        return f"Its priority is {task.priority.value} for now: no rule has looked at it yet."
+    name, because = task.rule.name, task.rule.because
+    return f"Its priority is {task.priority.value} by the rule {name!r}: {because}."
+
+
+def _state_sentence(task: Task, asks: Review | None, now: datetime) -> str:
+    """Return why it has its status, in one sentence."""
+    planned = task.scheduled_for
+    if asks is not None:
+        return f"It waits for you ({asks.reason.value}): {asks.question}"
+    if task.pending_reading is not None and task.status is Status.NEW:
+        return "Its words are not read yet; a model reads them as soon as a Remit runs."
+    if task.status in (Status.NEW, Status.READY) and planned and planned > now:
+        return f"It is planned for {words.planned(planned, now)}."
+    if task.ended and task.result_summary:
+        return f"It is {task.status.value}: {task.result_summary}"
+    tries = f", after {words.count(task.attempts, 'failed attempt')}" if task.attempts else ""
+    return f"It is {words.status_word(task.status)}{tries}{_STANDS.get(task.status, '')}."
+
+
+def _event_json(event: Event) -> Json:
+    return {
+        "at": stamp(event.at),
+        "actor": event.actor.value,
+        "event": event.kind.value,
+        "said": sentence(event),
+    }
+
+
+_STYLE: Final = {
+    "completed": "green",
+    "failed": "red",
+    "needs_review": "yellow",
+    "cancelled": "dim",
+}
+
+
+def sentence(event: Event) -> str:
+    """Return what happened, for a person."""
+    tell = event_words.SENTENCES.get(event.kind)
+    text = event_words.with_stop(tell(event.data)) if tell else _TELL[event.kind](event)
+    return event_text_on_behalf(event, text)
+
+
+def styled(event: Event) -> StyledText:
+    """Return the same, coloured by its meaning."""
+    if event.kind is EventKind.STEP_DONE:
+        return StyledText(sentence(event), "dim")
+    moved = event.data.get("to") if event.kind is EventKind.TASK_MOVED else None
+    return StyledText(sentence(event), _STYLE.get(str(moved), ""))
+
+
+def _created(event: Event) -> str:
+    source = str(event.data.get("source", ""))
+    kind = source.partition(":")[0]
+    by = "You asked for it" if kind == "manual" else f"It came in by {kind}"
+    planned = event.data.get("scheduledFor")
+    return f"{by}, for {words.local(moment(str(planned)))}." if planned else f"{by}."
+
+
+def _moved(event: Event) -> str:
+    data, to = event.data, Status(str(event.data["to"]))
+    if event.actor is Actor.PRIORITISE and to is Status.READY:
+        return f"Ready, with priority {data['priority']} (rule: {data['rule']})."
+    if event.actor is Actor.ENGINE:
+        return f"Started: {words.status_word(to)}."
+    if event.actor in (Actor.OWNER, Actor.AGENT):
+        return _ordered(data, to)
+    return _ended(data, to)
+
+
+def _ordered(data: JsonMap, to: Status) -> str:
+    match to:
+        case Status.PAUSED:
+            return event_words.with_stop(f"Paused{_because(data)}")
+        case Status.CANCELLED:
+            return event_words.with_stop(f"Cancelled{_because(data)}")
+        case Status.NEEDS_REVIEW:
+            return event_words.with_stop(f"Waits for you{_because(data)}")
+        case _:
+            return f"May go on: {words.status_word(to)}."
+
+
+def _ended(data: JsonMap, to: Status) -> str:
+    text = data.get("note") or data.get("summary")
+    if "crashes" in data:
+        text = f"the process died {data['crashes']} times while it ran"
+    if to is Status.NEEDS_REVIEW:
+        return event_words.with_stop(f"Waits for you{_because(data)}")
+    word = words.status_word(to).capitalize()
+    if to is Status.RUNNING and text:
+        word = "Not proven, goes back"
+    return event_words.with_stop(f"{word}: {text}" if text else word)
+
+
+def _run_ended(event: Event) -> str:
+    data = event.data
+    match data.get("outcome"):
+        case "crashed":
+            return f"The process died here (crash {data['crashes']}); it goes on from there."
+        case "parked" if data.get("note"):
+            return event_words.with_stop(f"It is looked at again later{_because(data)}")
+        case "parked":
+            return "Remit was stopped; it goes on at the next start."
+        case _:
+            due = data.get("due")
+            again = (
+                f" Next try at {words.clock(rows.parse_time(due))}." if isinstance(due, int) else ""
+            )
+            return event_words.with_stop(f"Did not work out{_because(data)}") + again
+
+
+def _step(event: Event) -> str:
+    if "ask" in event.data:
+        return "Cannot go on without you."
+    name, _, turn = str(event.data["step"]).partition(":")
+    if (note := event_words.step_note(event.data)) is not None:
+        return note
+    if "agent" in event.data:
+        return event_words.with_stop(f"{event.data['agent']} {_attempt_text(event.data)}")
+    text = event_words.STEPS.get(name, f"Did {name}")
+    recalled = event.data.get("recalled")
+    if isinstance(recalled, list) and recalled:
+        return f"{text}: {', '.join(map(str, recalled))}."
+    nth = "turn" if name == "execute_tool" else "try"
+    return f"{text}, {nth} {int(turn) + 1}." if turn.isdecimal() else f"{text}."
+
+
+def _attempt_text(data: JsonMap) -> str:
+    outcome = AttemptOutcome(str(data["outcome"]))
+    # A claim counts only as far as it is verified.
+    ended = "says that it is done" if outcome is AttemptOutcome.SUCCESS else proof.ENDED[outcome]
+    text = str(data.get("text", "")).strip().partition("\n")[0]
+    return f"{ended}: {text}" if text else ended
+
+
+def _progress(event: Event) -> str:
+    ticked = event.data.get("done")
+    items = [str(n) for n in ticked] if isinstance(ticked, list) else []
+    return f"Did work item {', '.join(items)}." if items else "Thinks aloud."
+
+
+def _claimed(event: Event) -> str:
+    return f"About to send (attempt {event.data['attempt']})."
+
+
+def _settled(event: Event) -> str:
+    answer = str(event.data["answer"])
+    return event_words.with_stop(f"{event_words.SETTLED.get(answer, answer)}{_because(event.data)}")
+
+
+def _split(event: Event) -> str:
+    parts = event.data["parts"]
+    return f"It goes out in {len(parts) if isinstance(parts, list) else 'some'} parts."
+
+
+def _reported(event: Event) -> str:
+    arrived = event.data["answer"] == "accepted"
+    text = "The provider says that it arrived" if arrived else "The provider says no"
+    return event_words.with_stop(f"{text}{_because(event.data)}")
+
+
+def _review_opened(event: Event) -> str:
+    return f"Asks you ({event.data['reason']}): {event.data['question']}"
+
+
+def _review_decided(event: Event) -> str:
+    if event.data.get("closed"):
+        return "The open question was closed: its task ended."
+    answer = str(event.data["answer"])
+    value = event_words.decision(answer, str(event.data.get("by", "owner")))
+    text = event.data.get("text")
+    return f"{value}: {text}" if text else f"{value}."
+
+
+def _updated(event: Event) -> str:
+    if "wish" in event.data:
+        wish = str(event.data["wish"])
+        return event_words.STOP_REQUESTS.get(wish, event_words.WITHDRAWN)
+    what = str(event.data.get("what"))
+    if what == "twin":
+        return str(event.data.get("said"))
+    return deferred.deferred_sentence(event.data) or event_words.change(what)
+
+
+def _because(data: JsonMap) -> str:
+    note = data.get("note")
+    return f": {note}" if note else ""
+
+
+_TELL: Final[Mapping[EventKind, Callable[[Event], str]]] = {
+    EventKind.TASK_CREATED: _created,
+    EventKind.TASK_MOVED: _moved,
+    EventKind.TASK_UPDATED: _updated,
+    EventKind.RUN_STARTED: lambda event: (
+        f"Goes on: {words.status_word(Status(str(event.data['to'])))}."
+    ),
+    EventKind.RUN_ENDED: _run_ended,
+    EventKind.RUN_SAID: _progress,
+    EventKind.STEP_DONE: _step,
+    EventKind.DELIVERY_CLAIMED: _claimed,
+    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.DELIVERY_SPLIT: _split,
+    EventKind.DELIVERY_REPORTED: _reported,
+    EventKind.REVIEW_OPENED: _review_opened,
+    EventKind.REVIEW_DECIDED: _review_decided,
+}

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 from msgspec.structs import replace
 
 from remit.cli import clock, out, words
-from remit.cli.database import database_of
-from remit.cli.out import AsJson, Piece, StyledText, flag
+from remit.cli.lookup import database_of
+from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.model.proof import because, is_unverified
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Task, TaskType
@@ -20,6 +20,7 @@ from remit.store.read_only import glance
 from remit.store.search import TaskFilter
 
 _STATUS: Final = ("--status", "-s")
+_LIMIT: Final = number_flag("How many at most; 50 if not said.", "--limit", "-n", most=search.MOST)
 
 
 def ls(  # noqa: PLR0913 - every flag is one
@@ -30,7 +31,7 @@ def ls(  # noqa: PLR0913 - every flag is one
     priority: Annotated[Priority | None, flag("Only these.")] = None,
     advisory: Annotated[bool, flag("Only what is not verified, and why.")] = False,
     text: Annotated[str | None, flag("Only those with these words.", "--query", "-q")] = None,
-    limit: Annotated[int, flag("How many at most; 50 if not said.", "--limit", "-n")] = 50,
+    limit: Annotated[int, _LIMIT] = 50,
     cursor: Annotated[str | None, flag("Go on after this task.")] = None,
     all_: Annotated[bool, flag("All of them, not only the first page.", "--all")] = False,
     deleted: Annotated[bool, flag("Those that were deleted, and only those.")] = False,

@@ -5,8 +5,7 @@ from typing import Annotated, Final
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, Piece, StyledText, flag
-from remit.errors import BadInput
+from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.model.codec import JsonMap
 from remit.model.notice import Notice, NoticeState
 from remit.operations.notice_json import notice as shape
@@ -32,11 +31,11 @@ app = CommandGroup("notices")
 @app.default
 @app.command("ls")
 def ls(
-    *, limit: Annotated[int, flag("How many.", "--limit", "-n")] = 20, json: AsJson = False
+    *,
+    limit: Annotated[int, number_flag("How many.", "--limit", "-n", most=_MOST)] = 20,
+    json: AsJson = False,
 ) -> int:
     """What you were told, newest first: over which way, and what came of it."""
-    if not 1 <= limit <= _MOST:
-        raise BadInput(f"--limit must be a number from 1 to {_MOST}, not {limit}.", field="limit")
     with glance(house_settings.load().database) as tx:
         found = notices.recent(tx, None, limit)
     content: JsonMap = {"notices": [shape(each) for _, each in found]}

@@ -228,6 +228,11 @@ def free(text: str) -> Flag:
     return Flag(text, leading_hyphen=True)
 
 
+def number_flag(text: str, *names: str, least: float = 1, most: float | None = None) -> Flag:
+    """Declare a flag or argument that is a number in a range."""
+    return Flag(text, *names, least=least, most=most)
+
+
 AsJson: TypeAlias = Annotated[bool, flag("JSON on stdout, for programs.", "--json")]
 Ids: TypeAlias = Annotated[str, free("Ids, or the first letters of them; - reads them from stdin.")]
 Id: TypeAlias = Annotated[str, flag("The id, or the first letters of it.")]
@@ -235,7 +240,13 @@ Wait: TypeAlias = Annotated[
     bool, flag("Stay until it rests, and exit with what it is then.", "--wait")
 ]
 Timeout: TypeAlias = Annotated[
-    float | None, flag("With --wait: leave after so many seconds, with code 124.")
+    float | None, number_flag("With --wait: leave after so many seconds, with code 124.", least=0)
+]
+
+
+Port: TypeAlias = Annotated[
+    int | None,
+    number_flag("Where to listen; 0 picks a free port.", "--port", "-p", least=0, most=65535),
 ]
 
 

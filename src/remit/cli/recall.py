@@ -5,7 +5,7 @@ from typing import Annotated, Final, cast
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, Piece, StyledText, flag
+from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.operations.settings_arguments import TurnRecallOff
@@ -19,7 +19,7 @@ _COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}
 app = CommandGroup("recall")
 
 Like = Annotated[str, flag("Words, or the id of a task.")]
-Limit = Annotated[int, flag("How many at most; 5 if not said.", "--limit", "-n")]
+Limit = Annotated[int, number_flag("How many at most; 5 if not said.", "--limit", "-n", most=50)]
 
 
 @app.default

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from remit.brain.choose import KEY_NAMES
 from remit.cli import clock, out, words
-from remit.cli.contact_book import contacts_of
+from remit.cli.lookup import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
 from remit.intake import recipients as zones

@@ -1,20 +1,22 @@
-"""`remit reflect`: the state of reflection, and a reflection run now."""
+"""`remit reflect`, and `remit rules history` and `revert`: what was learned, and how to undo it."""
 
 from datetime import datetime
 from pathlib import Path
+from typing import Annotated
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, StyledText, Timeout
+from remit.cli.out import AsJson, Piece, StyledText, Timeout, flag
 from remit.cli.request_key import new_key
 from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
-from remit.model.likeness import REFLECT, standing
-from remit.operations.settings_arguments import LookBack
+from remit.model.likeness import REFLECT, FileVersion, standing
+from remit.operations.lesson_json import history as told
+from remit.operations.settings_arguments import LookBack, Revert
 from remit.reflect import lines
-from remit.reflect.harvest import FOLDER
+from remit.reflect.lines import FOLDER
 from remit.reflect.statistics import MIN_CASES
 from remit.settings import Settings
 from remit.store import reflections, series, tasks
@@ -87,3 +89,38 @@ def _written(folder: Path) -> tuple[int, int]:
     texts = (path.read_text(encoding="utf-8", errors="replace") for path in files)
     count = sum(lines.read(line) is not None for text in texts for line in text.splitlines())
     return len(files), count
+
+
+def rules_history(*, json: AsJson = False) -> int:
+    """What lessons changed, newest first."""
+    with glance(house_settings.load().database) as tx:
+        found = reflections.versions(tx)
+    holds = {each.no for each in standing(found)}
+    rows = [_version_row(each, holds) for each in reversed(found)]
+    empty = "Nothing was changed yet; `remit reflect now` looks for something to learn."
+    return out.listing(json, told(found), rows, ("NO", "WHEN", "FILE", "HOLDS", "WHY"), empty)
+
+
+def revert_rules(
+    change: Annotated[
+        int | None, flag("The number of a change; else the latest that holds.")
+    ] = None,
+    /,
+    *,
+    force: Annotated[bool, flag("Even if the file was changed since; that text is kept.")] = False,
+    json: AsJson = False,
+) -> int:
+    """Take a change of the rules back."""
+    made = remit_client.ask(Revert(change, force))
+    if json:
+        out.emit(made)
+        return codes.DONE
+    out.line(StyledText(f"{made['file']}: ", "dim"), StyledText(f"{made['why']}.", "green"))
+    out.hint("It counts from the next task on, and is not proposed again for 30 days.")
+    return codes.DONE
+
+
+def _version_row(each: FileVersion, holds: set[int]) -> list[Piece]:
+    mark = StyledText("yes", "green") if each.no in holds else StyledText("no", "dim")
+    when = StyledText(words.local(each.made_at), "dim")
+    return [str(each.no), when, each.file.value, mark, each.why]

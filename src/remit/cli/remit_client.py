@@ -6,7 +6,7 @@ from typing import Final, Protocol
 
 from remit.brain import guidelines
 from remit.cli import clock
-from remit.cli.watch import EventWatch
+from remit.cli.lookup import EventWatch
 from remit.errors import HomeLocked, Unreachable
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId

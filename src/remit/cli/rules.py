@@ -1,22 +1,30 @@
-"""`remit rules`: list the priority rules, check the file, and try out a change."""
+"""`remit rules` and `remit rehearse priority`: the rules of priority, and what they decide."""
 
+import json as text_json
 import os
+import sys
 from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct, field
 
 from remit import settings as house_settings
-from remit.brain.score import digest
-from remit.cli import codes, out, words
+from remit.cli import clock, codes, out, words
 from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, Piece, StyledText, flag
+from remit.cli.out import AsJson, Piece, StyledText, flag, free, number_flag
 from remit.errors import BadInput, NotFound
-from remit.intake import recipients as zones
-from remit.model.codec import JsonMap
-from remit.plan import priority
-from remit.plan.draft import PriorityTrial, trials
+from remit.model import ids
+from remit.model.codec import JsonMap, from_json
+from remit.model.delivery import Delivery
+from remit.model.ids import SessionId, TaskId
+from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
+from remit.operations.lesson_json import priority_rules_to_json
+from remit.plan import priority as plan_priority
+from remit.plan.draft import PriorityTrial, ranked, trials
 from remit.plan.priority import MAX_CHARS, PriorityRules
-from remit.server.more_shapes import priority_rules_to_json
 from remit.settings import Settings
 from remit.settings import parts as kept
 from remit.store import queue, search, tasks
@@ -30,7 +38,7 @@ _NO_SCORE: Final = (
 )
 
 app = CommandGroup("rules")
-app.commands |= {name: f"rules_revert:{name}" for name in ("history", "revert")}
+app.commands |= {"history": "reflect:rules_history", "revert": "reflect:revert_rules"}
 
 
 @app.default
@@ -82,9 +90,11 @@ def try_out(
     json: AsJson = False,
 ) -> int:
     """Say what the rules would make of tasks that are ranked already; nothing is changed."""
+    from remit.brain.score import digest  # noqa: PLC0415 - loads asyncio
+
     settings = house_settings.load()
     rules = in_file(settings) if file is None else in_other(file)
-    zone = zones.owners(settings.zone, os.environ).zone
+    zone = _zone(settings)
     with glance(settings.database) as tx:
         every = words.every_task(tx, TaskFilter(limit=search.MOST))
         chosen = every if task == "all" else [tasks.get(tx, words.find_task(tx, task))]
@@ -99,14 +109,14 @@ def try_out(
 def in_file(settings: Settings) -> PriorityRules:
     """Return the owner's rules from the file; without one, the built-in ones."""
     text = kept.text(settings.home / kept.PRIORITY, kept.PRIORITY, MAX_CHARS)
-    return priority.default() if text is None else priority.load(text, kept.PRIORITY)
+    return plan_priority.default() if text is None else plan_priority.load(text, kept.PRIORITY)
 
 
 def in_other(file: str) -> PriorityRules:
     text = kept.text(Path(file), file, MAX_CHARS)
     if text is None:
         raise NotFound("file", file)
-    return priority.load(text, file)
+    return plan_priority.load(text, file)
 
 
 def _hints(settings: Settings, found: PriorityRules) -> None:
@@ -162,3 +172,111 @@ def _change(each: PriorityTrial) -> JsonMap:
 
 
 _OURS: Final = "the rules that come with Remit"
+
+
+_SCORE: Final = number_flag("How urgent a model would find it, from 0 to 1.", least=0, most=1)
+_MOST: Final = 1_000_000  # letters
+# Fields of S4's task that say nothing about urgency.
+_IGNORED: Final = (
+    *("task_id", "priority", "status", "subtasks", "assigned_agent", "last_updated"),
+    *("tool_output", "result_summary", "cancel_reason"),
+)
+
+
+class SketchedTask(Struct, frozen=True):
+    """A task as S4 writes it, with other fields that rules may test."""
+
+    objective: str
+    source: str = "manual:rehearsal"
+    instructions: str = ""
+    context: JsonMap = field(default_factory=dict)
+    created_at: datetime | None = None
+    created_by: Creator = Creator.USER
+    taint: Taint = Taint.OWNER
+    series_id: str | None = None
+    channels: tuple[str, ...] = ()
+
+
+class _TypedScore(Struct, frozen=True):
+    score: float
+    why: str = "as you said"
+
+
+def priority(
+    task: Annotated[str, free("A file with a task as S4 writes it; - reads it from stdin.")],
+    /,
+    *,
+    rules: Annotated[str | None, flag("Rules that are not in force yet; else yours.")] = None,
+    score: Annotated[float | None, _SCORE] = None,
+    json: AsJson = False,
+) -> int:
+    """Say how urgent a task would be, and by which rule; no model is asked."""
+    settings = house_settings.load()
+    found = in_file(settings) if rules is None else in_other(rules)
+    made = _task(_read_task(task))
+    zone = _zone(settings)
+    scorer = None if score is None else _TypedScore(score)
+    match = found.find(made, zone, score)
+    ranking = ranked(made, found, zone, scorer)
+    level, rule = ranking.priority.value, ranking.rule
+    line = match.rule.line if match.rule else None
+    by: JsonMap = {"name": rule.name, "because": rule.because, "line": line}
+    asks = ["A model would be asked how urgent it is; --score says what it would answer."]
+    return out.done(
+        json,
+        {"priority": level, "rule": by, "asksScore": match.unsure},
+        *asks if match.unsure else (),
+        data=f"{level} by the rule {rule.name!r}: {rule.because}.",
+    )
+
+
+def _task(content: JsonMap) -> Task:
+    fields = {name: value for name, value in content.items() if name not in _IGNORED}
+    sketch = from_json(SketchedTask, fields, "The task")
+    from remit.intake.admit import check_text  # noqa: PLC0415 - the reader of messages
+
+    check_text(sketch.objective)
+    kind, _, ref = sketch.source.partition(":")
+    if kind not in list(SourceKind):
+        sentence = f"source begins with {kind!r:.60}; it may be {', '.join(SourceKind)}."
+        raise BadInput(sentence, field="source")
+    at = sketch.created_at or clock.now()
+    return Task(
+        id=TaskId("task-rehearsal"),
+        type=TaskType.IMMEDIATE,
+        source=Source(SourceKind(kind), ref),
+        title=sketch.objective,
+        instructions=sketch.instructions or sketch.objective,
+        created_at=at,
+        last_updated=at,
+        created_by=sketch.created_by,
+        session_id=SessionId("ses-rehearsal"),
+        context=sketch.context,
+        series_id=ids.series_id(sketch.series_id) if sketch.series_id else None,
+        delivery=tuple(Delivery(channel) for channel in sketch.channels),
+        taint=sketch.taint,
+    )
+
+
+def _read_task(file: str) -> JsonMap:
+    try:
+        text = sys.stdin.read(_MOST) if file == "-" else _text(Path(file))
+        found = text_json.loads(text)
+    except FileNotFoundError:
+        raise NotFound("file", file) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise BadInput(f"{file} is no JSON that can be read: {error}.", field="task") from None
+    if not isinstance(found, dict):
+        raise BadInput(f"{file} must hold one task, as a JSON object.", field="task")
+    return found
+
+
+def _text(path: Path) -> str:
+    with path.open(encoding="utf-8") as opened:
+        return opened.read(_MOST)
+
+
+def _zone(settings: Settings) -> ZoneInfo:
+    from remit.intake import recipients  # noqa: PLC0415 - the reader of messages
+
+    return recipients.owners(settings.zone, os.environ).zone

@@ -13,7 +13,7 @@ from remit import settings as house_settings
 from remit.cli import clock, codes, out, remit_client
 from remit.cli import words as cli_words
 from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, Piece, StyledText, flag, free
+from remit.cli.out import AsJson, Piece, StyledText, flag, free, number_flag
 from remit.errors import BadInput, NotFound
 from remit.intake import recipients as zones
 from remit.model import rrule
@@ -43,6 +43,7 @@ from remit.store.series import PlannedStart
 from remit.triggers import cron as triggers_cron
 
 _MOST: Final = 500
+_COUNT: Final = number_flag("How many slots.", most=_MOST)
 _PREVIEW: Final = 5
 _SAID: Final = {
     ClockChange.GAP: "the clocks go forward: this is so much later",
@@ -85,9 +86,13 @@ def listed(
 
 
 @app.command("next")
-def coming(count: Annotated[int, flag("How many slots.")] = 10, /, *, json: AsJson = False) -> int:
+def coming(
+    count: Annotated[int, number_flag("How many slots.", most=_MOST)] = 10,
+    /,
+    *,
+    json: AsJson = False,
+) -> int:
     """What comes next, by the clock or by a calendar, soonest first."""
-    _check_count(count)
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
         events = series.to_come(tx, now, _MOST)
@@ -118,11 +123,10 @@ def preview(
     *,
     cron: Annotated[str | None, flag("A line of cron instead: '30 8 * * 1-5'.")] = None,
     tz: Annotated[str | None, flag("The zone; yours, if not said.")] = None,
-    count: Annotated[int, flag("How many slots.", "--count", "-n")] = _PREVIEW,
+    count: Annotated[int, number_flag("How many slots.", "--count", "-n", most=_MOST)] = _PREVIEW,
     json: AsJson = False,
 ) -> int:
     """When something would come back, and what the clocks do then; nothing is stored."""
-    _check_count(count)
     repeats = _repeats(house_settings.load(), words, cron, tz)
     found = list(islice(rrule.slots(repeats, clock.now()), count))
     zone = zone_of(repeats.zone)
@@ -143,7 +147,7 @@ def show(
     series_id: _Series,
     /,
     *,
-    days: Annotated[int, flag("How many days back.")] = 30,
+    days: Annotated[int, number_flag("How many days back.")] = 30,
     json: AsJson = False,
 ) -> int:
     """What became of the slots of a series, and what comes."""
@@ -368,8 +372,3 @@ def _zone(settings: Settings) -> ZoneInfo:
 
 def _stamp(text: str | None) -> str | None:
     return stamp(moment(text)) if text is not None else None
-
-
-def _check_count(count: int) -> None:
-    if not 1 <= count <= _MOST:
-        raise BadInput(f"{count} is no number of slots; 1 to {_MOST} are told.", field="count")

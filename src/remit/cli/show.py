@@ -1,14 +1,16 @@
-"""`remit show`: a task as a card, then its times, deliveries, runs and questions."""
+"""`remit show` and `remit files`: a task as a card, its times, runs, questions and files."""
 
 import os
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 from remit import settings as house_settings
 from remit.cli import clock, out, proof, words
-from remit.cli.database import database_of
-from remit.cli.out import AsJson, Ids, StyledText, clean, cut, width
+from remit.cli.lookup import database_of
+from remit.cli.out import AsJson, Ids, StyledText, clean, cut, flag, free, width
+from remit.errors import BadInput, NotFound
 from remit.journal import event_words
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery import DeliveryStatus
@@ -19,6 +21,7 @@ from remit.model.run import Run
 from remit.model.specialist import PROJECT
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Task
+from remit.model.task_file import TaskFile
 from remit.model.view import JsonView, delivery_status
 from remit.model.view import show as view
 from remit.operations.review_json import review_to_json
@@ -28,6 +31,9 @@ from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 from remit.store.read_only import glance
 from remit.system.files import home_of
+
+if TYPE_CHECKING:
+    from remit.files.kept_files import KeptFiles
 
 LEAST: Final = 46
 MOST: Final = 96
@@ -250,3 +256,47 @@ def _section(title: str, text: str) -> None:
 def _indent(text: str) -> None:
     for each in text.strip().splitlines() or [""]:
         out.line(f"  {each}")
+
+
+def list_files(
+    task: Annotated[str, free("The task.")],
+    /,
+    *,
+    save: Annotated[str | None, flag("The file to copy, by its name or hash.")] = None,
+    to: Annotated[Path | None, flag("Where the copy goes; this folder, if not said.")] = None,
+    json: AsJson = False,
+) -> int:
+    """List what came in with a task and what its messages carry; --save copies one."""
+    settings = house_settings.load()
+    with glance(settings.database) as tx:
+        found = tasks.get(tx, words.find_task(tx, task)).files
+    if save is not None:
+        from remit.store.opening import task_files  # noqa: PLC0415 - loads asyncio
+
+        return _save_file(task_files(settings), found, save, to, json=json)
+    if not found:
+        out.say("This task has no files.")
+    lines = (
+        f"{'out' if each.made else 'in':3}  {each.size_text:>9}  {each.sha256[:12]}  {each.name}"
+        for each in found
+    )
+    return out.done(json, {"files": [*map(to_json, found)]}, data="\n".join(lines))
+
+
+def _save_file(
+    kept: "KeptFiles", found: tuple[TaskFile, ...], name: str, to: Path | None, *, json: bool
+) -> int:
+    fits = [each for each in found if each.name == name or each.sha256.startswith(name.lower())]
+    if not fits:
+        raise NotFound("file", f"{name!r:.60}; `remit files` lists those of a task")
+    content = kept.read(fits[-1].sha256)
+    if content is None:
+        raise BadInput(f"{fits[-1].name} is not kept any more, or is damaged.", field="save")
+    target = (to or Path()) / fits[-1].name if to is None or to.is_dir() else to
+    try:
+        with target.open("xb") as file:
+            file.write(content)
+    except OSError as error:
+        raise BadInput(f"{target} was not written: {error.strerror}.", field="to") from None
+    payload = cast("JsonMap", to_json(fits[-1]))
+    return out.done(json, {"saved": str(target), **payload}, data=str(target))

@@ -16,9 +16,15 @@ from remit.channels.oauth.providers import (
     OAuthClient,
     client_of,
 )
-from remit.cli import notice_state, out, remit_client, secrets, words
-from remit.cli.open import has_screen
+from remit.cli import (
+    notice_state,
+    out,
+    remit_client,
+    words,
+)
 from remit.cli.out import AsJson, flag
+from remit.cli.tokens import value_of
+from remit.cli.up import has_screen
 from remit.errors import BadInput, NotFound, Transient
 from remit.settings import Settings, edit
 from remit.settings.channels import ChannelSettings, OAuthSettings
@@ -171,7 +177,7 @@ def _add(account: NewAccount, *, browser: bool) -> None:
     path = settings.home / "settings.toml"
     written = account.tables | told_there(settings, account.section)
     edit.with_values(path.read_text(encoding="utf-8"), written, path)
-    secret = secrets.value_of(chosen.client_secret) if chosen.client_secret else ""
+    secret = value_of(chosen.client_secret) if chosen.client_secret else ""
     kept = secrets_of(settings.home)
     client = client_of(chosen, account.use, lambda _: secret)
     sign_in(client, kept, chosen.token, account.user, browser=browser)

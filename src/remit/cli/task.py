@@ -1,20 +1,30 @@
-"""Commands on tasks: run, retry, pause, undo, resume, cancel, delete, vouch."""
+"""Commands on tasks: edit, run, retry, pause, undo, resume, cancel, delete, vouch."""
 
 from collections.abc import Callable
+from datetime import datetime
 from functools import partial
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from remit import settings as house_settings
-from remit.cli import out, remit_client, wait_for_task, words
+from remit.cli import (
+    clock,
+    out,
+    remit_client,
+    words,
+)
 from remit.cli.codes import OwnerMustAnswer
-from remit.cli.out import AsJson, Ids, Timeout, Wait
+from remit.cli.out import AsJson, Id, Ids, Timeout, Wait, flag
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
-from remit.cli.tally import CommandTally
+from remit.cli.tally import CommandTally, events_so_far
+from remit.errors import BadInput
+from remit.model.codec import stamp
 from remit.model.ids import TaskId
+from remit.model.task import Priority
 from remit.operations.arguments import (
     CancelTask,
     DeleteTask,
+    EditTask,
     PauseTask,
     ResumeTask,
     RetryTask,
@@ -25,6 +35,7 @@ from remit.operations.arguments import (
 from remit.settings import Settings
 from remit.store import reviews
 from remit.store.read_only import glance
+from remit.triggers import cron
 
 _Begin: TypeAlias = Callable[[Settings, RemitClient, TaskId], tuple[TaskId, int]]
 
@@ -120,7 +131,7 @@ def _run_now(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[Tas
         raise OwnerMustAnswer(
             f"Task {task_id} waits for you; `remit show {task_id}` says for what."
         )
-    after = wait_for_task.events_so_far(settings, task_id)
+    after = events_so_far(settings, task_id)
     begun = way.run(task_id)
     return begun, after if begun == task_id else 1
 
@@ -133,3 +144,34 @@ def _retry(_: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]
 def _find_tasks(ids: tuple[str, ...], tally: CommandTally) -> list[TaskId]:
     with glance(tally.settings.database) as tx:
         return tally.each(words.typed_ids(ids), partial(words.find_task, tx), str)
+
+
+def edit(  # noqa: PLR0913 - all that may be changed
+    task: Id,
+    /,
+    *,
+    title: Annotated[str | None, flag("What it is called.")] = None,
+    text: Annotated[str | None, flag("What is to be done.", "--text", "-t")] = None,
+    priority: Annotated[Priority | None, flag("How urgent; no rule changes it then.")] = None,
+    at: Annotated[str | None, flag("When, with offset: 2026-02-22T15:30:00+01:00.")] = None,
+    in_: Annotated[str | None, flag("In how long: 90s, 2h30m, 3d.", "--in")] = None,
+    json: AsJson = False,
+) -> int:
+    """Change a task that has not begun; what is not said stays as it is."""
+    start = moment(at, in_)
+    tally = CommandTally(house_settings.load(), json)
+    with glance(tally.settings.database) as tx:
+        found = words.find_task(tx, task)
+    with remit_client.opened(tally.settings) as way:
+        way.ask(EditTask(found, title, text, stamp(start) if start else None, priority))
+    tally.show_task(found)
+    return tally.end()
+
+
+def moment(at: str | None, in_: str | None) -> datetime | None:
+    """Return when it begins, if given."""
+    if at is not None and in_ is not None:
+        raise BadInput("Say either --at or --in, not both.", field="at")
+    if at is not None:
+        return cron.parse_moment(at, clock.now())
+    return cron.parse_delay(in_, clock.now()) if in_ is not None else None

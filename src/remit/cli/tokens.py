@@ -1,25 +1,29 @@
-"""`remit tokens`: API tokens for programs, each with its own scopes.
+"""`remit tokens`, `password` and `secrets`: who may come in, and the keys that Remit keeps."""
 
-The token in Remit's directory belongs to the owner and may do everything; give a program one of
-these instead.
-"""
-
+import sys
+from getpass import getpass
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import out, remit_client
-from remit.cli.commands import CommandGroup
-from remit.cli.out import AsJson, Piece, StyledText, flag
+from remit.cli import (
+    out,
+    remit_client,
+)
+from remit.cli.commands import CommandGroup, Flag
+from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.operations.callers import shape
-from remit.operations.settings_arguments import NewToken, RevokeToken
+from remit.operations.settings_arguments import NewToken, RevokeToken, SetPassword
 from remit.store import callers
 from remit.store.callers import ApiToken
 from remit.store.read_only import glance
+from remit.store.secrets import MOST, Secrets, secrets_of
 
 _HEADS: Final = ("NAME", "MAY", "LAST USED", "UNTIL", "ID")
+
+_DAYS: Final = number_flag("For how many days; without it, until revoked.")
 
 app = CommandGroup("tokens")
 
@@ -43,12 +47,10 @@ def add(
         Scope.READ,
     ),
     agent: Annotated[bool, flag("It is an agent: it reads and writes, and never decides.")] = False,
-    days: Annotated[int | None, flag("For how many days; without it, until revoked.")] = None,
+    days: Annotated[int | None, _DAYS] = None,
     json: AsJson = False,
 ) -> int:
     """Make a token. Its secret is shown this once, alone on stdout."""
-    if days is not None and days < 1:
-        raise BadInput(f"--days is {days}; a token is good for one day at least.", field="days")
     made = remit_client.ask(NewToken(name, [*dict.fromkeys(scope)], agent, days))
     shown = f"{name} may {' and '.join(_scopes(made))}. This is shown once:"
     return out.done(json, made, shown, data=str(made["secret"]))
@@ -83,3 +85,88 @@ def _row(token: ApiToken) -> list[Piece]:
 
 def _day(stamp: Json) -> str:
     return str(stamp)[:16].replace("T", " ") if stamp else "-"
+
+
+def password(
+    *,
+    remove: Annotated[bool, flag("Take the password back; nobody signs in with one.")] = False,
+    json: AsJson = False,
+) -> int:
+    """Set the password; it is asked for, or read from stdin. Other browsers are signed out."""
+    value = "" if remove else value_of("Password")
+    if sys.stdin.isatty() and not remove and getpass("Once more: ") != value:
+        raise BadInput("The two are not the same; nothing was changed.", field="password")
+    if not remove and not value.strip():
+        raise BadInput("The password is empty. `--remove` takes one back.", field="password")
+    answer = remit_client.ask(SetPassword(value))
+    if remove:
+        return out.done(json, answer, "The password is removed.")
+    where = house_settings.load().server.public_url
+    hint = "`remit setup server` sets the address that your phone opens."
+    return out.done(json, answer, "The password is set.", f"Sign in at {where}." if where else hint)
+
+
+_ONE_MORE: Final = 2  # the line end, and one to notice that there are too many
+
+secrets_app = CommandGroup("secrets")
+
+
+@secrets_app.default
+@secrets_app.command("list")
+def secret_names(*, json: AsJson = False) -> int:
+    """The names of the secrets, and where they are kept."""
+    stored = _store()
+    found, where = stored.names(), stored.where
+    content: JsonMap = {"names": [*found], "kept_in": where}
+    return out.done(json, content, f"{len(found)} in {where}.", data="\n".join(found))
+
+
+@secrets_app.command("set")
+def put_secret(
+    name: Annotated[str, flag("What settings call it.")],
+    /,
+    *typed: Annotated[str, Flag("", shown=False)],
+    file: Annotated[
+        bool, flag("Keep all secrets in a file from now on, not in the keyring.", "--file")
+    ] = False,
+    json: AsJson = False,
+) -> int:
+    """Keep a value under a name; it is read from stdin, or asked for on a terminal."""
+    if typed:
+        raise BadInput(
+            "A value is not typed into the command, where the shell and others see it. "
+            "Give it on the standard input; if it was the real one, renew it.",
+            field="value",
+        )
+    stored = _store()
+    stored.put(name, value_of(name))
+    if file:
+        stored.move_to_file()
+    return _done(name, f"{name} is kept in {stored.where}.", json)
+
+
+@secrets_app.command("delete")
+def remove(name: Annotated[str, flag("What settings call it.")], /, *, json: AsJson = False) -> int:
+    """Forget a name and its value."""
+    stored = _store()
+    stored.drop(name)
+    return _done(name, f"{name} is gone from {stored.where}.", json)
+
+
+def _store() -> Secrets:
+    return secrets_of(house_settings.load().home)
+
+
+def value_of(name: str) -> str:
+    """Return what is on stdin, or typed unseen."""
+    if sys.stdin.isatty():
+        return getpass(f"{name}: ")
+    try:
+        return sys.stdin.read(MOST + _ONE_MORE).removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError:
+        pass  # raised below, outside: the error contains what was read
+    raise BadInput(f"The value of {name} is no text; write it in UTF-8.", field="value")
+
+
+def _done(name: str, sentence: str, json: bool) -> int:
+    return out.done(json, {"name": name, "detail": sentence}, sentence)

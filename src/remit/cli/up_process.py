@@ -34,6 +34,7 @@ from remit.wiring import App, opened, start, watch
 from remit.wiring.preload import preload
 from remit.wiring.readers import model_choice
 from remit.wiring.reload import FileStates, SettingsReload
+from remit.wiring.running import start_upkeep
 
 PATIENCE: Final = 20  # tenths of a second to wait for a short command that holds the directory
 PARTING: Final = 10.0  # seconds to send and write down what happened until the end
@@ -301,3 +302,13 @@ def _tasks(again: int, before: dict[str, int]) -> str:
     if waiting:
         parts.append(f"{waiting:,} waiting for you (remit inbox)")
     return ", ".join(parts)
+
+
+class ServeProcess(UpProcess):
+    """The process of `remit serve`: the API and the pages, beside workers that do the work."""
+
+    async def _start(self, house: App, since: int, telemetry: Telemetry | None) -> None:
+        del since, telemetry  # the workers write logs
+        start_upkeep(house)
+        self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
+        self._reload.start()

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
-from remit.cli.out import AsJson, StyledText, flag
+from remit.cli.out import AsJson, StyledText, flag, number_flag
 from remit.errors import BadInput
 from remit.model import contract as contracts
 from remit.model.codec import Json, JsonMap, from_json
@@ -55,7 +55,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     ] = None,
     quick: Annotated[bool, flag("Only the tests that the change concerns.")] = False,
     all_: Annotated[bool, flag("Also what is left for the end of a group, last.", "--all")] = False,
-    seconds: Annotated[int | None, flag("How long one check may take; else 600.")] = None,
+    seconds: Annotated[int | None, number_flag("How long one check may take; else 600.")] = None,
     json: AsJson = False,
 ) -> int:
     """Check the work in a folder against its contract, in a sandbox."""
@@ -64,8 +64,6 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
         raise BadInput(
             f"{workspace} is no folder; name one that holds a project.", field="workspace"
         )
-    if seconds is not None and seconds < 1:
-        raise BadInput("seconds must be a whole number above 0.", field="seconds")
     commit = repository.commit(where, base) if base is not None else None
     before = commit or _head(where)
     changed = _changed(where, files or [], before)

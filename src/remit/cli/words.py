@@ -182,6 +182,7 @@ def count(n: int, noun: str) -> str:
     return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
+_SHOWN_BY: Final = {"task": "remit ls", "rev": "remit inbox", "ser": "remit schedule"}
 _LETTERS: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{1,26}")
 _SHORT: Final = (10, 14, 18, 22)  # ten letters are the millisecond of creation: usually enough
 
@@ -190,6 +191,9 @@ def typed_ids(given: Sequence[str]) -> list[str]:
     """Return the ids as typed; `-` reads them from stdin."""
     found: list[str] = []
     for word in given:
+        if word.startswith("-") and word != "-":
+            sentence = f"{shortened(word)} is no option of this command; --help lists them."
+            raise BadInput(sentence, field="id")
         found += sys.stdin.read().split() if word == "-" else [word]
     if not found:
         raise BadInput("Which one? Give an id, or the first letters of it.", field="id")
@@ -231,7 +235,7 @@ def letters_of(text: str, prefix: str) -> str:
     if not _LETTERS.fullmatch(letters):
         sentence = (
             f"{shortened(text)!r} is not the beginning of an id; "
-            f"one looks like {prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA. `remit ls` shows them."
+            f"one looks like {prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA. `{_SHOWN_BY[prefix]}` shows them."
         )
         raise BadInput(sentence, field="id")
     return letters

@@ -41,6 +41,7 @@ from remit.model.veto import excludes, holds_until
 from remit.ports import (
     AddressedChannel,
     Channel,
+    ConnectingChannel,
     FileChannel,
     ReconcilingChannel,
     SendLedger,
@@ -306,8 +307,9 @@ class Courier:
                 await ledger.clear(delivery, parcel)
             return parcel
         claim = partial(self._claim, delivery, body, ledger, seen)
+        connects_first = self._shared and implements(channel, ConnectingChannel)
         try:
-            if self._shared and getattr(channel, "claims_late", False):
+            if connects_first:
                 parcel = replace(parcel, attempt=(await ledger.sends(delivery)).last + 1)
                 attempt, answer = await self._connect_first(channel, parcel, claim)
             else:
@@ -328,7 +330,8 @@ class Courier:
         late = first_byte.LateClaim(claim)
         with late.before_first_byte():
             answer = await ask(channel, "", parcel, self._patience)
-        counts = late.is_made or getattr(channel, "counts_every_try", False)
+        every = implements(channel, ConnectingChannel) and channel.counts_every_try
+        counts = late.is_made or every
         if isinstance(answer, SendRetry) and not answer.spends and not counts:
             return 0, answer  # nothing was tried
         return await late.result(), answer  # raises what kept it from being claimed

@@ -21,7 +21,14 @@ from remit.model import delivery
 from remit.model.ids import Ids, ReviewId
 from remit.model.notice import PUSH, Notice, NoticeKind, NoticeState
 from remit.model.permit import Reach, UnclearRecipient
-from remit.ports import ButtonChannel, Channel, Clock, ReconcilingChannel, implements
+from remit.ports import (
+    ButtonChannel,
+    Channel,
+    Clock,
+    ConnectingChannel,
+    ReconcilingChannel,
+    implements,
+)
 from remit.settings import NoticeSettings
 from remit.store import notices
 from remit.store.database import Database
@@ -81,7 +88,7 @@ class NoticeDelivery:
 
     def claims_late(self, over: str) -> bool:
         """Whether a message is claimed when its connection stands, beside other processes."""
-        late = over == PUSH or getattr(self._around.channels.get(over), "claims_late", False)
+        late = over == PUSH or implements(self._around.channels.get(over), ConnectingChannel)
         return late and getattr(self._db, "shared", False)
 
     async def send(self, message: NoticeMessage, claim: LateClaim[None]) -> bool:

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from remit.channels.markdown import plain
 from remit.language.files import read_toml
+from remit.language.sentences import message_language, notice_sentence
 from remit.model.delivery import ActionButton, Delivery, SendCap
 from remit.model.notice import Notice, NoticeKind
 from remit.model.permit import Permission, QuietHours
@@ -31,7 +32,10 @@ _WORDS: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("notice_words"
 
 
 class NoticeWords(Struct, frozen=True):
-    """Renders notices: the agent's name, a filter for secrets, and the base of links, if any."""
+    """Renders notices: the agent's name, a filter for secrets, and the base of links, if any.
+
+    They are in the owner's language; if none is set, in that of the tasks they are about.
+    """
 
     agent: str
     hide: Callable[[str], str]
@@ -45,7 +49,7 @@ class NoticeWords(Struct, frozen=True):
         kinds = Counter(each.news for each in found)
         if len(kinds) == 1 and len(found) > FEW:
             news = found[0].news
-            return self._with_link(f"{_count(news, len(found))}.", _list_of(news))
+            return self._with_link(f"{_counts(found)}.", _list_of(news))
         return self.digest(found)
 
     def answer_links(self, notice: Notice, way: str, buttons: Sequence[ActionButton]) -> str:
@@ -58,29 +62,31 @@ class NoticeWords(Struct, frozen=True):
 
     def digest(self, found: Sequence[Notice]) -> str:
         """Return a digest: counts by kind, then one line each as far as there is room."""
-        kinds = Counter(each.news for each in found)
-        head = ", ".join(_count(news, n) for news, n in kinds.items()) + "."
         lines = [f"- {self.one(each)}" for each in found[:MOST_LINES]]
-        more = [f"- and {len(found) - MOST_LINES} more"] if len(found) > MOST_LINES else []
+        left = len(found) - MOST_LINES
+        more = [notice_sentence("- and {0} more", _language(found), left)] if left > 0 else []
         link = ["", self._link("/inbox")] if self.root() else []
-        return "\n".join([f"{self.agent}: {head}", "", *lines, *more, *link])
+        return "\n".join([f"{self.agent}: {_counts(found)}.", "", *lines, *more, *link])
 
     def one(self, notice: Notice) -> str:
         """One notice in one line, without its link."""
-        content = notice.telling
-        title = plain(self.hide(content.title), MOST_TITLE) or "Something without a title"
+        content, language = notice.telling, _language([notice])
+        title = plain(self.hide(content.title), MOST_TITLE)
         line = plain(self.hide(content.line), MOST_LINE)
-        return _WORDS[content.news.value]["line"].format(title=title, line=line).rstrip(": ")
+        title = title or notice_sentence("Something without a title", language)
+        return notice_sentence(_WORDS[content.news.value]["line"], language, title, line).rstrip(
+            ": "
+        )
 
     def pushed(self, found: Sequence[Notice], *, named: bool) -> str:
         """Return the lock screen text: that something happened; with `named`, also what."""
         first = found[0]
         if len(found) > 1:
-            kinds = Counter(each.news for each in found)
-            return ", ".join(_count(news, n) for news, n in kinds.items()) + "."
-        text = _WORDS[first.news.value]["pushed"].format(agent=self.agent)
+            return f"{_counts(found)}."
+        text = _WORDS[first.news.value]["pushed"]
         if first.news is NoticeKind.FAILED and first.telling.task_id is None:
             text = "A part of Remit failed"
+        text = notice_sentence(text, _language(found), self.agent)
         title = plain(self.hide(first.telling.title), MOST_PUSHED)
         return f"{text}: {title}" if named and title else f"{text}."
 
@@ -107,8 +113,17 @@ def verbatim(text: str) -> str:
     return f"{fence}\n{shown[:MOST_APPROVED]}\n{fence}" + (more if cut else "")
 
 
-def _count(news: NoticeKind, number: int) -> str:
-    return _WORDS[news.value]["one" if number == 1 else "many"].format(n=number)
+def _counts(found: Sequence[Notice]) -> str:
+    """Return how many there are of each kind."""
+    kinds, language = Counter(each.news for each in found), _language(found)
+    forms = ((_WORDS[news.value]["one" if n == 1 else "many"], n) for news, n in kinds.items())
+    return ", ".join(notice_sentence(form, language, n) for form, n in forms)
+
+
+def _language(found: Sequence[Notice]) -> str:
+    return message_language(
+        "\n".join(f"{each.telling.title}\n{each.telling.line}" for each in found)
+    )
 
 
 def _list_of(news: NoticeKind) -> str:

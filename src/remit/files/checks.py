@@ -5,6 +5,7 @@ import re
 import stat
 import unicodedata
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -171,8 +172,14 @@ _MAX_UNPACKED: Final = 100_000_000  # bytes
 _MAX_RATIO: Final = 100  # unpacked to packed; office documents reach about 20
 _MIN_BOMB: Final = 1_000_000  # smaller ones may be packed as well as they like
 _ACTIVE_PDF: Final = re.compile(
-    rb"/(?:JavaScript|JS|Launch|EmbeddedFiles?|RichMedia|XFA)(?![A-Za-z0-9])"
+    rb"/(?:JavaScript|JS|Launch|EmbeddedFiles?|RichMedia|XFA|SubmitForm|ImportData|GoToE)"
+    rb"(?![A-Za-z0-9])"
 )
+# Each letter of a name may be written as a number.
+_PDF_OBJECTS: Final = re.compile(
+    b"/" + b"".join(b"(?:%c|#%02x|#%02X)" % (char, char, char) for char in b"ObjStm")
+)
+_MAX_PDF_HEAD: Final = 1000  # bytes of the words before a stream
 _PDF_HEX: Final = re.compile(rb"#([0-9A-Fa-f]{2})")
 _ACTIVE_SVG: Final = re.compile(
     rb"<\s*(?:script|foreignobject|iframe|embed|object|!entity|handler)|\son\w+\s*=|javascript\s*:"
@@ -231,11 +238,33 @@ def _pdf(content: bytes) -> str | None:
         return sentence
     if b"%%EOF" not in content[-2048:]:
         return "is not a whole PDF"
-    names = _PDF_HEX.sub(lambda found: bytes([int(found[1], 16)]), content)
+    packed = _pdf_objects(content)
+    if packed is None:
+        return "holds objects that cannot be unpacked, so it cannot be checked"
+    names = _PDF_HEX.sub(lambda found: bytes([int(found[1], 16)]), content + packed)
     if b"/Encrypt" in names:
         return "is encrypted, so it cannot be checked"
     found = _ACTIVE_PDF.search(names)
     return f"holds something that acts ({found[0][1:].decode()})" if found else None
+
+
+def _pdf_objects(content: bytes) -> bytes | None:
+    """Return the objects that a PDF holds compressed; None if they cannot be unpacked."""
+    unpacked = b""
+    for found in _PDF_OBJECTS.finditer(content):
+        start = content.find(b"stream", found.end(), found.end() + _MAX_PDF_HEAD)
+        head = content[max(0, found.start() - _MAX_PDF_HEAD) : start]
+        head = head[head.rfind(b"obj", 0, head.rfind(b"ObjStm")) :]
+        if start < 0 or b"/FlateDecode" not in head:
+            return None
+        packed = content[start + len(b"stream") :].lstrip(b"\r\n")
+        try:
+            unpacked += zlib.decompressobj().decompress(packed, _MAX_UNPACKED - len(unpacked))
+        except zlib.error:
+            return None
+        if len(unpacked) >= _MAX_UNPACKED:
+            return None
+    return unpacked
 
 
 def _svg(content: bytes) -> str | None:
@@ -291,6 +320,8 @@ def _members(archive: zipfile.ZipFile) -> Iterator[str]:
         name = each.filename.rpartition("/")[2]
         if _PROGRAMS.fullmatch(end_of(name)):
             yield f"holds a program or macros ({name[:60]!a})"
+        elif end_of(name) == "zip":  # one in one in one would take for ever to look at
+            yield f"holds an archive itself ({name[:60]!a})"
         elif (wrong := problem(name, archive.read(each))) is not None:
             yield f"holds a file that is not sent: {wrong.rstrip('.')}"
 

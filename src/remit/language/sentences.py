@@ -150,9 +150,24 @@ def _translations(language: str) -> tuple[dict[str, str], list[tuple[list[str], 
 @cache
 def page_sentences(language: str) -> dict[str, str]:
     """Return the sentences of the pages in another language, by their English form."""
+    return _table("pages", language)
+
+
+@cache
+def notice_sentences(language: str) -> dict[str, str]:
+    """Return what notices say in another language, by its English form; its places are open."""
+    return _table("notices", language)
+
+
+def notice_sentence(template: str, language: str, *values: object) -> str:
+    """Return a sentence of a notice with its values."""
+    return notice_sentences(language).get(template, template).format(*values)
+
+
+def _table(name: str, language: str) -> dict[str, str]:
     if language == DEFAULT_LANGUAGE:
         return {}
-    return cast("dict[str, dict[str, str]]", read_toml(f"sentences_{language}"))["pages"]
+    return cast("dict[str, dict[str, str]]", read_toml(f"sentences_{language}"))[name]
 
 
 def held_sentence(cues: Sequence[VetoCue], language: str) -> str:

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.sentences import message_language, text_in_language
+from remit.language.sentences import message_language, notice_sentence, text_in_language
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.likeness import looks_back
@@ -117,10 +117,12 @@ def _language(task: Task | None) -> str:
 
 def many(found: Sequence[NoticeContent]) -> str:
     """Return several of one kind in one turn: their number, and the first ones."""
+    language = message_language("\n".join(each.title for each in found))
     shown = [f"- {each.text}" for each in found[:_SHOWN]]
-    more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
-    head = f"{len(found)} {_MANY[found[0].news]}:"
-    return "\n".join([head, *shown, *more])
+    left = len(found) - _SHOWN
+    more = [notice_sentence("- and {0} more", language, left)] if left > 0 else []
+    head = notice_sentence(_MANY[found[0].news], language, len(found))
+    return "\n".join([f"{head}:", *shown, *more])
 
 
 def _question_kind(event: Event) -> NoticeKind | None:
@@ -263,8 +265,8 @@ _SAYS: Final = {
 _ENDS: Final = {Status.COMPLETED.value: NoticeKind.DONE, Status.FAILED.value: NoticeKind.FAILED}
 _NOTED: Final = {"skipped": NoticeKind.MISSED, "refused": NoticeKind.REFUSED}
 _MANY: Final = {
-    NoticeKind.MISSED: "runs were missed or left out",
-    NoticeKind.REFUSED: "calendar events could not be read",
+    NoticeKind.MISSED: "{0} runs were missed or left out",
+    NoticeKind.REFUSED: "{0} calendar events could not be read",
 }
 
 

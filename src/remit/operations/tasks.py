@@ -176,10 +176,18 @@ def watches(request: OperationRequest, arguments: args.NewWatch | None) -> tuple
 
 
 def _work_item(item: str | args.NewItem) -> WorkItem:
-    return WorkItem(item if isinstance(item, str) else item.description)
+    text = item if isinstance(item, str) else item.description
+    if not text.strip():
+        raise BadInput(
+            "A work item is empty; say what is to be done, or leave it out.", field="work"
+        )
+    return WorkItem(text)
 
 
 def _delivery(arguments: args.NewDelivery) -> Delivery:
+    if arguments.recipient is not None and not arguments.recipient.strip():
+        sentence = "The recipient is empty; name a person, or leave it out: it is for you then."
+        raise BadInput(sentence, field="recipient")
     return Delivery(arguments.channel, arguments.recipient, arguments.content)
 
 

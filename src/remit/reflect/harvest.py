@@ -26,7 +26,6 @@ from remit.store import reflections, reviews
 from remit.store.database import Database, Tx
 from remit.system.files import append_text, write_atomic
 
-FOLDER: Final = "reflections"
 _MARK: Final = ".written"
 _SPAN: Final = 5_000  # journal events read at once
 

@@ -17,6 +17,7 @@ from remit.errors import BadInput
 from remit.language.files import read_toml
 from remit.model.codec import from_json, line_of, to_json
 
+FOLDER: Final = "reflections"
 MAX_TEXT_CHARACTERS: Final = 500  # characters of what was asked, and of what came of it
 MAX_LINE_CHARACTERS: Final = 20_000  # of a line that is read
 

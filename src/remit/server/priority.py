@@ -2,9 +2,8 @@
 
 from typing import Final
 
-from remit.operations.lesson_json import history
+from remit.operations.lesson_json import history, priority_rules_to_json
 from remit.server.call import Call, CallResult, read
-from remit.server.more_shapes import priority_rules_to_json
 
 
 async def list_lessons(call: Call) -> CallResult:

@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from remit.language.tokens import fold
 from remit.model.codec import Json, JsonMap
-from remit.model.likeness import SimilarTask
 from remit.model.series import Series
-from remit.model.view import JsonView, show
+from remit.model.view import show
 from remit.operations import filters, upkeep
+from remit.operations.lesson_json import alike
 from remit.operations.review_json import review_to_json
 from remit.server.call import (
     VIEW,
@@ -31,19 +31,6 @@ from remit.store.search import TaskFilter
 
 async def look(call: Call) -> CallResult:
     return CallResult(await call.house.recollection.state())
-
-
-def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
-    """Return similar tasks as JSON, with what they share."""
-    return [_shape(each, view) for each in found]
-
-
-def _shape(each: SimilarTask, view: JsonView) -> JsonMap:
-    return {
-        "task": show(each.task, view),
-        "by": each.by.value,
-        "score": round(max(0.0, min(1.0, each.score)), 3),
-    }
 
 
 RECALL_ROUTES: Final = (

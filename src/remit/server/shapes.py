@@ -1,25 +1,52 @@
-"""Reviews, runs and events as JSON, and the schemas of all answers."""
+"""Runs and events as JSON, and the schemas of all answers, which `answers.toml` lists."""
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from functools import cache
 from importlib.resources import files
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
+from remit.intake.recipients import QuestionTopic
+from remit.language.files import read_toml
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.likeness import SimilarityKind
+from remit.model.notice import NoticeKind, NoticeState
 from remit.model.reply import Policy, Usage
 from remit.model.review import InboxGroup, ReviewAnswer
+from remit.model.rrule import ClockChange
 from remit.model.run import Event, EventKind, Run
+from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Actor, Reason, Status
+from remit.model.task import Priority
+from remit.model.veto import ConditionKind, VetoKind
 from remit.operations import lesson_json, talk_json
 from remit.operations.texts import object_schema
-from remit.server import more_shapes
 from remit.server.problem import URN
+from remit.store.cues import CueFate
 
 REFERENCE: Final = "#/components/schemas/"
 _VIEWED: Final = frozenset({"Task", "TaskDetail", "DebugDetail"})
+_ENUMS: Final[Mapping[str, type[StrEnum]]] = {
+    kind.__name__: kind
+    for kind in (
+        *(Actor, ClockChange, ConditionKind, CueFate, EventKind, InboxGroup, NoticeKind),
+        *(NoticeState, OnMissed, Overlap, Policy, Priority, QuestionTopic, Reason, ReviewAnswer),
+        *(Scope, SimilarityKind, SlotFate, Status, VetoKind),
+    )
+}
+_PLAIN: Final[Mapping[str, JsonMap]] = {
+    "text": {"type": "string"},
+    "count": {"type": "integer"},
+    "flag": {"type": "boolean"},
+    "time": {"type": "string", "format": "date-time"},
+    "number": {"type": "number"},
+    "object": {"type": "object"},
+    "place": {"type": "integer", "minimum": 0},
+}
 Properties: TypeAlias = "dict[str, Json]"
 
 
@@ -61,18 +88,116 @@ def event(event: Event) -> JsonMap:
 def schemas() -> dict[str, JsonMap]:
     """Return the schema of every answer, by name."""
     state = _published("builder-state", "BuilderState")
-    more = _parts(state, "BuilderState") | {"BuilderState": state}
-    more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | more_shapes.PRIORITY_SHAPES_SCHEMAS
-    more |= more_shapes.MESSAGE_SCHEMAS
-    more |= lesson_json.SCHEMAS
-    return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
+    found = _tasks() | _special() | _parts(state, "BuilderState") | {"BuilderState": state}
+    found |= {name: _object(each) for name, each in _answers().items() if name[0].isupper()}
+    found |= talk_json.SCHEMAS | lesson_json.SCHEMAS
+    return {name: _map(in_views(each)) for name, each in found.items()}
 
 
 def _at(moment: datetime | None) -> str | None:
     return stamp(moment) if moment else None
 
 
-# Schemas ------------------------------------------------------------------------------------------
+# The notation of answers.toml ---------------------------------------------------------------------
+
+
+@cache
+def _answers() -> Mapping[str, JsonMap]:
+    return cast("Mapping[str, JsonMap]", read_toml("answers", __package__))
+
+
+def _object(fields: JsonMap) -> JsonMap:
+    """Return the schema of an object; a field that ends in ? may be missing."""
+    marked = _fields(fields)
+    schema = object_schema(**{name.removesuffix("?"): each for name, each in marked.items()})
+    return schema | {"required": [name for name in marked if not name.endswith("?")]}
+
+
+def _fields(fields: JsonMap) -> Properties:
+    found: Properties = {}
+    for names, notation in fields.items():
+        if names == "...":
+            found |= _fields(_answers()[str(notation)])
+        else:
+            found |= dict.fromkeys(names.split(), _schema(notation))
+    return found
+
+
+def _schema(notation: Json) -> Json:
+    if isinstance(notation, dict):
+        return _object(notation)
+    if isinstance(notation, list):
+        return {"type": "array", "items": _schema(notation[0])}
+    text = str(notation)
+    for opens, make in _FORMS.items():
+        if text.startswith(opens):
+            return make(text)
+    return _or_null(text[:-1]) if text.endswith("?") else _named(text)
+
+
+_FORMS: Final[Mapping[str, Callable[[str], JsonMap]]] = {
+    "[": lambda text: {"type": "array", "items": _schema(text[1:-1])},
+    "{": lambda text: {"type": "object", "additionalProperties": _schema(text[1:-1])},
+    "= ": lambda text: {"const": int(text[2:]) if text[2:].isdecimal() else text[2:]},
+}
+
+
+def _named(text: str) -> JsonMap:
+    if text in _PLAIN:
+        return _PLAIN[text]
+    if text in _ENUMS:
+        return {"enum": list[Json](_ENUMS[text])}
+    if "|" in text:
+        return {"enum": list[Json](text.split("|"))}
+    return {"$ref": REFERENCE + text} if text[0].isupper() else _object(_answers()[text])
+
+
+def _or_null(text: str) -> JsonMap:
+    if text in _PLAIN:
+        return _PLAIN[text] | {"type": [_PLAIN[text]["type"], "null"]}
+    if text in _ENUMS:
+        return {"enum": [*_ENUMS[text], None]}
+    return {"anyOf": [_named(text), {"type": "null"}]}
+
+
+def _special() -> dict[str, JsonMap]:
+    """Return the schemas that the notation has no words for."""
+    failing = "Loops that failed and have not run well since: failures in a row."
+    tasks = "As `view` has them; with `dryRun` as S0 has them, without an id."
+    health = _fields({"status": "ok|degraded", "version": "text", "failing": "{count}"})
+    health["failing"] = {"description": failing, **_map(health["failing"])}
+    heard = _fields({"tasks": "[Task]", "...": "heard"})
+    either: list[Json] = [_named("Task"), {"type": "object"}]
+    heard["tasks"] = {"description": tasks, "type": "array", "items": {"anyOf": either}}
+    problem, record = _fields(_answers()["problem"]), _fields(_answers()["log_record"])
+    needed = [name for name in problem if not name.endswith("?")]
+    return {
+        "Challenge": _PLAIN["text"],
+        "Greeting": _PLAIN["text"],
+        "FileContent": {"type": "string", "format": "binary"},
+        "OpenApi": _PLAIN["object"],
+        "Health": object_schema(**health),
+        "Heard": object_schema(**heard),
+        "LogRecord": {
+            "description": "A line of a task's log, in S3's transcript form.",
+            "type": "object",
+            "required": list[Json](record),
+            "properties": record,
+        },
+        "Problem": {
+            "description": "What went wrong (RFC 9457); `detail` is a sentence for a person.",
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["type", *needed],
+            "properties": {
+                "type": {"type": "string", "pattern": f"^{URN}[a-z-]+$"},
+                **{name.removesuffix("?"): each for name, each in problem.items()},
+            },
+        },
+    }
+
+
+# Views of a task ----------------------------------------------------------------------------------
 
 
 def in_views(schema: Json) -> Json:
@@ -86,19 +211,20 @@ def in_views(schema: Json) -> Json:
         return schema
     name = str(schema.get("$ref", "")).removeprefix(REFERENCE)
     if name in _VIEWED:
-        return {"anyOf": [_ref(name), _ref(f"{name}S4")]}
+        return {"anyOf": [_named(name), _named(f"{name}S4")]}
     return {key: in_views(each) for key, each in schema.items()}
 
 
 def _tasks() -> dict[str, JsonMap]:
     """Return the published schemas of a task, alone and with its log: S3's and S4's."""
     found: dict[str, JsonMap] = {}
+    detail = _fields(_answers()["detail"])
     for view, ending in (("s3", ""), ("s4", "S4")):
         whole = _published(f"task.{view}", f"Task{ending}")
         found |= _parts(whole, f"Task{ending}")
         found[f"Task{ending}"] = whole
-        found[f"TaskDetail{ending}"] = _with(whole, _DETAIL)
-        found[f"DebugDetail{ending}"] = _with(whole, _DETAIL | {"internal": {"type": "object"}})
+        found[f"TaskDetail{ending}"] = _with(whole, detail)
+        found[f"DebugDetail{ending}"] = _with(whole, detail | {"internal": {"type": "object"}})
     return found
 
 
@@ -131,183 +257,3 @@ def _with(schema: JsonMap, more: Properties) -> JsonMap:
 def _map(value: Json) -> JsonMap:
     assert isinstance(value, dict)  # noqa: S101 - a schema of ours
     return value
-
-
-def _ref(name: str) -> JsonMap:
-    return {"$ref": REFERENCE + name}
-
-
-def _list(name: str) -> JsonMap:
-    return {"type": "array", "items": _ref(name)}
-
-
-def _maybe(schema: JsonMap) -> JsonMap:
-    return {"anyOf": [schema, {"type": "null"}]}
-
-
-def _words(*words: str) -> JsonMap:
-    return {"enum": list[Json](words)}
-
-
-_TEXT: Final[JsonMap] = {"type": "string"}
-_MAYBE_TEXT: Final[JsonMap] = {"type": ["string", "null"]}
-_COUNT: Final[JsonMap] = {"type": "integer"}
-_MAYBE_COUNT: Final[JsonMap] = {"type": ["integer", "null"]}
-_TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
-_MAYBE_TIME: Final[JsonMap] = {"type": ["string", "null"], "format": "date-time"}
-_TOKEN: Final[Properties] = {
-    "id": _TEXT,
-    "name": _TEXT,
-    "agent": {"type": "boolean"},
-    "scopes": {"type": "array", "items": _words(*Scope)},
-    "createdAt": _TIME,
-    "usedAt": _MAYBE_TIME,
-    "expiresAt": _MAYBE_TIME,
-    "revokedAt": _MAYBE_TIME,
-}
-_DETAIL: Final[Properties] = {
-    "log": _list("LogRecord"),
-    "reviews": _list("Review"),
-    "runs": _list("Run"),
-    "usage": _ref("Usage"),
-}
-_OTHERS: Final[dict[str, JsonMap]] = {
-    "Challenge": _TEXT,
-    "Greeting": _TEXT,
-    "Noted": object_schema(noted={"type": "integer"}),
-    "Usage": object_schema(
-        tokens=_COUNT, input=_COUNT, output=_COUNT, cached=_COUNT, requests=_COUNT, cents=_COUNT
-    ),
-    "Health": object_schema(
-        status=_words("ok", "degraded"),
-        version=_TEXT,
-        failing={
-            "description": "Loops that failed and have not run well since: failures in a row.",
-            "type": "object",
-            "additionalProperties": _COUNT,
-        },
-    ),
-    "Background": object_schema(loops=_list("Loop")),
-    "Loop": object_schema(name=_TEXT, failures=_COUNT, error=_MAYBE_TEXT, since=_MAYBE_TIME),
-    "TaskPage": object_schema(
-        schema_version={"const": 1},
-        tasks=_list("Task"),
-        next=_MAYBE_TEXT,
-        asks={"type": "array", "items": _TEXT},
-        count=_maybe(_ref("Count")),
-    ),
-    "Count": object_schema(
-        total=_COUNT,
-        more={"type": "boolean"},
-        byState={"type": "object", "additionalProperties": _COUNT},
-        asks=_COUNT,
-    ),
-    "Attention": object_schema(
-        reviews=_list("Review"), tasks=_list("Task"), events=_list("Refusal")
-    ),
-    "Log": object_schema(log=_list("LogRecord"), next=_MAYBE_COUNT),
-    "LogRecord": {
-        "description": "A line of a task's log, in S3's transcript form.",
-        "type": "object",
-        "required": ["seq", "turnNumber", "timestamp", "actor", "type"],
-        "properties": {
-            "seq": _COUNT,
-            "turnNumber": _COUNT,
-            "timestamp": _TIME,
-            "actor": _words(*Actor),
-            "type": _words("meta", "turn", "event"),
-        },
-    },
-    "Contacts": object_schema(
-        contacts={"type": "array", "items": {"type": "object"}},
-        others={"type": "array", "items": {"type": "object"}},
-    ),
-    "Permission": object_schema(
-        name=_TEXT, channel=_TEXT, policy=_words(*Policy), holds=_words(*Policy)
-    ),
-    "PairingCode": object_schema(code=_TEXT, link=_TEXT, contact=_MAYBE_TEXT, expiresAt=_TIME),
-    "SwitchedOn": object_schema(
-        channel=_TEXT, wasOff={"type": "boolean"}, released={"type": "integer"}
-    ),
-    "Tokens": object_schema(tokens=_list("Token")),
-    "Token": object_schema(**_TOKEN),
-    "NewSecret": object_schema(**_TOKEN, secret=_TEXT),
-    "SignIns": object_schema(signIns=_list("SignIn")),
-    "SignIn": object_schema(
-        id=_TEXT,
-        createdAt=_TIME,
-        usedAt=_MAYBE_TIME,
-        expiresAt=_TIME,
-        here={"type": "boolean"},
-    ),
-    "Invitation": object_schema(url=_TEXT, expiresAt=_TIME),
-    "SettingsSection": object_schema(section=_TEXT, detail=_TEXT),
-    "SectionTest": object_schema(section=_TEXT, ok={"type": "boolean"}, detail=_TEXT),
-    "PasswordState": object_schema(set={"type": "boolean"}),
-    "Reviews": object_schema(reviews=_list("Review"), next=_MAYBE_TEXT, needs=_ref("Needs")),
-    "Needs": object_schema(
-        total=_COUNT, decide=_COUNT, look=_COUNT, fix=_COUNT, later=_COUNT, decisions=_COUNT
-    ),
-    "Inbox": object_schema(
-        reviews=_list("Review"), look=_list("Task"), fix=_list("Task"), needs=_ref("Needs")
-    ),
-    "Review": object_schema(
-        id=_TEXT,
-        taskId=_TEXT,
-        taskTitle=_TEXT,
-        group=_words(*InboxGroup),
-        reason=_words(*Reason),
-        rule=object_schema(name=_TEXT, says=_TEXT),
-        askedBy=_MAYBE_TEXT,
-        question=_TEXT,
-        evidence=_TEXT,
-        about=_MAYBE_TEXT,
-        digest=_MAYBE_TEXT,
-        sendsTo=_maybe(object_schema(channel=_TEXT, recipient=_MAYBE_TEXT, address=_MAYBE_TEXT)),
-        verified={"type": ["object", "null"]},
-        cost=object_schema(cents=_COUNT, tokens=_COUNT),
-        options={"type": "array", "items": _words(*ReviewAnswer)},
-        undoSeconds=_COUNT,
-        resumeTo=_words(*Status),
-        openedAt=_TIME,
-        laterUntil=_MAYBE_TIME,
-        decision=_maybe(_ref("Decision")),
-    ),
-    "Decision": object_schema(
-        answer=_words(*ReviewAnswer), text=_MAYBE_TEXT, by=_TEXT, decidedAt=_TIME
-    ),
-    "Run": object_schema(
-        id=_TEXT,
-        startedAt=_TIME,
-        endedAt={"type": ["string", "null"], "format": "date-time"},
-        outcome=_MAYBE_TEXT,
-        note=_MAYBE_TEXT,
-    ),
-    "Event": object_schema(
-        seq=_COUNT,
-        taskId=_MAYBE_TEXT,
-        turnNumber=_COUNT,
-        kind=_words(*EventKind),
-        actor=_words(*Actor),
-        at=_TIME,
-        data={"type": "object"},
-        hash=_TEXT,
-    ),
-    "EventPage": object_schema(events=_list("Event"), next=_MAYBE_COUNT, last=_COUNT),
-    "OpenApi": {"type": "object"},
-    "Problem": {
-        "description": "What went wrong (RFC 9457); `detail` is a sentence for a person.",
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["type", "title", "status", "detail"],
-        "properties": {
-            "type": {"type": "string", "pattern": f"^{URN}[a-z-]+$"},
-            "title": _TEXT,
-            "status": _COUNT,
-            "detail": _TEXT,
-            "field": _TEXT,
-            "allowed": {"type": "array", "items": _words(*Status)},
-            "errors": {"type": "array", "items": object_schema(field=_TEXT, detail=_TEXT)},
-        },
-    },
-}

@@ -15,10 +15,11 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from configparser import ConfigParser, Error
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
 
+from remit.language.files import read_toml
 from remit.model.contract import (
     PARTLY_SETTINGS,
     RUNNER_MODULES,
@@ -28,36 +29,13 @@ from remit.model.contract import (
 )
 
 Contents: TypeAlias = Mapping[str, bytes | None]  # None: the file does not exist
-_ASSERTS: Final = re.compile(
-    r"^\s*assert\b|\bexpect\(|\.assert\w*\(|\bt\.(?:Error|Fatal)|assert\w*!\(", re.MULTILINE
-)
-_CASES: Final = re.compile(
-    r"^\s*(?:async )?def test_|\b(?:it|test)\(|^func Test|#\[test\]", re.MULTILINE
-)
-_SKIPS: Final = re.compile(
-    r"\bskip(?:if)?\b|\bxfail\b|\bxit\(|\bt\.Skip|#\[ignore\]", re.IGNORECASE
-)
-_INLINE_TESTS: Final = re.compile(r"^#\[cfg\(test\)\]", re.MULTILINE)  # Rust tests in source files
-# Code that manipulates or detects its test runner. A project that did so before may continue.
+_DATA: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("guards", "remit.verify"))
+_ASSERTS, _CASES, _SKIPS = (re.compile(each, re.MULTILINE) for each in _DATA["counts"].values())
 _REACHES: Final = {
-    ".py": re.compile(
-        r"^\s*(?:import|from)\s+(?:_?pytest|pluggy|unittest)\b|['\"]_pytest\b"
-        r"|\b(?:modules\[|import_module\()\s*['\"]pytest\b|['\"]pytest['\"]\s+in\s+sys\.modules"
-        r"|\bPYTEST_\w+|\bjunitxml\b",
-        re.MULTILINE,
-    ),
-    ".js": re.compile(
-        r"\b(?:global|globalThis)\.(?:it|test|describe|expect)\s*="
-        r"|(?:from|require\()\s*['\"](?:mocha|jest|@jest/[\w-]+|vitest|node:test)['\"/]"
-        r"|\btypeof\s+(?:it|test|describe|expect|jest|vi)\b|\bJEST_WORKER_ID\b|\bVITEST\w*"
-        r"|\breporter-option|\boutputFile\b|\breallyExit\b"
-    ),
-    ".rs": re.compile(
-        r"test result: |\bcfg!\(test\)|\bcfg\(not\(test\)\)"
-        r"|\bmacro_rules!\s*(?:debug_)?(?:assert|panic)\w*"
-    ),
-    ".go": re.compile(r"\bsyscall\.Exit\b|\btesting\.Testing\(\)|--- (?:PASS|FAIL)"),
+    f".{ending}": re.compile("|".join(each), re.MULTILINE)
+    for ending, each in _DATA["reaches"].items()
 }
+_INLINE_TESTS: Final = re.compile(r"^#\[cfg\(test\)\]", re.MULTILINE)  # Rust tests in source files
 _ENDINGS: Final = {".mjs": ".js", ".cjs": ".js", ".ts": ".js", ".tsx": ".js", ".jsx": ".js"}
 
 

@@ -2,27 +2,46 @@
 
 import json
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
 from typing import Final, TypeAlias, cast
 
+from msgspec import Struct, convert
 from msgspec.structs import replace
 
+from remit.language.files import read_toml
 from remit.verify.ground import Toolchain
 from remit.verify.project_files import ProjectFiles
 from remit.verify.runners import (
+    RUNNERS,
     Argv,
     CheckCommand,
     MissingTool,
     detected_command,
-    program_tests,
     python_tests,
+    runner_command,
     script_tests,
 )
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
 SEVERAL: Final = frozenset({"typecheck", "lint"})  # a project may use several programs for these
 Found: TypeAlias = Mapping[str, CheckCommand | MissingTool]
+_DATA: Final = read_toml("tools", "remit.verify")
+
+
+class _CheckTool(Struct, frozen=True):
+    """A program that checks work, and what in a repository says that it is used."""
+
+    language: str
+    activity: str
+    argv: Argv
+    tables: Argv = ()
+    files: Argv = ()
+    sections: Argv = ()
+
+
+_TOOLS: Final = convert(_DATA["tools"], tuple[_CheckTool, ...])
+_SCRIPTS: Final = convert(_DATA["scripts"], dict[str, Argv])
 
 
 def detect(files: ProjectFiles, tools: Toolchain) -> Found:
@@ -32,8 +51,8 @@ def detect(files: ProjectFiles, tools: Toolchain) -> Found:
     """
     project = _Project(files, tools)
     every: dict[str, list[CheckCommand | MissingTool]] = {}
-    for detector in (_python, _node, _go, _rust):
-        for activity, way in detector(project):
+    for language, detector in _LANGUAGES.items():
+        for activity, way in detector(project, language):
             every.setdefault(activity, []).append(way)
     return {activity: _together(activity, found) for activity, found in every.items()}
 
@@ -65,7 +84,11 @@ class _Project:
             **_table(self.package.get("devDependencies")),
         }
 
-    def section(self, name: str) -> bool:
+    def uses(self, tool: _CheckTool) -> bool:
+        in_table = not self.pyproject.keys().isdisjoint(tool.tables)
+        return in_table or self.files.in_root(*tool.files) or any(map(self._section, tool.sections))
+
+    def _section(self, name: str) -> bool:
         """Whether an INI file has a section of this name."""
         parser = ConfigParser(strict=False, interpolation=None)
         try:
@@ -74,9 +97,6 @@ class _Project:
         except Error:
             return False
         return parser.has_section(name)
-
-    def way(self, program: str, *words: str) -> CheckCommand | MissingTool:
-        return detected_command(self.tools, program, *words)
 
     def _toml(self, name: str) -> Mapping[str, object]:
         try:
@@ -94,25 +114,22 @@ class _Project:
 _Ways: TypeAlias = Iterator[tuple[str, CheckCommand | MissingTool]]
 
 
-def _python(project: _Project) -> _Ways:
+def _tools(project: _Project, language: str, scripted: Collection[str] = ()) -> _Ways:
+    """Yield the tools that a project uses; a script of its own comes first."""
+    for tool in _TOOLS:
+        if tool.language == language and tool.activity not in scripted and project.uses(tool):
+            program, *words = tool.argv
+            chosen = "files" in _table(project.pyproject.get(program))  # it knows them itself
+            words = [each for each in words if each != "." or not chosen]
+            yield tool.activity, detected_command(project.tools, program, *words)
+
+
+def _python(project: _Project, language: str) -> _Ways:
     files = project.files
     named = project.has("pyproject.toml", "setup.py", "setup.cfg", "tox.ini")
     if not (named or files.in_root("*.py")):
         return
-    if (
-        "mypy" in project.pyproject
-        or project.has("mypy.ini", ".mypy.ini")
-        or project.section("mypy")
-    ):
-        named = "files" in _table(project.pyproject.get("mypy"))
-        yield "typecheck", project.way("mypy", "--cache-dir=/dev/null", *(() if named else (".",)))
-    if "pyright" in project.pyproject or project.has("pyrightconfig.json"):
-        yield "typecheck", project.way("pyright")
-    if "ruff" in project.pyproject or project.has("ruff.toml", ".ruff.toml"):
-        words = ("check", "--no-fix", "--no-cache", "--output-format=concise", ".")
-        yield "lint", project.way("ruff", *words)
-    if project.has(".flake8") or project.section("flake8"):
-        yield "lint", project.way("flake8")
+    yield from _tools(project, language)
     if _has_tests(project):
         yield "unit-test", python_tests(files, project.tools, *_where(project, "unit"))
     if files.any("tests/e2e/*.py", "e2e/*.py"):
@@ -136,50 +153,40 @@ def _where(project: _Project, kind: str) -> Iterator[str]:
             yield folder if kind == "e2e" else f"--ignore={folder}"
 
 
-def _node(project: _Project) -> _Ways:
+def _node(project: _Project, language: str) -> _Ways:
     if not project.package:
         return
-    scripted = set[str]()
-    for activity, names in _SCRIPTS.items():
-        name = next((each for each in names if each in project.scripts), None)
-        if name is not None:
-            scripted.add(activity)
-            yield activity, project.way("npm", "run", "--silent", name)
-    if project.has("tsconfig.json") and "typecheck" not in scripted:
-        yield "typecheck", project.way("tsc", "--noEmit")
-    if project.files.in_root("eslint.config.*", ".eslintrc*") and "lint" not in scripted:
-        yield "lint", project.way("eslint", ".")
-    if project.files.in_root("playwright.config.*"):
-        yield "e2e", project.way("playwright", "test", "--reporter=line", "--grep={regex}")
+    chosen = {
+        activity: name
+        for activity, names in _SCRIPTS.items()
+        if (name := next((each for each in names if each in project.scripts), None))
+    }
+    for activity, name in chosen.items():
+        yield activity, detected_command(project.tools, "npm", "run", "--silent", name)
+    yield from _tools(project, language, chosen.keys() - {"e2e"})
     found = script_tests(str(project.scripts.get("test", "")), project.needs, project.tools)
     yield from (("unit-test", way) for way in (found,) if way)
 
 
-def _go(project: _Project) -> _Ways:
-    if not project.has("go.mod"):
-        return
-    yield "typecheck", project.way("go", "build", "-o", "/dev/null", "./...")
-    yield "lint", project.way("go", "vet", "./...")
-    yield "unit-test", program_tests("go", project.tools)
-    yield "build", project.way("go", "build", "./...")
+def _with_runner(runner: str) -> Callable[[_Project, str], _Ways]:
+    """Return the detector of a language with a runner of its own."""
 
+    def detector(project: _Project, language: str) -> _Ways:
+        found = list(_tools(project, language))
+        yield from found
+        if found:
+            yield "unit-test", runner_command(RUNNERS[runner], project.tools)
 
-def _rust(project: _Project) -> _Ways:
-    if not project.has("Cargo.toml"):
-        return
-    yield "typecheck", project.way("cargo", "check", "--offline", "--quiet")
-    yield "lint", project.way("cargo", "clippy", "--offline", "--quiet", "--", "-Dwarnings")
-    yield "unit-test", program_tests("cargo", project.tools)
-    yield "build", project.way("cargo", "build", "--offline", "--quiet")
+    return detector
 
 
 def _table(value: object) -> Mapping[str, object]:
     return cast("Mapping[str, object]", value) if isinstance(value, Mapping) else {}
 
 
-_SCRIPTS: Final[Mapping[str, Argv]] = {
-    "typecheck": ("typecheck", "type-check", "types"),
-    "lint": ("lint",),
-    "e2e": ("e2e", "test:e2e"),
-    "build": ("build",),
+_LANGUAGES: Final[Mapping[str, Callable[[_Project, str], _Ways]]] = {
+    "python": _python,
+    "node": _node,
+    "go": _with_runner("go"),
+    "rust": _with_runner("cargo"),
 }

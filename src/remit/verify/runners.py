@@ -1,9 +1,4 @@
-"""Test runners: how each is recognised, started, limited to files, and read.
-
-`{report}` is the path of a run's report, `{files}` the test files to run or, if none are chosen,
-the arguments that mean all of them. `{pattern}` and `{regex}` are a test name as one argument,
-which is left out if there is none.
-"""
+"""Test runners: how each is recognised and started; tools.toml says how it is read."""
 
 import re
 import shlex
@@ -11,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from msgspec import Struct
-from msgspec.structs import replace
+from msgspec import Struct, convert
 
+from remit.language.files import read_toml
 from remit.model.contract import is_test
 from remit.verify.ground import Toolchain
 from remit.verify.project_files import ProjectFiles
@@ -51,12 +46,12 @@ class MissingTool(Struct, frozen=True):
 
 
 class RunnerProgram(Struct, frozen=True):
-    """A test runner. `options` may have a value."""
+    """A test runner, as tools.toml describes it."""
 
     name: str
     words: Argv
     reader: str = "report"
-    start: Argv = ()  # arguments before those of the project's script
+    start: Argv = ()
     everything: Argv = ()
     options: frozenset[str] = frozenset()
     by_folder: bool = False
@@ -73,48 +68,9 @@ _PYTEST: Final = (
     *("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--maxfail=0"),
     *("-o", "junit_family=xunit1", "--junitxml={report}", "-k{pattern}"),
 )
-_MOCHA_OPTIONS: Final = frozenset(
-    {
-        *("-r", "--require", "-R", "--reporter", "-t", "--timeout", "-u", "--ui", "-g", "--grep"),
-        *("-f", "--fgrep", "--extension", "--file", "--spec", "--config", "--package", "-s"),
-        *("--slow", "--retries", "--ignore", "--exclude", "-O", "--reporter-option", "-j"),
-        *("--reporter-options", "--jobs", "-n", "--node-option", "--global"),
-    }
-)
-
 RUNNERS: Final[Mapping[str, RunnerProgram]] = {
     each.name: each
-    for each in (
-        RunnerProgram(
-            "vitest",
-            ("--reporter=json", "--outputFile={report}", "--testNamePattern={regex}", FILES),
-            start=("run",),
-        ),
-        RunnerProgram(
-            "jest", ("--ci", "--json", "--outputFile={report}", "--testNamePattern={regex}", FILES)
-        ),
-        RunnerProgram(
-            "mocha",
-            ("--reporter=json", "--reporter-option=output={report}", "--grep={regex}", FILES),
-            options=_MOCHA_OPTIONS,
-        ),
-        RunnerProgram(
-            "node",
-            (
-                *("--test-reporter=junit", "--test-reporter-destination={report}"),
-                *("--test-name-pattern={regex}", FILES),
-            ),
-            start=("--test",),
-        ),
-        RunnerProgram(
-            "go",
-            ("test", "-json", "-count=1", "-run={regex}", FILES),
-            "go",
-            everything=("./...",),
-            by_folder=True,
-        ),
-        RunnerProgram("cargo", ("test", "--offline", "--no-fail-fast", "{pattern}"), "cargo"),
-    )
+    for each in convert(read_toml("tools", "remit.verify")["runners"], list[RunnerProgram])
 }
 _WRAPPERS: Final = frozenset({"npx", "cross-env", "c8", "nyc", "env", "dotenv", "--"})
 _ASSIGNMENT: Final = re.compile(r"[A-Z_][A-Z0-9_]*=.*")
@@ -159,7 +115,7 @@ def script_tests(
     if script:
         return detected_command(tools, "npm", "run", "--silent", "test")
     needed = next((each for each in ("vitest", "jest", "mocha") if each in needs), None)
-    return _way(RUNNERS[needed], (), (), tools) if needed else None
+    return runner_command(RUNNERS[needed], tools) if needed else None
 
 
 def _in_script(piece: str, tools: Toolchain) -> CheckCommand | MissingTool | None:
@@ -178,12 +134,13 @@ def _in_script(piece: str, tools: Toolchain) -> CheckCommand | MissingTool | Non
     if any(re.search(shell, word) for word in words):
         return None
     rest = [word for word in words[1:] if word not in runner.start and word != "--watch"]
-    return _way(runner, rest, given, tools)
+    return runner_command(runner, tools, rest, given)
 
 
-def _way(
-    runner: RunnerProgram, words: Sequence[str], environ: Sequence[str], tools: Toolchain
+def runner_command(
+    runner: RunnerProgram, tools: Toolchain, words: Sequence[str] = (), environ: Sequence[str] = ()
 ) -> CheckCommand | MissingTool:
+    """Return how a runner is started, with a script's words and variables."""
     found = tools.find(runner.name)
     if found is None:
         return MissingTool(f"the project's tests run with {runner.name}, which is not installed")
@@ -191,8 +148,7 @@ def _way(
     program = ("env", *environ, str(found)) if environ else (str(found),)
     argv = (*program, *runner.start, *options, *runner.words)
     everything = (*places, *runner.everything)
-    reader = runner.reader
-    return CheckCommand(argv, runner.name, True, False, reader, everything, runner.by_folder)
+    return CheckCommand(argv, runner.name, True, False, runner.reader, everything, runner.by_folder)
 
 
 def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
@@ -205,15 +161,6 @@ def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
         else:
             places.append(word)
     return tuple(options), tuple(places)
-
-
-def program_tests(name: str, tools: Toolchain) -> CheckCommand | MissingTool:
-    """Return Go's or Rust's own runner."""
-    found, runner = detected_command(tools, name, *RUNNERS[name].words), RUNNERS[name]
-    if isinstance(found, MissingTool):
-        return found
-    everything, by_folder = runner.everything, runner.by_folder
-    return replace(found, reader=runner.reader, everything=everything, by_folder=by_folder)
 
 
 def detected_command(tools: Toolchain, program: str, *words: str) -> CheckCommand | MissingTool:

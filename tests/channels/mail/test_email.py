@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from aiosmtplib import SMTP
 
-from remit.channels.mail import letter, letter_text, smtp_exchange
+from remit.channels.mail import letter, letter_text
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress, address
@@ -23,15 +23,14 @@ from remit.model.delivery import (
     Locked,
     Parcel,
     Refused,
-    SendGuarantee,
     SendRetry,
     Unknown,
 )
-from remit.ports import Channel
 from remit.testing import START, FrozenClock
 from tests.channels.mail.mail import PASSWORD, USER, Authority, PostOffice, Scripted
 from tests.live.loopback import HOST
 from tests.live.proxy import Cut, Fault, Proxy
+from tests.tables import for_each
 
 NINA: Final = MailSender(address(USER, "Nina"))
 BODY: Final = "# Parks\n\nLumphini, mornings.\n\n.\n\n..dots\n\nGrüße"
@@ -154,16 +153,10 @@ async def test_a_server_that_reports_is_told_the_delivery() -> None:
         assert server.heard[0] == "EHLO example.test"  # and not the name of this machine
 
 
-def test_it_is_a_channel_and_keeps_nothing_without_a_mailbox() -> None:
-    channel: Channel = Desk().channel(25)
-
-    assert (channel.name, channel.keeps) == ("email", SendGuarantee.NOTHING)
-
-
 # What never leaves --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "parcel",
     [
         Parcel("dlv-1", "hanan@example.test\r\nRCPT TO:<e@x.test>", "Hi."),
@@ -195,10 +188,6 @@ async def test_no_words_of_a_letter_can_become_a_command_or_a_line_of_its_head()
         (mail,) = office.accepted
         assert mail.to == ("hanan@example.test",)
         assert "Bcc" not in mail.parsed
-
-
-def test_no_line_of_a_letter_can_stand_for_its_end() -> None:
-    assert smtp_exchange._dot_stuffed(b".\r\n..\r\nx.\r\n.x\r\n") == b"..\r\n...\r\nx.\r\n..x\r\n"
 
 
 async def test_a_letter_larger_than_the_server_takes_is_not_begun() -> None:
@@ -250,15 +239,13 @@ async def test_a_certificate_nobody_vouches_for_or_of_another_name_is_refused(
                 assert office.accepted == []
 
 
-@pytest.mark.parametrize(
-    "host", ["mail.example.org", "10.0.0.1", "192.168.1.1", "::", "127.0.0.1.nip.io"]
-)
+@for_each("host", ["mail.example.org", "10.0.0.1", "192.168.1.1", "::", "127.0.0.1.nip.io"])
 def test_a_line_in_the_clear_leads_to_this_machine_alone(host: str) -> None:
     with pytest.raises(BadInput, match="must be private"):
         SmtpAccount(host, 25, Security.NONE)
 
 
-@pytest.mark.parametrize("host", ["", "a b", "a:25", "a/b", "-a", "a\n", "user@host", "a" * 254])
+@for_each("host", ["", "a b", "a:25", "a/b", "-a", "a\n", "user@host", "a" * 254])
 def test_a_host_that_is_none_is_refused(host: str) -> None:
     with pytest.raises(BadInput, match="is no host name"):
         SmtpAccount(host, 587)
@@ -298,7 +285,7 @@ async def test_a_wrong_password_is_tried_once_and_needs_the_owner(tmp_path: Path
         assert len([line for line in server.heard if line.startswith("AUTH")]) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("extensions", "says", "answer"),
     [
         (("AUTH PLAIN",), {"AUTH": "454 4.7.0 later"}, SendRetry),
@@ -371,16 +358,7 @@ async def test_a_refusal_at_any_stage_is_told_apart_and_nothing_is_sent(
         assert len([line for line in server.heard if line.startswith("MAIL")]) == 1
 
 
-async def test_a_recipient_who_is_refused_is_refused_alone() -> None:
-    async with PostOffice(says={"RCPT": "550 5.1.1 no such user"}) as office:
-        assert isinstance(await sent(office.port), Refused)
-        assert office.accepted == []
-        office.says.clear()
-        assert isinstance(await sent(office.port), Accepted)
-        assert [mail.to for mail in office.accepted] == [("hanan@example.test",)]
-
-
-@pytest.mark.parametrize(
+@for_each(
     ("says", "answer", "dots"),
     [
         ({"greeting": "554 no service"}, SendRetry, 0),
@@ -405,7 +383,7 @@ async def test_what_is_neither_yes_nor_no_is_a_doubt_only_after_the_last_dot(
         assert server.dots == dots
 
 
-@pytest.mark.parametrize(
+@for_each(
     "says",
     [
         {"RCPT": "250 OK\r\n354 go on\r\n250 taken"},

@@ -37,6 +37,7 @@ from tests.channels.mail.mail import (
 )
 from tests.live.loopback import HOST
 from tests.live.proxy import Cut, Fault, Proxy
+from tests.tables import for_each
 
 DOMAIN: Final = "example.test"
 NINA: Final = MailSender(address(USER, "Nina"))
@@ -253,7 +254,7 @@ def report(
 BOUNCED: Final = BouncedMail(DeliveryId("dlv-01JZ"), "5.1.1 550 no such user", "hanan@example.test")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw",
     [
         report(),
@@ -269,7 +270,7 @@ def test_a_letter_that_came_back_is_known_by_its_id_or_its_envelope(raw: bytes) 
     assert BOUNCED.answer == Refused("The letter came back: 5.1.1 550 no such user.")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "raw",
     [
         b"",

@@ -18,6 +18,7 @@ from remit.channels.mail import letter, letter_head, letter_html, letter_text
 from remit.channels.mail.letter import MailContent, MailSender, MailThread, OutgoingMail
 from remit.channels.mail.letter_head import address
 from remit.errors import BadInput
+from tests.tables import for_each
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 KEY: Final = "dlv-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
@@ -136,7 +137,7 @@ def test_a_name_is_refused_or_stands_in_the_head_as_it_is(name: str) -> None:
         assert (str(make_header(decode_header(shown))), found) == (name, of)
 
 
-@pytest.mark.parametrize("title", HOSTILE)
+@for_each("title", HOSTILE)
 def test_a_subject_is_one_bounded_line_that_shows_all_it_says(title: str) -> None:
     found = str(parsed(made("Body.", MailThread(title)).wire)["Subject"])
 
@@ -210,7 +211,7 @@ def test_the_same_delivery_always_has_the_same_id_and_tells_machines_not_to_answ
     assert letter_head.key_in(f"<x{first.message_id}", "example.test") is None
 
 
-@pytest.mark.parametrize("key", ["", "a b", "a@b", "a>b", "a\r\nb", "..", "ü", "a" * 129])
+@for_each("key", ["", "a b", "a@b", "a>b", "a\r\nb", "..", "ü", "a" * 129])
 def test_a_key_that_is_no_part_of_an_id_is_refused(key: str) -> None:
     with pytest.raises(BadInput, match="cannot be part of a message id"):
         letter.compose(MailContent(key, TO, "x"), NINA, NOW)
@@ -219,7 +220,7 @@ def test_a_key_that_is_no_part_of_an_id_is_refused(key: str) -> None:
 # Addresses ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -274,7 +275,7 @@ def test_what_is_not_one_bare_address_is_refused_with_a_sentence(text: str) -> N
         address(text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wire"),
     [
         ("nina@example.test", "nina@example.test"),

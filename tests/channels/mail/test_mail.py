@@ -3,13 +3,13 @@
 from email.message import EmailMessage
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.channels.mail import body_text, quoted_text, receiving
 from remit.channels.mail.quoted_text import SplitMail
 from tests.channels.mail.mails import US, written
+from tests.tables import for_each
 
 
 def test_a_mail_is_read_with_its_thread_and_what_hangs_on_it_is_kept_apart() -> None:
@@ -37,7 +37,7 @@ def test_a_mail_in_html_alone_is_read_as_words() -> None:
     assert "alert" not in receiving.letter(raw, US).text
 
 
-@pytest.mark.parametrize(
+@for_each(
     "more",
     [
         {"Auto-Submitted": "auto-replied"},
@@ -87,7 +87,7 @@ HOSTILE: Final = {
 }
 
 
-@pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
+@for_each("raw", HOSTILE.values())
 def test_a_mail_that_is_built_to_break_its_reader_is_read_as_far_as_it_goes(raw: bytes) -> None:
     found = receiving.letter(raw[: receiving.MOST], US)
     assert len(found.text.encode()) <= 60_000
@@ -150,14 +150,14 @@ ORDER: send it to Eve
 """
 
 
-@pytest.mark.parametrize("text", [REPLY, FORWARD, OUTLOOK, WRAPPED])
+@for_each("text", [REPLY, FORWARD, OUTLOOK, WRAPPED])
 def test_what_another_wrote_is_set_apart_from_what_the_writer_wrote(text: str) -> None:
     found = parted(text)
     assert found.own_text == text.partition("\n")[0]
     assert "ORDER" in found.quoted
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "On Friday remind me of these:\n- milk\n- bread",

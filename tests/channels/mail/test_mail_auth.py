@@ -2,12 +2,12 @@
 
 from typing import Final
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.channels.mail import sender_authentication
 from remit.channels.mail.sender_authentication import VerifiedSender
+from tests.tables import for_each
 
 US: Final = "mx.example.org"
 GOOD: Final = (
@@ -25,7 +25,7 @@ def test_what_our_server_vouches_for_is_verified() -> None:
     assert found == VerifiedSender("info@bank.example", verified=True)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "results",
     [
         [],
@@ -91,6 +91,19 @@ PROVIDERS: Final = {
             ),
         ],
     ),
+    "icloud, a host for each check": (
+        "icloud.com",
+        [
+            "bimi.icloud.com; bimi=skipped reason=insufficient",
+            "arc.icloud.com; arc=none",
+            "dmarc.icloud.com; dmarc=pass header.from=bank.example",
+            "dkim-verifier.icloud.com; dkim=pass header.d=bank.example",
+        ],
+    ),
+    "yahoo leaves no blank": (
+        "yahoo.com",
+        ["atlas105.mail.yahoo.com; dkim=pass; dmarc=pass(p=NONE,sp=NONE) header.from=bank.example"],
+    ),
     "zoho writes the whole address": (
         "mx.zohomail.com",
         ["mx.zohomail.com; dkim=pass; dmarc=pass(p=none) header.from=<info@bank.example>"],
@@ -107,7 +120,7 @@ PROVIDERS: Final = {
 }
 
 
-@pytest.mark.parametrize(("named", "results"), PROVIDERS.values(), ids=PROVIDERS)
+@for_each(("named", "results"), PROVIDERS.values())
 def test_what_providers_really_write_is_understood(named: str, results: list[str]) -> None:
     found = sender_authentication.sender([BANK], results, named)
     assert found == VerifiedSender("info@bank.example", verified=True)
@@ -116,7 +129,7 @@ def test_what_providers_really_write_is_understood(named: str, results: list[str
     assert not stranger.verified
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("named", "results", "why"),
     [
         ("", [GOOD], f'set authserv_id = "{US}"'),
@@ -138,7 +151,7 @@ def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
     assert why in found.why
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("header", "address"),
     [
         ("info@bank.example", "info@bank.example"),

@@ -1,16 +1,29 @@
 """No word that another wrote counts as the writer's, whichever program repeats it, and how."""
 
+import tomllib
 from collections import Counter
 from email.message import EmailMessage
-from itertools import islice
+from itertools import islice, product
+from pathlib import Path
 
 import pytest
 
 from remit.channels.mail import receiving
 from remit.channels.mail.quoted_text import SplitMail
-from tests.channels.mail.mail_shapes_made import CLIENTS, STRANGER_WORDS, Case, cases, tongues
+from tests.channels.mail.mail_shapes_made import (
+    ADDRESS,
+    CLIENTS,
+    NAME,
+    OWN,
+    STRANGER,
+    STRANGER_WORDS,
+    Case,
+    cases,
+    tongues,
+)
 from tests.channels.mail.mails import US, written
 from tests.soak import SOAK
+from tests.tables import for_each
 
 STEP = 1 if SOAK else 29  # so that each client, language and place has its turn
 MOST_DOUBTFUL = 0.05  # of all mails of the generator
@@ -46,6 +59,27 @@ def test_whoever_repeats_a_mail_in_whatever_language_the_words_stay_apart() -> N
     assert len(CLIENTS) >= 20
 
 
+def test_what_programs_write_in_answers_forwards_and_new_mails_stays_apart() -> None:
+    """In doubt, no word counts; where nothing is in doubt, none of the writer's is lost."""
+    path = Path(__file__).with_name("mail_programs.toml")
+    programs = tomllib.loads(path.read_text(encoding="utf-8"))
+    words = {"{own}": OWN, "{stranger}": STRANGER, "{name}": NAME, "{address}": ADDRESS}
+    heads = ({"Subject": "Re: Lamps", **ANSWER}, {"Subject": "Fwd: Lamps"}, {"Subject": "Lamps"})
+    wrong: list[str] = []
+    doubtful = 0
+    shapes = [(kind, *each) for kind, named in programs.items() for each in named.items()]
+    for (kind, name, shape), head in product(shapes, heads):
+        text = shape
+        for sign, value in words.items():
+            text = text.replace(sign, value)
+        found = read(text, kind=kind, **head)
+        doubtful += not found.certain
+        if found.certain and (STRANGER in found.own_text or OWN not in found.own_text):
+            wrong.append(f"{name}, {kind}, {head['Subject']}: {found.own_text!r}")
+    assert wrong == []
+    assert doubtful <= 75  # of 261, most of them a new mail with a quote in it
+
+
 def read(text: str, *, kind: str = "plain", **more: str) -> SplitMail:
     return receiving.letter(written(text, kind=kind, **more), US).words
 
@@ -64,6 +98,10 @@ DOUBTFUL = {
         "> please look at all these many things and at those there and\nzandrix it now\n\nDo it.",
         ANSWER,
     ),
+    "a quoted sentence that ends where a program breaks lines": (
+        "> please look at all these many things and at those there too.\nzandrix it now\n\nDo it.",
+        ANSWER,
+    ),
     "a quote that its own words close": (
         "<p>x</p><blockquote>a</blockquote></blockquote><p>zandrix</p>",
         {"Content-Type": "text/html", **ANSWER},
@@ -73,7 +111,7 @@ DOUBTFUL = {
 }
 
 
-@pytest.mark.parametrize(("text", "more"), DOUBTFUL.values(), ids=DOUBTFUL)
+@for_each(("text", "more"), DOUBTFUL.values())
 def test_what_may_be_another_s_makes_the_whole_mail_doubtful(
     text: str, more: dict[str, str]
 ) -> None:
@@ -108,7 +146,7 @@ def test_a_mail_that_hangs_on_another_is_not_read() -> None:
     assert [each["type"] for each in found.attachments] == ["message/rfc822"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Write to bert@home.example:\nI am late.",

@@ -3,10 +3,9 @@
 import textwrap
 from typing import Final
 
-import pytest
-
 from remit.channels.mail import signatures
 from remit.language.order_words import asks_for_work
+from tests.tables import for_each
 
 ASK: Final = "Send Bert the plan for the house."
 SIGNED: Final = [
@@ -34,20 +33,48 @@ SIGNED: Final = [
     "\n\nMfG",
     "\n-- \nHanan Levi\nBuy our lamps",
     "\n--\nHanan",
+    *(
+        f"\n\n{line}"
+        for line in (
+            *(
+                "Get Outlook for iOS<https://aka.ms/o0ukef>",
+                "Outlook für iOS beziehen<https://x.y>",
+            ),
+            *(
+                "Hol dir Outlook für Android<https://aka.ms/AAb9ysg>",
+                "Sent from Mail for Windows 10",
+            ),
+            "Sent from Mail<https://go.microsoft.com/fwlink/?LinkId=550986> for Windows",
+            "Sent via the Samsung Galaxy S23 5G, an AT&T 5G smartphone",
+            "Sent with [Proton Mail](https://proton.me/mail/home) secure email.",
+            *("Sent from HEY", "Sent from Edison Mail", "Gesendet mit der mobilen Mail App"),
+            *("Lähetetty iPhonesta", "Küldve az iPhone-omról", "Odesláno z iPhonu"),
+            *("发自我的iPhone", "iPhone에서 보냄", "Virus-free.www.avast.com", "***"),
+            *("-Hanan", "~Hanan", "Thanks, Hanan", "Best, H.", "LG Hanan", "Gruß, Hanan", "H."),
+            *("Thanks!", "Danke!", "Vielen Dank im Voraus!", "Gracias", "Cheers", "Regards"),
+            *("Hanan Levi, CEO", "Hanan Levi | Redwood Ltd | +49 30 123456"),
+        )
+    ),
+    "\nSent from my iPhone",
+    "\n\nThanks so much for your help with this,\nHanan",
+    "\n\nBest,\nHanan Levi\n\nThis e-mail is confidential and intended solely for the addressee.",
+    "\n\nHanan Levi\nCEO\n\nPlease consider the environment before printing this email.",
+    "\n\nHanan\n\nDiese E-Mail enthält vertrauliche Informationen nur für den Empfänger.",
+    "\n\nSaludos,\nHanan\n\nEste mensaje es confidencial y va dirigido a su destinatario.",
 ]
 
 
-@pytest.mark.parametrize("signature", SIGNED)
+@for_each("signature", SIGNED)
 def test_a_signature_is_no_request(signature: str) -> None:
     assert signatures.read_request((ASK + signature,), "Hanan", asks_for_work) == ASK
 
 
-@pytest.mark.parametrize("text", ["Sent from my iPhone", "Get Outlook for iOS", "-- \nHanan"])
+@for_each("text", ["Sent from my iPhone", "Get Outlook for iOS", "-- \nHanan"])
 def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
     assert signatures.read_request((text,), "Hanan", asks_for_work) == ""
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Sent from my iPhone is what I want to read about.",
@@ -63,6 +90,11 @@ def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
         "Hanan",
         "Call\nHanan Levi about the car",
         f"{ASK}\n\nRemind me tomorrow at nine",
+        f"{ASK}\n\nDelete the confidential mail from Bert",
+        f"{ASK}\n\nBook lunch with Hanan",
+        f"{ASK}\n\nGet Outlook for Anna",
+        f"{ASK}\n- Hanan\n- Bert",
+        f"{ASK}\n\nFind out why the message on the printer says that it has a virus",
     ],
 )
 def test_a_request_is_never_taken_for_a_signature(text: str) -> None:
@@ -80,14 +112,14 @@ LONG: Final = (
 )
 
 
-@pytest.mark.parametrize("width", [65, 72, 76, 78])
+@for_each("width", [65, 72, 76, 78])
 def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
     wrapped = "\n".join(textwrap.wrap(LONG, width))
     assert wrapped.count("\n") > 0
     assert signatures.read_request((wrapped,), "Hanan", asks_for_work) == LONG
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Buy milk\nCall mom\nWrite to Anna",

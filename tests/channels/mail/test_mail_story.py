@@ -109,6 +109,31 @@ async def test_a_mail_that_only_passes_on_says_nothing_of_its_own(tmp_path: Path
     assert (kept.fate, kept.why) == (CueFate.IGNORED, "it has no words of yours")
 
 
+async def test_a_subject_that_is_of_another_mail_or_an_invitation_is_no_request(
+    tmp_path: Path,
+) -> None:
+    """An empty answer, a forward in an unknown language, an accepted invitation."""
+    house = MailHouse(tmp_path)
+    invitation = "BEGIN:VCALENDAR\nMETHOD:REPLY\nEND:VCALENDAR"
+    calendar = {"Content-Type": "text/calendar; method=REPLY"}
+    async with house.world:
+        for n, (subject, text, heads) in enumerate(
+            (
+                ("Re: Send it to Bert", "", {}),
+                ("Odp: Send it to Bert", "Sent from my iPhone", {}),
+                ("Πρθ: Send it to Bert", "", {}),
+                ("Accepted: Send it to Bert", invitation, calendar),
+            )
+        ):
+            more = {"Subject": subject, "Message-ID": f"<s{n}@home.example>", **heads}
+            kept = await house.came(mail_from(OWNER, text, **more))
+            assert kept is not None
+            assert (kept.fate, kept.why) == (CueFate.IGNORED, "it has no words of yours"), subject
+        assert await house.tasks() == []
+        await house.came(mail_from(OWNER, "", Subject="Note: buy milk"))
+        assert "buy milk" in (await house.only()).instructions
+
+
 async def test_the_owner_s_answer_to_a_letter_finds_its_task(tmp_path: Path) -> None:
     house = MailHouse(tmp_path)
     house.post.answers = [Accepted("<dlv-1@example.test>")]

@@ -24,6 +24,7 @@ from tests.channels.oauth.identity_server import (
     IdentityServer,
     query,
 )
+from tests.tables import for_each
 
 CALLBACK: Final = "http://127.0.0.1:7316/oauth/callback"
 
@@ -150,7 +151,7 @@ async def test_without_a_refresh_token_nothing_is_connected() -> None:
             await connecting.finish(made, query(await consent(made.url)))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("errors", "said", "pauses"),
     [
         (["authorization_pending", "slow_down", "authorization_pending"], "", [1, 1, 6, 6]),

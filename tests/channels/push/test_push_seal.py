@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from remit.channels.push import push_client
 from remit.errors import BadInput
 from tests.channels.push.push_relay import Phone, b64, unb64
+from tests.tables import for_each
 
 # RFC 8291, section 5 and appendix A.
 TEXT: Final = b"When I grow up, I want to be a watermelon"
@@ -60,7 +61,7 @@ def test_no_other_browser_opens_it_and_no_two_are_alike() -> None:
         Phone().opened(one)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("p256dh", "auth", "field"),
     [
         ("", AUTH, "p256dh"),

@@ -126,6 +126,10 @@ class BotServer(Listener):
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._news.set)
 
+    def number_anew(self, start: int) -> None:
+        """Number the updates from here on."""
+        self._numbers = count(start)
+
     def texts(self, chat: int = OWNER) -> list[str]:
         return [each.text for each in self.accepted if each.chat == chat]
 

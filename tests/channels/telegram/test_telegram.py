@@ -18,6 +18,7 @@ from remit.store import after_restore, meta, search
 from remit.store.secrets import Secrets
 from remit.testing import FrozenClock, World
 from tests.channels.telegram.bot_server import OWNER, TOKEN, BotServer, Cut, Fault
+from tests.tables import for_each
 
 HERE = f"{OWNER}@telegram"
 ANSWERS: dict[str, tuple[Fault, type[Answer], str, int]] = {  # and how often it is accepted
@@ -37,7 +38,7 @@ ANSWERS: dict[str, tuple[Fault, type[Answer], str, int]] = {  # and how often it
 }
 
 
-@pytest.mark.parametrize(("order", "means", "words", "times"), ANSWERS.values(), ids=ANSWERS)
+@for_each(("order", "means", "words", "times"), ANSWERS.values())
 async def test_an_answer_means_what_it_says_and_never_shows_the_token(
     order: Fault, means: type[Answer], words: str, times: int
 ) -> None:
@@ -82,7 +83,7 @@ TEXTS = {
 }
 
 
-@pytest.mark.parametrize(("markdown", "shown", "kinds"), TEXTS.values(), ids=TEXTS)
+@for_each(("markdown", "shown", "kinds"), TEXTS.values())
 async def test_a_text_is_shown_with_marks_that_cannot_break(
     markdown: str, shown: str, kinds: list[str]
 ) -> None:
@@ -164,6 +165,22 @@ async def test_an_update_that_breaks_something_does_not_block_the_next(tmp_path:
         stored = await world.house.db.read(meta.get, "telegram:telegram:offset")
         assert await _look(world, watch) == 0
         assert stored == str(bot.asked[-1][1]["offset"])
+
+
+async def test_after_a_quiet_week_telegram_may_number_from_anywhere(tmp_path: Path) -> None:
+    async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
+        watch = telegram_watch(world)
+        bot.write("Find two parks")
+        assert await _look(world, watch) == 1
+        await _look(world, watch)
+        world.clock.advance(timedelta(days=8))
+        bot.number_anew(7)
+        bot.write("Find three lakes")
+        assert await _look(world, watch) == 1
+        bot.write("Find four hills")
+        assert await _look(world, watch) == 1
+        await world.run()
+        assert {"Find two parks", "Find three lakes", "Find four hills"} <= {*await _titles(world)}
 
 
 async def test_after_a_restore_no_answer_is_sent_that_may_be_out(tmp_path: Path) -> None:

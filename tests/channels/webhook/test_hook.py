@@ -16,6 +16,7 @@ from remit.channels.webhook.receiving import HookCall, HookProof
 from remit.errors import BadInput
 from remit.model.codec import Json
 from tests.channels.webhook.calls import NOW, OTHER, SECRET, bearer, hub, standard
+from tests.tables import for_each
 
 BODY: Final = b'{"order": {"name": "Two lamps"}}'
 EVENT: Final[dict[str, Json]] = {
@@ -42,14 +43,14 @@ def test_while_a_secret_is_replaced_either_opens_and_so_does_one_signature_of_se
     assert receiving.shown(HookCall(many, BODY), [SECRET], NOW) is None
 
 
-@pytest.mark.parametrize("call", [standard(BODY), hub(BODY), bearer(BODY)])
+@for_each("call", [standard(BODY), hub(BODY), bearer(BODY)])
 def test_the_secret_of_another_hook_opens_nothing(call: HookCall) -> None:
     assert receiving.shown(call, [OTHER], NOW) is None
     assert receiving.shown(call, [], NOW) is None
     assert receiving.shown(call, [""], NOW) is None
 
 
-@pytest.mark.parametrize("minutes", [-6, 6, -100_000, 100_000])
+@for_each("minutes", [-6, 6, -100_000, 100_000])
 def test_what_was_signed_long_ago_or_ahead_is_not_believed(minutes: int) -> None:
     late = standard(BODY, at=NOW + timedelta(minutes=minutes))
     assert receiving.shown(late, [SECRET], NOW) is None
@@ -152,7 +153,7 @@ def test_an_event_is_read_in_both_its_shapes_and_is_one_event() -> None:
     assert receiving.pointed(one.content, "/name") == "Two lamps"
 
 
-@pytest.mark.parametrize("lacks", ["id", "source", "type", "specversion"])
+@for_each("lacks", ["id", "source", "type", "specversion"])
 def test_an_event_that_lacks_something_is_refused_in_a_sentence(lacks: str) -> None:
     broken = {key: value for key, value in EVENT.items() if key != lacks}
     call = bearer(json.dumps(broken).encode(), **{"content-type": "application/cloudevents+json"})
@@ -164,7 +165,7 @@ def test_an_event_that_lacks_something_is_refused_in_a_sentence(lacks: str) -> N
             receiving.read(bearer(b"", **said), HookProof.BEARER)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         b"",
@@ -184,7 +185,7 @@ def test_whatever_a_believed_call_brings_becomes_bounded_words(body: bytes) -> N
     assert not any(ord(char) < 32 and char not in "\n\t" for char in event.text)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("content", "pointer", "found"),
     [
         ({"a": [{"b": "x"}]}, "/a/0/b", "x"),

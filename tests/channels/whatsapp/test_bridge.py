@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Final
 
 import pytest
@@ -22,6 +21,7 @@ from remit.model.delivery import (
 from remit.ports import Channel
 from remit.testing import FrozenClock
 from tests.channels.whatsapp.whatsapp import TOKEN, BridgeProvider, Cut, Order
+from tests.tables import for_each
 
 HIDDEN: Final = "41433650172129@lid"
 PARCEL: Final = Parcel("dlv-01JZ", HIDDEN, "Lumphini Park, mornings.")
@@ -45,17 +45,6 @@ async def bridged(
         yield made
     finally:
         await made.close()
-
-
-async def test_a_bridge_that_knows_ids_makes_one_message_of_two_tries() -> None:
-    desk = Desk()
-    async with BridgeProvider(knows_ids=True) as provider, bridged(provider, desk) as bridge:
-        provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
-        assert isinstance(await bridge.send(PARCEL), Unknown)
-        desk.clock.advance(timedelta(seconds=7))
-
-        assert await bridge.send(PARCEL) == Accepted(provider.accepted[0].ref)
-        assert len(provider.accepted) == 1
 
 
 async def test_what_a_bridge_keeps_is_what_it_says_of_itself() -> None:
@@ -101,7 +90,7 @@ async def test_a_linked_device_writes_at_most_once_a_second() -> None:
         assert len(provider.heard) == 1
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url",
     ["ftp://bridge", "http://a:b@bridge", "http://bridge/", "http://bridge?x", "http://b\r\n"],
 )

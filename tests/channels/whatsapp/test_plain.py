@@ -6,11 +6,11 @@ from collections import Counter
 from types import FrameType
 from typing import Final, Self
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.channels.whatsapp import message_text
+from tests.tables import for_each
 
 EXAMPLES: Final = {
     "heading": ("# Parks\n\nGreen.", "*Parks*\n\nGreen."),
@@ -63,7 +63,7 @@ EXAMPLES: Final = {
 }
 
 
-@pytest.mark.parametrize(("markdown", "text"), EXAMPLES.values(), ids=EXAMPLES)
+@for_each(("markdown", "text"), EXAMPLES.values())
 def test_markdown_becomes_what_whatsapp_shows(markdown: str, text: str) -> None:
     assert message_text.text(markdown) == text
 
@@ -80,7 +80,7 @@ PLAIN: Final = [
 ]
 
 
-@pytest.mark.parametrize("text", PLAIN)
+@for_each("text", PLAIN)
 def test_a_text_without_markdown_stays_as_it_is(text: str) -> None:
     assert message_text.text(text) == text
 
@@ -95,7 +95,7 @@ def test_words_stay_as_they_are(words: list[str]) -> None:
     assert message_text.text(text) == text
 
 
-@pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - {"code in a list"}))
+@for_each("name", sorted(EXAMPLES.keys() - {"code in a list"}))
 def test_a_text_for_whatsapp_is_not_turned_again(name: str) -> None:
     once = message_text.text(EXAMPLES[name][0])
 
@@ -109,12 +109,12 @@ LOST_BY_THE_LIBRARY: Final = [
 ]
 
 
-@pytest.mark.parametrize("opening", ["![", "[", "> ", "- ", "*", "**", "`", "<", "1. "])
+@for_each("opening", ["![", "[", "> ", "- ", "*", "**", "`", "<", "1. "])
 def test_no_nest_is_too_deep(opening: str) -> None:
     assert "canary" in message_text.text(opening * 5000 + "canary" + "](u)" * 5000)
 
 
-@pytest.mark.parametrize("markdown", LOST_BY_THE_LIBRARY)
+@for_each("markdown", LOST_BY_THE_LIBRARY)
 def test_what_could_not_be_turned_without_a_loss_is_not_turned(markdown: str) -> None:
     assert message_text.text(markdown) == markdown
 
@@ -225,7 +225,7 @@ def _steps(markdown: str) -> int:
     return lines.run
 
 
-@pytest.mark.parametrize("piece", HURTFUL)
+@for_each("piece", HURTFUL)
 def test_the_work_grows_as_the_text_does(piece: str) -> None:
     short = _steps(piece * (600 // len(piece)))
     long = _steps(piece * (2400 // len(piece)))

@@ -22,20 +22,16 @@ from remit.channels.whatsapp.sending import (
     digits,
     is_address,
 )
-from remit.delivery.courier import Courier
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
     Answer,
-    Delivery,
     Locked,
     Parcel,
     Refused,
     SendRetry,
     Unknown,
 )
-from remit.model.ids import DeliveryId
-from remit.ports import Channel
 from remit.store.spending import Rates
 from remit.testing import START, FrozenClock
 from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
@@ -326,7 +322,7 @@ def test_an_address_has_nothing_in_it_that_a_header_or_an_url_could_read(text: s
     assert not is_address(text) or digits(text).replace(".", "").isalnum()
 
 
-@pytest.mark.parametrize("written", ["+972501234567", "+972 50-123 4567", PERSON])
+@for_each("written", ["+972501234567", "+972 50-123 4567", PERSON])
 async def test_a_number_may_be_written_as_people_write_it(written: str) -> None:
     async with Provider() as provider:
         assert isinstance(await sent(provider, replace(PARCEL, recipient=written)), Accepted)
@@ -336,7 +332,7 @@ async def test_a_number_may_be_written_as_people_write_it(written: str) -> None:
 # The window ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("last", "free"),
     [
         (START, True),
@@ -371,7 +367,7 @@ async def test_when_the_window_is_shut_a_template_carries_the_very_text() -> Non
         assert (template["name"], template["language"]) == ("remit_result", {"code": "en_US"})
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "line"),
     [
         ("two\nlines", "two  lines"),
@@ -389,7 +385,7 @@ async def test_in_a_template_a_text_is_one_line_with_all_its_words(body: str, li
         assert [each.text for each in provider.accepted] == [line]
 
 
-@pytest.mark.parametrize(("most", "fits"), [(1024, False), (4096, True)])
+@for_each(("most", "fits"), [(1024, False), (4096, True)])
 async def test_a_long_text_goes_into_a_template_that_takes_it(most: int, *, fits: bool) -> None:
     async with Provider() as provider:
         desk = Desk(last=None, template=replace(NOTICE, most=most))
@@ -536,23 +532,3 @@ def test_a_number_means_that_nothing_was_sent_and_says_why_in_a_sentence(code: i
 
     assert answer.why.endswith(f"(code {code}: Their words).")
     assert isinstance(answer, Refused | Locked) or (answer.after or 0) > 0
-
-
-async def test_it_is_a_channel_that_the_courier_can_use() -> None:
-    delivery = Delivery("whatsapp", PERSON, id=DeliveryId("dlv-1"))
-    async with Provider() as provider, channel(provider.url) as whatsapp:
-        port: Channel = whatsapp
-        courier = Courier({port.name: port})
-
-        assert courier.most([delivery]) == 10 * 4096, "a long text becomes several messages"
-        assert isinstance(await port.send(Parcel(str(delivery.id), PERSON, "Hi")), Accepted)
-
-
-def test_a_text_becomes_messages_that_the_provider_takes() -> None:
-    desk = Desk()
-    whatsapp = WhatsAppChannel(WhatsAppNumber(NUMBER_ID, str), desk.clock, desk.last_inbound_at)
-    parts = whatsapp.parts(whatsapp.shape("# Parks\n\n" + "- **Lumphini**, mornings.\n" * 500))
-
-    assert parts[0].startswith("*Parks*\n\n• *Lumphini*, mornings.\n• ")
-    assert len(parts) > 1
-    assert all(0 < len(part) <= whatsapp.most for part in parts)

@@ -11,6 +11,7 @@ from remit.store import conversations, cues, inbound
 from tests.channels.whatsapp.whatsapp import PERSON, STAMP, call, messages, tell
 from tests.engine.rig import everything
 from tests.live.channel_house import KEPT, NAME, WHATSAPP, ChannelHouse
+from tests.tables import for_each
 
 ANNA: Final = "4915155555"
 EVE: Final = "15550000000"
@@ -129,7 +130,7 @@ async def test_a_number_that_the_provider_writes_in_another_way_is_the_same_pers
     assert stranger is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("known", "other"),
     [
         ("551133334444", "5511933334444"),  # a landline of Brazil

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-import yaml
+from tests.tables import read_yaml
 
 Files = dict[str, str | None]  # None: deleted
 _FOLDER: Final = Path(__file__).parent
@@ -37,7 +37,7 @@ class Sample:
 
 
 def _load(name: str) -> Sample:
-    sample = Sample(**yaml.safe_load((_FOLDER / f"{name}.yaml").read_text()))
+    sample = Sample(**read_yaml((_FOLDER / f"{name}.yaml").read_text("utf-8")))
     if name == "jest":
         sample.installed["node_modules/.bin/jest"] = (_FOLDER / "jest.js").read_text()
     return sample

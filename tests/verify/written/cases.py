@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
-import yaml
-
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
 from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
@@ -19,6 +17,7 @@ from remit.model.task import Creator, SourceKind, Task, TaskType
 from remit.model.task import Source as Origin
 from remit.plan.written import criteria
 from remit.verify.written import CHECKS
+from tests.tables import read_yaml
 
 FOLDER: Final = Path(__file__).parent
 NOW: Final = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
@@ -36,6 +35,7 @@ class Case:
     read: tuple[ReadSource, ...] = ()
     channels: tuple[str, ...] = ()
     by: str = ""  # the check that must catch it
+    open: bool = False  # a lie that no check catches yet
 
     @property
     def held_out(self) -> bool:
@@ -56,7 +56,7 @@ def dishonest() -> tuple[Case, ...]:
 
 @cache
 def unseen(name: str) -> tuple[Case, ...]:
-    """Return work written after the checks: `later`, `blind`, `last` and `final`, in order."""
+    """Return work written after the checks: `later`, `blind`, `last`, `final`, then `kinds`."""
     rows = _rows(FOLDER / f"{name}.yaml")
     true = {str(row["id"]): _case(row) for row in rows if "of" not in row}
     return (*true.values(), *(_lie(row, true) for row in rows if "of" in row))
@@ -119,7 +119,7 @@ def _clauses(ask: str) -> tuple[Clause, ...]:
 
 
 def _rows(file: Path) -> list[dict[str, object]]:
-    return cast("list[dict[str, object]]", yaml.safe_load(file.read_text()))
+    return cast("list[dict[str, object]]", read_yaml(file.read_text("utf-8")))
 
 
 def _case(row: Mapping[str, object]) -> Case:
@@ -148,4 +148,5 @@ def _lie(row: Mapping[str, object], honest: Mapping[str, Case]) -> Case:
         assert old in answer, f"{row['id']}: {old!r} does not stand in {true.id}"
         answer = answer.replace(old, new)
     read = _read(row) or true.read
-    return Case(str(row["id"]), true.ask, answer, read, true.channels, str(row["by"]))
+    lie = str(row["id"]), true.ask, answer, read, true.channels, str(row["by"])
+    return Case(*lie, open=bool(row.get("open")))

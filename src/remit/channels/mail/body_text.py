@@ -18,73 +18,30 @@ from remit.channels.mail import quote_shapes
 
 MAX_LINES: Final = 5_000
 _MAX_DEPTH: Final = 300  # nested elements; the parser needs quadratic time
-_QUOTE_PREFIX: Final = re.compile(r"\s{0,3}(?:[A-Z]{1,3})?[>|]")
+# Initials may precede the mark; East Asian programs write it wide.
+_QUOTE_PREFIX: Final = re.compile(
+    r"\s*(?:(?:[A-Z][A-Za-z]{0,2})?[>|\uff1e\uff5c\u2502\u2503]|[\u00bb\u203a](?!.*[\u00ab\u2039]))"
+)
 _FLOWED_PREFIX: Final = re.compile(r"(?:> ?)*")
 _OPTIONAL_END: Final = frozenset(
-    [
-        "br",
-        "hr",
-        "img",
-        "p",
-        "li",
-        "td",
-        "th",
-        "tr",
-        "tbody",
-        "thead",
-        "tfoot",
-        "col",
-        "dt",
-        "dd",
-        "option",
-        "meta",
-        "link",
-        "input",
-        "area",
-        "base",
-        "wbr",
-    ]
+    (
+        *("br", "hr", "img", "p", "li", "td", "th", "tr", "tbody", "thead", "tfoot"),
+        *("col", "dt", "dd", "option", "meta", "link", "input", "area", "base", "wbr"),
+    )
 )
 _BLOCKS: Final = frozenset(
-    [
-        "blockquote",
-        "div",
-        "p",
-        "pre",
-        "table",
-        "tbody",
-        "thead",
-        "tfoot",
-        "tr",
-        "ul",
-        "ol",
-        "li",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "section",
-        "article",
-        "header",
-        "footer",
-        "main",
-        "center",
-        "address",
-        "dl",
-        "dt",
-        "dd",
-        "fieldset",
-        "form",
-        "details",
-    ]
+    (
+        *("blockquote", "div", "p", "pre", "table", "tbody", "thead", "tfoot", "tr"),
+        *("ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article"),
+        *("header", "footer", "main", "center", "address", "dl", "dt", "dd", "fieldset"),
+        *("form", "details"),
+    )
 )
 _INLINE: Final = frozenset(
-    ["span", "a", "font", "b", "strong", "i", "em", "u", "td", "th", "br", "hr"]
+    ("span", "a", "font", "b", "strong", "i", "em", "u", "td", "th", "br", "hr", "q")
 )
 _SPACED: Final = frozenset(
-    ["p", "ul", "ol", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"]
+    ("p", "ul", "ol", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
 )
 _MAX_INTRODUCTION_LINES: Final = 2
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
@@ -95,9 +52,16 @@ _QUOTE_NAME: Final = re.compile(
 )
 _QUOTE_START: Final = re.compile(r"rplyfwd|appendonsend|olk_src|zwchr|stopspelling")
 _SIGNATURE_NAME: Final = re.compile(r"signature|zm-_id_-sgn|(?<![a-z])sig(?![a-z])")
-_BORDER_LEFT: Final = re.compile(r"border-left\s*:\s*(?!none|0|medium none)\S")
+_BORDER_LEFT: Final = re.compile(
+    r"border-(?:left|inline-start)(?:-width|-style)?\s*:\s*(?!none|0|medium none)\S"
+    r"|border-width\s*:\s*(?:0\w*\s+){3}[^0\s]"
+)
 _BORDER_TOP: Final = re.compile(r"border-top\s*:\s*(?!none|0|medium none)\S")
-_HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all|visibility\s*:\s*hidden")
+_HIDDEN: Final = re.compile(
+    r"display\s*:\s*none|mso-hide\s*:\s*all|visibility\s*:\s*hidden"
+    r"|(?:font-size|opacity|max-height)\s*:\s*0(?![.\d])"
+)
+_FOREIGN_TAGS: Final = frozenset(("blockquote", "q", "details"))
 
 
 class BodyLine(Struct, frozen=True):
@@ -145,9 +109,9 @@ def read_html(html: str) -> MailBody:
         nh3.clean(
             html,
             tags=set(_BLOCKS | _INLINE),
-            attributes={"*": {"class", "id", "name", "type", "style"}},
+            attributes={"*": {"class", "id", "name", "type", "style", "hidden"}},
             generic_attribute_prefixes={"data-"},
-            clean_content_tags={"script", "style", "title"},
+            clean_content_tags={"script", "style", "title", "textarea", "noscript", "template"},
             link_rel=None,
         )
     )
@@ -158,8 +122,12 @@ def read_html(html: str) -> MailBody:
     return MailBody(tuple(lines[:MAX_LINES]), balanced and len(lines) <= MAX_LINES)
 
 
+def has_quote_mark(line: str) -> bool:
+    return _QUOTE_PREFIX.match(line) is not None
+
+
 def _plain_line(line: str) -> BodyLine:
-    return BodyLine(line.rstrip(), quoted=_QUOTE_PREFIX.match(line) is not None)
+    return BodyLine(line.rstrip(), quoted=has_quote_mark(line))
 
 
 def _unflowed(lines: list[str], *, delsp: bool) -> Iterator[str]:
@@ -206,6 +174,11 @@ class _Element(Struct, frozen=True):
     container: int = 0  # the number of a quote that may contain the writer's reply
     signature: bool = False
 
+    @property
+    def stands_apart(self) -> bool:
+        """Whether its words share no line with others'."""
+        return self.quotes or self.signature
+
 
 class _Place(Struct, frozen=True):
     """A line and its quote; `deep`: inside the pure quote."""
@@ -240,7 +213,11 @@ class _Reader(HTMLParser):
             return
         if tag in _SPACED and self._places and self._places[-1].line.text:
             self._add("")
-        self._open.append(self._element(tag, names, style))
+        hidden = _HIDDEN.search(style) is not None or any(name == "hidden" for name, _ in attrs)
+        element = self._element(tag, names, style, hidden=hidden)
+        if element.stands_apart:
+            self._end_line()
+        self._open.append(element)
         self._words.append(_LEADS.get(tag, ""))
 
     def _mark(self, tag: str, names: str, style: str) -> None:
@@ -251,7 +228,8 @@ class _Reader(HTMLParser):
             self._pending = replace(self._pending, rule=True)
 
     def handle_endtag(self, tag: str) -> None:
-        if tag in _BLOCKS:
+        known = next((each for each in reversed(self._open) if each.tag == tag), None)
+        if tag in _BLOCKS or (known is not None and known.stands_apart):
             self._end_line()
         while self._open:
             if self._open.pop().tag == tag:
@@ -281,10 +259,9 @@ class _Reader(HTMLParser):
             found.append(_plain_line(place.line.text) if is_answer else place.line)
         return found
 
-    def _element(self, tag: str, names: str, style: str) -> _Element:
+    def _element(self, tag: str, names: str, style: str, *, hidden: bool) -> _Element:
         inside = self._is_inside()
-        hidden = _HIDDEN.search(style) is not None
-        if tag == "blockquote" or hidden or _BORDER_LEFT.search(style):
+        if tag in _FOREIGN_TAGS or hidden or _BORDER_LEFT.search(style):
             return _Element(tag, quotes=True)
         if _SIGNATURE_NAME.search(names) and not inside:
             return _Element(tag, signature=True)

@@ -37,6 +37,16 @@ _LABEL: Final = re.compile(
 _DASH: Final = "-_=*~\u2010\u2012\u2013\u2014\u2015\u2500"
 _DIVIDER: Final = re.compile(rf"\s*[{_DASH}]{{2,}}[^{_DASH}].{{0,160}}[{_DASH}]{{2,}}\s*")
 _RULE: Final = re.compile(rf"\s*([{_DASH}])\1{{9,}}\s*")
+# How programs say "wrote" above a quote; a line without date and address needs the word.
+_WROTE: Final = re.compile(
+    r"\b(?:wrote|writes|schrieb|geschrieben|escribi[oó]|[eé]crit|scritto|escreveu|schreef|skrev|"
+    r"kirjoitti|napisa\w{1,3}|napsal\w*|a scris|írta|yazd.|έγραψε|"
+    r"написал\w*|пишет)\b|写道|寫道"
+)
+_ONE_LINE: Final = re.compile(r"[>)\]][^:]{0,30}:\s*\S")  # words follow who wrote them at once
+_NOTES: Final = re.compile(
+    r"---\s?\d{1,4}[./-]\d{1,2}[./-]\d{2,4}[ ,]+[\d:. apm]+---", re.IGNORECASE
+)
 _PREFIX: Final = re.compile(r"\s*(?:\[[^\]]{1,40}\]\s*)?[^\W\d_]{1,6}(?:[\[(]\d+[\])])?\s?:")
 
 
@@ -147,6 +157,29 @@ def introduction(lines: Sequence[str], end: int) -> tuple[int, str] | None:
         if least is None and (has_address(text) or has_date(text)):
             least = first, text
     return least
+
+
+def says_wrote(line: str) -> bool:
+    """Whether a line says that somebody wrote what follows, with a word for it."""
+    return line.rstrip(" *_").endswith(":") and _WROTE.search(line.casefold()) is not None
+
+
+def names_writer(line: str) -> bool:
+    """Whether a line that ends in a colon has an address, and more words behind it."""
+    text = line.rstrip(" *_")
+    found = list(_ADDRESS.finditer(text))
+    behind = text[found[-1].end() :].strip(" >)]:") if found else ""
+    return text.endswith(":") and bool(behind)
+
+
+def is_flat_quote(line: str) -> bool:
+    """Whether one line says who wrote and when, and has the words themselves, too."""
+    if _NOTES.search(line):
+        return True
+    found = None if line.rstrip(" *_").endswith(":") else _BRACKETED.search(line)
+    return (
+        found is not None and has_date(line) and _ONE_LINE.match(line, found.end() - 1) is not None
+    )
 
 
 def may_go_on(line: str) -> bool:

@@ -13,16 +13,22 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.channels.mail import quote_shapes
+from remit.channels.mail import body_text, quote_shapes
 from remit.channels.mail.body_text import BodyLine, MailBody
 
-_FORWARDED: Final = re.compile(r"\s*(?:fwd?|wg|rv|tr|i|fs|vs|enc)\s*:", re.IGNORECASE)
-_ANSWERED: Final = re.compile(r"\s*(?:(?:re|aw|sv|ref|antw?)\s*:\s*)+", re.IGNORECASE)
+# What programs put before a subject, in the languages that have words of their own for it.
+_FORWARDED: Final = re.compile(
+    r"\s*(?:fwd?|wg|rv|tr|i|fs|vs|enc|pd|doorst|vb|vl|ilt|reenv|továbbítás|πρθ|转发|轉寄)\s*[:\uff1a]",
+    re.IGNORECASE,
+)
+_ANSWERED: Final = re.compile(
+    r"\s*(?:(?:re|aw|sv|ref|antw?|odp|vá|ynt|res|rif|bls|atb|απ|回复|答复|回覆)\s*[:\uff1a]\s*)+",
+    re.IGNORECASE,
+)
 _WORD: Final = re.compile(r"[^\W_]+")
 _LINK: Final = re.compile(r"<?(?:https?://|mailto:|cid:)\S+")
 _MAX_SIGNATURE_LINES: Final = 10
 _LONG_LINE: Final = 80
-_SENTENCE_END: Final = (*".!?:", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964")
 
 
 class SplitMail(Struct, frozen=True):
@@ -57,6 +63,11 @@ def split(plain: MailBody | None, html: MailBody | None, *, is_answer: bool) -> 
 def is_forwarded(subject: str) -> bool:
     """Whether a subject says that the mail was forwarded."""
     return _FORWARDED.match(subject) is not None
+
+
+def is_answered(subject: str) -> bool:
+    """Whether a subject says that the mail is a reply."""
+    return _ANSWERED.match(subject) is not None
 
 
 def bare_subject(subject: str) -> str:
@@ -121,6 +132,7 @@ class _Sign(Enum):
     LIKELY = auto()  # certain in a reply, doubtful otherwise
     IN_ANSWERS = auto()  # means nothing otherwise
     DRAWN = auto()  # a drawn line: in a reply the older mail, otherwise a signature
+    DOUBTFUL = auto()  # everywhere: people write so, too
 
 
 class _Cut(Struct, frozen=True):
@@ -135,17 +147,20 @@ def _cut(lines: Sequence[BodyLine], folded: Sequence[str], *, is_answer: bool) -
     for n, line in enumerate(lines):
         if line.quoted and not line.starts_quote and not line.named:
             continue
-        start, sign = _sign(lines, folded, n) or (n, None)
+        start, sign = _sign(lines, folded, n, is_answer=is_answer) or (n, None)
         if sign is None or (sign is _Sign.IN_ANSWERS and not is_answer):
             continue
         if sign is _Sign.DRAWN and not is_answer:
             ends = _is_signature(lines[n + 1 :])
             return _Cut(start, certain=ends, is_signature=ends)
-        return _Cut(start, certain=is_answer or sign is _Sign.CERTAIN)
+        known = sign is _Sign.CERTAIN or (is_answer and sign is not _Sign.DOUBTFUL)
+        return _Cut(start, certain=known)
     return _Cut(len(lines))
 
 
-def _sign(lines: Sequence[BodyLine], folded: Sequence[str], n: int) -> tuple[int, _Sign] | None:
+def _sign(
+    lines: Sequence[BodyLine], folded: Sequence[str], n: int, *, is_answer: bool
+) -> tuple[int, _Sign] | None:
     """Return where an older mail begins, and how certain that is; None if it does not."""
     if lines[n].starts_quote:
         return n, _Sign.CERTAIN
@@ -153,14 +168,17 @@ def _sign(lines: Sequence[BodyLine], folded: Sequence[str], n: int) -> tuple[int
     follows = _next(folded, n)
     block = quote_shapes.header_block(folded, n) if quote_shapes.label(text) is not None else None
     if block is not None or lines[n].named:
-        return _block_sign(folded, n, block) if block else None
+        found = _block_sign(folded, n, block) if block else None
+        doubt = not lines[n].named and _doubtful_sign(lines, folded, n, follows, is_answer)
+        return found or doubt or None
     ahead = quote_shapes.header_block(folded, follows) if follows is not None else None
     has_head = ahead is not None and ahead.labels >= 2  # noqa: PLR2004 - one label is a sentence
     if quote_shapes.is_divider(text):
         return _divider_sign(lines, n, text, follows, has_head=has_head)
     if lines[n].rule or quote_shapes.is_rule(text):
         return _rule_sign(lines, n, text, follows, has_head=has_head)
-    return _introduction_sign(lines, folded, n, follows)
+    found = _introduction_sign(lines, folded, n, follows)
+    return found or _doubtful_sign(lines, folded, n, follows, is_answer)
 
 
 def _block_sign(
@@ -220,12 +238,25 @@ def _introduction_sign(
     if found is None or follows is None or lines[follows].quoted:
         return None
     start, text = found
-    dated, named = quote_shapes.has_date(text), quote_shapes.has_address(text)
+    dated = quote_shapes.has_date(text)
     if dated and quote_shapes.has_bracketed_address(text):
         return start, _Sign.CERTAIN
     if dated:
-        return start, _Sign.LIKELY if named else _Sign.IN_ANSWERS
+        likely = quote_shapes.has_address(text) or quote_shapes.says_wrote(text)
+        return start, _Sign.LIKELY if likely else _Sign.IN_ANSWERS
     return None
+
+
+def _doubtful_sign(
+    lines: Sequence[BodyLine], folded: Sequence[str], n: int, follows: int | None, is_answer: bool
+) -> tuple[int, _Sign] | None:
+    """Return a line that may introduce another's words, though people write such lines, too."""
+    if quote_shapes.is_flat_quote(folded[n]):
+        return n, _Sign.DOUBTFUL
+    if follows is None or lines[follows].quoted:
+        return None
+    named = is_answer and quote_shapes.names_writer(folded[n])
+    return (n, _Sign.DOUBTFUL) if named or quote_shapes.says_wrote(folded[n]) else None
 
 
 def _next(folded: Sequence[str], n: int) -> int | None:
@@ -268,10 +299,10 @@ def _is_broken_quote(
         if line.quoted or n in introduced or not line.text.strip():
             continue
         before = lines[n - 1] if n else None
-        if before is not None and before.quoted and before.text.lstrip()[:1] in (">", "|"):
-            ends = before.text.rstrip().endswith(_SENTENCE_END)
-            if not ends and quote_shapes.may_go_on(before.text):
-                return True
+        marked = before is not None and before.quoted and body_text.has_quote_mark(before.text)
+        # Even if the line above ends a sentence: a stranger may have let it end there.
+        if before is not None and marked and quote_shapes.may_go_on(before.text):
+            return True
         if n + 1 in introduced and quote_shapes.may_go_on(folded[n]):
             return True
     return False

@@ -95,7 +95,11 @@ def letter(raw: bytes, authserv_id: str) -> IncomingMail:
 
 
 def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
-    every = {name: [str(each) for each in found.get_all(name, [])] for name in _READ}
+    every: dict[str, list[str]] = {name: [] for name in _READ}
+    for name, value in found.raw_items():
+        # Some programs write UTF-8 into a header as it is.
+        text = value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        every.setdefault(name.lower(), []).append(text)
     sender = sender_authentication.sender(
         every["from"], every["authentication-results"], authserv_id
     )

@@ -24,6 +24,7 @@ _RESULT: Final = re.compile(
 )
 _PROPERTY: Final = re.compile(r"(?<![\w.])(header\.(?:from|d|i))\s*=\s*([^\s;]+)", re.IGNORECASE)
 _NO_POLICY: Final = frozenset({"none", "bestguesspass"})  # DMARC results without a policy
+_JUDGING: Final = frozenset({"dmarc", "dkim", "spf"})
 _HOST: Final = re.compile(r"[a-z0-9_][a-z0-9._-]{0,252}")
 _UNREADABLE: Final = "a server with an unreadable name"
 UNNAMED: Final = "none"  # the authserv_id of servers that write none, such as Microsoft's
@@ -90,15 +91,23 @@ def _doubt(headers: Sequence[str], named: str, written_by: str) -> str:
     if not _is_named(host, named):
         text = f"{host} says who wrote it" if host else "a server without a name says who wrote it"
         return f"{text}, but authserv_id is {named}; {_proposal(host)}"
-    return _unproven(list(_trusted(headers, host)), written_by)
+    return _unproven(list(_trusted(headers, host, named)), written_by)
 
 
-def _trusted(headers: Sequence[str], host: str) -> Iterator[_Result]:
-    """Yield the server's results from the topmost headers; unnamed, only the first."""
+def _trusted(headers: Sequence[str], host: str, named: str) -> Iterator[_Result]:
+    """Yield the server's results from the topmost headers; unnamed, only the first.
+
+    Another host of the named domain counts as long as none has judged the sender: iCloud has one
+    host for each kind of check.
+    """
+    judged = False
     for n, header in enumerate(headers):
         name, results = _read(header) if len(header) <= _MOST else ("", [])
-        if name != host or (n and not host):
+        same = name == host or (not judged and bool(name) and _is_named(name, named))
+        if not same or (n and not host):
             return
+        host = name
+        judged = judged or any(each.method in _JUDGING for each in results)
         yield from results
 
 

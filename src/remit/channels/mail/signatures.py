@@ -13,7 +13,10 @@ Asks: TypeAlias = Callable[[str], bool]  # whether a line begins like a request
 _DELIMITER: Final = re.compile(r"\s*(?:--|\u2013\u2013|\u2014|\u2014\u2014)\s*")
 _MAX_DEVICE_WORDS: Final = 12
 _MAX_SENT_WORDS: Final = 8
+_MAX_PROGRAM_WORDS: Final = 6  # in "Sent from X", where X may be any program
 _MAX_CLOSING_WORDS: Final = 5
+_MAX_THANKS_WORDS: Final = 10
+_MIN_NOTICE_WORDS: Final = 6
 _MAX_NAME_WORDS: Final = 4
 _MAX_INITIALS: Final = 4
 _MAX_ADDRESS_BLOCK: Final = 8  # lines below a name
@@ -21,6 +24,8 @@ _PHONE_DIGITS: Final = 6
 _COMMAS: Final = (",", "\uff0c", "\u3001", "\u060c")
 _SENTENCE: Final = ("?", "\uff1f", "\u061f", ":", "\uff1a")
 _NAME: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019.-])*")
+_AROUND_NAME: Final = " ,.!~/\u2013\u2014"
+_BEHIND_NAME: Final = re.compile(r"\s*[,|\u00b7\u2022]\s*|\s+[-\u2013]\s+")  # a title, a company
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*\u2022\u2013+]|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s")
 _LABELLED: Final = re.compile(r"[^\s:]+(?: [^\s:]+){0,3}:(?:\s|$)")
 _NARROWEST, _WIDEST = 55, 100  # characters at which programs wrap lines
@@ -37,7 +42,38 @@ _PRODUCTS: Final = _SYSTEMS | frozenset(
         *("motorola", "blackberry", "t-mobile", "vodafone"),
     )
 )
-_PRODUCT_WORD: Final = re.compile(r"[a-zA-Z0-9.-]*[a-zA-Z0-9]|[^\W]+")
+# Many languages write endings or no blank around these: "iPhonesta", "发自我的iPhone".
+_PRODUCT_WITHIN: Final = re.compile(r"iphon|ipad|android|outlook|gmail|mail\.ru|avast|avg\.com")
+_PRODUCT_WORD: Final = re.compile(r"[\w.-]*\w")
+_LINK: Final = re.compile(r"[<(\[]?\s*(?:https?://|mailto:)[^\s>)\]]+\s*[>)\]]?|\]\(\S*\)")
+_SENT: Final = re.compile(
+    r"sent|gesendet|envoyée?|enviad[oa]|inviat[oa]|verzonden|verstuurd|skickat|sendt|lähetetty|"
+    r"wysłan[eoy]|odesláno|odoslané|küldve|gönderildi|trimis|отправлено"
+)
+_SENT_BY: Final = re.compile(
+    rf"(?:{_SENT.pattern}) (?:from|via|with|using|mit|von|über|desde|con) "
+)
+# How people close a letter; a line of these words alone asks for nothing.
+_CLOSINGS: Final = frozenset(
+    (
+        *("thanks", "thank", "you", "thx", "many", "best", "kind", "warm", "regards", "wishes"),
+        *("cheers", "sincerely", "yours", "truly", "br", "kr", "rgds", "very", "again"),
+        *("danke", "vielen", "dank", "grüße", "gruß", "grüsse", "gruss", "viele", "liebe"),
+        *("beste", "herzliche", "schöne", "freundliche", "lg", "vg", "mfg", "bg", "hg", "im"),
+        *("voraus", "vorab", "in", "advance", "und", "and", "mit", "freundlichen", "grüßen"),
+        *("gracias", "muchas", "saludos", "cordiales", "un", "saludo", "abrazo", "atentamente"),
+        *("merci", "cordialement", "bien", "cdt", "bises", "grazie", "saluti", "cordiali"),
+        *("groet", "groeten", "obrigado", "obrigada", "abraço", "tack", "hälsningar", "mvh"),
+    )
+)
+_THANKING: Final = ("thank", "thx", "dank", "gracias", "merci", "grazie", "obrigad", "viel", "best")
+_ABOUT_MAIL: Final = re.compile(
+    r"e-?mail|\bmail\b|message|nachricht|mensaje|correo|courriel|messaggio"
+)
+_NOTICE: Final = re.compile(
+    r"confiden|vertraulich|privileged|intended (?:solely|only|recipient)|addressee|adressat|"
+    r"empfänger|destinatari|unauthori|unbefugt|disclos|printing|ausdruck|imprimir|virus"
+)
 
 
 def read_request(pieces: Sequence[str], owner: str, asks: Asks) -> str:
@@ -61,9 +97,9 @@ def _unsigned(lines: list[str], owner: str, asks: Asks) -> list[str]:
 
 
 def _without_end(lines: list[str]) -> list[str]:
-    """Return the lines without empty ones at the end."""
+    """Return the lines without those at the end that have no letter and no digit."""
     end = len(lines)
-    while end and not lines[end - 1].strip():
+    while end and not any(map(str.isalnum, lines[end - 1])):
         end -= 1
     return lines[:end]
 
@@ -72,42 +108,68 @@ def _signature_start(lines: list[str], owner: str, asks: Asks) -> int | None:
     """Return where the last signature begins; None if there is none."""
     last = len(lines) - 1
     stands_alone = last == 0 or not lines[last - 1].strip()
-    if stands_alone and _is_device_line(lines[last], asks, alone=last == 0):
+    if _is_device_line(lines[last], asks, alone=last == 0, apart=stands_alone):
         return last
-    if last == 0:
-        return None  # a mail of one line is a request
-    named = _name_line(lines, owner, asks)
+    if last and _is_notice(lines[last], asks):
+        return last
+    return _closing_start(lines, owner, asks) if last else None  # one line is a request
+
+
+def _closing_start(lines: list[str], owner: str, asks: Asks) -> int | None:
+    last, named = len(lines) - 1, _name_line(lines, owner, asks)
     if named is not None:
         before = _previous(lines, named)
         return before if before is not None and _is_closing(lines, before, asks) else named
     before = _previous(lines, last)
     if before and _is_comma_closing(lines, before, asks) and _is_name(lines[last]):
         return before
-    return last if stands_alone and _is_lone_closing(lines, last, asks) else None
+    return last if _is_lone_closing(lines, last, owner, asks) else None
 
 
-def _is_device_line(line: str, asks: Asks, *, alone: bool) -> bool:
+def _is_device_line(line: str, asks: Asks, *, alone: bool, apart: bool) -> bool:
     """Whether a line names a device or mail program, as programs add it."""
-    words = [each.casefold() for each in _PRODUCT_WORD.findall(line)]
-    named = [each for each in words if each in _PRODUCTS]
-    if not named or len(words) > _MAX_DEVICE_WORDS or line.rstrip().endswith("?"):
+    words = [each.casefold() for each in _PRODUCT_WORD.findall(_LINK.sub(" ", line))]
+    if not words or len(words) > _MAX_DEVICE_WORDS or line.rstrip().endswith("?"):
         return False
-    is_program = len(set(named)) > 1 and words[-1] in _SYSTEMS
-    is_sent = words[0] == "sent" and len(words) <= _MAX_SENT_WORDS
-    return is_program or is_sent or (not alone and not asks(line))
+    named = {each for each in words if each in _PRODUCTS or _PRODUCT_WITHIN.search(each)}
+    sent = _SENT.fullmatch(words[0]) or _SENT.fullmatch(words[-1])
+    if not named:
+        by_program = _SENT_BY.match(line.strip().casefold()) and len(words) <= _MAX_PROGRAM_WORDS
+        return bool(by_program) and apart and not alone
+    is_program = len(named) > 1 and words[-1] in _SYSTEMS
+    is_sent = bool(sent) and len(words) <= (_MAX_SENT_WORDS if alone else _MAX_DEVICE_WORDS)
+    return is_program or is_sent or (apart and not alone and not asks(line))
+
+
+def _is_notice(line: str, asks: Asks) -> bool:
+    """Whether a line is what companies put below every mail: that it is confidential."""
+    text = line.casefold()
+    if len(text.split()) < _MIN_NOTICE_WORDS or not _ABOUT_MAIL.search(text):
+        return False
+    found = set(_NOTICE.findall(text))
+    # "Please consider the environment before printing this" asks, too, but nobody of us.
+    return len(found) > 1 or "printing" in found or (bool(found) and not asks(line))
 
 
 def _name_line(lines: list[str], owner: str, asks: Asks) -> int | None:
     """Return the line near the end with the owner's name; only contact data below it."""
     known = {each.casefold() for each in _NAME.findall(owner)}
     for n in range(len(lines) - 1, max(0, len(lines) - 1 - _MAX_ADDRESS_BLOCK), -1):
-        words = lines[n].strip().strip(",.!").split()
+        name = _BEHIND_NAME.split(_before_name(lines, n).strip(_AROUND_NAME), maxsplit=1)[0].strip()
+        words = name.split()
         is_owner = bool(words) and words[0].casefold() in known
-        if is_owner and len(words) <= _MAX_NAME_WORDS and _is_name(lines[n].strip(" ,.!")):
+        if is_owner and len(words) <= _MAX_NAME_WORDS and _is_name(name):
             return n
         if lines[n].strip() and not _is_reach(lines[n], asks):
             return None
     return None
+
+
+def _before_name(lines: list[str], n: int) -> str:
+    """Return a line without the dash that people put before their name; a list keeps its dashes."""
+    in_list = n > 0 and _LIST_ITEM.match(lines[n - 1])
+    last = n == len(lines) - 1
+    return lines[n].strip().removeprefix("-") if last and not in_list else lines[n]
 
 
 def _is_reach(line: str, asks: Asks) -> bool:
@@ -126,7 +188,8 @@ def _is_reach(line: str, asks: Asks) -> bool:
 
 def _is_closing(lines: list[str], n: int, asks: Asks) -> bool:
     """Whether the line above the owner's name is a closing: short, and set apart."""
-    short = len(lines[n].split()) <= _MAX_CLOSING_WORDS
+    thanks = lines[n].strip().casefold().startswith(_THANKING)
+    short = len(lines[n].split()) <= (_MAX_THANKS_WORDS if thanks else _MAX_CLOSING_WORDS)
     apart = n > 0 and (not lines[n - 1].strip() or lines[n].rstrip().endswith((*_COMMAS, "!")))
     return short and apart and not asks(lines[n]) and not _is_talk(lines[n])
 
@@ -135,11 +198,21 @@ def _is_comma_closing(lines: list[str], n: int, asks: Asks) -> bool:
     return _is_closing(lines, n, asks) and lines[n].rstrip().endswith(_COMMAS)
 
 
-def _is_lone_closing(lines: list[str], n: int, asks: Asks) -> bool:
-    """Whether a line is a closing without a name: it ends in a comma, or is initials like MfG."""
+def _is_lone_closing(lines: list[str], n: int, owner: str, asks: Asks) -> bool:
+    """Whether a line is a closing, with the owner's name behind it or none: "LG Hanan", "MfG"."""
+    words = [each.casefold() for each in re.findall(r"\w+", lines[n])]
+    names = {each.casefold() for each in _NAME.findall(owner)}
+    names |= {each[0] for each in names}
+    is_signed = len(words) > 1 and words[-1] in names
+    rest = words[:-1] if is_signed else words
+    if rest and all(each in _CLOSINGS for each in rest):
+        return len(words) <= _MAX_CLOSING_WORDS
+    if lines[n - 1].strip():
+        return False
     word = lines[n].strip()
     initials = len(word) <= _MAX_INITIALS and word.isalpha() and sum(map(str.isupper, word)) > 1
-    return initials or _is_comma_closing(lines, n, asks)
+    is_initial = len(words) == 1 and len(words[0]) == 1 and words[0] in names
+    return initials or is_initial or _is_comma_closing(lines, n, asks)
 
 
 def _is_talk(line: str) -> bool:

@@ -13,7 +13,7 @@ from msgspec import Struct
 from remit.channels.kind import ChatContext
 from remit.channels.telegram.bot_api import BotReply, answer_of, chat_of
 from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, render, split, units
-from remit.channels.telegram.progress import ProgressMessages, prefix_of
+from remit.channels.telegram.progress import ProgressMessages, is_shown, prefix_of
 from remit.channels.telegram.sending import TelegramChannel
 from remit.errors import NotFound
 from remit.failpoint import failpoint
@@ -213,11 +213,12 @@ class AnswerRelay:
             if await self.progress.takes(card.task.id, receipt, text.text):
                 continue
             chat, _, message = receipt.partition(":")
-            reply = await self._channel.edit(int(chat), int(message), text)
-            if isinstance(reply, BotReply) and reply.retry_after is not None:
-                await self._context.clock.sleep(reply.retry_after)
+            for _ in range(_MAX_TRIES):
                 reply = await self._channel.edit(int(chat), int(message), text)
-            if not isinstance(reply, BotReply) or not (reply.ok or "not modified" in reply.said):
+                if not isinstance(reply, BotReply) or reply.retry_after is None:
+                    break
+                await self._context.clock.sleep(reply.retry_after)
+            if not is_shown(reply):
                 _LOG.info("A card in Telegram could not be changed.")
 
     def _outcome(self, card: _Card) -> str:

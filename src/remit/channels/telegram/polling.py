@@ -5,7 +5,7 @@ brings it again, and what was done for it is recognised by the message's id.
 """
 
 import logging
-from datetime import datetime
+from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
 
@@ -27,6 +27,7 @@ from remit.channels.telegram.section import TelegramSettings
 from remit.channels.telegram.sending import TelegramChannel
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
+from remit.model.codec import moment, stamp
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted
 from remit.store import inbound, meta
@@ -40,6 +41,8 @@ _MAX_BYTES: Final = 8 * 1024 * 1024  # of one answer; an update has 50 KB at mos
 _PAUSES: Final = (1.0, 2.0, 5.0, 15.0, 30.0, 60.0, 60.0)  # seconds after unreported failures
 _MAX_CONFLICTS: Final = 3  # after a restart our own last call may still be open
 _MAX_TOAST: Final = 190  # characters that Telegram shows when a button is pressed
+_QUIET: Final = timedelta(days=6)
+_KEPT_AT: Final = ":at"  # behind the name of the offset: when it was stored
 _KINDS: Final = ("message", "edited_message", "callback_query")
 _CONFLICT: Final = (
     "Another program fetches the messages of this bot, and Telegram lets only one. Stop the other, "
@@ -99,7 +102,7 @@ class TelegramWatch:
 
     async def look(self, seconds: int = 0) -> int:
         """Fetch what came, waiting this long for something to come; return how many updates."""
-        offset = int(await self._db.read(meta.get, self._offset) or 0)
+        offset = await self._db.read(self._next_offset)
         fields = {
             "offset": offset,
             "timeout": seconds,
@@ -118,8 +121,14 @@ class TelegramWatch:
                 await self._safely(each)
                 failpoint("telegram:handled")
                 offset, count = each.number + 1, count + 1
-                await self._db.write(meta.put, self._offset, str(offset))
+                await self._db.write(_keep_offset, self._offset, offset, self._clock.now())
         return count
+
+    def _next_offset(self, tx: Tx) -> int:
+        """Return where to go on; after a quiet week Telegram may number from anywhere."""
+        offset, kept_at = (meta.get(tx, self._offset + end) for end in ("", _KEPT_AT))
+        quiet = kept_at is not None and self._clock.now() - moment(kept_at) > _QUIET
+        return 0 if quiet else int(offset or 0)
 
     async def _failed(self, answer: object) -> None:
         """Pause after a failure; one that lasts is raised, and so reported to the owner once."""
@@ -272,6 +281,11 @@ class TelegramWatch:
         reply = await self._channel.post(chat, text, reply_to=reply_to)
         answer = answer_of(reply, chat, self._clock.now())
         return answer.ref if isinstance(answer, Accepted) else None
+
+
+def _keep_offset(tx: Tx, name: str, offset: int, now: datetime) -> None:
+    meta.put(tx, name, str(offset))
+    meta.put(tx, name + _KEPT_AT, stamp(now))
 
 
 def _is_new(tx: Tx, mark: InboundMessage, now: datetime) -> bool:

@@ -198,7 +198,7 @@ class ProgressMessages:
         assert stored.message is not None  # noqa: S101 - it would not differ
         reply = await self._channel.edit(stored.chat, stored.message, due.text)
         failpoint("telegram:edited")
-        if _is_shown(reply):
+        if is_shown(reply):
             self._failures = 0
             shown = due.text.text
             await self._db.write(_change, self._prefix + key, shown=shown, begun=True)
@@ -275,7 +275,7 @@ def _block(task: Task, most: int, titled: bool, zone: tzinfo, redact: Callable[[
     return "\n".join(lines)
 
 
-def _is_shown(reply: BotAnswer) -> bool:
+def is_shown(reply: BotAnswer) -> bool:
     return isinstance(reply, BotReply) and (reply.ok or "not modified" in reply.said)
 
 

@@ -100,7 +100,6 @@ class WebhookChannel:
     most: Final = MOST
     files: Final = FileLimits(1_000_000, 1_000_000)  # in the event, as base64
     keeps: Final = SendGuarantee.KEY
-    claims_late: Final = True
     counts_every_try: Final = True  # its pauses grow with each, also if nothing was reached
     grace: Final = 60.0  # seconds after which a receiver is sent it again
     guidance: Final = "A program reads this text. Write plain Markdown, without greeting or sign."

@@ -136,7 +136,7 @@ def build(section: WhatsAppLine, context: ChannelContext) -> "WhatsAppChannel":
 class WhatsAppMessages:
     """What every way to WhatsApp shares: the form of a message, the owner, the client."""
 
-    claims_late: Final = True
+    counts_every_try: Final = False
     most: Final = MOST
     guidance: Final = (
         "Your deliverable will be sent by WhatsApp. Plain text only, *bold* sparingly. Keep it "

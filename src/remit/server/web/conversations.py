@@ -26,6 +26,7 @@ from remit.server.call import Call, CallResult, QueryParameter, form, numbers, p
 from remit.server.conversations import ident
 from remit.server.task_files import named_files
 from remit.server.web import shell, talk_cards
+from remit.server.web.review_kinds import question_text
 from remit.server.web.talk_cards import TaskCard, place_of
 from remit.server.web.task_sections import CardContext
 from remit.store import conversations, reviews, sessions, tasks
@@ -71,6 +72,11 @@ class TurnView(Struct, frozen=True):
         card = self.turn.receipt.get("card") if self.cards else None
         drawn = str(card["text"]) if isinstance(card, dict) else ""
         return self.turn.content.removeprefix(drawn).strip()
+
+    @property
+    def asked_below(self) -> bool:
+        """Whether one of its cards asks the same; a question is shown once."""
+        return question_text(self.text) in {card.asked for card in self.cards}
 
     @property
     def clauses(self) -> list[object]:

@@ -61,6 +61,12 @@ def markdown(text: str) -> Markup:
     return Markup(lowered)  # noqa: S704 - what the sanitiser leaves is ours
 
 
+def code(text: str) -> Markup:
+    """Return a sentence with `commands` drawn as code."""
+    shown = _MARKS[1][0].sub(r"<code>\1</code>", str(escape(text)))
+    return Markup(shown)  # noqa: S704 - escaped above, and the tags are ours
+
+
 def whatsapp(text: str) -> Markup:
     """Return a message as WhatsApp shows it: *bold*, _italic_, ~struck~ and `code`."""
     shown, kept = str(escape(text.replace("\x00", ""))), list[str]()

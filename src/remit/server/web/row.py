@@ -140,7 +140,7 @@ def _sub(task: Task, about: _About, zone: tzinfo | None) -> str:
 
 def _to_come(task: Task, about: _About, zone: tzinfo | None) -> str:
     if task.gaps:
-        return words.first_line(task.gaps[0].about)
+        return words.first_line(task.gaps[0].question or task.gaps[0].about)
     if about.series is not None:
         return _repeats(about, zone)
     if task.plan.composed:

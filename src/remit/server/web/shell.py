@@ -69,6 +69,7 @@ def _environment(language: str) -> Environment:
         "decided": event_words.decision,
         "verified": words.verified,
         "markdown": markup.markdown,
+        "code": markup.code,
         "channel_icon": words.channel_icon,
         "source": words.source,
         "money": words.money,

@@ -16,10 +16,10 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
 from remit.server.page_language import say
-from remit.server.web import ask, task_sections, words
+from remit.server.web import ask, row, task_sections, words
 from remit.server.web.review_kinds import ReviewButton, acts_of, kind_of, question_text
 from remit.server.web.task_sections import CardContext
-from remit.store import reviews, tasks
+from remit.store import reviews, series, tasks
 from remit.store.database import Tx
 
 MOST_QUOTED: Final = 1_200  # characters; a longer text must be opened before approval
@@ -51,6 +51,7 @@ class TaskCard(Struct, frozen=True, kw_only=True):
     asked: str = ""
     digest: str = ""
     limits: tuple[str, ...] = ()  # what the owner's words allow and hold back
+    repeats: str = ""  # how often a series runs
 
     @property
     def brief(self) -> bool:
@@ -71,8 +72,7 @@ class TaskCard(Struct, frozen=True, kw_only=True):
 
 
 async def card(call: Call, task_id: TaskId, *, full: bool = True) -> TaskCard:
-    task, asked = await call.house.db.read(_look, task_id)
-    return made(task, asked, place_of(call), full=full)
+    return await call.house.db.read(_card, task_id, place_of(call), full=full)
 
 
 def place_of(call: Call) -> CardContext:
@@ -115,9 +115,9 @@ def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: CardContext) -> list[TaskC
     """Return the cards of a turn: full where a task was made, one line where it was mentioned."""
     found = []
     for ref in refs:
-        task, asked = _look(tx, ref.task_id)
-        if task.deleted_at is None:
-            found.append(made(task, asked, place, full=ref.action is Action.CREATED))
+        card = _card(tx, ref.task_id, place, full=ref.action is Action.CREATED)
+        if card.task.deleted_at is None:
+            found.append(card)
     return found
 
 
@@ -130,9 +130,12 @@ def line(task: Task, now: datetime) -> str:
     return f"{word}, {words.day(at.astimezone(now.tzinfo), now)}" if at else word
 
 
-def _look(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None]:
-    open_ = [each for each in reviews.of_task(tx, task_id) if each.decision is None]
-    return tasks.get(tx, task_id), open_[0] if open_ else None
+def _card(tx: Tx, task_id: TaskId, place: CardContext, *, full: bool) -> TaskCard:
+    task = tasks.get(tx, task_id)
+    asked = next((each for each in reviews.of_task(tx, task_id) if each.decision is None), None)
+    card = made(task, asked, place, full=full)
+    found = series.get(tx, task.series_id) if full and task.series_id else None
+    return replace(card, repeats=row.in_words(found.repeats, place.zone)) if found else card
 
 
 def _work(task: Task) -> list[CardLine]:

@@ -15,10 +15,11 @@ from msgspec import Struct
 
 from remit.language.files import number_words, words_in_all
 from remit.language.tokens import fold, fold_text
-from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
+from remit.model.contract import Evidence, Result
 from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written import figures as fig
+from remit.verify.written.check import PASSED, Judged, failed, undecided
 from remit.verify.written.language import language_of
 from remit.verify.written.vocabulary import any_of, pattern
 from remit.verify.written.wording import STOP, entries, folded_words, plain, says, sentences, stem
@@ -57,6 +58,10 @@ class MeasuredText(Struct, frozen=True):
         return weekdays.search(self.folded) is not None
 
 
+# "The number of" asks how many, unless it is of a phone; a mail address is no street; "how long is
+# it" may ask for a time or for a way.
+_WIDER: Final = {"phone": "many", "mail": "address", "span": "length"}
+
 Seen: TypeAlias = Callable[[MeasuredText], bool]
 
 
@@ -70,7 +75,9 @@ class Topic(Struct, frozen=True):
 def topics_of(item: str) -> list[Topic]:
     """Return what a piece of a request asks for, as far as its words tell."""
     folded = fold_text(item)
-    return [topic for topic in _topics() if topic.asked.search(folded)]
+    found = [topic for topic in _topics() if topic.asked.search(folded)]
+    wider = {_WIDER.get(topic.name) for topic in found}
+    return [topic for topic in found if topic.name not in wider]
 
 
 def begins_with(folded: str, *lists: str) -> bool:
@@ -148,6 +155,7 @@ _SEEN: Final[Mapping[str, Seen]] = {
     "hours": lambda a: a.has(fig.TimeFigure) or a.says_weekday() or a.says("hours"),
     "when": _tells_when,
     "length": _tells_length,
+    "span": lambda a: _tells_length(a) or a.measures("m", "km", "cm", "mi", "ft"),
     "address": _has_address,
     "where": _tells_where,
     "size": lambda a: a.has(fig.AmountFigure) or a.says("size"),
@@ -196,28 +204,21 @@ class _Item(Struct, frozen=True):
         return asks or (len(self.terms) <= _MAX_NAME_WORDS and not self.open)
 
 
-class AnswersCheck:
-    """`pattern` holds the items, one per line, numbered; without it they are the task's own."""
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        asked = _asked_items(task, criterion)
-        if not asked:
-            return Finding("answers", Result.PASS, "nothing in the request could be told apart")
-        text = plain(evidence.text)
-        if not _same_language(" ".join(asked), text):
-            why = "the answer is in another language than the request"
-            return Finding("answers", Result.SKIPPED, NOT_DECIDED + why)
-        missing, unsure = judge(asked, text)
-        if missing:
-            shown = "; ".join(f"“{each}”" for each in missing)
-            return Finding("answers", Result.FAIL, f"not answered: {shown}")
-        if unsure:
-            why = f"{NOT_DECIDED}perhaps not answered: {unsure[0]}"
-            return Finding("answers", Result.SKIPPED, why)
-        return Finding("answers", Result.PASS)
+def judge_answers(task: Task, wanted: str, evidence: Evidence) -> Judged:
+    """`wanted` holds the items, one per line, numbered; without it they are the task's own."""
+    asked = _asked_items(task, wanted)
+    if not asked:
+        return Result.PASS, "nothing in the request could be told apart"
+    text = plain(evidence.text)
+    if not _same_language(" ".join(asked), text):
+        return undecided("the answer is in another language than the request")
+    missing, unsure = compare_items(asked, text)
+    if missing:
+        return failed(f"not answered: {'; '.join(f'“{each}”' for each in missing)}")
+    return undecided(f"perhaps not answered: {unsure[0]}") if unsure else PASSED
 
 
-def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
+def compare_items(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
     """Return which items are not answered, and which are uncertain."""
     items = _items(asked)
     measured = MeasuredText(text, fold_text(text), fig.figures(text))
@@ -240,12 +241,10 @@ def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
     return sure, [each.text for each in silent if each.text not in sure]
 
 
-def _asked_items(task: Task, criterion: Criterion) -> list[str]:
-    if criterion.pattern:
-        lines = criterion.pattern.splitlines()
-        return [
-            found["item"].strip() for line in lines if (found := _NUMBERED.fullmatch(line.strip()))
-        ]
+def _asked_items(task: Task, numbered: str) -> list[str]:
+    if numbered:
+        found = (_NUMBERED.fullmatch(line.strip()) for line in numbered.splitlines())
+        return [each["item"].strip() for each in found if each]
     clauses = task.request.clauses if task.request else ()
     return [each.text for each in clauses if each.became is ClauseOutcome.WORK] or [
         each.description for each in task.work

@@ -5,9 +5,10 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
-from itertools import combinations, islice
-from typing import Final
+from datetime import date
+from functools import cache, cached_property
+from itertools import combinations, islice, pairwise
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 
@@ -30,11 +31,12 @@ from remit.verify.written.figures import (
 from remit.verify.written.grounded import ground_of, invented
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import MINUTES_PER_HOUR
-from remit.verify.written.vocabulary import pattern
-from remit.verify.written.wording import STOP, folded_words, sentences, stem
+from remit.verify.written.vocabulary import any_of, any_word, lowered, pattern, word_list
+from remit.verify.written.wording import SENTENCE_END, STOP, folded_words, stem
 
 _NOON: Final = 12
 _WINDOW: Final = 24
+_MIN_WEEKDAY_LETTERS: Final = 4  # "mar" and "sat" may mean something else
 _BEFORE: Final = 3  # words before a figure that may limit it
 
 
@@ -69,6 +71,50 @@ def compare(
     return wrong, doubts
 
 
+class _NamedDay(NamedTuple):
+    weekday: int
+    day: date  # without a year the nearest one
+
+
+def wrong_weekdays(text: str, sources: Sequence[str], today: date) -> list[str]:
+    """Return the days whose weekday is wrong by the calendar, unless a source says so, too."""
+    known = {named for source in sources for named, _ in _named_days(source, today)}
+    return [
+        f"“{shown}” is not on that weekday"
+        for named, shown in _named_days(text, today)
+        if named.day.weekday() != named.weekday and named not in known
+    ]
+
+
+def _named_days(text: str, today: date) -> Iterator[tuple[_NamedDay, str]]:
+    """Yield each date with a weekday before it: Friday, 13 March."""
+    for figure in figures(text):
+        if not isinstance(figure, DateFigure) or len(figure.meant) != 1:
+            continue
+        before = text[max(0, figure.at - _WINDOW) : figure.at]
+        found = _weekday_before().search(lowered(before))
+        days = figure.near(today) if figure.meant[0].day else []
+        if found and days:
+            shown = f"{before[found.start() :]}{figure.text}"
+            yield _NamedDay(_weekdays()[fold(found["day"])], days[0]), shown
+
+
+@cache
+def _weekdays() -> dict[str, int]:
+    return {
+        fold(name): number
+        for number in range(7)
+        for name in word_list(f"time.weekdays:{number}")
+        if len(name) > _MIN_WEEKDAY_LETTERS
+    }
+
+
+@cache
+def _weekday_before() -> re.Pattern[str]:
+    names, of = any_word(_weekdays()), any_of("small.the", "small.of", "small.at")
+    return re.compile(rf"(?P<day>{names}),?\s+(?:(?:{of})\s+)?(?:\w{{2,3}}\s+)?\Z")
+
+
 class _Sources:
     """The figures of all sources, and those of the text that lack there; found when needed."""
 
@@ -98,7 +144,7 @@ def agree(one: Figure, other: Figure) -> bool:
         case DurationFigure(), DurationFigure():
             same = one.minutes == other.minutes
         case AmountFigure(), AmountFigure():
-            units = {one.number.unit, other.number.unit} - {""}
+            units = {one.number.measure, other.number.measure} - {""}
             equal = not set(one.number.amounts).isdisjoint(other.number.amounts)
             same = equal and len(units) <= 1
         case PhoneFigure(), PhoneFigure():
@@ -235,20 +281,15 @@ def _crossed(
 
 
 def _placed(text: str) -> Iterator[LabelledFigure]:
-    for number, clause in enumerate(_clauses(text)):
-        stated = [
-            each
-            for each in figures(clause)
-            if isinstance(each, AmountFigure | DateFigure | TimeFigure)
-        ]
-        labels = _labels(clause) if stated else frozenset()
-        yield from (LabelledFigure(each, labels, number) for each in stated)
-
-
-def _clauses(text: str) -> Iterator[str]:
+    kinds = AmountFigure | DateFigure | TimeFigure
+    stated = [each for each in figures(text) if isinstance(each, kinds)]
     apart = pattern("requests.joins", before=r"[;,]\s+|:\s+(?=[^\W\d_])|\s+", after=r"\s+")
-    for sentence in sentences(text):
-        yield from apart.split(sentence)
+    ends = {found.end() for found in SENTENCE_END.finditer(text)}
+    ends |= {found.end() for found in apart.finditer(lowered(text))}
+    for number, (start, end) in enumerate(pairwise(sorted({0, *ends, len(text)}))):
+        inside = [each for each in stated if start <= each.at < end]
+        labels = _labels(text[start:end]) if inside else frozenset()
+        yield from (LabelledFigure(each, labels, number) for each in inside)
 
 
 def _labels(clause: str) -> frozenset[str]:

@@ -12,7 +12,7 @@ from remit.language.tokens import fold_text
 from remit.verify.written import places, times
 from remit.verify.written.places import Number
 from remit.verify.written.times import PartialDate
-from remit.verify.written.vocabulary import pattern
+from remit.verify.written.vocabulary import lowered, pattern
 
 
 class _FoundText(Struct, frozen=True):
@@ -168,10 +168,11 @@ def _phones(left: _UnclaimedText) -> Iterator[_FigureWithEnd]:
 
 
 def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:
-    for match in places.number_shape().finditer(left.rest):
+    for match in places.number_shape().finditer(lowered(left.rest)):
         number = places.read(match)
         if number is not None and not _is_label(number, left, match.start()):
-            yield AmountFigure(match.group(0).strip(), match.start(), number, match.end())
+            text = left.text[match.start() : match.end()].strip()
+            yield AmountFigure(text, match.start(), number, match.end())
 
 
 def _is_label(number: Number, left: _UnclaimedText, at: int) -> bool:

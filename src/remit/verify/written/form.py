@@ -6,9 +6,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
+from remit.model.contract import Evidence
 from remit.model.task import Task
 from remit.verify.written import places
+from remit.verify.written.check import PASSED, Judged, failed, undecided
 from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import entries, has_table, paragraphs, plain, rows, sentences
 
@@ -29,25 +30,15 @@ _SEVERAL: Final = 4  # things in a row: three commas stand in many a sentence th
 _BRIEF: Final = 6  # words: a thing, not a clause
 
 
-class FormCheck:
-    """`pattern` names forms, separated by blanks.
-
-    They are `table`, `list`, `points`, `json` and `csv`, and what must not be: `no-table`,
-    `no-html`, `no-links`, `no-headings`, `no-markdown`.
-    """
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        del task
-        wanted = (criterion.pattern or "").split()
-        unknown = [each for each in wanted if each not in FORMS]
-        if unknown or not wanted:
-            why = f"the pattern must be some of {', '.join(FORMS)}"
-            return Finding("form", Result.FAIL, why)
-        found = (FORMS[each] for each in wanted)
-        wrong = [why for holds, why in found if not holds(evidence.text)]
-        if wrong:
-            return Finding("form", Result.FAIL, "; ".join(wrong))
-        return Finding("form", Result.PASS)
+def judge_form(task: Task, wanted: str, evidence: Evidence) -> Judged:
+    """`wanted` names forms, separated by blanks: what must be there, and what must not."""
+    del task
+    forms = wanted.split()
+    if not forms or not FORMS.keys() >= set(forms):
+        return failed(f"the pattern must be some of {', '.join(FORMS)}")
+    found = (FORMS[each] for each in forms)
+    wrong = [why for holds, why in found if not holds(evidence.text)]
+    return failed("; ".join(wrong)) if wrong else PASSED
 
 
 def _is_json(text: str) -> bool:
@@ -150,30 +141,25 @@ class LengthCounts(NamedTuple):
     most: int | None = None
 
 
-class LengthCheck:
-    """`pattern` is like `20-2000`, `<=200 words`, `>=3 sentences`, `5 items` or `perhaps 5 items`.
+def judge_length(task: Task, wanted: str, evidence: Evidence) -> Judged:
+    """`wanted` is like `20-2000`, `<=200 words`, `>=3 sentences`, `5 items` or `perhaps 5 items`.
 
     A text without a structure to count, or a "perhaps", is not decided.
     """
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        del task
-        found = _PATTERN.fullmatch((criterion.pattern or "").strip())
-        if found is None:
-            why = "the pattern must look like 20-2000, <=200 words or 5 items"
-            return Finding("length", Result.FAIL, why)
-        unit = found["unit"] or "characters"
-        least = int(found["least"] or found["above"] or found["just"] or 0)
-        most = int(found["most"] or found["below"] or found["just"] or _ENDLESS)
-        tally = COUNTS[unit](evidence.text)
-        if any(least <= count <= most for count in tally.counts):
-            return Finding("length", Result.PASS)
-        wanted = (criterion.pattern or "").removesuffix(unit).removeprefix("perhaps ").strip()
-        why = f"{tally.counts[0]} {unit}, not {wanted}"
-        too_few = tally.most is None or (tally.most < least and least >= _LENGTH_SEVERAL)
-        if found["perhaps"] or not too_few:
-            return Finding("length", Result.SKIPPED, NOT_DECIDED + why)
-        return Finding("length", Result.FAIL, why)
+    del task
+    found = _PATTERN.fullmatch(wanted.strip())
+    if found is None:
+        return failed("the pattern must look like 20-2000, <=200 words or 5 items")
+    unit = found["unit"] or "characters"
+    least = int(found["least"] or found["above"] or found["just"] or 0)
+    most = int(found["most"] or found["below"] or found["just"] or _ENDLESS)
+    tally = COUNTS[unit](evidence.text)
+    if any(least <= count <= most for count in tally.counts):
+        return PASSED
+    bounds = wanted.removesuffix(unit).removeprefix("perhaps ").strip()
+    why = f"{tally.counts[0]} {unit}, not {bounds}"
+    too_few = tally.most is None or (tally.most < least and least >= _LENGTH_SEVERAL)
+    return undecided(why) if found["perhaps"] or not too_few else failed(why)
 
 
 def count_words(text: str) -> int:
@@ -201,7 +187,7 @@ def _items(text: str) -> LengthCounts:
         return LengthCounts((count, *headings))
     lines = [line for line in text.splitlines() if line.strip()]
     apart = pattern("small.and", "small.or", before=r"[,;]\s+|\s+", after=r"\s+")
-    inline = [len(apart.split(each)) for each in sentences(text)]
+    inline = [len(apart.split(each.lower())) for each in sentences(text)]
     loose = (len(paragraphs(text)), len(lines), len(sentences(text)), *inline, sum(inline))
     counts = (max(loose), *loose, *(count - 1 for count in loose[:3]), *headings)
     return LengthCounts(counts, max(loose))

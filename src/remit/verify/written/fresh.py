@@ -3,17 +3,18 @@
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
+from itertools import pairwise
 from typing import Final
 
 from remit.language.tokens import fold, fold_text
-from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
+from remit.model.contract import Evidence, ReadSource, Result
 from remit.model.task import Task
 from remit.verify.written import places, times
+from remit.verify.written.check import PASSED, Judged, failed, owner_words
 from remit.verify.written.figures import AmountFigure, DateFigure, figures
-from remit.verify.written.grounded import owner_words
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import PartialDate
-from remit.verify.written.vocabulary import pattern, word_set
+from remit.verify.written.vocabulary import lowered, pattern, word_set
 from remit.verify.written.wording import STOP, folded_words, plain, stem
 
 _BEHIND_HEADING: Final = r"(?:[\W_]*:[ \t]*|[\W_]*$|\s+(?=https?://))"
@@ -22,22 +23,18 @@ _MIN_LABEL_CHARACTERS: Final = 4
 _OPENING: Final = 600  # characters of a page in which its title stands
 
 
-class SourcesCheck:
-    """`pattern` is how many different sources must be named; with 0, none."""
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        wanted = criterion.pattern or "1"
-        if not wanted.isdecimal():
-            return Finding("sources", Result.FAIL, "the pattern must be a number, like 3")
-        strange = unread(task, evidence)
-        if strange:
-            named = ", ".join(f"“{each}”" for each in strange[:3])
-            return Finding("sources", Result.FAIL, f"{named} is named as a source but was not read")
-        found = {origin(each) for each in evidence.read if is_named(each, evidence.text)}
-        if len(found) >= int(wanted):
-            return Finding("sources", Result.PASS)
-        why = f"{len(found)} of the sources that were read are named, not {wanted}"
-        return Finding("sources", Result.FAIL, why)
+def judge_sources(task: Task, wanted: str, evidence: Evidence) -> Judged:
+    """`wanted` is how many different sources must be named; with 0, none."""
+    wanted = wanted or "1"
+    if not wanted.isdecimal():
+        return failed("the pattern must be a number, like 3")
+    if strange := unread(task, evidence):
+        named = ", ".join(f"“{each}”" for each in strange[:3])
+        return failed(f"{named} is named as a source but was not read")
+    found = {origin(each) for each in evidence.read if is_named(each, evidence.text)}
+    if len(found) >= int(wanted):
+        return PASSED
+    return failed(f"{len(found)} of the sources that were read are named, not {wanted}")
 
 
 def origin(source: ReadSource) -> str:
@@ -80,10 +77,11 @@ def unread(task: Task, evidence: Evidence) -> list[str]:
 
 def _cited(text: str) -> Iterable[str]:
     """Yield what is listed under a sources heading, and after `Source:` in a line."""
-    for found in pattern("sources.inline", after=r"[*_]*:[ \t]*(?P<what>[^\n]+)").finditer(text):
-        yield from _pieces(found["what"])
+    low = lowered(text)
+    for found in pattern("sources.inline", after=r"[*_]*:[ \t]*(?P<what>[^\n]+)").finditer(low):
+        yield from _pieces(text[slice(*found.span("what"))])
     heads = pattern("sources.headings(_|)", before=r"^[\W_]*", after=_BEHIND_HEADING, glued=True)
-    for head in heads.finditer(text):
+    for head in heads.finditer(low):
         line_ends = text[head.end() : head.end() + 1] in ("", "\n")
         if head.group(0).rstrip().endswith(":") and not line_ends:
             continue
@@ -92,8 +90,9 @@ def _cited(text: str) -> Iterable[str]:
 
 def _pieces(text: str) -> Iterable[str]:
     apart = pattern("small.and", before=r"[,;]\s+|\n+|\s+(?:&|", after=r")\s+")
-    for each in apart.split(text):
-        bare = plain(each).strip(' \t-•.()[]"“”„')
+    ends = [found.span() for found in apart.finditer(lowered(text))]
+    for (_, start), (end, _) in pairwise(((0, 0), *ends, (len(text), 0))):
+        bare = plain(text[start:end]).strip(' \t-•.()[]"“”„')
         if bare:
             yield bare
 
@@ -128,40 +127,35 @@ _TOP: Final = 30  # a date at the start of a page is its own
 _SHOWN: Final = 60
 
 
-class FreshnessCheck:
-    """`pattern` is a number of days: sources that were used must not be older.
+def judge_freshness(task: Task, wanted: str, evidence: Evidence) -> Judged:
+    """`wanted` is a number of days: sources that were used must not be older.
 
     A page states its date under a word like `published` or at its top. Without one it counts as of
     its reading. Old sources that were not used do no harm.
     """
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        wanted = criterion.pattern or ""
-        if not wanted.isdecimal():
-            return Finding("fresh", Result.FAIL, "the pattern must be a number of days, like 7")
-        if not evidence.read:
-            return Finding(
-                "fresh", Result.FAIL, f"nothing was read, so nothing is {wanted} days old at most"
-            )
-        today = _today(task, evidence)
-        oldest = today - timedelta(days=int(wanted))
-        dated = [(each, dated_on(each, today)) for each in evidence.read]
-        stale = [(each, day) for each, day in dated if day and day < oldest]
-        fresh = [each for each, day in dated if day is None or day >= oldest]
-        used = _used_stale_source([each for each, _ in stale], fresh, evidence.text)
-        if used:
-            day = next(day for each, day in stale if each is used)
-            why = f"{used.place[:_SHOWN]} is of {day}, more than {wanted} days before {today}"
-            return Finding("fresh", Result.FAIL, why)
-        note = None if any(day for _, day in dated) else "nothing that was read says how old it is"
-        return Finding("fresh", Result.PASS, note)
+    if not wanted.isdecimal():
+        return failed("the pattern must be a number of days, like 7")
+    if not evidence.read:
+        return failed(f"nothing was read, so nothing is {wanted} days old at most")
+    today = _today(task, evidence)
+    oldest = today - timedelta(days=int(wanted))
+    dated = [(each, dated_on(each, today)) for each in evidence.read]
+    stale = [(each, day) for each, day in dated if day and day < oldest]
+    fresh = [each for each, day in dated if day is None or day >= oldest]
+    used = _used_stale_source([each for each, _ in stale], fresh, evidence.text)
+    if used:
+        day = next(day for each, day in stale if each is used)
+        return failed(f"{used.place[:_SHOWN]} is of {day}, more than {wanted} days before {today}")
+    if any(day for _, day in dated):
+        return PASSED
+    return Result.PASS, "nothing that was read says how old it is"
 
 
 def dated_on(source: ReadSource, today: date) -> date | None:
     """Return the date a source states; else the day it was read."""
     head = source.text
     for start, _, found_date in sorted(times.find_dates(head)):
-        before = head[max(0, start - 60) : start]
+        before = head[max(0, start - 60) : start].lower()
         if start <= _TOP or pattern("sources.dated", after=_STAMP_FOLLOWS).search(before):
             return _day(found_date, today)
     read = source.read_at.date() if source.read_at else None

@@ -5,18 +5,18 @@ difference or share of the text's own figures is recomputed. Any other figure wi
 counts as invented.
 """
 
-import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from itertools import pairwise
-from typing import Final, TypeVar
+from typing import Final
 
 from remit.language.tokens import fold_text
-from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
+from remit.model.contract import Evidence
 from remit.model.listing import first_few
 from remit.model.task import Task
 from remit.verify.written import arithmetic, places, times
+from remit.verify.written.check import MAX_CHARACTERS, PASSED, Judged, failed, owner_words
 from remit.verify.written.figures import (
     AmountFigure,
     DateFigure,
@@ -31,44 +31,26 @@ from remit.verify.written.times import PartialDate, day_of
 from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import entries, rows
 
-T = TypeVar("T")
-
 _PRICES: Final = 60
 _MAX_SMALL_NUMBER: Final = 12
 _NEAR_DAYS: Final = 14
-MAX_CHARACTERS: Final = 100_000  # characters of a text
-_SHORT: Final = 500  # characters of all texts together
 _SHOWN: Final = 3
 _WINDOW: Final = 40  # characters before a figure
 _NEXT: Final = 14  # characters after it
 
 
-class GroundedCheck:
+def judge_grounded(task: Task, wanted: str, evidence: Evidence) -> Judged:
     """No pattern. Fails with the first few figures without a source."""
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        del criterion
-        if len(evidence.text) > MAX_CHARACTERS:
-            many = f"its {len(evidence.text)} characters are too many to look up"
-            return Finding("grounded", Result.FAIL, f"{many}; at most {MAX_CHARACTERS}")
-        lost = await beside_others(invented, task, evidence)
-        if not lost:
-            return Finding("grounded", Result.PASS)
-        shown = first_few([f"“{each.text}”" for each in lost], _SHOWN)
-        stands = "stand" if len(lost) > 1 else "stands"
-        why = f"{shown} {stands} neither in what was read nor in the request"
-        return Finding("grounded", Result.FAIL, why)
-
-
-async def beside_others(work: Callable[[Task, Evidence], T], task: Task, evidence: Evidence) -> T:
-    """Do it in a thread if there is much to look at: that takes seconds, and others must not wait.
-
-    What is short is looked at faster than a thread is woken.
-    """
-    texts = (evidence.text, *(each.text for each in evidence.read), *owner_words(task))
-    if sum(map(len, texts)) <= _SHORT:
-        return work(task, evidence)
-    return await asyncio.to_thread(work, task, evidence)
+    del wanted
+    if len(evidence.text) > MAX_CHARACTERS:
+        many = f"its {len(evidence.text)} characters are too many to look up"
+        return failed(f"{many}; at most {MAX_CHARACTERS}")
+    lost = invented(task, evidence)
+    if not lost:
+        return PASSED
+    shown = first_few([f"“{each.text}”" for each in lost], _SHOWN)
+    stands = "stand" if len(lost) > 1 else "stands"
+    return failed(f"{shown} {stands} neither in what was read nor in the request")
 
 
 def invented(task: Task, evidence: Evidence, ground: SourceFigures | None = None) -> list[Figure]:
@@ -93,13 +75,6 @@ def ground_of(task: Task, evidence: Evidence) -> SourceFigures:
     for each in evidence.read:
         ground.learn_page(each.place)
     return ground
-
-
-def owner_words(task: Task) -> list[str]:
-    """Return the owner's words. Notes of failed checks quote invented figures and do not count."""
-    request = task.request.text if task.request else ""
-    notes = (each for each in task.notes if not each.startswith(UNPROVEN))
-    return list(dict.fromkeys((request, task.instructions, task.title, *notes)))
 
 
 def _todays(task: Task, evidence: Evidence) -> list[date]:

@@ -32,6 +32,7 @@ _DOMAIN: Final = re.compile(
     rf"(?:{'|'.join(_KNOWN['top_domains'])})\b(?!@)(?:/[^\s<>\"'“”|]*)?",
     re.IGNORECASE,
 )
+_DOTTED: Final = re.compile(r"\w\.[a-zA-Z]")
 _SHARED: Final = frozenset(_KNOWN["shared_domains"])
 _TRAILING: Final = ".,;:!?)]}'\"*_>…"
 _DIGIT: Final = re.compile(r"\d")
@@ -41,7 +42,7 @@ _MAX_DIGITS: Final = 15
 
 def urls(text: str) -> Iterator[tuple[int, int, str]]:
     """Yield every page address, and bare site names."""
-    for pattern in (URL, _DOMAIN):
+    for pattern in (URL, _DOMAIN) if _DOTTED.search(text) else (URL,):
         for found in pattern.finditer(text):
             bare = _trimmed(found.group(0))
             if pattern is URL or not FILE.fullmatch(bare):
@@ -125,9 +126,11 @@ _DIGITS: Final = (
     r"|\d+(?:[.,]\d+)?"
 )
 _MONEY_SIGNS: Final = r"€|\$|£|¥|₹|(?:eur|usd|gbp|chf|idr|mxn|ct)(?![^\W\d_])"
+_CURRENCY_SIGNS: Final = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "₹": "inr"}
 _UNIT_SIGNS: Final = (
     r"°\s?[cf]?|km/h|km²|m²|km|kwh|kw|kg|mg|gb|mb|tb|cm|mm|ml|min\.|[gmlhs](?![\w'])"
 )
+_UNCLEAR: Final = frozenset({"m", "h", "s", "°", "min"})  # metres or minutes; any degrees
 _NUMBERS_MAX_DIGITS: Final = 40
 _GROUP: Final = 3  # digits that stand together in a large number
 
@@ -144,6 +147,7 @@ class Number(Struct, frozen=True):
 
     values: tuple[NumberValue, ...]
     unit: str = ""  # `money`, `%`, a unit in lower case, or empty
+    measure: str = ""  # the unit, or which money; empty if it is not clear
 
     @property
     def amounts(self) -> tuple[float, ...]:
@@ -152,15 +156,14 @@ class Number(Struct, frozen=True):
 
 @cache
 def number_shape() -> re.Pattern[str]:
-    """Return the pattern of a number with its scale and unit."""
+    """Return the pattern of a number with its scale and unit, in lower case."""
     money, percent, scales = _money(), _percent(), any_of("figures.scales", glued=True)
     blank = r"[\s\u00a0\u202f]"
     return re.compile(
         rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
-        rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[CF]))?"
-        rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
-        rf"(?P<stuck>[^\W\d_]*)",
-        re.IGNORECASE,
+        rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[cf]))?"
+        rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_units()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
+        rf"(?P<stuck>[^\W\d_]*)"
     )
 
 
@@ -180,6 +183,23 @@ def _money() -> str:
 
 
 @cache
+def _units() -> str:
+    return any_of("figures.units", glued=True)
+
+
+@cache
+def _measures() -> Mapping[str, str]:
+    """Return which unit or money a word or sign means."""
+    named = {
+        fold(word): code
+        for lists in ("figures.units", "figures.currencies")
+        for code in values(lists)
+        for word in word_list(f"{lists}:{code}")
+    }
+    return named | _CURRENCY_SIGNS
+
+
+@cache
 def _percent() -> str:
     return f"%|{any_of('figures.percent', glued=True)}"
 
@@ -195,7 +215,7 @@ def read(found: re.Match[str]) -> Number | None:
         for value in _values(found["digits"])
         for factor in factors
     )
-    return Number(values, _unit(found["before"] or found["unit"] or ""))
+    return Number(values, *_unit(found["before"] or found["unit"] or ""))
 
 
 def spelled(text: str) -> set[float]:
@@ -204,14 +224,18 @@ def spelled(text: str) -> set[float]:
     return {float(known[key]) for key in folded_words(text) if key in known}
 
 
-def _unit(sign: str) -> str:
+def _unit(sign: str) -> tuple[str, str]:
+    """Return the unit, and which measure it is."""
     bare = sign.strip()
     if not bare:
-        return ""
-    if re.fullmatch(_money(), bare, re.IGNORECASE):
-        return "money"
-    percent = re.fullmatch(_percent(), bare, re.IGNORECASE)
-    return "%" if percent else fold(bare).rstrip(".").replace(" ", "")
+        return "", ""
+    folded = fold(bare).rstrip(".").replace(" ", "")
+    measure = _measures().get(folded, folded)
+    if re.fullmatch(_money(), bare):
+        return "money", measure
+    if re.fullmatch(_percent(), bare):
+        return "%", "%"
+    return measure, "" if measure in _UNCLEAR else measure
 
 
 def _values(digits: str) -> tuple[NumberValue, ...]:

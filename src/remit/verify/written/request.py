@@ -11,12 +11,19 @@ from msgspec import Struct
 
 from remit.language.files import number_words, words_in_all
 from remit.language.tokens import fold
-from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
+from remit.model.contract import Evidence
 from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written import facts
+from remit.verify.written.check import (
+    MAX_CHARACTERS,
+    PASSED,
+    Judged,
+    failed,
+    owner_words,
+    undecided,
+)
 from remit.verify.written.figures import figures
-from remit.verify.written.grounded import MAX_CHARACTERS, beside_others, owner_words
 from remit.verify.written.language import likely_language
 from remit.verify.written.vocabulary import word_set
 from remit.verify.written.wording import (
@@ -184,20 +191,15 @@ def _dictates(verb: str, after: str) -> bool:
     return tells or verb in words_in_all("requests", "compose")
 
 
-class RequestCheck:
+def judge_request(task: Task, wanted: str, evidence: Evidence) -> Judged:
     """No pattern. Compares the owner's words with the text."""
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        del criterion
-        if len(evidence.text) > MAX_CHARACTERS:
-            why = f"{NOT_DECIDED}its {len(evidence.text)} characters are too many to compare"
-            return Finding("request", Result.SKIPPED, why)
-        wrong, doubts = await beside_others(compare, task, evidence)
-        if wrong:
-            return Finding("request", Result.FAIL, "; ".join(wrong[:_SHOWN]))
-        if doubts:
-            return Finding("request", Result.SKIPPED, NOT_DECIDED + "; ".join(doubts[:_SHOWN]))
-        return Finding("request", Result.PASS)
+    del wanted
+    if len(evidence.text) > MAX_CHARACTERS:
+        return undecided(f"its {len(evidence.text)} characters are too many to compare")
+    wrong, doubts = compare(task, evidence)
+    if wrong:
+        return failed("; ".join(wrong[:_SHOWN]))
+    return undecided("; ".join(doubts[:_SHOWN])) if doubts else PASSED
 
 
 def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
@@ -213,6 +215,7 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
         facts.compare(pair.facts, evidence, task, composes=composes),
         compare_names(pair.request, pair.text, [*owner_words(task), *read], composes=composes),
         (facts.find([pair.facts, *read], pair.text), []),
+        (facts.wrong_weekdays(pair.text, [*owner_words(task), *read], task.created_at.date()), []),
         _compare_subject(pair, read),
     ):
         wrong += found

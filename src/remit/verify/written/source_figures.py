@@ -28,6 +28,7 @@ from remit.verify.written.vocabulary import pattern, values
 _NOON: Final = 12
 _NEAR: Final = 0.05  # how far "about 1,500" may be from what it rounds
 _CLOSE: Final = 1e-9
+_OF_DATE: Final = "date"  # the measure of a day or year: 15 May does not state 15 euros
 
 
 class SourceFigures:
@@ -43,6 +44,7 @@ class SourceFigures:
         self.times: set[int] = set()
         self.lengths: set[int] = set()
         self.amounts: set[float] = {float(year) for year in self.years}
+        self._measures: dict[float, set[str]] = {}  # in which units amounts are stated
         for text in texts:
             self._add(text)
 
@@ -70,13 +72,19 @@ class SourceFigures:
         known = day.year is None or day.year in self.years
         return known and any(day.agrees(each) for each in self.days)
 
-    def has_value(self, value: NumberValue, *, hedged: bool = False) -> bool:
+    def has_value(self, value: NumberValue, measure: str = "", *, hedged: bool = False) -> bool:
         amount, grain = value
         if amount in self.amounts:
-            return True
+            return self._fits(amount, measure)
         most = max(grain / 2, amount * _NEAR if hedged else 0.0)
         # To the last digit: 19 for 18.7 is rounded, 19 for 18 is wrong.
-        return any(abs(amount - each) <= most - _CLOSE for each in self.amounts)
+        near = (each for each in self.amounts if abs(amount - each) <= most - _CLOSE)
+        return any(self._fits(each, measure) for each in near)
+
+    def _fits(self, amount: float, measure: str) -> bool:
+        """Whether an amount is stated in this unit, or somewhere without one."""
+        stated = self._measures.get(amount, {""})
+        return not measure or measure in stated or "" in stated
 
     def _has_quantity(
         self, figure: TimeFigure | DurationFigure | AmountFigure, *, hedged: bool
@@ -94,16 +102,17 @@ class SourceFigures:
                 return figure.minutes in self.lengths or not bare.isdisjoint(self.amounts)
             case AmountFigure():
                 values = figure.number.values
-                stated = any(self.has_value(each, hedged=hedged) for each in values)
+                measure = figure.number.measure
+                stated = any(self.has_value(each, measure, hedged=hedged) for each in values)
                 return stated or not self.times.isdisjoint(_clock(figure))
 
     def _add(self, text: str) -> None:
-        self.amounts |= places.spelled(text)
+        self._learn_bare(places.spelled(text))
         self.times |= times.named_times(text)
         stated = figures(text)
         for figure in stated:
             self._learn(figure)
-        self.amounts |= _fields(text) | _shares(text)
+        self._learn_bare(_fields(text) | _shares(text))
         clock = [each for each in stated if isinstance(each, TimeFigure)]
         for first, second in pairwise(clock):
             self.lengths |= times.lengths_between(first.minutes, second.minutes)
@@ -118,7 +127,7 @@ class SourceFigures:
                 self.phones.add(figure.digits)
             case DateFigure():
                 self._learn_days(figure.meant)
-                self.amounts |= _short(figure.text)
+                self._learn_bare(_short(figure.text))
             case TimeFigure():
                 self.times |= set(figure.minutes)
                 hours = {m // MINUTES_PER_HOUR for m in figure.minutes if m % MINUTES_PER_HOUR == 0}
@@ -137,14 +146,23 @@ class SourceFigures:
         self.pages.add(places.address(url))
         self.sites |= {places.host(url), places.site(url)}
 
+    def _learn_bare(self, amounts: set[float]) -> None:
+        self.amounts |= amounts
+        for amount in amounts:
+            self._measures.setdefault(amount, set()).add("")
+
     def _learn_days(self, dates: tuple[PartialDate, ...]) -> None:
         self.days += dates
         self.years |= {each.year for each in dates if each.year}
         stated = [part for each in dates for part in (each.year, each.day) if part]
-        self.amounts |= {float(part) for part in stated}
+        for part in stated:
+            self.amounts.add(float(part))
+            self._measures.setdefault(float(part), set()).add(_OF_DATE)
 
     def _learn_amount(self, figure: AmountFigure) -> None:
         self.amounts |= set(figure.number.amounts)
+        for amount in figure.number.amounts:
+            self._measures.setdefault(amount, set()).add(figure.number.measure)
         self.phones |= {digits for digits in (_digits(figure.text),) if digits}
         year = figure.number.amounts[0]
         if year in _YEARS:

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.tokens import fold
-from remit.verify.written.vocabulary import any_of, any_word, pattern, word_list
+from remit.verify.written.vocabulary import any_of, any_word, lowered, pattern, word_list
 
 MINUTES_PER_HOUR: Final = 60
 _HALF_DAY: Final = 12 * 60
@@ -55,7 +55,7 @@ def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
     parted, named = _PARTED_DIGITS.search(text), _names_month(text)
     if not (parted or named):
         return  # as in most texts
-    taken = bytearray(len(text))
+    taken, text = bytearray(len(text)), lowered(text)
     for shape in _date_shapes():
         if not (named if "name" in shape.groupindex else parted):
             continue
@@ -93,7 +93,7 @@ def _date_shapes() -> tuple[re.Pattern[str], ...]:
         r"(?<![\w.,/€$£])(?P<day>\d\d)(?P<turns>/)(?P<month>\d\d)(?![\d/\w])",
         r"(?<![\w.,/€$£])(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<short>\d\d)?(?![\d\w])",
     )
-    return tuple(re.compile(shape, re.IGNORECASE) for shape in shapes)
+    return tuple(map(re.compile, shapes))
 
 
 @cache
@@ -137,9 +137,9 @@ def find_times(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
 
     Without am or pm, 6:30 is morning or evening.
     """
-    for found in _time_shape().finditer(text):
+    for found in _time_shape().finditer(lowered(text)):
         minute = int(found["h"]) % 24 * MINUTES_PER_HOUR + int(found["m"] or found["m2"] or 0)
-        half = (found["half"] or found["half2"] or found["half3"] or "").casefold()
+        half = found["half"] or found["half2"] or found["half3"] or ""
         yield found.start(), found.end(), _minutes_meant(minute, half)
 
 
@@ -150,8 +150,7 @@ def _time_shape() -> re.Pattern[str]:
         r"(?<![\w:.,/])(?P<h>[01]?\d|2[0-4])(?:"
         r"[:h](?P<m>[0-5]\d)(?::[0-5]\d)?(?:\s?(?P<half>[ap])\.?m\b\.?)?(?!\d)"
         rf"|\.(?P<m2>[0-5]\d)\s?(?:{hour}|(?P<half2>[ap])\.?m\b\.?)"
-        rf"|\s?(?:(?P<half3>[ap])\.?m\b\.?|{hour}))",
-        re.IGNORECASE,
+        rf"|\s?(?:(?P<half3>[ap])\.?m\b\.?|{hour}))"
     )
 
 
@@ -167,12 +166,12 @@ def named_times(text: str) -> set[int]:
     """Return noon and midnight, if a text names them."""
     noon = pattern("time.named:12 0", "figures.noon")
     found = ((noon, _HALF_DAY), (pattern("time.named:24 0"), 0))
-    return {minute for name, minute in found if name.search(text)}
+    return {minute for name, minute in found if name.search(text.lower())}
 
 
 def find_lengths(text: str) -> Iterator[tuple[int, int, int]]:
     """Yield every duration with minutes, in minutes."""
-    for found in _length_shape().finditer(text):
+    for found in _length_shape().finditer(lowered(text)):
         whole = int(found["h"] or 0) * MINUTES_PER_HOUR + int(found["m"] or 0)
         yield found.start(), found.end(), int(found["only"]) if found["only"] else whole
 
@@ -189,8 +188,7 @@ def _length_shape() -> re.Pattern[str]:
     hours, minutes = (any_of(f"time.units:{each}", glued=True) for each in ("hour", "minute"))
     return re.compile(
         rf"(?<![\w.,:])(?P<h>\d{{1,3}})\s?{hours}\.?\s?(?:{any_of('small.and')}\s)?"
-        rf"(?P<m>\d{{1,2}})\s?{minutes}\.?|(?<![\w.,:])(?P<only>\d{{1,4}})\s?{clear_minutes()}",
-        re.IGNORECASE,
+        rf"(?P<m>\d{{1,2}})\s?{minutes}\.?|(?<![\w.,:])(?P<only>\d{{1,4}})\s?{clear_minutes()}"
     )
 
 

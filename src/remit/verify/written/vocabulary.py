@@ -29,9 +29,17 @@ _NAME: Final = re.compile(r"(\w+)\.(\w+)(?::([^*(]+))?(.*)")
 
 @cache
 def pattern(*names: str, before: str = "", after: str = "", glued: bool = False) -> re.Pattern[str]:
-    """Return the pattern of any entry of some lists, with its surroundings."""
-    whole = before + any_of(*names, glued=glued) + after
-    return re.compile(whole, re.IGNORECASE | re.MULTILINE)
+    """Return the pattern of any entry of some lists, with its surroundings, for lower case.
+
+    Capitals are looked at nowhere: a pattern that ignores case is five times as slow.
+    """
+    return re.compile(before + any_of(*names, glued=glued) + after, re.MULTILINE)
+
+
+def lowered(text: str) -> str:
+    """Return a text in lower case, letter for letter; as it is, if it would become longer."""
+    low = text.lower()
+    return low if len(low) == len(text) else text
 
 
 @cache

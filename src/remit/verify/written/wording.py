@@ -12,7 +12,7 @@ from remit.language.tokens import fold
 from remit.verify.written.vocabulary import word_set
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
-_SENTENCE: Final = re.compile(
+SENTENCE_END: Final = re.compile(
     r"(?<=[^\W\d_][^\W\d_][.!?…])[\"”»’)]*\s+(?=[^\W_a-zäöüñáéíóú]|[\"“«¿¡(])"
     r"|(?<=[\d%€$£)][.!?])\s+(?=[A-ZÄÖÜÁÉÍÓÚ¿¡])|\n+"
 )
@@ -88,18 +88,20 @@ def plain(text: str) -> str:
     return _MARKS.sub("", text)
 
 
-def sentences(text: str) -> list[str]:
+@lru_cache(maxsize=32)
+def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences; a line end ends one, because lists have no full stop."""
-    return [bare for each in _SENTENCE.split(text) if (bare := each.strip(" \t|*-•"))]
+    return tuple(bare for each in SENTENCE_END.split(text) if (bare := each.strip(" \t|*-•")))
 
 
 def paragraphs(text: str) -> list[str]:
     return [each.strip() for each in re.split(r"\n[ \t]*\n", text) if each.strip()]
 
 
-def entries(text: str) -> list[ListEntry]:
+@lru_cache(maxsize=32)
+def entries(text: str) -> tuple[ListEntry, ...]:
     """Return every entry of every list, in order."""
-    return [
+    return tuple(
         ListEntry(
             len(found["in"].expandtabs(4)) // 2,
             int(found["number"]) if found["number"] else None,
@@ -107,7 +109,7 @@ def entries(text: str) -> list[ListEntry]:
         )
         for line in text.splitlines()
         if (found := _MARKER.match(line))
-    ]
+    )
 
 
 def rows(text: str) -> int:
