@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.think import Thinker
-from remit.channels.dashboard import DashboardChannel
+from remit.channels.registry import DashboardChannel
 from remit.delivery.courier import Courier
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Delivery

@@ -7,7 +7,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
-from remit.calendar import occur
+from remit.calendar import expand
 from remit.calendar.expansion import TimeWindow
 
 SINCE: Final = datetime(2026, 11, 2, tzinfo=UTC)
@@ -80,7 +80,7 @@ def _event(number: int) -> str:
 
 
 def _ours(raw: bytes) -> int:
-    found = occur.slots(raw, TimeWindow(SINCE, UNTIL), ZoneInfo(ZONE))
+    found = expand.slots(raw, TimeWindow(SINCE, UNTIL), ZoneInfo(ZONE))
     require_count("refused", len(found.refused), 0)
     return len(found.slots)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from bench.measure import Measurement, Stopwatch, read_peak_bytes
 from remit.brain import prompt
 from remit.brain.prompt import PromptContext
-from remit.channels.dashboard import DashboardChannel
+from remit.channels.registry import DashboardChannel
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId

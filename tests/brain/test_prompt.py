@@ -14,7 +14,7 @@ from remit import gate
 from remit.brain import outside, prompt
 from remit.brain.prompt import PromptContext
 from remit.brain.think import ThinkContext, Thinker
-from remit.channels.dashboard import DashboardChannel
+from remit.channels.registry import DashboardChannel
 from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Timing
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId

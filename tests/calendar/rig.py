@@ -4,7 +4,7 @@ from datetime import UTC, date, datetime, time
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.calendar import occur
+from remit.calendar.expand import DEFAULT, slots
 from remit.calendar.expansion import CalendarLimits, CalendarSlot, Expansion, TimeWindow
 
 UTC_ZONE: Final = ZoneInfo("UTC")
@@ -33,9 +33,9 @@ def expand(
     raw: bytes,
     window: TimeWindow | None = None,
     zone: ZoneInfo = UTC_ZONE,
-    limits: CalendarLimits = occur.DEFAULT,
+    limits: CalendarLimits = DEFAULT,
 ) -> Expansion:
-    return occur.slots(raw, window or year(), zone, limits)
+    return slots(raw, window or year(), zone, limits)
 
 
 def line(slot: CalendarSlot) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final, TypedDict, cast
 from zoneinfo import ZoneInfo
 
-from remit.calendar import occur
+from remit.calendar import expand
 from remit.calendar.expansion import TimeWindow
 from tests.calendar.rig import line, midnight, zulu
 from tests.tables import for_each, read_yaml
@@ -33,7 +33,7 @@ def test_an_event_gives_the_slots_that_were_derived_by_hand(name: str) -> None:
     window = TimeWindow(midnight(wanted["since"], zone), midnight(wanted["until"], zone))
     at = time.fromisoformat(wanted.get("all_day_at", "09:00"))
 
-    found = occur.slots((EVENTS / f"{name}.ics").read_bytes(), window, zone, all_day_at=at)
+    found = expand.slots((EVENTS / f"{name}.ics").read_bytes(), window, zone, all_day_at=at)
 
     assert [line(slot) for slot in found.slots] == wanted["slots"], wanted["why"]
     refused = [wanted["refused"]] if "refused" in wanted else []

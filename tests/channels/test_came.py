@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from remit.channels.registry import LEAST, InboundCleanup, InboundHook
-from remit.channels.whatsapp import callbacks, receiving
+from remit.channels.whatsapp import callbacks
 from remit.model.delivery import DeliveryReport, ProviderReport, Unknown
 from remit.model.reply import Policy
 from remit.model.review import Decision, ReviewAnswer
@@ -69,7 +69,7 @@ def test_a_report_belongs_to_the_number_that_it_is_about_whatever_door_it_comes_
         body = call(statuses({**status, "biz_opaque_callback_data": "dlv-1"}))
         batch = callbacks.read(body.replace(NUMBER_ID.encode(), number.encode()))
         assert batch is not None
-        (came,) = receiving.all_of(batch, door)
+        (came,) = callbacks.all_of(batch, door)
         assert came.report is not None
         assert (came.channel, came.report.channel) == (channel, channel)
         assert came.ref == f"{channel} report wamid.1 delivered"

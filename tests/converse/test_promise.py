@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.converse import promise
+from remit.converse.answer import NOTE, claim_notes
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import SessionId, TaskId
 from remit.model.status import Status
@@ -35,7 +35,7 @@ OPEN = replace(TASK, title="Water plants", status=Status.READY, delivery=(), com
 
 
 def notes(text: str, *about: Task, known: tuple[Task, ...] = ()) -> tuple[str, ...]:
-    return promise.notes(text, about, known, ZONE)
+    return claim_notes(text, about, known, ZONE)
 
 
 @pytest.mark.parametrize(
@@ -116,4 +116,4 @@ def test_only_the_sentence_that_lies_is_marked() -> None:
 @given(st.text(max_size=400))
 def test_whatever_is_said_every_note_is_a_sentence_of_it(text: str) -> None:
     for note in notes(text, TASK):
-        assert note.removeprefix(promise.NOTE) in text
+        assert note.removeprefix(NOTE) in text

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.channels.mail import bounce
+from remit.channels.mail import mailbox
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake import extract
 from remit.model.delivery import DeliveryStatus
@@ -127,11 +127,11 @@ def test_what_a_mail_claims_about_its_sender_counts_for_nothing(sender: str, cla
     """No mail is an order, and no rule reads a sender: a report is known by our own id alone."""
     told = BOUNCE.format(sender=sender, claims=claims).encode()
 
-    assert bounce.read(told, "example.test") == bounce.read(
+    assert mailbox.read_bounce(told, "example.test") == mailbox.read_bounce(
         BOUNCE.format(sender="x@y.test", claims="none").encode(), "example.test"
     )
     nameless = told.replace(b"Original-Envelope-Id", b"X-Nothing")
-    assert bounce.read(nameless, "example.test") is None
+    assert mailbox.read_bounce(nameless, "example.test") is None
 
 
 # 32: another text after the approval --------------------------------------------------------------

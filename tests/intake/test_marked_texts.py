@@ -102,3 +102,20 @@ async def test_a_model_that_takes_all_behind_a_name_for_the_text_overrules_no_cu
 
     assert len(held) > 100  # most of the traps
     assert reached == []
+
+
+# Behind a comma, without any word that tells it, nothing shows that these are no part of the text.
+UNSEEN = {"e-en-t-012", "e-de-t-011", "e-de-t-012", "e-es-t-011", "e-es-t-012"}
+
+
+async def test_words_that_only_tell_of_a_message_are_no_text_even_without_a_cue() -> None:
+    traps = [m for m in EVERY if m.id.startswith("e-") and m.sort == "trap"]
+    reached = {
+        message.id
+        for message in traps
+        for name, words, text in _greedy_texts(message.text)
+        if acts(await _read(message.text, (ReadSend(to=name, to_words=words, text=text),)))
+    }
+
+    assert len(traps) == 40
+    assert reached <= UNSEEN  # it may only fall

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from remit.intake.extract import extract
 from remit.intake.extraction import Extraction
 from remit.intake.recipients import QuestionTopic
-from remit.language.detect import language_of
 from remit.language.files import Phrases, language_file
-from remit.language.order_words import is_laughter, order_words
+from remit.language.order_words import is_laughter, language_of, order_words
 from remit.language.tokens import TokenKind, tokenize
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 from tests.soak import examples

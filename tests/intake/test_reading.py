@@ -39,6 +39,7 @@ KEPT_ASIDE: Final = [
         "development.jsonl",
         "fresh_a.jsonl",
         "fresh_b.jsonl",
+        "late_traps.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]

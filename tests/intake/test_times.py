@@ -5,10 +5,16 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from remit.language.time.agreement import agrees
 from remit.language.time.phrase import combine, read_time
-from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When, resolve_time
-from remit.language.time.words import TimeText, time_words
+from remit.language.time.resolve import (
+    Moment,
+    Now,
+    Recurrence,
+    TimeDoubt,
+    When,
+    resolve_time,
+)
+from remit.language.time.words import TimeText, agrees, time_words
 from remit.language.tokens import keys_of, tokenize
 from tests.intake.labelled import NOW, ZONE
 

@@ -12,9 +12,8 @@ from msgspec.structs import replace
 
 from remit.calendar import values
 from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar, read_rule
-from remit.calendar.lines import CalendarComponent, CalendarProperty
 from remit.calendar.values import CalendarDuration, CalendarTime, ExtraDate
-from remit.calendar.zones import Zones, instant
+from remit.calendar.zones import CalendarComponent, CalendarProperty, Zones, instant
 from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId

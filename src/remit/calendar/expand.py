@@ -1,4 +1,4 @@
-"""Expands calendar resources in a thread with a time limit, and finds who organises each.
+"""Expands calendar resources into slots, in a thread with a time limit; finds who organises each.
 
 A failure concerns one resource only. An organiser counts only if every event names the same address
 exactly once, in a clean form; anything ambiguous counts as a stranger's.
@@ -7,21 +7,143 @@ exactly once, in a clean form; anything ambiguous counts as a stranger's.
 import asyncio
 import re
 import unicodedata
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, time, timedelta
+from datetime import UTC, datetime, time, timedelta
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import entry, occur
-from remit.calendar.expansion import IDLE, CalendarLimits, CalendarSlot, Expansion, TimeWindow
+from remit.calendar import entry, series
+from remit.calendar.entry import BrokenChange, CalendarEntry
+from remit.calendar.expansion import (
+    IDLE,
+    CalendarLimits,
+    CalendarRefusal,
+    CalendarSlot,
+    Expansion,
+    ExpansionBudget,
+    TimeWindow,
+    UnfitCalendar,
+)
+from remit.calendar.series import EventOccurrence, ExpansionContext
+from remit.calendar.zones import CalendarComponent, Zones, read_components
 from remit.language import outside_text
 from remit.model.task import Taint
 from remit.store.calendars import StoredResource
 from remit.store.occurrences import ReadResource, StoredOccurrence
+
+MORNING: Final = time(9)
+DEFAULT: Final = CalendarLimits()
+_LONGEST_UID: Final = 1_000
+
+
+def slots(
+    raw: bytes,
+    window: TimeWindow,
+    zone: ZoneInfo,
+    limits: CalendarLimits = DEFAULT,
+    *,
+    all_day_at: time = MORNING,
+) -> Expansion:
+    """Return every slot that starts in the window, and the refusals; it never raises."""
+    budget = ExpansionBudget(limits)
+    try:
+        components = read_components(raw, limits)
+    except UnfitCalendar as unfit:
+        return Expansion((), (CalendarRefusal("", str(unfit)),))
+    zones = Zones([each for each in components if each.name == "VTIMEZONE"], window, budget)
+    home = ExpansionContext(window, zone, all_day_at, zones, budget)
+    found: list[CalendarSlot] = []
+    refused: list[CalendarRefusal] = []
+    for thing in _by_uid(components):
+        slots_of_it, refusals = _expanded(thing, home)
+        found += slots_of_it
+        refused += refusals
+    found.sort(key=lambda slot: (slot.start, slot.uid, slot.key))
+    return Expansion(tuple(found), tuple(refused), budget.spent)
+
+
+class _EventParts(Struct, frozen=True):
+    """All components that share a UID."""
+
+    uid: str
+    parts: list[CalendarComponent]
+
+
+def _by_uid(components: Sequence[CalendarComponent]) -> Iterator[_EventParts]:
+    by_uid: dict[tuple[str, str], list[CalendarComponent]] = {}
+    for each in components:
+        if each.name == "VTIMEZONE":
+            continue
+        uid = each.says("UID").strip()[:_LONGEST_UID]
+        if uid:
+            by_uid.setdefault((each.name, uid), []).append(each)
+        else:
+            yield _EventParts("", [each])  # refused alone, not with others without a UID
+    yield from (_EventParts(uid, parts) for (_, uid), parts in by_uid.items())
+
+
+def _expanded(
+    thing: _EventParts, home: ExpansionContext
+) -> tuple[list[CalendarSlot], list[CalendarRefusal]]:
+    home.budget.begin()
+    if not thing.uid:
+        named = thing.parts[0].says("SUMMARY")
+        why = thing.parts[0].fault or f"{named!r:.60} has no UID to know it again by"
+        return [], [CalendarRefusal("", _sentence(why))]
+    try:
+        entries, broken = _read_entries(thing, home)
+        found = series.occurrences(entries, broken, home)
+        refused = [
+            CalendarRefusal(thing.uid, _sentence(str(each)), one_change=True) for each in broken
+        ]
+        return [_slot(thing.uid, each, home) for each in found], refused
+    except UnfitCalendar as unfit:
+        return [], [CalendarRefusal(thing.uid, _sentence(str(unfit)))]
+    except (OverflowError, ValueError):
+        # Arithmetic at either end of the calendar; nobody meant such a year.
+        return [], [CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")]
+
+
+def _read_entries(
+    thing: _EventParts, home: ExpansionContext
+) -> tuple[list[CalendarEntry], list[BrokenChange]]:
+    """The event and its changes; a change that cannot be read is refused alone."""
+    entries: list[CalendarEntry] = []
+    broken: list[BrokenChange] = []
+    for part in thing.parts:
+        try:
+            entries.append(entry.read(part, home.zones, home.zone, home.budget.limits))
+        except UnfitCalendar as unfit:
+            change = entry.broken_change(part, home.zones, str(unfit))
+            if change is None:
+                raise
+            broken.append(change)
+    return entries, broken
+
+
+def _sentence(why: str) -> str:
+    return f"{why[:1].upper()}{why[1:]}."
+
+
+def _slot(uid: str, each: EventOccurrence, home: ExpansionContext) -> CalendarSlot:
+    start = each.start.astimezone(UTC)
+    return CalendarSlot(
+        uid=uid,
+        key=each.key,
+        start=start,
+        end=each.end.astimezone(UTC),
+        all_day=each.entry.start.day,
+        local=start.astimezone(home.zone),
+        flags=each.flags | each.entry.flags,
+        summary=each.entry.summary,
+        description=each.entry.description,
+        kind=each.entry.kind,
+    )
+
 
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
 _VALUE: Final = r'(?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*)'
@@ -107,10 +229,10 @@ class CalendarReader(Struct, frozen=True):
     """Reads calendars for the owner: zone, hour for whole days, own addresses."""
 
     zone: ZoneInfo
-    all_day_at: time = occur.MORNING
+    all_day_at: time = MORNING
     mine: Collection[str] = ()
     knows: Knows = lambda _: False
-    limits: CalendarLimits = occur.DEFAULT
+    limits: CalendarLimits = DEFAULT
     seconds: float = SECONDS
 
     async def read(
@@ -151,7 +273,7 @@ class CalendarReader(Struct, frozen=True):
 
     def _slots(self, body: str, window: TimeWindow) -> Expansion:
         raw = body.encode("utf-8", "replace")
-        return occur.slots(raw, window, self.zone, self.limits, all_day_at=self.all_day_at)
+        return slots(raw, window, self.zone, self.limits, all_day_at=self.all_day_at)
 
     def _taint(self, body: str, *, trusted: bool) -> Taint:
         """Return OWNER if the calendar is the owner's and nobody else organises the event."""

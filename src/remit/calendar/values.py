@@ -7,8 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.calendar.expansion import UnfitCalendar
-from remit.calendar.lines import CalendarProperty
-from remit.calendar.zones import Zones
+from remit.calendar.zones import CalendarProperty, Zones
 
 _STAMP: Final = re.compile(
     r"([0-9]{4})([0-9]{2})([0-9]{2})(?:T([0-9]{2})([0-9]{2})([0-9]{2})(Z?))?"

@@ -6,8 +6,7 @@ the start: its channel answers that it is locked, and the owner is asked.
 
 from remit.channels.kind import ChannelContext, ChannelKind
 from remit.channels.mail.mailbox_watch import BounceWatch
-from remit.channels.mail.sending import EmailChannel
-from remit.channels.mail.setup import token_source
+from remit.channels.mail.sending import EmailChannel, token_source
 from remit.channels.oauth.tokens import watch_sign_ins
 from remit.channels.registry import ChannelAlias, ChannelRegistry, ChannelSecrets, InboundCleanup
 from remit.errors import BadInput

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from remit import settings as house_settings
-from remit.calendar import occur
+from remit.calendar import expand
 from remit.calendar.expansion import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 from remit.cli import clock, codes, out
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
@@ -51,7 +51,7 @@ def calendar(
     window = TimeWindow(first, _to(until, zone) if until else first + AHEAD)
     if window.until <= window.since:
         raise BadInput("--to is not after --from; the later day is --to.", field="to")
-    found = occur.slots(_read_bytes(file), window, zone, all_day_at=morning)
+    found = expand.slots(_read_bytes(file), window, zone, all_day_at=morning)
     if json:
         out.emit(expansion_to_json(found))
     else:
@@ -103,10 +103,10 @@ def _row(slot: CalendarSlot) -> list[Piece]:
 
 def _read_bytes(file: str) -> bytes:
     if file == "-":
-        return sys.stdin.buffer.read(occur.DEFAULT.bytes + 1)
+        return sys.stdin.buffer.read(expand.DEFAULT.bytes + 1)
     try:
         with Path(file).open("rb") as opened:
-            return opened.read(occur.DEFAULT.bytes + 1)
+            return opened.read(expand.DEFAULT.bytes + 1)
     except FileNotFoundError:
         raise NotFound("file", file) from None
     except OSError as error:

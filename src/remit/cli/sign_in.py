@@ -5,23 +5,20 @@ import webbrowser
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.channels.oauth import connecting, protocol, tokens
-from remit.channels.oauth.accounts import NewAccount, new_account, provider_of
+from remit.channels.oauth import connecting, tokens
 from remit.channels.oauth.connecting import LoopbackRedirect
-from remit.channels.oauth.protocol import DeviceCode, TokenGrant
 from remit.channels.oauth.providers import (
     CALENDAR,
     CALENDAR_ADDRESSES,
     MAIL,
+    NewAccount,
     OAuthClient,
     client_of,
+    new_account,
+    provider_of,
 )
-from remit.cli import (
-    notice_state,
-    out,
-    remit_client,
-    words,
-)
+from remit.channels.oauth.tokens import DeviceCode, TokenGrant
+from remit.cli import notice_state, out, remit_client, words
 from remit.cli.out import AsJson, flag
 from remit.cli.tokens import value_of
 from remit.cli.up import has_screen
@@ -68,7 +65,7 @@ def disconnect(
     if found is None:
         raise NotFound("sign-in", f"for {name}")
     try:
-        revoked = asyncio.run(protocol.revoke(client, found.refresh))
+        revoked = asyncio.run(tokens.revoke(client, found.refresh))
     except Transient:
         revoked = False
     kept.drop(chosen.token)

@@ -1,12 +1,13 @@
 """Answers a question that is no task, with a model that can read but not act.
 
 The model gets the conversation and the status of the tasks mentioned; it may search tasks and read
-their logs. Anything it claims to have done is checked against the records (`promise.py`).
+their logs. Anything it claims to have done is checked against the records.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -14,11 +15,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.converse import records
+from remit.converse.meaning import word_set, words_of
 from remit.converse.scene import AnsweringBrain
 from remit.errors import BadInput, NotFound, StepFailed
+from remit.language.tokens import fold
 from remit.model.conversation import Role, Turn
+from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId, task_id
 from remit.model.reply import Prompt, Reply, ToolCall, ToolResult
+from remit.model.status import Status
 from remit.model.task import Task
 
 MOST_ROUNDS: Final = 6  # rounds of lookups before it must answer
@@ -136,3 +141,208 @@ def _model_answer(reply: Reply, read: Sequence[TaskId]) -> ModelAnswer:
     if reply.flaw is not None or not text:
         return ModelAnswer("", tuple(read), reply.flaw or "The model said nothing.")
     return ModelAnswer(text[:_MOST_ANSWER], tuple(read))
+
+
+NOTE: Final = "Not on record: "
+_SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?=\w)[^.!?\n]*)*[.!?]*")
+_TIME: Final = re.compile(r"\b([01]?\d|2[0-3])[:.h]([0-5]\d)\b")
+_TO: Final = re.compile(r"\b(?:to|an|a|für|for|para)\s+([A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)")
+_QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"\n]*\"|„[^“]*“|«[^»]*»")
+# Folded, "würde" (would) equals "wurde" (was), and "hätte" equals "hatte": check before folding.
+_WOULD: Final = re.compile(r"\b(?:w(?:ü|u\u0308)rd|h(?:ä|a\u0308)tt)e(?:n|st|t)?\b", re.IGNORECASE)
+_LONG: Final = 4  # letters of a word that distinguishes tasks
+
+
+class PromiseKind(StrEnum):
+    SENT = "sent"
+    PLANNED = "planned"
+    CANCELLED = "cancelled"
+    PAUSED = "paused"
+    STARTED = "started"
+    DONE = "done"
+    MADE = "made"
+    PROMISED = "promised"  # "I will remind you": a task must be planned for it
+
+
+def claim_notes(
+    text: str, about: Sequence[Task], known: Sequence[Task], zone: ZoneInfo, owner: str = ""
+) -> tuple[str, ...]:
+    """Return a note for each sentence whose claim no record confirms.
+
+    `about` are the tasks of the conversation, `known` others that the answer may name.
+    """
+    return tuple(
+        f"{NOTE}{sentence}"
+        for sentence, claim in claims(text, (*about, *known))
+        if not _borne_out(sentence, claim, about, known, zone, fold(owner))
+    )
+
+
+def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, PromiseKind]]:
+    """Yield every sentence that says something was done, with the kind of claim.
+
+    "The bridge was completed in 1932" claims nothing: it mentions neither "I" nor a task.
+    """
+    for found in _SENTENCE.finditer(text):
+        sentence = found[0].strip(" \t*-•>#")
+        plain = _QUOTED.sub(" ", sentence)
+        words = () if plain.rstrip().endswith("?") else words_of(_WOULD.sub(" would ", plain))
+        ours = any(_names(sentence, task) for task in tasks)
+        claim = _claim(words, ours=ours)
+        if claim is not None:
+            yield sentence, claim
+
+
+def _claim(words: Sequence[str], *, ours: bool) -> PromiseKind | None:
+    """Return what a sentence claims: a past verb, done by us or to something of ours.
+
+    "Done." and "Sent to Anna." are claims by themselves.
+    """
+    first, all_words = set(words[:2]), set(words)
+    ours = ours or bool(all_words & _US or first & _IT or all_words & _THINGS)
+    for claim, verbs in _VERBS.items():
+        for at, word in enumerate(words):
+            alone = at == 0 or word in _FIRST_PERSON
+            if word in verbs and (alone or ours) and _is_told(words, at):
+                return claim
+    return PromiseKind.PROMISED if _promises(words) else None
+
+
+def _promises(words: Sequence[str]) -> bool:
+    """Whether the sentence promises that one of us will do something later."""
+    for at, word in enumerate(words):
+        if " ".join(words[at : at + 2]) in _WILL or word in _WILL:
+            after = words[at + 1 : at + 1 + 2 * _NEAR]
+            return bool(set(after) & _DOES) and not set(after) & _NOT
+    return False
+
+
+def _is_told(words: Sequence[str], at: int) -> bool:
+    """Whether a verb is stated as done: not negated, wished or future."""
+    return not set(words[max(0, at - _NEAR) : at]) & (_NOT | _UNREAL)
+
+
+def _borne_out(
+    sentence: str,
+    claim: PromiseKind,
+    about: Sequence[Task],
+    known: Iterable[Task],
+    zone: ZoneInfo,
+    owner: str,
+) -> bool:
+    """Whether a task that the sentence names, or the one it is about, confirms it."""
+    named = [task for task in (*about, *known) if _names(sentence, task)]
+    tasks_meant = named or (list(about) if len(about) == 1 else [])
+    return any(_holds(claim, task, sentence, owner) and _in_time(sentence, task, zone)
+               for task in tasks_meant)  # fmt: skip
+
+
+def _names(sentence: str, task: Task) -> bool:
+    spoken = set(words_of(sentence))
+    return any(word in spoken for word in words_of(task.title) if len(word) >= _LONG)
+
+
+def _holds(claim: PromiseKind, task: Task, sentence: str, owner: str) -> bool:
+    on_record = {
+        PromiseKind.SENT: _sent(task, sentence, owner),
+        PromiseKind.PLANNED: task.scheduled_for is not None,
+        PromiseKind.CANCELLED: task.status is Status.CANCELLED or task.cancel_requested,
+        PromiseKind.PAUSED: task.status is Status.PAUSED or task.pause_requested,
+        PromiseKind.STARTED: task.started_at is not None,
+        PromiseKind.DONE: task.status is Status.COMPLETED,
+        PromiseKind.MADE: True,  # it exists
+        PromiseKind.PROMISED: not task.ended,
+    }
+    return on_record[claim]
+
+
+def _sent(task: Task, sentence: str, owner: str) -> bool:
+    """Whether it was sent, and to everybody the sentence names."""
+    went = [each for each in task.delivery if each.status is DeliveryStatus.SENT]
+    people = {word for each in went for word in words_of(each.recipient or owner)}
+    ways = {word for each in went for word in words_of(each.channel)}
+    named = {fold(name) for name in _TO.findall(_QUOTED.sub(" ", sentence))}
+    return bool(went) and all(name in people | ways | _YOU for name in named)
+
+
+def _in_time(sentence: str, task: Task, zone: ZoneInfo) -> bool:
+    """Whether each time of day in the sentence matches one of the task."""
+    times = {(int(hour), int(minute)) for hour, minute in _TIME.findall(sentence)}
+    return all(clock in _clocks(task, zone) for clock in times)
+
+
+def _clocks(task: Task, zone: ZoneInfo) -> set[tuple[int, int]]:
+    times: list[datetime | None] = [
+        task.created_at,
+        task.scheduled_for,
+        task.started_at,
+        task.completed_at,
+        *(each.sent_at for each in task.delivery),
+    ]
+    local = [at.astimezone(zone) for at in times if at is not None]
+    return {(at.hour, at.minute) for at in local}
+
+
+_NEAR: Final = 4  # words before a verb in which a "not" negates it
+_VERBS: Final = {
+    PromiseKind.SENT: word_set(
+        "sent emailed mailed messaged texted delivered forwarded posted notified replied"
+        " gesendet geschickt verschickt versendet gemailt zugestellt weitergeleitet benachrichtigt"
+        " enviado enviada enviados enviadas envie mande mandado mandada entregado entregada"
+        " reenviado notificado avisado avise respondi"
+    ),
+    PromiseKind.PLANNED: word_set(
+        "scheduled rescheduled booked planned reminded arranged geplant eingeplant terminiert"
+        " gebucht verschoben programado programada agendado agendada programe agende reservado"
+        " reserve planificado"
+    ),
+    PromiseKind.CANCELLED: word_set(
+        "cancelled canceled aborted stopped deleted removed storniert abgebrochen gestoppt"
+        " geloscht cancelado cancelada cancele anulado anulada anule detenido borrado borre"
+    ),
+    PromiseKind.PAUSED: word_set("paused suspended pausiert angehalten pausado pausada pause"),
+    PromiseKind.MADE: word_set(
+        "created added entered erstellt angelegt hinzugefugt eingetragen creado creada cree"
+        " anadido anadi"
+    ),
+    PromiseKind.STARTED: word_set(
+        "started begun began gestartet begonnen empezado empece iniciado inicie"
+    ),
+    PromiseKind.DONE: word_set(
+        "done finished completed fixed resolved updated changed called paid ordered bought"
+        " erledigt fertig abgeschlossen beendet geandert angerufen bezahlt bestellt gekauft"
+        " hecho hecha terminado terminada termine completado actualizado cambiado llamado pagado"
+        " comprado llame pague"
+    ),
+}
+_FIRST_PERSON: Final = word_set(
+    "envie mande avise respondi programe agende reserve cancele anule borre cree anadi empece"
+    " inicie termine llame pague"
+)
+_WILL: Final = frozenset(
+    ["i'll", "i will", "we'll", "we will", "ich werde", "wir werden", "voy a", "vamos a"]
+)
+_DOES: Final = word_set(
+    "remind send email mail message text notify schedule book call check cancel order write"
+    " erinnern senden schicken mailen benachrichtigen planen buchen anrufen prufen absagen"
+    " bestellen schreiben recordarte recordar enviar mandar avisar avisarte programar reservar"
+    " llamar comprobar cancelar escribir"
+)
+_US: Final = word_set("i i've ive we we've ich wir he hemos")
+_IT: Final = word_set(
+    "it it's its this that everything all both es das dies alles beides todo lo ya"
+)
+_THINGS: Final = word_set(
+    "reminder message email mail task appointment whatsapp erinnerung nachricht aufgabe termin"
+    " recordatorio mensaje correo tarea cita"
+)
+_NOT: Final = word_set(
+    "not never no didn't haven't hasn't wasn't isn't aren't weren't cannot can't couldn't nothing"
+    " nicht nie kein keine nichts nunca nada ni without ohne sin"
+)
+_UNREAL: Final = word_set(
+    "if when once unless until should would could might may must will shall can want wants"
+    " going i'll wenn falls sobald sollte konnte mochte werde wird soll kann si"
+    " cuando podria deberia puedo puede quiere voy"
+)
+_YOU: Final = word_set("you me us i dich dir mich uns sie ihnen ti usted tu mi")

@@ -2,13 +2,14 @@
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
 
-from remit.converse import meaning, promise, receipt, records
-from remit.converse.answer import ModelAnswer, QuestionContext, answer
+from remit.converse import meaning, records
+from remit.converse.answer import ModelAnswer, QuestionContext, answer, claim_notes
 from remit.converse.intent import Intent, IntentKind, matching, ref_of
 from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
 from remit.converse.orders import ordered
@@ -84,14 +85,14 @@ class IntentExecutor(Struct, frozen=True):
     async def _act(self, act: TaskAction, task_id: TaskId, ref: str) -> TurnAnswer:
         before = await self.db.read(tasks.get, task_id)
         name, refs = records.title(before), (TaskRef(task_id, Action.UPDATED),)
-        if before.status in _REACHED[act]:
+        if before.status in _REACHED.get(act, ()):
             return TurnAnswer(f"{name} is {before.status.value.replace('_', ' ')}.", refs)
-        does = {
+        does: Mapping[TaskAction, Callable[[TaskId], Awaitable[Task]]] = {
             TaskAction.PAUSE: self.hands.pause,
             TaskAction.RESUME: self.hands.resume,
             TaskAction.CANCEL: self.hands.cancel,
             TaskAction.RUN: self.hands.run_now,
-            TaskAction.AGAIN: lambda each: self.hands.again(each, f"again:{ref}"),
+            TaskAction.AGAIN: partial(self.hands.again, ref=f"again:{ref}"),
         }
         try:
             after = await does[act](task_id)
@@ -236,15 +237,15 @@ class IntentExecutor(Struct, frozen=True):
         )
         refs = tuple(TaskRef(each, Action.CREATED) for each in made)
         if understood.tasks or understood.unasked or understood.asked:
-            text = receipt.sentences(understood)
+            text = records.receipt_text(understood)
             return TurnAnswer(text, refs, understood.receipt, thinks=question)
         return self._talked(understood, question=question)
 
     def _talked(self, understood: UnderstoodMessage, *, question: bool) -> TurnAnswer:
         """Answer words that ask for nothing; a model may answer some of them."""
         if question or understood.sort == "statement":
-            return TurnAnswer("" if question else receipt.TALK["statement"], thinks=True)
-        return TurnAnswer(receipt.TALK.get(understood.sort or "", receipt.TALK["chatter"]))
+            return TurnAnswer("" if question else records.TALK["statement"], thinks=True)
+        return TurnAnswer(records.TALK.get(understood.sort or "", records.TALK["chatter"]))
 
     # Records ------------------------------------------------------------------------------------
 
@@ -258,7 +259,9 @@ class IntentExecutor(Struct, frozen=True):
         head, none, statuses = _LISTS[look]
         found = await self.db.read(conversations.standing, statuses, _MOST)
         if look is QueryKind.PLANNED:
-            found = sorted((t for t in found if t.scheduled_for), key=_planned)
+            found = sorted(
+                (t for t in found if t.scheduled_for), key=lambda t: t.scheduled_for or now
+            )
         if look is QueryKind.WAITING:
             found = [task for task in found if task.reason or task.gaps]
         if look is QueryKind.FAILED:
@@ -293,7 +296,7 @@ class IntentExecutor(Struct, frozen=True):
                 code_answer, TurnAnswer(f"That cannot be answered now. {model_answer.failed}")
             )
         known = await self.db.read(_known, model_answer, scene)
-        notes = promise.notes(model_answer.text, about, known, self.zone, self.owner)
+        notes = claim_notes(model_answer.text, about, known, self.zone, self.owner)
         read = [task.id for task in known if task.id in model_answer.read]
         refs = _refs(dict.fromkeys([*read, *(task.id for task in about[:1])]))
         return _joined(code_answer, TurnAnswer(model_answer.text, refs, notes=notes))
@@ -351,11 +354,6 @@ def _known(tx: Tx, model_answer: ModelAnswer, scene: ConversationScene) -> list[
     return list(found.values())
 
 
-def _planned(task: Task) -> datetime:
-    assert task.scheduled_for is not None  # noqa: S101 - chosen for having one
-    return task.scheduled_for
-
-
 _DONE: Final[Mapping[TaskAction, str]] = {
     TaskAction.PAUSE: "{} is paused.",
     TaskAction.RESUME: "{} goes on.",
@@ -365,7 +363,6 @@ _DONE: Final[Mapping[TaskAction, str]] = {
 }
 _ALL_RUNS: Final[Mapping[TaskAction, str]] = {
     TaskAction.PAUSE: "{} is paused: none of its runs starts until you say to go on.",
-    TaskAction.RESUME: "{} goes on.",
     TaskAction.CANCEL: "{} is cancelled: it does not come back any more.",
 }
 _SOON: Final[Mapping[TaskAction, str]] = {
@@ -377,7 +374,6 @@ _REACHED: Final[Mapping[TaskAction, frozenset[Status]]] = {
     TaskAction.RESUME: TERMINAL | ACTIVE,
     TaskAction.CANCEL: TERMINAL,
     TaskAction.RUN: TERMINAL,
-    TaskAction.AGAIN: frozenset(),
 }
 _LISTS: Final[Mapping[QueryKind, tuple[str, str, tuple[Status, ...]]]] = {
     QueryKind.RUNNING: ("At work:", "Nothing is running.", tuple(ACTIVE)),

@@ -5,15 +5,14 @@ has a key derived from its event, so nothing is sent twice or left out after a c
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from itertools import groupby
 from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from remit.converse import presence
 from remit.errors import StoreTrouble
-from remit.model.conversation import Action, Conversation, Role, TaskRef
+from remit.model.conversation import SCHEDULED, Action, Conversation, Role, TaskRef, Turn
 from remit.model.ids import ConversationId, Ids
 from remit.model.notice import (
     CONVERSATION,
@@ -24,9 +23,9 @@ from remit.model.notice import (
     PlannedNotice,
 )
 from remit.model.run import Event
-from remit.model.task import Task
+from remit.model.task import Task, TaskType
 from remit.ports import Clock
-from remit.store import conversations, events, notices, push, tasks
+from remit.store import conversations, events, meta, notices, push, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Database, Tx
 
@@ -125,7 +124,7 @@ class NoticeFollower:
         self, tx: Tx, worth: Sequence[Event], fresh: ConversationId, now: datetime
     ) -> tuple[list[_PlacedNotice], str]:
         listens = bool(push.list_subscriptions(tx, now))
-        at = presence.channel(tx, now)
+        at = present_channel(tx, now)
         here = OwnerPresence(now, at, notices.digested(tx, now.date()), listens)
         found: list[_PlacedNotice] = []
         known = tasks.by_id(tx, [event.task_id for event in worth if event.task_id])
@@ -191,9 +190,9 @@ def _place(
     conversation about something else.
     """
     if task is None:
-        return presence.planned(tx, fresh, now)
-    found = presence.place(tx, task, fresh, now)
-    return presence.planned(tx, fresh, now) if found is None and post.instead else found
+        return planned_conversation(tx, fresh, now)
+    found = conversation_for(tx, task, fresh, now)
+    return planned_conversation(tx, fresh, now) if found is None and post.instead else found
 
 
 def _untold(
@@ -228,3 +227,53 @@ def _turn(tellings: Sequence[NoticeContent], text: str, channel: str) -> NewTurn
         key=first.about,
         task_refs=tuple(TaskRef(task_id, action) for task_id in refs if task_id),
     )
+
+
+PRESENT: Final = timedelta(minutes=15)
+DASHBOARD: Final = "dashboard"
+
+
+def conversation_for(
+    tx: Tx, task: Task, fresh: ConversationId, now: datetime
+) -> Conversation | None:
+    """Return the conversation a task reports into; None: nowhere.
+
+    An immediate task reports where it was asked for. A planned one reports in its own conversation,
+    unless the owner has just written where it was planned.
+    """
+    born = conversations.birthplace(tx, task.id)
+    if task.type is TaskType.IMMEDIATE:
+        return born
+    here = recent_turn(tx, now)
+    if born is not None and here is not None and here.conversation_id == born.id:
+        return born
+    return planned_conversation(tx, fresh, now)
+
+
+def planned_conversation(tx: Tx, fresh: ConversationId, now: datetime) -> Conversation:
+    """Return the conversation about planned tasks."""
+    return conversations.called(tx, SCHEDULED) or Conversation(fresh, SCHEDULED, now, now)
+
+
+def recent_turn(tx: Tx, now: datetime) -> Turn | None:
+    """Return the owner's last turn, if recent and not followed by dashboard activity."""
+    turn, acted = conversations.last_of_owner(tx, now - PRESENT), _acted(tx, now)
+    if turn is None or (acted and acted > turn.said_at and turn.channel != DASHBOARD):
+        return None
+    return turn
+
+
+def present_channel(tx: Tx, now: datetime) -> str | None:
+    """Return where the owner is: where the last turn was, or on the dashboard.
+
+    Only a click counts as presence there, not an open page.
+    """
+    turn = recent_turn(tx, now)
+    if turn is not None:
+        return turn.channel
+    return DASHBOARD if _acted(tx, now) else None
+
+
+def _acted(tx: Tx, now: datetime) -> datetime | None:
+    last = meta.last(tx)
+    return last if last is not None and now - PRESENT < last <= now else None

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from remit.converse.meaning import Words
+from remit.converse.scene import UnderstoodMessage
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.plan import ItemStatus
 from remit.model.status import ACTIVE, Status
@@ -144,3 +145,20 @@ _SPANS: Final = (
     (("this afternoon", "heute nachmittag", "esta tarde"), 12, 6),
     (("last night", "letzte nacht", "heute nacht", "anoche"), -6, 12),
 )
+
+
+TALK: Final = {
+    "thanks": "You are welcome.",
+    "greeting": "Hello. Say what is to be done, or ask what is going on.",
+    "statement": "That tells something and asks for nothing, so nothing was done.",
+    "taken_back": "You took it back, so nothing is done.",
+    "forbidden": "You said not to, so nothing is sent.",
+    "control": "I cannot tell which task that is about. Name it by a word of its title.",
+    "chatter": "That asks for nothing to be done.",
+}
+
+
+def receipt_text(understood: UnderstoodMessage) -> str:
+    """Return the card of a message that asks for something, and its questions."""
+    asked = [each.question for each in understood.asked]
+    return "\n".join([*understood.card, *asked, *understood.unasked])

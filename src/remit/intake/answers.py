@@ -15,12 +15,10 @@ from msgspec.structs import replace
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import Question, channel_for, resolve
-from remit.language.detect import language_of
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
-from remit.language.order_words import order_words
+from remit.language.order_words import language_of, order_words
 from remit.language.time.clock_time import ClockTime
-from remit.language.time.day import CalendarDate, DayOffset, NamedWeekday
-from remit.language.time.ends import End, UnclearEnd
+from remit.language.time.day import CalendarDate, DayOffset, End, NamedWeekday, UnclearEnd
 from remit.language.time.phrase import TimePhrase, combine, read_time
 from remit.language.time.resolve import TimeDoubt, When, day_of, resolve_time
 from remit.language.time.words import DayPart, TimeText, time_words

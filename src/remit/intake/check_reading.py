@@ -22,11 +22,12 @@ from remit.intake.message_words import MessageWords, message_words
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.reading_ledger import MarkedSpan, write_ledger
 from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve, way_to
+from remit.intake.unmarked_text import may_be_no_text
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, asks_for_work
-from remit.language.time.agreement import agrees
 from remit.language.time.resolve import Moment, Recurrence, TimeDoubt
+from remit.language.time.words import agrees
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model import rrule
 from remit.model.codec import check_moment
@@ -359,7 +360,7 @@ class _Check(Struct, frozen=True):
             return
         agreed = any(d.content == content for d in same)
         known = agreed or self.message.is_plain_text(content, words, more=self.more)
-        if not known or self.message.may_be_no_text(content, words):
+        if not known or may_be_no_text(self.message, content, words):
             start, end = next(self.message.places(content), (0, 0))
             yield VetoCue(VetoKind.TEXT, content[:60], start, end)
 

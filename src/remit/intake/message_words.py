@@ -17,7 +17,7 @@ from remit.intake.addressed_people import (
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import TextLead, VerbKind, order_words
-from remit.language.tokens import Token, TokenKind, fold, is_sign
+from remit.language.tokens import Token, TokenKind, is_sign
 
 _PAUSES: Final = frozenset(".,;:!?-–—()…")
 _FEW: Final = 3
@@ -112,7 +112,7 @@ class MessageWords(AddressedPeople):
         noun = first + 1 if first < len(self.keys) and self.keys[first] in articles else first
         if mixed or order_words().messages.at(self.keys, noun) or self.channel_at(noun):
             return self.is_within(span, self.quotes)
-        lead = range(self._sentence_start(first), first)
+        lead = range(self.sentence_start(first), first)
         return (
             self.is_marked_text(span)
             or any(
@@ -208,7 +208,7 @@ class MessageWords(AddressedPeople):
             and all(self.is_small_word(n) or self.is_order_word(n) for n in rest)
         )
 
-    def _sentence_start(self, at: int) -> int:
+    def sentence_start(self, at: int) -> int:
         start = at
         while start and (
             start - 1 in self.people
@@ -270,7 +270,7 @@ class MessageWords(AddressedPeople):
         """Return where the sentences end that only tell something before the first order."""
         end = start = 0
         for at, key in enumerate(self.keys):
-            if self.asks_at(at) or at in self.people or self.tokens[at].kind is TokenKind.QUOTE:
+            if self.verb_at(at) or at in self.people or self.tokens[at].kind is TokenKind.QUOTE:
                 return end
             if (
                 key in SENTENCE_MARKS
@@ -288,10 +288,6 @@ class MessageWords(AddressedPeople):
         asking = (VerbKind.SEND, VerbKind.TELL, VerbKind.REMIND)
         return verb is not None and verb[0].kind in asking
 
-    def asks_at(self, at: int) -> bool:
-        """Whether a verb that asks for something begins at a token."""
-        return self.verb_at(at) is not None
-
     def is_plain_text(self, text: str, person: str, *, more: bool = False) -> bool:
         """Whether a text is surely what the owner wants to send, and no more.
 
@@ -308,100 +304,6 @@ class MessageWords(AddressedPeople):
             if alone and not self._asks_more(span):
                 return True
         return False
-
-    def may_be_no_text(self, text: str, person: str) -> bool:
-        """Whether words without marks are perhaps no text for a person, or not to their end."""
-        spans = tuple(self.places(text))
-        return not any(map(self.is_marked_text, spans)) and any(
-            self._may_end_earlier(span) or self._is_told_about(span, person) for span in spans
-        )
-
-    def _may_end_earlier(self, span: Span) -> bool:
-        """Whether a later part of a text may be said to Remit.
-
-        That is a sentence or an aside that does not speak to the reader, a part that speaks of
-        somebody, and one that only names a time.
-        """
-        inside = [n for n, t in enumerate(self.tokens) if span[0] <= t.start < span[1]]
-        marks = [n for n in inside[:-1] if self._ends_part(n)]
-        ends = [*marks[1:], inside[-1] + 1] if marks else []
-        return any(self._is_aside(mark, end) for mark, end in zip(marks, ends, strict=True))
-
-    def _ends_part(self, at: int) -> bool:
-        token = self.tokens[at]
-        pause = token.text in _PAUSES and not self.is_tight(at + 1)
-        return pause or token.kind is TokenKind.LINE
-
-    def _is_aside(self, mark: int, end: int) -> bool:
-        part = range(mark + 1, end)
-        keys = self.keys[mark + 1 : end]
-        plain = [n for n in part if self.is_plain_word(n)]
-        third = not words_in_all("words", "third").isdisjoint(keys)
-        if self.tokens[mark].text in ",;:" or not plain:
-            contrasts = keys[:1] and keys[0] in words_in_all("cues", "denial")  # ", not on Monday"
-            timed = any(self.time_at(n) for n in part) and not contrasts
-            return third or (timed and all(self._is_small_or_timed(n, part) for n in part))
-        reader = not words_in_all("addressing", "listeners").isdisjoint(keys)
-        return third or not (reader or self.keys[mark] == "?")
-
-    def _is_small_or_timed(self, at: int, part: range) -> bool:
-        times = (self.time_at(n) for n in part if n <= at)
-        return self.is_small_word(at) or any(each.end > at for each in times if each)
-
-    def _is_told_about(self, span: Span, person: str) -> bool:
-        """Whether the words around the verb that sends a text order nothing.
-
-        "So I text Bob …", "have Jonas tell May …", "trying to tell Mark …" only tell of it.
-        """
-        first = self.first_at(span[0])
-        lead, spans = range(self._sentence_start(first), first), tuple(self.places(person))
-        verb = next((n for n in lead if self._orders_at(n)), None)
-        if verb is None:  # "whoever loses must write Rose …": the verb is no part of her text
-            late = any(self._orders_at(n) for n in range(first, min(first + 2, len(self.keys))))
-            others = (n for n in lead if n in self.people)
-            return late or any(not self.is_within(self.span_of(n), spans) for n in others)
-        persons = words_in_all("addressing", "speakers") | words_in_all("words", "subjects")
-        own = persons - words_in_all("addressing", "listeners") - words_in_all("words", "third")
-        if verb + 1 < first and self.keys[verb + 1] in own & words_in_all("words", "subjects"):
-            return True  # "schicke ich Grace …"
-        left = self._before_order(verb)
-        named = {n for n in left if self.is_within(self.span_of(n), spans)}
-        named |= {n for n in left if self.keys[n] == fold(self.book.assistant)}
-        return any(
-            n not in named
-            and (
-                n in self.people
-                or (n == left[-1] == verb - 1 and self.keys[n] in persons)
-                or not (self.is_small_word(n) or self.is_order_word(n))
-            )
-            for n in left
-        )
-
-    def _before_order(self, verb: int) -> list[int]:
-        """Return the words of a clause before its verb that no request begins with."""
-        known, harmless = order_words(), phrases_in_all("cues", "harmless")
-        tables = (known.frames, known.polite, known.wants, known.links, known.talk, harmless)
-        start = next((n for n in range(verb, 0, -1) if self._begins_here(n)), 0)
-        taken: set[int] = set()
-        for n in range(self._sentence_start(verb), verb):
-            hits = [hit[1] for table in tables if (hit := table.at(self.keys, n))]
-            time = self.time_at(n)
-            taken.update(range(n, max([*hits, time.end if time else 0, n])))
-        return [n for n in range(start, verb) if n not in taken and self.is_plain_word(n)]
-
-    def _begins_here(self, at: int) -> bool:
-        before = self.tokens[at - 1]
-        if before.kind is TokenKind.NUMBER:
-            return self._orders_at(at)  # "2 tell Bob …"
-        return before.kind is not TokenKind.WORD or before.key in words_in_all(
-            "addressing", "links"
-        )
-
-    def _orders_at(self, at: int) -> bool:
-        """Whether a verb that sends is at a token, and no noun: "on WhatsApp", "an email"."""
-        known = order_words()
-        led = at > 0 and self.keys[at - 1] in known.by.words | known.on.words | known.articles
-        return self.sends_at(at) and at not in self.people and not (led and self.is_channel(at))
 
     def _is_behind_colon(self, span: Span, person: str) -> bool:
         """Whether a text is all that follows a colon, in the line of its person.
@@ -470,7 +372,7 @@ class MessageWords(AddressedPeople):
     def _asks_more(self, span: Span) -> bool:
         inside = [n for n, t in enumerate(self.tokens) if span[0] <= t.start < span[1]]
         return any(
-            self.asks_at(n)
+            self.verb_at(n) is not None
             and n - 1 in inside
             and self.keys[n - 1] in linking_words() | SENTENCE_MARKS
             and not self._is_asked_of_reader(n)

@@ -8,11 +8,18 @@ from msgspec.structs import replace
 
 from remit.contacts.people import Contact, ContactBook
 from remit.language.cues import correct_slip, open_quotes
-from remit.language.detect import known_words, language_of, languages_in
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
-from remit.language.order_words import OrderVerb, VerbKind, order_words, words_of
+from remit.language.order_words import (
+    OrderVerb,
+    VerbKind,
+    known_words,
+    language_of,
+    languages_in,
+    order_words,
+    words_of,
+)
 from remit.language.time.clock_time import read_number
-from remit.language.time.ends import names_end
+from remit.language.time.day import names_end
 from remit.language.time.phrase import TimePhrase, read_time
 from remit.language.time.repeats import comes_back
 from remit.language.time.words import TimeText, time_words
@@ -41,6 +48,20 @@ def _inside_orders() -> frozenset[str]:
     return words.articles.union(*(table.firsts for table in tables))
 
 
+@cache
+def _words_in_orders() -> frozenset[str]:
+    """Return every word that an order may hold, wherever it stands in its phrase."""
+    words = order_words()
+    tables = (
+        *(words.me, words.them, words.to, words.by, words.on, words.channels, words.polite),
+        *(words.talk, words.frames, words.links, words.results, words.messages, words.particles),
+        *(words.leads, words.particles_at_end, words.elsewhere, words.verbs),
+        *(phrases_in_all("conditions", "not_to"), phrases_in_all("addressing", "before")),
+    )
+    times = (time_words(code).known for code in LANGUAGES)
+    return words.articles.union(words.roles, *(table.words for table in tables), *times)
+
+
 class WordLookup:
     """The tokens of a message, and what begins at each of them: a name, a verb, a time."""
 
@@ -48,6 +69,7 @@ class WordLookup:
         self._times: dict[int, TimePhrase | None] = {}
         self.orders: dict[tuple[int, int], object] = {}  # as they were read, by their places
         self.order_parts: dict[int, tuple[Callable[..., int | None], ...]] = {}  # by their tokens
+        self.splits: dict[tuple[int, int, bool], int] = {}  # where another unit begins
         self.skips: dict[int, int] = {}  # behind which words somebody may be named
         self.text = text
         self.book = book
@@ -236,6 +258,13 @@ class WordLookup:
             return True
         key = self.keys[at]
         return key in _order_starts() or key in self.book.ways.firsts
+
+    def may_end_order(self, at: int) -> bool:
+        """Whether a token may be the last one of an order; an unknown word is none."""
+        token, key = self.tokens[at], self.keys[at]
+        if token.kind is not TokenKind.WORD or token.capital or at in self.people:
+            return True
+        return key in _words_in_orders() or key in self.book.ways.words
 
     def may_be_in_order(self, at: int) -> bool:
         """Whether a word may be part of an order; most words are not."""

@@ -1,17 +1,28 @@
-"""The words of requests in all languages together, because people mix them in one sentence.
+"""The words of requests in all languages together, and which language a text is in.
 
-They are data: the sections `[words]` and `[verbs]` of the language files.
+The words are data: the sections `[words]` and `[verbs]` of the language files. People mix languages
+in one sentence.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from functools import cache
+from itertools import chain
 from typing import Final, TypeVar
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
-from remit.language.files import LANGUAGES, Phrases, section, with_values
-from remit.language.tokens import fold, keys_of, tokenize
+from remit.language.files import (
+    LANGUAGES,
+    Phrases,
+    language_file,
+    phrase_keys,
+    read_toml,
+    section,
+    with_values,
+)
+from remit.language.time.words import time_words
+from remit.language.tokens import Token, TokenKind, fold, keys_of, tokenize
 
 T = TypeVar("T")
 
@@ -128,21 +139,20 @@ class OrderWords(Struct, frozen=True, eq=False):
 @cache
 def order_words() -> OrderWords:
     """Return the words of all languages, read once."""
-    return OrderWords(
-        verbs=_by_meaning("verbs", _VERBS),
-        leads=_by_meaning("words", {lead.value: lead for lead in TextLead}),
-        talk=_by_meaning("words", {talk.value: talk for talk in SmallTalk}),
-        channels=_kinds("channels"),
-        elsewhere=_kinds("elsewhere", "addressing"),
-        links=_all("and", "then", "also", "but"),
-        also=_all("also"),
-        polite=_all("polite"),
-        results=_all("results", "refers"),
-        articles=_single("articles", "my"),
-        roles=_single("roles"),
-        common=_single("common"),
-        **{name: _all(name) for name in _ALONE},
-    )
+    others: dict[str, object] = {
+        "verbs": _by_meaning("verbs", _VERBS),
+        "leads": _by_meaning("words", {lead.value: lead for lead in TextLead}),
+        "talk": _by_meaning("words", {talk.value: talk for talk in SmallTalk}),
+        "channels": _kinds("channels"),
+        "elsewhere": _kinds("elsewhere", "addressing"),
+        "links": _all("and", "then", "also", "but"),
+        "results": _all("results", "refers"),
+        "articles": _single("articles", "my"),
+        "roles": _single("roles"),
+        "common": _single("common"),
+    }
+    alone = (name for name in OrderWords.__struct_fields__ if name not in others)
+    return OrderWords(**others, **{name: _all(name) for name in alone})  # type: ignore[arg-type]
 
 
 @cache
@@ -164,24 +174,6 @@ def asks_for_work(text: str) -> bool:
     lead = known.polite.at(keys, 0) or known.links.at(keys, 0)
     starts = (0, lead[1]) if lead else (0,)
     return any(table.at(keys, n) for table in (known.verbs, known.frames) for n in starts)
-
-
-_ALONE: Final = (
-    *("frames", "wants", "me", "them", "to", "by", "on", "messages", "refers", "particles"),
-    "particles_at_end",
-    *(
-        "tongues",
-        "headings",
-        "nots",
-        "corrections",
-        "retractions",
-        "lists",
-        "task_words",
-        "asking",
-        "auxiliary",
-        "for_remit",
-    ),
-)
 
 
 def _tables(name: str = "words") -> list[Mapping[str, list[str]]]:
@@ -209,3 +201,92 @@ def _by_meaning(table: str, meanings: Mapping[str, T]) -> Phrases[T]:
             for phrase in each.get(name, ())
         }
     )
+
+
+_ASKS: Final = 2  # votes of a verb that asks, in front: "text bob im late" is not German
+
+
+def language_of(tokens: Sequence[Token]) -> str | None:
+    """Return the code of the language that fits a text best; None if Remit reads none of it."""
+    keys = [token.key for token in tokens if token.kind is TokenKind.WORD]
+    votes = dict.fromkeys(LANGUAGES, 0)
+    known, others = known_words(), _foreign()
+    foreign = 0
+    for key in keys:
+        for code, vote in known.get(key, ()):
+            votes[code] += vote
+        if key in others:
+            foreign += 2
+    for code in LANGUAGES:
+        if keys and keys[0] in time_words(code).orders:
+            votes[code] += _ASKS
+    best = max(LANGUAGES, key=lambda code: votes[code])
+    return best if votes[best] > foreign else None
+
+
+def languages_in(tokens: Sequence[Token]) -> tuple[str, ...]:
+    """Return the languages with words of their own in a text; all, if there are none."""
+    keys = {token.key for token in tokens if token.kind is TokenKind.WORD}
+    found = {votes[0][0] for key in keys if len(votes := known_words().get(key, ())) == 1}
+    return tuple(code for code in LANGUAGES if code in found) or LANGUAGES
+
+
+@cache
+def known_words() -> dict[str, tuple[tuple[str, int], ...]]:
+    """Return each folded word of the files with its votes by language.
+
+    One vote, two if the word is small, and one more if no other language has it.
+    """
+    known = {code: _known(code) for code in LANGUAGES}
+    found: dict[str, tuple[tuple[str, int], ...]] = {}
+    for code, words in known.items():
+        common = _common(code)
+        for word in words:
+            found[word] = (*found.get(word, ()), (code, 1 + (word in common)))
+    return {
+        word: votes if len(votes) > 1 else ((votes[0][0], votes[0][1] + 1),)
+        for word, votes in found.items()
+    }
+
+
+@cache
+def _known(code: str) -> frozenset[str]:
+    """Return every word of a language's file that belongs to requests."""
+    file = language_file(code)
+    lists = chain(file["words"].values(), file["verbs"].values())
+    names = (each.split(": ")[-1] for each in chain.from_iterable(lists))
+    return phrase_keys(names) | time_words(code).known
+
+
+@cache
+def _common(code: str) -> frozenset[str]:
+    return frozenset(map(fold, language_file(code)["words"]["common"]))
+
+
+@cache
+def _foreign() -> frozenset[str]:
+    """Return small words of languages that Remit does not read but that resemble those it does."""
+    ours = frozenset().union(*map(_common, LANGUAGES))
+    return frozenset(map(fold, read_toml("foreign")["words"])) - ours
+
+
+class Language(Struct, frozen=True, forbid_unknown_fields=True):
+    """One language. `called` are its names in every language of Remit, separated by blanks."""
+
+    name: str
+    called: str
+    small_words: str = ""
+    letters: str = ""  # a range, as a regular expression writes it
+    least_share: float = 1.0  # of the letters of a text, so that it is in this language
+
+
+@cache
+def languages() -> Mapping[str, Language]:
+    """Return every language by its code."""
+    return convert(read_toml("languages"), dict[str, Language])
+
+
+@cache
+def language_names() -> Mapping[str, str]:
+    """Return the English name of each language by its code."""
+    return {code: each.name for code, each in languages().items()}

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import ClassVar, Final, cast
 
-from remit.language.detect import language_of
 from remit.language.files import read_toml, section
+from remit.language.order_words import language_of
 from remit.language.tokens import tokenize
 from remit.model.veto import VetoCue, VetoKind, veto_sentence
 

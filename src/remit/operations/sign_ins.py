@@ -6,8 +6,15 @@ from urllib.parse import urlsplit
 
 from msgspec.structs import replace
 
-from remit.channels.oauth.accounts import NewAccount, new_account
-from remit.channels.oauth.providers import CALENDAR, CALLBACK, MAIL, OAuthClient, client_of
+from remit.channels.oauth.providers import (
+    CALENDAR,
+    CALLBACK,
+    MAIL,
+    NewAccount,
+    OAuthClient,
+    client_of,
+    new_account,
+)
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap

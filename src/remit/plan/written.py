@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-from remit.language.detect import languages
 from remit.language.files import cardinals_in_all, read_toml
+from remit.language.order_words import languages
 from remit.model.contract import Criterion
 from remit.model.plan import Clause
 from remit.plan.items import counted, items

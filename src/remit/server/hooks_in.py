@@ -7,7 +7,7 @@ without an answer may call again; the repeat of a program's call is the same tas
 from typing import Final
 
 from remit.channels.registry import InboundHook
-from remit.channels.whatsapp import callbacks, receiving
+from remit.channels.whatsapp import callbacks
 from remit.errors import NotFound
 from remit.operations.upkeep import cue_to_json
 from remit.server.call import Call, CallResult, QueryParameter, Route
@@ -85,7 +85,7 @@ async def take_hooks(call: Call) -> CallResult:
     batch = callbacks.read(call.body)
     if batch is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
-    messages = receiving.all_of(batch, hook)
+    messages = callbacks.all_of(batch, hook)
     again = [await call.house.db.read(inbound.is_known, each.ref) for each in messages]
     woken = await call.house.db.write(inbound.take, messages, call.house.clock.now())
     if woken:

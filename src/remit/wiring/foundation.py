@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from remit.brain.budget import Budget, midnight
 from remit.brain.models import ModelBrain
-from remit.channels.dashboard import DashboardChannel
-from remit.channels.registry import ChannelRegistry, ChannelSecrets
+from remit.channels.registry import ChannelRegistry, ChannelSecrets, DashboardChannel
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.book import Contacts
 from remit.contacts.people import ChannelName

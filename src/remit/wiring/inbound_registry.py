@@ -16,7 +16,7 @@ from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
 from remit.channels.mail.receiving import MailHead
 from remit.channels.mail.section import EmailSettings
-from remit.channels.mail.setup import imap_account
+from remit.channels.mail.sending import imap_account
 from remit.channels.people import OwnerMail, Person
 from remit.channels.registry import InboundCleanup
 from remit.channels.webhook import receiving

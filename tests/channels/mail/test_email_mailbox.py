@@ -12,13 +12,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.channels.mail import bounce, letter, mailbox
+from remit.channels.mail import letter, mailbox
 from remit.channels.mail.account import Security, SmtpAccount
-from remit.channels.mail.bounce import BouncedMail
 from remit.channels.mail.imap import ImapClient
 from remit.channels.mail.letter import MailContent, MailSender
 from remit.channels.mail.letter_head import address
-from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderMark, SentFolderPolicy
+from remit.channels.mail.mailbox import (
+    BouncedMail,
+    Mailbox,
+    ReturnedMail,
+    SentFolderMark,
+    SentFolderPolicy,
+)
 from remit.channels.mail.sending import EmailChannel
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Parcel, Refused, SendGuarantee, SendRetry, Unknown
@@ -266,7 +271,7 @@ BOUNCED: Final = BouncedMail(DeliveryId("dlv-01JZ"), "5.1.1 550 no such user", "
     ],
 )
 def test_a_letter_that_came_back_is_known_by_its_id_or_its_envelope(raw: bytes) -> None:
-    assert bounce.read(raw, DOMAIN) == BOUNCED
+    assert mailbox.read_bounce(raw, DOMAIN) == BOUNCED
     assert BOUNCED.answer == Refused("The letter came back: 5.1.1 550 no such user.")
 
 
@@ -285,11 +290,11 @@ def test_a_letter_that_came_back_is_known_by_its_id_or_its_envelope(raw: bytes) 
     ],
 )
 def test_what_reports_no_failure_of_ours_reports_nothing(raw: bytes) -> None:
-    assert bounce.read(raw, DOMAIN) is None
+    assert mailbox.read_bounce(raw, DOMAIN) is None
 
 
 def test_a_failure_that_may_pass_is_told_apart() -> None:
-    found = bounce.read(report(status="4.4.7"), DOMAIN)
+    found = mailbox.read_bounce(report(status="4.4.7"), DOMAIN)
 
     assert found is not None
     assert not found.for_good
@@ -298,15 +303,15 @@ def test_a_failure_that_may_pass_is_told_apart() -> None:
 @given(raw=st.binary(max_size=300), cut=st.integers(0, 900), at=st.integers(0, 900))
 def test_no_mail_is_so_broken_that_it_breaks_the_reader(raw: bytes, cut: int, at: int) -> None:
     whole = report()
-    bounce.read(raw, DOMAIN)
-    found = bounce.read(whole[:at] + raw + whole[cut:], DOMAIN)
+    mailbox.read_bounce(raw, DOMAIN)
+    found = mailbox.read_bounce(whole[:at] + raw + whole[cut:], DOMAIN)
     assert found is None or found.why.isprintable()
 
 
 def test_a_mail_without_bottom_reports_nothing() -> None:
     nest = b"Content-Type: message/rfc822\r\n\r\n" * 3000
-    assert bounce.read(report().replace(b"Sorry.", nest), DOMAIN) in (None, BOUNCED)
-    assert bounce.read(nest, DOMAIN) is None
+    assert mailbox.read_bounce(report().replace(b"Sorry.", nest), DOMAIN) in (None, BOUNCED)
+    assert mailbox.read_bounce(nest, DOMAIN) is None
 
 
 async def test_what_came_back_is_read_once_and_in_its_order(plain: Box) -> None:

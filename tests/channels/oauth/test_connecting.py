@@ -11,8 +11,8 @@ import pytest
 
 from remit.channels.oauth import connecting
 from remit.channels.oauth.connecting import LoopbackRedirect, SignInAttempt
-from remit.channels.oauth.protocol import DeviceCode, TokenGrant
 from remit.channels.oauth.providers import MAIL, OAuthClient, client_of
+from remit.channels.oauth.tokens import DeviceCode, TokenGrant
 from remit.errors import BadInput
 from remit.settings.channels import OAuthSettings
 from remit.testing import START

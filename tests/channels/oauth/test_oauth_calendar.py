@@ -9,8 +9,7 @@ import pytest
 
 from remit.calendar.client import CalDavClient, CalendarLocked
 from remit.channels.oauth import tokens
-from remit.channels.oauth.protocol import TokenGrant
-from remit.channels.oauth.tokens import SignInEnded
+from remit.channels.oauth.tokens import SignInEnded, TokenGrant
 from remit.channels.registry import ChannelSecrets
 from remit.settings.channels import OAuthSettings
 from remit.settings.doors import CalendarServer

@@ -13,11 +13,9 @@ from msgspec.structs import replace
 from remit.channels.kind import ChannelContext
 from remit.channels.mail.imap import ImapConnection, MailboxAccount
 from remit.channels.mail.section import EmailSettings
-from remit.channels.mail.sending import EmailChannel
-from remit.channels.mail.setup import build, imap_account
+from remit.channels.mail.sending import EmailChannel, build, imap_account
 from remit.channels.oauth import tokens
-from remit.channels.oauth.protocol import TokenGrant
-from remit.channels.oauth.tokens import SignInEnded
+from remit.channels.oauth.tokens import SignInEnded, TokenGrant
 from remit.channels.registry import ChannelSecrets
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, SendRetry
 from remit.settings.channels import OAuthSettings

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from remit.channels.telegram.bot_api import BotAddress
-from remit.channels.telegram.message_text import MAX_UNITS, render, split, units
 from remit.channels.telegram.polling import TelegramTrouble, TelegramWatch
-from remit.channels.telegram.sending import TelegramChannel
+from remit.channels.telegram.sending import MAX_UNITS, TelegramChannel, render, split, units
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendRetry, Unknown
 from remit.ports import Brain

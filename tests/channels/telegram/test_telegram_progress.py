@@ -11,9 +11,8 @@ from typing import cast
 import pytest
 from msgspec.structs import replace
 
-from remit.channels.telegram.message_text import MAX_UNITS, render, units
 from remit.channels.telegram.progress import EDIT_SECONDS, FRESH, ProgressMessages, compose
-from remit.channels.telegram.sending import TelegramChannel
+from remit.channels.telegram.sending import MAX_UNITS, TelegramChannel, render, units
 from remit.model.conversation import Action, TaskRef
 from remit.model.reply import Prompt, Reply
 from remit.model.status import Status

@@ -1,6 +1,6 @@
 """Language, length, form, holes, padding: what can be seen without having read anything else."""
 
-from remit.language.detect import language_names
+from remit.language.order_words import language_names
 from remit.model.contract import Result
 from remit.verify.written.language import language_of
 from tests.tables import for_each

@@ -17,9 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.channels.mail import receiving
-from remit.channels.mail.bounce import BouncedMail
 from remit.channels.mail.imap import FolderMark, ImapConnection, MailboxAccount
-from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderMark
+from remit.channels.mail.mailbox import BouncedMail, Mailbox, ReturnedMail, SentFolderMark
 from remit.channels.mail.receiving import IncomingMail, MailHead
 from remit.errors import RemitError, StoreTrouble
 from remit.model.codec import JsonMap, from_json, moment, to_json

@@ -13,7 +13,7 @@ class EmailSettings(ChannelKind, frozen=True, kw_only=True):
 
     kind: ClassVar[str] = "email"
     service: ClassVar[str] = "Email"
-    built_by: ClassVar[str] = "remit.channels.mail.setup"
+    built_by: ClassVar[str] = "remit.channels.mail.sending"
     promise: ClassVar[str] = (
         "Never twice unasked. After a cut the mailbox is looked into, 15 minutes; then you are "
         "asked."

@@ -15,10 +15,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
-from remit.channels.oauth import protocol
-from remit.channels.oauth.accounts import NewAccount
-from remit.channels.oauth.protocol import DeviceCode, TokenGrant, TokenRefusal
-from remit.channels.oauth.providers import CALLBACK, OAuthClient
+from remit.channels.oauth import tokens
+from remit.channels.oauth.providers import CALLBACK, NewAccount, OAuthClient
+from remit.channels.oauth.tokens import DeviceCode, TokenGrant, TokenRefusal
 from remit.errors import BadInput, Transient
 
 LIFE: Final = timedelta(minutes=10)
@@ -73,7 +72,7 @@ class SignInAttempt(Struct, frozen=True, kw_only=True):
 def begin(
     client: OAuthClient, account: str, redirect: str, *, user: str, key: str, now: datetime
 ) -> SignInAttempt:
-    state, verifier = protocol.new_secret(), protocol.new_secret()
+    state, verifier = tokens.new_secret(), tokens.new_secret()
     return SignInAttempt(
         client=client,
         account=account,
@@ -81,7 +80,7 @@ def begin(
         state=state,
         verifier=verifier,
         redirect=redirect,
-        url=protocol.authorization_url(client, redirect, state, verifier, user),
+        url=tokens.authorization_url(client, redirect, state, verifier, user),
         until=now + LIFE,
     )
 
@@ -98,7 +97,7 @@ async def finish(attempt: SignInAttempt, parameters: Mapping[str, str]) -> Token
     code = parameters.get("code", "")
     if not code or not code.isascii() or not code.isprintable():
         raise BadInput("The provider sent no code back. Begin again.", field="code")
-    reply = await protocol.redeem(attempt.client, code, attempt.verifier, attempt.redirect)
+    reply = await tokens.redeem(attempt.client, code, attempt.verifier, attempt.redirect)
     return _usable(attempt.client, reply)
 
 
@@ -229,7 +228,7 @@ async def sign_in_by_device(
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
 ) -> TokenGrant:
     """Show a code that the owner types in elsewhere, and ask until that is done."""
-    code = await protocol.ask_device_code(client)
+    code = await tokens.ask_device_code(client)
     if isinstance(code, TokenRefusal):
         raise refused(client, code.error)
     show(code)
@@ -238,7 +237,7 @@ async def sign_in_by_device(
         await sleep(pause)
         waited += pause
         try:
-            reply = await protocol.poll_device(client, code.device_code)
+            reply = await tokens.poll_device(client, code.device_code)
         except Transient:
             pause *= 2  # as the standard wants it
             continue

@@ -12,9 +12,15 @@ from msgspec import Struct
 
 from remit.channels.kind import ChatContext
 from remit.channels.telegram.bot_api import BotReply, answer_of, chat_of
-from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, render, split, units
 from remit.channels.telegram.progress import ProgressMessages, is_shown, prefix_of
-from remit.channels.telegram.sending import TelegramChannel
+from remit.channels.telegram.sending import (
+    MAX_UNITS,
+    MarkedText,
+    TelegramChannel,
+    render,
+    split,
+    units,
+)
 from remit.errors import NotFound
 from remit.failpoint import failpoint
 from remit.model.codec import stamp

@@ -21,10 +21,9 @@ from remit.channels.telegram.bot_api import (
     address_of,
     answer_of,
 )
-from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, units
 from remit.channels.telegram.receiving import ChatMessage, ChatPress
 from remit.channels.telegram.section import TelegramSettings
-from remit.channels.telegram.sending import TelegramChannel
+from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, units
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
 from remit.model.codec import moment, stamp

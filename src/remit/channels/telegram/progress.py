@@ -19,8 +19,7 @@ from msgspec.structs import replace
 from remit.channels.kind import ChatContext
 from remit.channels.markdown import plain
 from remit.channels.telegram.bot_api import BotAnswer, BotReply, answer_of, chat_of
-from remit.channels.telegram.message_text import MAX_UNITS, MarkedText, render, units
-from remit.channels.telegram.sending import TelegramChannel
+from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, render, units
 from remit.failpoint import failpoint
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted, Locked, SendRetry

@@ -1,15 +1,22 @@
 """Telegram through a bot: one message per call, sent once.
 
 The Bot API has no idempotency key and cannot look a message up. So a send whose answer is lost
-stays unknown, and the owner is asked.
+stays unknown, and the owner is asked. Markdown becomes text and entities, computed by code, so no
+sign in a text can break it: private characters stand around what is marked, and are counted and
+taken out. An address stays visible, so nobody follows a link whose target was not shown.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from markdown_it.tree import SyntaxTreeNode
+from msgspec import Struct
+
+from remit.channels import parts
 from remit.channels.kind import ChannelContext
+from remit.channels.markdown import PARSER, MarkdownWriter
 from remit.channels.parts import SendRate
-from remit.channels.telegram import message_text
 from remit.channels.telegram.bot_api import (
     SEND_SECONDS,
     BotAddress,
@@ -20,8 +27,8 @@ from remit.channels.telegram.bot_api import (
     answer_of,
     chat_of,
 )
-from remit.channels.telegram.message_text import MAX_UNITS, MarkedText
 from remit.channels.telegram.section import TelegramSettings
+from remit.model.codec import JsonMap
 from remit.model.delivery import (
     ActionButton,
     Answer,
@@ -36,6 +43,100 @@ from remit.store import meta
 from remit.store.database import Database
 from remit.store.spending import Rates
 from remit.system import http_client
+
+MAX_UNITS: Final = 4096  # UTF-16 units of one message
+_FIRST: Final = 0xE000  # of the private characters that stand around a mark
+_KINDS: Final = ("bold", "italic", "strikethrough", "code", "pre")
+_OPEN: Final[Mapping[str, str]] = {kind: chr(_FIRST + n) for n, kind in enumerate(_KINDS)}
+_CLOSE: Final = chr(_FIRST + len(_KINDS))
+_PRIVATE: Final = re.compile(f"[{chr(_FIRST)}-{_CLOSE}]")
+_IN_A_WORD: Final = re.compile(r"\w[*_~]+\w")  # 2*3*4 and file_name_here are no marks
+_CODE: Final = re.compile(r"(`+)[^`]+\1|https?://\S+", re.DOTALL)
+_MARKS: Final = {"*": "bold", "_": "italic", "~": "strikethrough"}
+
+
+class MarkedText(Struct, frozen=True):
+    text: str
+    entities: tuple[JsonMap, ...] = ()
+
+
+def units(text: str) -> int:
+    """How long Telegram takes a text to be."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def split(text: str) -> tuple[str, ...]:
+    """The exact messages that a text is sent as; none is longer than Telegram takes."""
+    return tuple(
+        piece
+        for part in parts.split(text, MAX_UNITS)
+        for piece in ((part,) if units(part) <= MAX_UNITS else parts.split(part, MAX_UNITS // 2))
+    )
+
+
+def render(markdown: str) -> MarkedText:
+    """The text that is shown, with its marks; in doubt, and if a word were lost, as it is."""
+    if _PRIVATE.search(markdown) or _IN_A_WORD.search(_CODE.sub("", markdown)):
+        return MarkedText(markdown)
+    written = _EntityWriter().written(markdown, SyntaxTreeNode(PARSER.parse(markdown)).children)
+    made = _counted(written) if written is not None else MarkedText(markdown)
+    fits = made.text.strip() and units(made.text) <= MAX_UNITS
+    return made if fits else MarkedText(markdown)
+
+
+class _EntityWriter(MarkdownWriter):
+    bullet = "•"
+    rule = "———"
+
+    def heading(self, node: SyntaxTreeNode) -> str:
+        return _marked("bold", self.blocks(node.children))
+
+    def table(self, rows: list[SyntaxTreeNode]) -> str:
+        return "\n".join(
+            " | ".join(self.blocks(cell.children) for cell in row.children) for row in rows
+        )
+
+    def code_block(self, code: str) -> str:
+        return _marked("pre", code)
+
+    def code_span(self, code: str) -> str:
+        return _marked("code", code)
+
+    def marked(self, mark: str, node: SyntaxTreeNode) -> str:
+        return _marked(_MARKS[mark], self.inline(node.children))
+
+    def link(self, label: str, title: str, address: str) -> str:
+        inside = ": ".join(each for each in (title, address) if each)
+        return f"{label} ({inside})" if label and inside else label or inside
+
+
+def _marked(kind: str, text: str) -> str:
+    return f"{_OPEN[kind]}{text}{_CLOSE}" if text.strip() else text
+
+
+def _counted(written: str) -> MarkedText:
+    """Take the private characters out, and say where each mark begins and ends."""
+    pieces: list[str] = []
+    marks: list[tuple[int, int, str]] = []
+    open_marks: list[tuple[str, int]] = []
+    at = last = 0
+    for found in _PRIVATE.finditer(written):
+        piece = written[last : found.start()]
+        pieces.append(piece)
+        at, last = at + units(piece), found.end()
+        if found[0] != _CLOSE:
+            open_marks.append((_KINDS[ord(found[0]) - _FIRST], at))
+        elif open_marks:
+            kind, begin = open_marks.pop()
+            marks.append((begin, at - begin, kind))
+    pieces.append(written[last:])
+    entities: list[JsonMap] = [
+        {"type": kind, "offset": begin, "length": length}
+        for begin, length, kind in sorted(marks)
+        if length
+    ]
+    return MarkedText("".join(pieces), tuple(entities))
+
 
 _PAIR_SECONDS: Final = 1.0  # between two messages to one chat
 _OVERALL: Final = 25  # messages per second to everybody
@@ -90,10 +191,10 @@ class TelegramChannel:
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         """Return the exact messages that a text is sent as."""
-        return message_text.split(shaped)
+        return split(shaped)
 
     async def takes_buttons(self, address: str | None, text: str) -> bool:
-        return address is not None and message_text.units(text) <= MAX_UNITS
+        return address is not None and units(text) <= MAX_UNITS
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send the body once, if the rate allows it. It never waits and never retries."""
@@ -112,7 +213,7 @@ class TelegramChannel:
                 "sendDocument", {"chat_id": str(now_at)}, parcel.files[0], self._patience
             )
         else:
-            reply = await self.post(now_at, message_text.render(parcel.body), parcel.buttons)
+            reply = await self.post(now_at, render(parcel.body), parcel.buttons)
         if isinstance(reply, BotReply) and reply.moved_to is not None and chat < 0:
             await self.move(chat, reply.moved_to)
             why = "The group has a new address at Telegram; it goes there."
@@ -201,7 +302,7 @@ def _wrong(parcel: Parcel, name: str) -> str | None:
         return _no_address(parcel.recipient)
     if parcel.files:  # each is a message of its own, without words
         return None if len(parcel.files) == 1 and not parcel.body else _ONE_FILE
-    body, length = parcel.body, message_text.units(parcel.body)
+    body, length = parcel.body, units(parcel.body)
     if length > MAX_UNITS:
         return f"The text has {length} characters; a message takes {MAX_UNITS}. Send it in parts."
     return http_client.unfit(body, MAX_UNITS)

@@ -89,6 +89,13 @@ def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, TextLead 
 
 def split(words: MessageWords, at: int, stop: int, *, reminders_only: bool = False) -> int:
     """Return where another unit begins after "and", a comma or a dash: "… and send it to me"."""
+    place = (at, stop, reminders_only)
+    if place not in words.splits:
+        words.splits[place] = _split(words, at, stop, reminders_only=reminders_only)
+    return words.splits[place]
+
+
+def _split(words: MessageWords, at: int, stop: int, *, reminders_only: bool) -> int:
     known, keys = order_words(), words.keys
     for n in range(at + 1, stop):
         tight = n + 1 < stop and words.tokens[n + 1].tight and words.tokens[n].text != "—"
@@ -153,6 +160,8 @@ def without_suffix(
     is_reminder: bool = False,
 ) -> tuple[tuple[int, int], SpokenOrder | None]:
     """Return the content without the people, the channel and the time after it."""
+    if end <= start or not words.may_end_order(end - 1):
+        return (start, end), None
     inside = start  # of a time that is part of what is said
     for at in range(max(start + is_work, end - _LONGEST_SUFFIX), end):
         if at < inside or not words.may_begin_order(at):
@@ -160,17 +169,15 @@ def without_suffix(
         is_told = is_reminder and words.is_told_before(at)  # "that the meeting is at 5"
         if (is_work or is_object or is_told) and (phrase := words.time_at(at)):
             inside = phrase.end
-        if is_told:
+        order = None if is_told else read_order(words, at, end)
+        if order is None or order.end < end or order.verb is not None:
             continue
-        order = read_order(words, at, end)
-        if order.end < end or order.verb is not None:
-            continue
-        if is_reminder and (order.people or order.unnamed):
+        named = bool(order.people or order.unnamed)
+        if is_reminder and named:
             continue  # "remind me to write to Bob"
-        if not _is_suffix(words, order, is_work=is_work, is_object=is_object):
-            continue
-        last = at - 1 if order.times and words.is_deadline(at - 1) else at
-        return (start, without_marks(words, start, last)), order
+        if _is_suffix(words, order, is_work=is_work, is_object=is_object):
+            last = at - 1 if order.times and words.is_deadline(at - 1) else at
+            return (start, without_marks(words, start, last)), order
     return (start, end), None
 
 

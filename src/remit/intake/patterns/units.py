@@ -18,7 +18,6 @@ from remit.intake.patterns.edges import (
     without_marks,
     without_suffix,
 )
-from remit.intake.patterns.lines import SENTENCE_ENDS, MessageLine, message_lines, sentence_end
 from remit.intake.patterns.orders import read_order
 from remit.intake.patterns.sending import (
     read_list,
@@ -28,11 +27,15 @@ from remit.intake.patterns.sending import (
     read_timed_note,
 )
 from remit.intake.patterns.spoken_order import (
+    SENTENCE_ENDS,
+    MessageLine,
     MessageUnit,
     SpokenOrder,
     UnitKind,
     UnitSearch,
     merged,
+    message_lines,
+    sentence_end,
 )
 from remit.language.files import phrases_in_all
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
@@ -152,10 +155,10 @@ def read_retraction(place: UnitSearch) -> MessageUnit | None:
 
 
 def read_talk(place: UnitSearch) -> MessageUnit | None:
-    stop = _talk_end(place)
-    talk = _talk_of(place, stop)
+    talk = _talk_of(place)
     if talk is None:
         return None
+    stop = _talk_end(place)
     whole = (place.body, stop)
     made = place.unit(UnitKind.TALK, stop, whole, SpokenOrder(place.body, place.body))
     return replace(made, talk=talk)
@@ -175,7 +178,7 @@ def _talk_end(place: UnitSearch) -> int:
     return end
 
 
-def _talk_of(place: UnitSearch, stop: int) -> SmallTalk | None:
+def _talk_of(place: UnitSearch) -> SmallTalk | None:
     """Return the kind of talk of a sentence; None if it may ask for something.
 
     Only what is surely talk is taken for it: what is not ends as work, or in a question.
@@ -194,8 +197,10 @@ def _talk_of(place: UnitSearch, stop: int) -> SmallTalk | None:
     wants = known.wants.at(words.keys, at) or known.frames.at(words.keys, at)
     begun = words.keys[at : min(place.stop, at + _EARLY)]
     tells = not words.own_words("finite").isdisjoint(begun)
-    asked_for = words.verb_at(at) or wants or _orders_inside(replace(place, stop=stop))
-    return SmallTalk.STATEMENT if tells and not asked_for else None
+    if not tells or words.verb_at(at) or wants:
+        return None
+    asked_for = _orders_inside(replace(place, stop=_talk_end(place)))
+    return None if asked_for else SmallTalk.STATEMENT
 
 
 def _is_question(place: UnitSearch) -> bool:

@@ -7,12 +7,16 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.language.time.clock_time import ClockTime, read_clock, read_number
-from remit.language.time.day import CalendarDate, Day, DayOffset, NamedWeekday, read_day
-from remit.language.time.ends import (
+from remit.language.time.day import (
+    CalendarDate,
+    Day,
+    DayOffset,
     End,
+    NamedWeekday,
     RelativeTime,
     UnclearEnd,
     read_amounts,
+    read_day,
     read_end,
     whole_days,
 )

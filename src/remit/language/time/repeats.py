@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.day import CalendarDate, Day, NamedWeekday
@@ -221,13 +221,9 @@ _FREQUENCY: Final = {
 _LOOK_AHEAD: Final = 9 * 366  # days: the 29th of February may be eight years away
 
 
-class RepeatRule(Struct, frozen=True):
-    unit: TimeUnit
-    interval: int = 1
-    weekdays: tuple[int, ...] = ()
-    nth: int = 0
-    monthdays: tuple[int, ...] = ()
-    month: int | None = None
+class RepeatRule(RepeatFrequency, frozen=True):
+    """A frequency with its end, as an RRULE says it."""
+
     until: date | None = None
     count: int | None = None
 
@@ -270,9 +266,7 @@ class RepeatRule(Struct, frozen=True):
 
 def rule_of(every: RepeatFrequency, day: Day | None, until: date | None) -> RepeatRule | str:
     """Join the frequency with the named day; return a question if something is missing."""
-    made = RepeatRule(
-        every.unit, every.interval, every.weekdays, every.nth, every.monthdays, until=until
-    )
+    made = RepeatRule(**asdict(every), until=until)
     if every.unit is TimeUnit.SECOND:
         return "How often is"
     if isinstance(day, NamedWeekday) and every.unit is TimeUnit.WEEK and not every.weekdays:

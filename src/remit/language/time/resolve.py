@@ -8,8 +8,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.language.time.clock_time import MIDNIGHT, NOON, ClockTime, with_part
-from remit.language.time.day import CalendarDate, Day, DayOffset, MonthEnd, NamedWeekday
-from remit.language.time.ends import End, RelativeTime, RepeatCount, UnclearEnd
+from remit.language.time.day import (
+    CalendarDate,
+    Day,
+    DayOffset,
+    End,
+    MonthEnd,
+    NamedWeekday,
+    RelativeTime,
+    RepeatCount,
+    UnclearEnd,
+)
 from remit.language.time.phrase import TimePhrase
 from remit.language.time.repeats import RepeatRule, rule_of
 from remit.language.time.words import DayPart, TimeUnit, WhichWeek

@@ -7,8 +7,7 @@ from urllib.parse import urlencode
 from pydantic import Field
 
 from remit.channels import pairing
-from remit.channels.oauth.accounts import KINDS, provider_of
-from remit.channels.oauth.providers import CALLBACK
+from remit.channels.oauth.providers import CALLBACK, KINDS, provider_of
 from remit.errors import BadInput, NotFound, NotPossibleNow, RemitError, Transient
 from remit.model.caller import Scope
 from remit.operations import sign_ins, upkeep

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import Final
 
-from remit.language.detect import language_names, languages
+from remit.language.order_words import language_names, languages
 from remit.model.contract import Evidence
 from remit.model.task import Task
 from remit.verify.written import places
