@@ -215,7 +215,7 @@ class OwnerOperations(Struct, frozen=True):
         task = await self._get(task_id)
         if task.series_id is not None:
             return await self.owner.run_now(task_id)
-        return await self.intake.admit(await self.owner.retry(task_id, ref))
+        return await self.base.intake.admit(await self.owner.retry(task_id, ref))
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:
         task, now = await self._get(task_id), self.ground.clock.now()
