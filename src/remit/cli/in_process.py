@@ -27,9 +27,9 @@ from remit.operations import messages
 from remit.operations import tasks as tasks_operations
 from remit.operations.arguments import Arguments, NewMessage, RunTask
 from remit.operations.callers import CallerRegistry
-from remit.operations.lesson_json import alike
 from remit.operations.operation import Operation, OperationRequest
 from remit.operations.settings_arguments import RebuildRecall
+from remit.operations.shapes import alike
 from remit.server.files import token_of
 from remit.settings import Settings
 from remit.store import tasks

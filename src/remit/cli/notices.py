@@ -8,8 +8,8 @@ from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.model.codec import JsonMap
 from remit.model.notice import Notice, NoticeState
-from remit.operations.notice_json import notice as shape
 from remit.operations.settings_arguments import TriedWay
+from remit.operations.shapes import notice_to_json
 from remit.store import notices
 from remit.store.read_only import glance
 
@@ -38,7 +38,7 @@ def ls(
     """What you were told, newest first: over which way, and what came of it."""
     with glance(house_settings.load().database) as tx:
         found = notices.recent(tx, None, limit)
-    content: JsonMap = {"notices": [shape(each) for _, each in found]}
+    content: JsonMap = {"notices": [notice_to_json(each) for _, each in found]}
     empty = "Nothing was told yet; `remit notices test WAY` tries a way out."
     return out.listing(json, content, [_row(each) for _, each in found], _HEADS, empty)
 

@@ -13,8 +13,8 @@ from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.likeness import REFLECT, FileVersion, standing
-from remit.operations.lesson_json import history as told
 from remit.operations.settings_arguments import LookBack, Revert
+from remit.operations.shapes import lesson_history
 from remit.reflect import lines
 from remit.reflect.lines import FOLDER
 from remit.reflect.statistics import MIN_CASES
@@ -98,7 +98,9 @@ def rules_history(*, json: AsJson = False) -> int:
     holds = {each.no for each in standing(found)}
     rows = [_version_row(each, holds) for each in reversed(found)]
     empty = "Nothing was changed yet; `remit reflect now` looks for something to learn."
-    return out.listing(json, told(found), rows, ("NO", "WHEN", "FILE", "HOLDS", "WHY"), empty)
+    return out.listing(
+        json, lesson_history(found), rows, ("NO", "WHEN", "FILE", "HOLDS", "WHY"), empty
+    )
 
 
 def revert_rules(

@@ -21,7 +21,7 @@ from remit.model.codec import JsonMap, from_json
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
-from remit.operations.lesson_json import priority_rules_to_json
+from remit.operations.shapes import priority_rules_to_json
 from remit.plan import priority as plan_priority
 from remit.plan.draft import PriorityTrial, ranked, trials
 from remit.plan.priority import MAX_CHARS, PriorityRules

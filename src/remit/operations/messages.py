@@ -11,10 +11,9 @@ from remit.model.conversation import Conversation, checked_title
 from remit.model.ids import ConversationId, TaskId
 from remit.model.task import Source, SourceKind
 from remit.operations import arguments as args
-from remit.operations.files import attached
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
-from remit.operations.talk_json import conversation, turn
-from remit.operations.tasks import moment, repeats_of, watches
+from remit.operations.shapes import conversation_to_json, turn_to_json
+from remit.operations.tasks import attached, moment, repeats_of, watches
 from remit.store import conversations
 
 READ_SECONDS: Final = 60.0  # that a message in a conversation is waited for: a model may read along
@@ -88,13 +87,15 @@ async def begin(request: OperationRequest, arguments: args.NewConversation) -> A
 
 async def rename(request: OperationRequest, arguments: args.NewTitle) -> Answer:
     title, ident = checked_title(arguments.title), conversation_id(arguments.id)
-    return Answer(conversation(await request.house.db.write(conversations.rename, ident, title)))
+    return Answer(
+        conversation_to_json(await request.house.db.write(conversations.rename, ident, title))
+    )
 
 
 async def remove(request: OperationRequest, arguments: args.RemoveConversation) -> Answer:
     talk = await request.house.db.read(conversations.get, conversation_id(arguments.id))
     await request.house.db.write(conversations.remove, talk.id, request.house.clock.now())
-    return Answer(conversation(talk))
+    return Answer(conversation_to_json(talk))
 
 
 async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
@@ -110,9 +111,9 @@ async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
         context=await attached(request, arguments.attachments),
     )
     answer = await talk.answered(spoken, arguments.patience) if arguments.patience else None
-    shown = turn(answer) if answer else None
+    shown = turn_to_json(answer) if answer else None
     where = f"/api/conversations/{spoken.conversation_id}"
-    return Answer({"turn": turn(spoken), "answer": shown}, location=where, value=spoken)
+    return Answer({"turn": turn_to_json(spoken), "answer": shown}, location=where, value=spoken)
 
 
 async def talk_about(request: OperationRequest, arguments: args.TalkAboutTask) -> Answer:
@@ -124,7 +125,7 @@ def conversation_id(text: str) -> ConversationId:
 
 
 def _conversation_answer(talk: Conversation) -> Answer:
-    return Answer(conversation(talk), location=f"/api/conversations/{talk.id}")
+    return Answer(conversation_to_json(talk), location=f"/api/conversations/{talk.id}")
 
 
 HEAR: Final = Operation(

@@ -7,12 +7,10 @@ from remit.operations import (
     bulk,
     contacts,
     entry,
-    files,
     messages,
     reviews,
     sections,
     series,
-    sign_ins,
     tasks,
     upkeep,
 )
@@ -21,7 +19,7 @@ from remit.operations.operation import Answer, Operation, OperationRequest
 
 OPERATIONS: Final = (
     *messages.OPERATIONS,
-    *files.OPERATIONS,
+    *tasks.FILE_OPERATIONS,
     *bulk.OPERATIONS,
     *tasks.OPERATIONS,
     *reviews.OPERATIONS,
@@ -29,7 +27,7 @@ OPERATIONS: Final = (
     *series.OPERATIONS,
     *entry.OPERATIONS,
     *upkeep.OPERATIONS,
-    *sign_ins.OPERATIONS,
+    *sections.SIGN_IN_OPERATIONS,
     *sections.OPERATIONS,
 )
 BY_ARGUMENTS: Final[Mapping[type[Arguments], Operation]] = {

@@ -1,16 +1,19 @@
 """Operations on tasks: create one, change it, stop it, start it, retry it."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import base64
+import binascii
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Final, cast
 
 from msgspec.structs import replace
 
-from remit.errors import BadInput, Conflict
+from remit.errors import BadInput, Conflict, UnknownName
 from remit.model import codec, rrule
 from remit.model.caller import Scope
-from remit.model.codec import Json
+from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Criterion
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
@@ -19,14 +22,15 @@ from remit.model.series import Repeats
 from remit.model.specialist import PROJECT
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Cue, Edit, Source, SourceKind, Taint, Task
-from remit.model.task_file import ATTACHMENTS
+from remit.model.task_file import ATTACHMENTS, to_context
 from remit.model.veto import Condition
 from remit.operations import arguments as args
-from remit.operations.files import attached
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.settings_arguments import KeepFile
 from remit.owner import Owner
 from remit.store import agent_tasks, tasks
 from remit.store.agent_tasks import AgentTaskFilter
+from remit.store.opening import task_files
 from remit.triggers import cue_admission
 from remit.triggers.change_watch import new_watch
 
@@ -337,3 +341,45 @@ RETRY: Final = replace(
 )
 _CHANGES: Final = (PAUSE, RESUME, CANCEL, RUN, EDIT, DELETE)
 OPERATIONS: Final = (CREATE, *_CHANGES, UNDO, SEE, VOUCH, RESTORE, RETRY)
+
+
+async def keep(request: OperationRequest, arguments: KeepFile) -> Answer:
+    try:
+        content = base64.b64decode(arguments.content, validate=True)
+    except (ValueError, binascii.Error):
+        sentence = "content is not base64; encode the bytes of the file so."
+        raise BadInput(sentence, field="content") from None
+    kept = task_files(request.house.settings)
+    file = await asyncio.to_thread(kept.keep_incoming, arguments.name, content, _taint(request))
+    return Answer(to_context(file))
+
+
+async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonMap:
+    """Return kept files as the context of a task lists them; one that is not kept is refused."""
+    kept = task_files(request.house.settings)
+    listed: list[Json] = []
+    for name, digest in named.items():
+        content = await asyncio.to_thread(kept.read, digest)
+        if content is None:
+            sentence = f"No file is kept under {digest[:12]}…; send it to /api/files first."
+            raise UnknownName(sentence, field=ATTACHMENTS)
+        file = await asyncio.to_thread(kept.keep_incoming, name, content, _taint(request))
+        listed.append(to_context(file))
+    return {ATTACHMENTS: listed} if listed else {}
+
+
+def _taint(request: OperationRequest) -> str:
+    return (Taint.CONTACT if request.caller.agent else Taint.OWNER).value
+
+
+KEEP: Final = Operation(
+    name="keep_file",
+    arguments=KeepFile,
+    scope=Scope.WRITE,
+    agents=AgentRule.SCOPE,
+    effect=keep,
+    summary="Keep a file; name its hash in `attachments` of a task or message within a day",
+    result="KeptFile",
+    sentence="The file is kept.",
+)
+FILE_OPERATIONS: Final = (KEEP,)

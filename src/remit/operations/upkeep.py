@@ -12,9 +12,8 @@ from remit.model.delivery import Delivery
 from remit.model.task import Cue, Priority, Source, SourceKind
 from remit.operations import filters
 from remit.operations import settings_arguments as args
-from remit.operations.lesson_json import changed
-from remit.operations.notice_json import notice
 from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.shapes import changed_json, notice_to_json
 from remit.operations.tasks import created
 from remit.operations.texts import is_readable_line
 from remit.store import calendars, task_filter
@@ -74,7 +73,7 @@ async def pair_channel(request: OperationRequest, arguments: args.PairChannel) -
 
 async def test_notice(request: OperationRequest, arguments: args.TriedWay) -> Answer:
     sent = await request.house.herald.test(arguments.way)
-    return Answer(notice(sent), value=sent)
+    return Answer(notice_to_json(sent), value=sent)
 
 
 # Calendars, cues, recall, lessons -----------------------------------------------------------------
@@ -116,7 +115,7 @@ async def look_back(request: OperationRequest, _: args.LookBack) -> Answer:
 
 async def revert(request: OperationRequest, arguments: args.Revert) -> Answer:
     return Answer(
-        changed(await request.house.reflection.revert(arguments.change, force=arguments.force))
+        changed_json(await request.house.reflection.revert(arguments.change, force=arguments.force))
     )
 
 

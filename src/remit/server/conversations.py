@@ -8,10 +8,10 @@ from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.model.conversation import Conversation, Turn
 from remit.model.ids import ConversationId
-from remit.operations import contacts, talk_json
+from remit.operations import contacts
 from remit.operations.entry import push_state
 from remit.operations.messages import conversation_id
-from remit.operations.notice_json import notice
+from remit.operations.shapes import conversation_to_json, notice_to_json, with_turns
 from remit.server import static
 from remit.server.call import Call, CallResult, QueryParameter, Route, numbers, read, result_of
 from remit.store import conversations, notices
@@ -33,7 +33,7 @@ async def recent(call: Call) -> CallResult:
     except NotFound:
         sentence = f"before is {before!r:.60}; give the last id of the page before."
         raise UnknownName(sentence, field="before") from None
-    shown: list[Json] = [talk_json.conversation(each) for each in found[:limit]]
+    shown: list[Json] = [conversation_to_json(each) for each in found[:limit]]
     more = found[limit - 1].id if len(found) > limit else None
     return CallResult({"conversations": shown, "next": more})
 
@@ -44,7 +44,7 @@ async def show(call: Call) -> CallResult:
     before = call.number("before", 0, most=10**9)
     talk, turns = await call.house.db.read(_look, ident(call), before, limit)
     first = turns[0].n if turns else 0
-    return CallResult(talk_json.with_turns(talk, turns, first if first > 1 else None))
+    return CallResult(with_turns(talk, turns, first if first > 1 else None))
 
 
 def ident(call: Call) -> ConversationId:
@@ -82,7 +82,7 @@ async def list_notices(call: Call) -> CallResult:
     before = int(cursor) if cursor else None
     found = await call.house.db.read(notices.recent, before, limit + 1)
     more = str(found[limit - 1][0]) if len(found) > limit else None
-    listed: list[Json] = [notice(each) for _, each in found[:limit]]
+    listed: list[Json] = [notice_to_json(each) for _, each in found[:limit]]
     return CallResult({"notices": listed, "next": more})
 
 

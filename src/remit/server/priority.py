@@ -2,12 +2,12 @@
 
 from typing import Final
 
-from remit.operations.lesson_json import history, priority_rules_to_json
+from remit.operations.shapes import lesson_history, priority_rules_to_json
 from remit.server.call import Call, CallResult, read
 
 
 async def list_lessons(call: Call) -> CallResult:
-    return CallResult(history(await call.house.reflection.history()))
+    return CallResult(lesson_history(await call.house.reflection.history()))
 
 
 LESSONS_ROUTES: Final = (

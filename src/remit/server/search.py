@@ -11,8 +11,8 @@ from remit.model.codec import Json, JsonMap
 from remit.model.series import Series
 from remit.model.view import show
 from remit.operations import filters, upkeep
-from remit.operations.lesson_json import alike
 from remit.operations.review_json import review_to_json
+from remit.operations.shapes import alike
 from remit.server.call import (
     VIEW,
     Call,

@@ -23,7 +23,7 @@ from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority
 from remit.model.veto import ConditionKind, VetoKind
-from remit.operations import lesson_json, talk_json
+from remit.operations.shapes import LESSON_SCHEMAS, TALK_SCHEMAS
 from remit.operations.texts import object_schema
 from remit.server.problem import URN
 from remit.store.cues import CueFate
@@ -90,7 +90,7 @@ def schemas() -> dict[str, JsonMap]:
     state = _published("builder-state", "BuilderState")
     found = _tasks() | _special() | _parts(state, "BuilderState") | {"BuilderState": state}
     found |= {name: _object(each) for name, each in _answers().items() if name[0].isupper()}
-    found |= talk_json.SCHEMAS | lesson_json.SCHEMAS
+    found |= TALK_SCHEMAS | LESSON_SCHEMAS
     return {name: _map(in_views(each)) for name, each in found.items()}
 
 

@@ -10,7 +10,10 @@ from remit.channels import pairing
 from remit.channels.oauth.providers import CALLBACK, KINDS, provider_of
 from remit.errors import BadInput, NotFound, NotPossibleNow, RemitError, Transient
 from remit.model.caller import Scope
-from remit.operations import sign_ins, upkeep
+from remit.operations import (
+    sections,
+    upkeep,
+)
 from remit.operations.settings_arguments import (
     AddAccount,
     BeginCalendarSignIn,
@@ -211,7 +214,7 @@ ROUTES: Final = (
         page=True,
     ),
     page(_PLACE, ask, "Finish a sign-in", *_parameters(*_PASSED_ON), scope=Scope.ADMIN),
-    form(_PLACE, finish, "Finish a sign-in", FinishForm, sign_ins.FINISH),
+    form(_PLACE, finish, "Finish a sign-in", FinishForm, sections.FINISH),
     page(
         _ACCOUNT,
         look,
@@ -219,20 +222,20 @@ ROUTES: Final = (
         QueryParameter("kind", "gmail, outlook or google.", {"type": "string"}),
         scope=Scope.ADMIN,
     ),
-    form(_ACCOUNT, add, "Sign in for a new account", AccountForm, sign_ins.ADD),
+    form(_ACCOUNT, add, "Sign in for a new account", AccountForm, sections.ADD),
     form(
         "/settings/channels/{name}/connect",
         begin,
         "Sign in for a channel",
         EmptyBody,
-        sign_ins.BEGIN,
+        sections.BEGIN,
     ),
     form(
         "/settings/calendars/{name}/connect",
         begin_calendar,
         "Sign in for a calendar account",
         EmptyBody,
-        sign_ins.BEGIN_CALENDAR,
+        sections.BEGIN_CALENDAR,
     ),
     form("/settings/channels/{name}/pair", pair, "Pair a chat", PairForm, upkeep.PAIR_CHANNEL),
     page(

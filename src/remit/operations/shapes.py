@@ -1,0 +1,199 @@
+"""Lessons, similar tasks, notices, conversations and turns as JSON, and their schemas."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.likeness import FileVersion, LessonFile, SimilarTask, standing
+from remit.model.notice import Notice
+from remit.model.task_file import ATTACHMENTS
+from remit.model.view import JsonView, show
+from remit.operations.texts import object_schema
+
+if TYPE_CHECKING:
+    from remit.plan.priority import PriorityRules
+
+
+def changed_json(each: FileVersion) -> JsonMap:
+    return {
+        "change": each.no,
+        "file": each.file.value,
+        "why": each.why,
+        "by": each.by,
+        "at": stamp(each.made_at),
+        "taskId": each.task_id,
+        "reverts": each.reverts,
+        "was": each.was,
+        "digest": each.digest,
+    }
+
+
+def lesson_history(found: tuple[FileVersion, ...]) -> JsonMap:
+    """Return all changes, newest first; `holds` are those not reverted."""
+    listed = [changed_json(each) for each in reversed(found)]
+    return {"changes": [*listed], "holds": [each.no for each in standing(found)]}
+
+
+def priority_rules_to_json(found: "PriorityRules", complaint: str | None = None) -> JsonMap:
+    """Return each rule with its line, the lists, the default, and the file's error if any."""
+    rules: list[Json] = [
+        {
+            "name": rule.name,
+            "line": rule.line,
+            "when": rule.when.said,
+            "priority": rule.priority.value,
+            "because": rule.because,
+        }
+        for rule in found.rules
+    ]
+    lists: dict[str, Json] = {name: list[Json](each) for name, each in found.lists.items()}
+    return {
+        "file": found.file or None,
+        "complaint": complaint,
+        "rules": rules,
+        "lists": lists,
+        "default": found.default.value,
+    }
+
+
+def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
+    """Return similar tasks as JSON, with what they share."""
+    return [
+        {
+            "task": show(each.task, view),
+            "by": each.by.value,
+            "score": round(max(0.0, min(1.0, each.score)), 3),
+        }
+        for each in found
+    ]
+
+
+_TEXT: Final[JsonMap] = {"type": "string"}
+_CHANGE: Final[dict[str, Json]] = {
+    "change": {"type": "integer"},
+    "file": {"enum": list[Json](LessonFile)},
+    "why": _TEXT,
+    "by": _TEXT,
+    "at": {"type": "string", "format": "date-time"},
+    "taskId": {"type": ["string", "null"]},
+    "reverts": {"type": ["integer", "null"]},
+    "was": _TEXT,
+    "digest": _TEXT,
+}
+
+
+LESSON_SCHEMAS: Final[dict[str, JsonMap]] = {
+    "RuleChange": object_schema(**_CHANGE),
+    "RuleChanges": object_schema(
+        changes={"type": "array", "items": object_schema(**_CHANGE)},
+        holds={"type": "array", "items": {"type": "integer"}},
+    ),
+}
+
+
+def notice_to_json(each: Notice) -> JsonMap:
+    telling = each.telling
+    return {
+        "id": each.id,
+        "kind": telling.news.value,
+        "way": each.way,
+        "state": each.state.value,
+        "title": telling.title,
+        "line": telling.line,
+        "href": telling.href,
+        "taskId": telling.task_id,
+        "seq": telling.seq,
+        "at": stamp(each.made),
+        "dueAt": stamp(each.due) if each.due else None,
+        "toldAt": stamp(each.told) if each.told else None,
+        "attempts": each.attempts,
+        "channel": each.over,
+        "receipt": each.receipt,
+        "why": each.why,
+    }
+
+
+_REF: Final = "#/components/schemas/"
+_TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
+_COUNT: Final[JsonMap] = {"type": "integer"}
+_MAYBE_COUNT: Final[JsonMap] = {"type": ["integer", "null"]}
+_MAYBE_TEXT: Final[JsonMap] = {"type": ["string", "null"]}
+
+
+def conversation_to_json(talk: Conversation) -> JsonMap:
+    return {
+        "id": talk.id,
+        "title": talk.title,
+        "channel": talk.channel,
+        "createdAt": stamp(talk.created_at),
+        "updatedAt": stamp(talk.updated_at),
+    }
+
+
+def turn_to_json(record: Turn) -> JsonMap:
+    """Return a turn in S3's transcript form; `taskRef` is the first of `taskRefs`."""
+    refs: list[Json] = [_ref(ref) for ref in record.task_refs]
+    return {
+        "conversationId": record.conversation_id,
+        "turnNumber": record.n,
+        "role": record.role.value,
+        "content": record.content,
+        "timestamp": stamp(record.said_at),
+        "channel": record.channel,
+        "taskRef": refs[0] if refs else None,
+        "taskRefs": refs,
+        "answers": record.answers,
+        "owed": record.owed,
+        "receipt": record.receipt or None,
+        "notes": list[Json](record.notes),
+        "attachments": record.context.get(ATTACHMENTS, []),
+    }
+
+
+def with_turns(talk: Conversation, turns: Sequence[Turn], before: int | None) -> JsonMap:
+    shown: list[Json] = [turn_to_json(each) for each in turns]
+    return {**conversation_to_json(talk), "turns": shown, "before": before}
+
+
+def _ref(ref: TaskRef) -> Json:
+    return {"taskId": ref.task_id, "action": ref.action.value}
+
+
+def _list(name: str) -> JsonMap:
+    return {"type": "array", "items": {"$ref": _REF + name}}
+
+
+def _maybe(name: str) -> JsonMap:
+    return {"anyOf": [{"$ref": _REF + name}, {"type": "null"}]}
+
+
+_TALK: Final[dict[str, Json]] = {
+    "id": _TEXT,
+    "title": _TEXT,
+    "channel": _TEXT,
+    "createdAt": _TIME,
+    "updatedAt": _TIME,
+}
+TALK_SCHEMAS: Final[dict[str, JsonMap]] = {
+    "Conversations": object_schema(conversations=_list("Conversation"), next=_MAYBE_TEXT),
+    "Conversation": object_schema(**_TALK),
+    "ConversationDetail": object_schema(**_TALK, turns=_list("Turn"), before=_MAYBE_COUNT),
+    "TaskRef": object_schema(taskId=_TEXT, action={"enum": list[Json](Action)}),
+    "Turn": object_schema(
+        conversationId=_TEXT,
+        turnNumber=_COUNT,
+        role={"enum": list[Json](Role)},
+        content=_TEXT,
+        timestamp=_TIME,
+        channel=_TEXT,
+        taskRef=_maybe("TaskRef"),
+        taskRefs=_list("TaskRef"),
+        answers=_MAYBE_COUNT,
+        owed={"type": "boolean"},
+        receipt={"anyOf": [{"$ref": _REF + "Heard"}, {"type": "null"}]},
+        notes={"type": "array", "items": _TEXT},
+        attachments=_list("KeptFile"),
+    ),
+    "Spoken": object_schema(turn={"$ref": _REF + "Turn"}, answer=_maybe("Turn")),
+}
