@@ -24,8 +24,8 @@ from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.store import events, reviews, rows, tasks
-from remit.store.agent_tasks import event_text_on_behalf
 from remit.store.database import Tx
+from remit.store.on_behalf import event_text_on_behalf
 from remit.store.read_only import glance
 
 

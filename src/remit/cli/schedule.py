@@ -36,10 +36,10 @@ from remit.operations.settings_arguments import (
     UnskipSlot,
 )
 from remit.settings import Settings
-from remit.store import series, series_orders, tasks
+from remit.store import agenda, series, series_orders, tasks
+from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.read_only import glance
-from remit.store.series import PlannedStart
 from remit.triggers import cron as triggers_cron
 
 _MOST: Final = 500
@@ -74,7 +74,7 @@ def listed(
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
         found = series.list_series(tx, ended=ended, limit=_MOST)
-        events = series.next_of_each(tx, now, _MOST)
+        events = agenda.next_of_each(tx, now, _MOST)
         content: JsonMap = {
             "series": [shapes.listed(tx, each, now, 1) for each in found],
             "events": [_event(each, settings) for each in events],
@@ -95,7 +95,7 @@ def coming(
     """What comes next, by the clock or by a calendar, soonest first."""
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
-        events = series.to_come(tx, now, _MOST)
+        events = agenda.to_come(tx, now, _MOST)
         found = [
             (each, slot)
             for each in series.list_series(tx, limit=_MOST)

@@ -9,8 +9,8 @@ from remit.model.ids import SeriesId
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats, Series, Slot
 from remit.store import series, series_orders, slots
+from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
-from remit.store.series import PlannedStart
 from remit.store.slots import SkippedSlots
 
 NEXT: Final = 5  # future slots by default

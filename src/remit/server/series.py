@@ -9,7 +9,7 @@ from remit.model.ids import SeriesId
 from remit.operations import series as operations
 from remit.operations.series_json import NEXT, event, listed
 from remit.server.call import Call, CallResult, QueryParameter, numbers, read, result_of
-from remit.store import series
+from remit.store import agenda, series
 from remit.store.database import Tx
 
 _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
@@ -40,7 +40,7 @@ def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMa
 
 
 def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
-    found = series.next_of_each(tx, call.house.clock.now(), limit)
+    found = agenda.next_of_each(tx, call.house.clock.now(), limit)
     return [event(each, call.house.zone) for each in found]
 
 

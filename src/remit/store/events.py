@@ -10,7 +10,7 @@ from remit.model.codec import stored_text
 from remit.model.ids import TaskId
 from remit.model.run import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.status import Actor
-from remit.store import agent_tasks, rows
+from remit.store import on_behalf, rows
 from remit.store.database import JournalTail, Tx, quick
 
 MAX_EVENTS: Final = 1 << 62  # all events of one task
@@ -21,7 +21,7 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetim
 
     Beside other writers it has none yet: it waits for its seal.
     """
-    entry = agent_tasks.named(tx, entry)
+    entry = on_behalf.named(tx, entry)
     at, data = rows.ms(now), stored_text(entry.data)
     if tx.shared:
         tx.ask(_APPEND_UNSEALED, (task_id, n, entry.kind.value, entry.actor.value, at, data))

@@ -18,9 +18,9 @@ from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deferred, deliveries, events, permissions, reviews, rows, runs, tasks
-from remit.store.agent_tasks import THROUGH, OnBehalfTx
 from remit.store.database import Tx
 from remit.store.deliveries import DashboardPost
+from remit.store.on_behalf import THROUGH, OnBehalfTx
 
 
 class Ending(Struct, frozen=True, kw_only=True):

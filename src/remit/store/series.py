@@ -1,14 +1,8 @@
-"""Series: created with their first occurrence, found when the next one is due, ended.
-
-Also the planned starts from calendars, with the name of their calendar.
-"""
+"""Series: created with their first occurrence, found when the next one is due, ended."""
 
 import json
-from collections.abc import Iterable
-from datetime import datetime, timedelta
-from typing import Final
+from datetime import datetime
 
-from msgspec import Struct
 from msgspec.structs import asdict, replace
 
 from remit.errors import Conflict, NotFound
@@ -19,9 +13,8 @@ from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.plan import WorkItem
 from remit.model.series import OnMissed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
-from remit.store import calendars, occurrences, rows, tasks
+from remit.store import rows
 from remit.store.database import Params, Row, Tx
-from remit.store.occurrences import OccurrenceState, StoredOccurrence
 
 
 def begin(tx: Tx, task: Task) -> Task:
@@ -153,64 +146,3 @@ def of_row(tx: Tx, row: Row) -> Series:
         missed=rows.word(OnMissed, row["missed"]) if row["missed"] else None,
         overlap=rows.word(Overlap, row["overlap"]) if row["overlap"] else None,
     )
-
-
-_FAR: Final = timedelta(days=400)  # farther ahead no start is known
-
-
-class PlannedStart(Struct, frozen=True):
-    """One start of an event; `at` is its task's planned time, if it has a task."""
-
-    uid: str
-    at: datetime
-    title: str
-    calendar: str
-    repeats: bool
-    task_id: TaskId | None = None
-
-
-def between(tx: Tx, since: datetime, until: datetime) -> list[PlannedStart]:
-    """Return everything that starts, or has started, between two moments."""
-    return _named(tx, occurrences.coming(tx, since, until))
-
-
-def to_come(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
-    """Return what has not begun, soonest first."""
-    found = occurrences.coming(tx, now, now + _FAR, limit)
-    return _waiting(tx, _named(tx, found))
-
-
-def next_of_each(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
-    """Return the next start of each event that has not begun, soonest first."""
-    return _waiting(tx, _named(tx, occurrences.next_of_each(tx, now, limit)))
-
-
-def _named(tx: Tx, found: Iterable[StoredOccurrence]) -> list[PlannedStart]:
-    names = {(each.account, each.path): each.name for each in calendars.list_calendars(tx)}
-    return [
-        PlannedStart(
-            each.uid,
-            each.start,
-            each.title,
-            names.get((each.account, each.calendar)) or each.account,
-            repeats=bool(each.key),
-            task_id=each.task_id if each.state is OccurrenceState.GIVEN else None,
-        )
-        for each in found
-    ]
-
-
-def _waiting(tx: Tx, found: Iterable[PlannedStart]) -> list[PlannedStart]:
-    waiting = (_as_planned(tx, each) for each in found)
-    return sorted((each for each in waiting if each is not None), key=lambda each: each.at)
-
-
-def _as_planned(tx: Tx, each: PlannedStart) -> PlannedStart | None:
-    """Return it as its task stands: the owner may have changed it; None if it has begun."""
-    if each.task_id is None:
-        return each
-    row = tasks.find_row(tx, each.task_id)
-    if row["started_at"] is not None or row["completed_at"] is not None:
-        return None
-    at = rows.moment(row["scheduled_for"]) or each.at
-    return PlannedStart(each.uid, at, str(row["title"]), each.calendar, each.repeats, each.task_id)

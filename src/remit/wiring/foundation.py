@@ -5,11 +5,11 @@ A short command needs no more than this; `remit.wiring.app` builds the rest on i
 
 import os
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ from remit.intake.receive import DuplicateAwareReceiver, Receiver
 from remit.intake.recipients import owners
 from remit.journal.follow import Journal
 from remit.language.sentences import prefer_language
+from remit.model.conversation import Turn
 from remit.model.delivery import SendGuarantee
 from remit.model.ids import Ids
 from remit.model.review import Undo
@@ -36,6 +37,7 @@ from remit.review.ask import Inbox
 from remit.settings import Settings
 from remit.store import events, home
 from remit.store.database import Database
+from remit.store.inbound import InboundMessage
 from remit.store.opening import opened_store
 from remit.system.background import Background, LoopState
 from remit.wiring import readers
@@ -45,6 +47,7 @@ from remit.wiring.recall import SimilarTasks
 if TYPE_CHECKING:
     from remit.wiring.shared_documents import SharedDocuments
 
+TakeMessage: TypeAlias = Callable[[InboundMessage], Awaitable[Turn | None]]
 # The channels that always exist.
 CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": DashboardChannel()}
 

@@ -41,8 +41,7 @@ from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
 from remit.triggers.files import FolderWatch
 from remit.wiring.chats import ChatWiring
-from remit.wiring.foundation import Foundation
-from remit.wiring.inbound_triggers import TakeMessage
+from remit.wiring.foundation import Foundation, TakeMessage
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"

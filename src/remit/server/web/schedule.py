@@ -27,9 +27,9 @@ from remit.server.web.schedule_forms import (
     SlotForm,
     arguments,
 )
-from remit.store import series, series_orders, tasks
+from remit.store import agenda, series, series_orders, tasks
+from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
-from remit.store.series import PlannedStart
 
 _NEXT: Final = 3
 _MOST: Final = 3_000  # slots of one series on one sheet
@@ -170,7 +170,7 @@ def look(
     since, until = sheet.bounds(now.tzinfo)
     found = tasks.planned_between(tx, since, until)
     every = series.list_series(tx, limit=_SERIES)
-    starts = series.between(tx, since, until)
+    starts = agenda.between(tx, since, until)
     homes = {each.task_id: each.calendar for each in starts if each.task_id}
     shown = [task for task in found if not _is_skipped(task, now)]
     marks = [_mark(task, since, until, now.tzinfo, homes) for task in shown]
