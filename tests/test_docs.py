@@ -29,6 +29,7 @@ from tests.docs_picture import draw
 from tests.docs_terminal import ROOT, Block, Terminal, blocks, differences
 from tests.model.lifecycle_checks import task_in
 from tests.model.test_words import WORDS
+from tests.tables import for_each
 
 DOCS: Final = ROOT / "docs"
 README: Final = ROOT / "README.md"
@@ -77,7 +78,7 @@ def test_the_python_of_a_page_runs(
             exec(_compiled(page, block), {"__name__": "__main__"})  # noqa: S102 - our own docs
 
 
-@pytest.mark.parametrize("page", _with("python"), ids=_name)
+@for_each("page", _with("python"))
 def test_the_python_of_a_page_says_what_must_hold(page: Path) -> None:
     for block in blocks(page):
         if block.language == "python":
@@ -96,7 +97,7 @@ def test_the_commands_of_a_page_show_what_the_page_shows(page: Path, tmp_path: P
                 terminal.play(block)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("wanted", "shown"),
     [
         (["Sent."], ["Refused."]),

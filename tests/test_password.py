@@ -4,9 +4,10 @@ import pytest
 
 from remit.errors import BadInput
 from remit.operations.password import fits, hash_password, refuse_weak, source_of
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("weak", "why"),
     [
         ("short", "has 5 characters"),
@@ -32,7 +33,7 @@ def test_a_strong_one_is_kept_as_a_hash_that_fits_it_alone() -> None:
     assert not fits(strong, "spoilt")
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("address", "source"),
     [
         ("203.0.113.9", "203.0.113.9"),

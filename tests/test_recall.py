@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Concatenate, Final, ParamSpec, TypeVar
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -37,6 +36,7 @@ from remit.store.sessions import (
 from remit.testing import START as NOW
 from tests.model.examples import NEW
 from tests.soak import examples
+from tests.tables import for_each
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -114,7 +114,7 @@ async def test_only_a_series_and_a_retry_look_back() -> None:
     assert (await SessionRecall(shelf).like(replace(NEW, retry_of=TaskId("task-1")))).runs
 
 
-@pytest.mark.parametrize("count", [1, 3, 9])
+@for_each("count", [1, 3, 9])
 async def test_until_there_are_ten_all_runs_are_told_whole(count: int) -> None:
     memory, kept = await recalled(several(count))
 
@@ -137,7 +137,7 @@ async def test_at_ten_runs_the_last_three_stay_whole_and_the_others_are_summed_u
     ]
 
 
-@pytest.mark.parametrize("last", [{"context": 50_000}, {"size": MOST_WHOLE}])
+@for_each("last", [{"context": 50_000}, {"size": MOST_WHOLE}])
 async def test_a_session_that_holds_too_much_is_summed_up_earlier(last: dict[str, object]) -> None:
     memory, kept = await recalled([*several(4), past(5, **last)])  # type: ignore[arg-type]
 
@@ -177,7 +177,7 @@ async def test_a_summary_goes_on_from_the_one_before_it() -> None:
     assert memory.taint is Taint.CONTACT
 
 
-@pytest.mark.parametrize("said", [None, "", "  \n", "x" * 8_001, Transient("busy")])
+@for_each("said", [None, "", "  \n", "x" * 8_001, Transient("busy")])
 async def test_what_a_model_does_not_sum_up_code_does_and_the_model_is_asked_again(
     said: str | Exception | None,
 ) -> None:
@@ -280,7 +280,7 @@ async def test_facts_are_bounded_and_the_newest_stay() -> None:
     assert memory.taint is Taint.PUBLIC
 
 
-@pytest.mark.parametrize("where", ["runs", "summary", "reported"])
+@for_each("where", ["runs", "summary", "reported"])
 async def test_a_session_that_has_read_what_others_wrote_says_so(where: str) -> None:
     parts: dict[str, object] = {
         "runs": (past(1, taint=Taint.PUBLIC),),

@@ -1,6 +1,5 @@
 """The spine stops to ask, and goes on from there: questions, permissions, proof."""
 
-import pytest
 from msgspec.structs import replace
 
 from remit.brain.think import NoBrain
@@ -11,6 +10,7 @@ from remit.model.status import Reason, Status
 from remit.run import MOST_FIXES, Done
 from remit.run import Retry as Again
 from tests.stage import BOARD, ME, MUM, SANUR, contract, stage
+from tests.tables import for_each
 
 # Questions ----------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ async def test_nobody_but_the_owner_is_written_to_unasked() -> None:
     assert [(parcel.recipient, parcel.body) for parcel in trip.outbox.sent] == [("mum", "Sanur.")]
 
 
-@pytest.mark.parametrize(
+@for_each(
     "other",
     [
         replace(MUM, content="Kuta."),

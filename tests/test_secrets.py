@@ -24,6 +24,7 @@ from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.store.redact import RedactingFilter, Redactor
 from remit.store.secrets import MOST, SERVICE, Secrets, machine_ring
 from tests.cli.terminal import Terminal
+from tests.tables import for_each
 
 CANARY: Final = "c4nary/of+the=house-83f1"
 
@@ -436,7 +437,7 @@ def test_what_is_too_short_to_be_told_from_a_word_is_not_learnt() -> None:
     assert Redactor(["abcd"]).known("abcd") == "…"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "key sk-ant-api03-abcDEF123456 is bad",
@@ -467,7 +468,7 @@ def test_what_looks_like_a_key_is_hidden_without_being_known(text: str) -> None:
     assert said.startswith("before ")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "run_tokens = 200000 of 60",
@@ -482,7 +483,7 @@ def test_what_only_sounds_like_a_key_may_be_read(text: str) -> None:
     assert Redactor()(text) == text
 
 
-@pytest.mark.parametrize("bait", ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY", "token=", "a1"])
+@for_each("bait", ["sk-", "eyJ", "://a:", "-----BEGIN PRIVATE KEY", "token=", "a1"])
 def test_hiding_takes_a_time_that_grows_with_the_text_alone(bait: str) -> None:
     # 200,000 signs: what goes back over them for each would never end.
     hide = Redactor(["w8Kq-0paque-Zz31"])

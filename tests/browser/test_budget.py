@@ -5,9 +5,8 @@ import re
 from pathlib import Path
 from typing import Final
 
-import pytest
-
 from remit.server import static
+from tests.tables import for_each
 
 MOST_SCRIPT: Final = 25_000  # bytes by gzip, of all that is our own
 TEMPLATES: Final = Path(static.__file__).parent / "templates"
@@ -42,7 +41,7 @@ def test_no_template_carries_style_or_script_of_its_own() -> None:
     assert found == []
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "what"),
     [
         ('<i style="width:3px">', "a style attribute"),
@@ -58,7 +57,7 @@ def test_what_is_inline_is_seen(line: str, what: str) -> None:
     assert what in _inline(line)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         '<script type="module" src="{{ static(name) }}"></script>',

@@ -10,8 +10,7 @@ from playwright.sync_api import Page, expect
 
 from remit.brain.scripted import parse
 from remit.model.codec import Json
-from remit.model.ids import ReviewId
-from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.review import Review
 from remit.settings import load
 from remit.store.secrets import Secrets
 from tests.browser.conftest import Visit, one_look
@@ -120,19 +119,6 @@ def test_a_bare_letter_on_the_keyboard_approves_nothing(site: Site, visit: Visit
     assert [each.id for each in _open(site)] == [review]
 
 
-def test_exactly_the_edited_bytes_arrive(site: Site, visit: Visit, emulator: Emulator) -> None:
-    page = visit(f"/inbox/{_letter(site)}")
-    edited = "*Bangkok with children*\n\nKidZania. Opens 10:30 on weekdays.\n\nThen: A & <b>, 🦎"
-    _edit(page, edited)
-    expect(page.locator(".bubble")).to_contain_text("Then: A & <b>, 🦎")
-    page.locator("[data-changes]").click()
-    expect(page.locator("#changes ins").first).to_be_visible()
-    page.keyboard.press("Control+Enter")
-    page.wait_for_url("**/inbox?done=*")
-    _pass(site, timedelta(seconds=11))
-    assert _texts(emulator) == [edited]
-
-
 def test_what_the_owner_writes_arrives_as_he_wrote_it_whatever_its_marks(
     site: Site, visit: Visit, emulator: Emulator
 ) -> None:
@@ -196,18 +182,6 @@ def test_what_is_typed_to_send_back_is_never_taken_for_a_yes(
     assert site.stored(again.task_id).notes == ("Shorter",)
 
 
-def test_a_question_is_answered_from_the_keyboard(site: Site, visit: Visit) -> None:
-    task = site.add("Fill in the visa form")
-    site.settle()
-    page = visit("/inbox")
-    page.keyboard.press("e")
-    page.keyboard.type("Multiple")
-    page.keyboard.press("Control+Enter")
-    page.wait_for_url("**/inbox?done=*")
-    site.settle()
-    assert site.stored(task).notes == ("Multiple",)
-
-
 def test_one_yes_to_a_card_sends_every_text_that_it_shows(
     site: Site, visit: Visit, emulator: Emulator
 ) -> None:
@@ -228,20 +202,6 @@ def test_one_yes_to_a_card_sends_every_text_that_it_shows(
     _pass(site, timedelta(hours=13))
     _pass(site, timedelta(minutes=5))  # two messages to one person are sent with a pause
     assert sorted(_texts(emulator)) == ["Good morning", "Good night"]
-
-
-def test_a_question_that_was_decided_elsewhere_says_so_and_takes_no_answer(
-    site: Site, visit: Visit
-) -> None:
-    review = _letter(site)
-    page = visit(f"/inbox/{review}")
-    page.locator("#draft").focus()
-    page.keyboard.type("Mine: ")
-    site.do(site.house.inbox.decide(ReviewId(review), Decision(ReviewAnswer.DECLINE)))
-    expect(page.locator("#stand")).to_contain_text("You declined")
-    expect(page.get_by_role("button", name="Approve and send")).to_be_hidden()
-    assert "Mine: " in page.locator("#draft").input_value()
-    expect(page.locator(f"#row-{review}")).to_have_count(0)
 
 
 def test_what_comes_in_appears_without_moving_what_is_under_the_hand(

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from remit.model.codec import JsonMap
-from tests.browser.conftest import Visit, one_look
+from tests.browser.conftest import Visit
 from tests.browser.site import Site, barriers
 from tests.calendar.caldav_stage import event
 from tests.cli import agenda
@@ -193,11 +193,3 @@ def test_what_a_calendar_starts_stands_there_once_and_is_changed_there(
     assert barriers(phone) == []
     month = visit("/schedule?span=month")
     expect(month.locator(".month .mark", has_text="Water")).to_have_count(3)
-
-
-@one_look
-def test_nobody_is_shut_out(daily: Site, visit: Visit, *, dark: bool, phone: bool) -> None:
-    page = visit("/schedule", dark=dark, phone=phone)
-    for path in ("/schedule", "/schedule?span=month", "/tasks"):
-        page.goto(daily.url + path)
-        assert barriers(page) == [], path

@@ -12,8 +12,8 @@ from playwright.sync_api import expect
 
 from remit.settings import load
 from remit.store.secrets import Secrets
-from tests.browser.conftest import Visit, one_look
-from tests.browser.site import Site, barriers
+from tests.browser.conftest import Visit
+from tests.browser.site import Site
 
 SECTIONS: Final = (
     "you",
@@ -173,15 +173,6 @@ def _asks(site: Site, secret: str) -> int:
     return site.client.get(f"{site.url}/api/tasks", headers=headers).status_code
 
 
-def test_an_agent_cannot_be_given_the_right_to_decide(visit: Visit) -> None:
-    page = visit("/settings/tokens")
-    page.get_by_label("Name").fill("a robot")
-    page.get_by_label("approve").first.check()
-    page.get_by_label("An agent").check()
-    page.get_by_role("button", name="Make it").click()
-    expect(page.get_by_role("alert")).to_contain_text("An agent never decides")
-
-
 def test_what_the_file_rules_is_shown_and_names_its_place(visit: Visit) -> None:
     page = visit("/settings/policies")
     rules = page.get_by_role("region", name="When and how often")
@@ -207,35 +198,9 @@ def test_single_keys_can_be_turned_off(site: Site, visit: Visit) -> None:
     expect(page.locator("#all-keys")).not_to_be_visible()
 
 
-@one_look
-def test_nothing_in_the_settings_stops_anybody(
-    site: Site, visit: Visit, *, dark: bool, phone: bool
-) -> None:
-    page = visit("/settings/brain", dark=dark, phone=phone)
-    for section in SECTIONS:
-        page.goto(f"{site.url}/settings/{section}")
-        assert barriers(page) == [], section
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), section
-
-
 def test_no_secret_and_no_path_of_this_machine_is_on_any_page(site: Site, visit: Visit) -> None:
     page = visit("/settings/brain")
     for section in SECTIONS:
         page.goto(f"{site.url}/settings/{section}")
         assert "whsec_" not in page.content()
         assert str(site.home) not in page.content()
-
-
-def test_what_is_told_where_is_ticked_kept_and_there_after_a_reload(
-    site: Site, visit: Visit
-) -> None:
-    page = visit("/settings/notices")
-    page.get_by_role("checkbox", name=re.compile("A task is done.* Digest")).check()
-    page.get_by_role("checkbox", name=re.compile("A task failed.* Browser")).uncheck()
-    page.get_by_role("button", name="Save").click()
-
-    expect(page.get_by_role("status").filter(has_text="Saved.")).to_be_visible()
-    page.goto(f"{site.url}/settings/notices")
-    expect(page.get_by_role("checkbox", name=re.compile("A task is done.* Digest"))).to_be_checked()
-    assert site.house.wishes.notices.done == ("conversation", "digest")
-    assert site.house.wishes.notices.failed == ("conversation",)

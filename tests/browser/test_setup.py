@@ -3,43 +3,12 @@
 import tomllib
 from pathlib import Path
 
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import expect
 
-from remit.settings import DEFAULT_FILE
 from remit.store.secrets import Secrets
-from tests.browser.conftest import PHONE, WIDE, every_look
-from tests.browser.desk import KEY, Desk
-from tests.browser.site import barriers
+from tests.browser.desk import Desk
 
 SECRET = "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ=="
-
-
-def test_the_first_run_takes_three_steps_with_a_test_of_each(desk: Desk, outside: str) -> None:
-    page = desk.page
-    expect(page).to_have_url(f"{desk.url}/welcome")
-    page.get_by_label("Your name").fill("Hanan")
-    page.get_by_label("Your time zone").fill("Europe/Berlin")
-    desk.save()
-    expect(page.get_by_role("heading", name="Which language model?")).to_be_visible()
-    expect(page.get_by_text("None yet")).to_be_visible()
-    desk.fill(Model="openai:tiny", Key=KEY, Address=f"{outside}/v1")
-    desk.save()
-    page.get_by_role("button", name="Test").click()
-    expect(page.get_by_role("status").filter(has_text="answered: ready")).to_be_visible()
-    page.get_by_role("link", name="Next").click()
-    _add_webhook(desk, f"{outside}/in")
-    expect(page.get_by_role("heading", name="Where shall Remit reach you?")).to_be_visible()
-    page.get_by_role("button", name="Test alarm").click()
-    expect(page.locator("#trial")).to_contain_text("Sent")
-
-    told = tomllib.loads(desk.file)
-    assert (told["owner"], told["zone"]) == ("Hanan", "Europe/Berlin")
-    assert told["brain"] == {"model": "openai:tiny", "base_url": f"{outside}/v1"}
-    assert told["channels"]["alarm"]["secret"] == "alarm_secret"
-    assert not any(each in desk.file for each in (KEY, SECRET))
-    assert set(Secrets(desk.terminal.home).names()) >= {"MODEL_API_KEY", "alarm_secret"}
-    remarks = [line for line in DEFAULT_FILE.splitlines() if line.startswith("#   ")]
-    assert all(line in desk.file for line in remarks)
 
 
 def _add_webhook(desk: Desk, url: str) -> None:
@@ -115,42 +84,3 @@ def test_what_comes_in_is_set_up_and_tried(desk: Desk, tmp_path: Path) -> None:
     told = tomllib.loads(desk.file)
     assert told["folders"]["scans"]["path"] == str(tmp_path)
     assert told["calendars"]["work"]["url"] == "http://127.0.0.1:9/"
-
-
-PAGES = (
-    "/welcome",
-    "/welcome?step=2",
-    "/welcome?step=3",
-    "/settings/account?kind=gmail",
-    "/settings/account?kind=google",
-    "/settings/brain",
-    "/settings/you",
-    "/settings/inbound",
-    "/settings/calendars",
-    "/settings/tokens",
-    "/settings/edit?section=channels&kind=email",
-    "/settings/edit?section=doors",
-    "/settings/edit?section=hooks",
-    "/settings/edit?section=budget",
-)
-
-
-@every_look
-def test_nothing_in_the_set_up_stops_anybody(
-    desk: Desk, browser: Browser, *, dark: bool, phone: bool
-) -> None:
-    context = browser.new_context(
-        viewport=PHONE if phone else WIDE,
-        color_scheme="dark" if dark else "light",
-        storage_state=desk.page.context.storage_state(),
-        reduced_motion="reduce",
-    )
-    page = context.new_page()
-    for path in PAGES:
-        answer = page.goto(f"{desk.url}{path}")
-        assert answer is not None
-        assert answer.ok, path
-        assert barriers(page) == [], path
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
-        assert str(desk.terminal.home) not in page.content()
-    context.close()

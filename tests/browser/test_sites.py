@@ -6,11 +6,10 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import ClassVar, Final
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page
 
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
-from tests.server.served import TOKEN
 
 FORM: Final = """<form id=f method=post action="{url}/new">
 <input name=text value="In 1 minute remind me to pay"></form>
@@ -124,16 +123,3 @@ def test_no_other_program_of_this_machine_is_sent_the_cookie(
 
     assert page.context.cookies(page.url) != []
     assert _Evil.cookies == []
-
-
-def test_the_token_given_at_127_0_0_1_opens_the_page_that_was_wanted(
-    site: Site, browser: Browser
-) -> None:
-    page = browser.new_context().new_page()
-    page.goto(f"http://127.0.0.1:{site.port}/tasks?q=plants")
-    page.get_by_label("Or give your password or the token").fill(TOKEN)
-    page.get_by_role("button", name="Sign in").click()
-
-    expect(page).to_have_url(f"{site.pages}/tasks?q=plants")
-    expect(page.get_by_role("heading", name="Tasks")).to_be_visible()
-    page.context.close()

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Route, expect
 
 from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
-from tests.browser.conftest import Visit, one_look
+from tests.browser.conftest import Visit
 from tests.browser.puppet import Puppet
-from tests.browser.site import Site, barriers
+from tests.browser.site import Site
 
 
 @pytest.fixture
@@ -51,19 +51,6 @@ def until(site: Site, task: str, *wanted: Status) -> None:
                 return
 
     site.do(follow())
-
-
-def ended(
-    site: Site,
-    puppet: Puppet,
-    text: str,
-    title: str = "Compare three offers",
-    contract: "JsonMap | None" = None,
-) -> str:
-    task = begun(site, title, contract=contract)
-    site.do(puppet.answer(text))
-    until(site, task, Status.COMPLETED)
-    return task
 
 
 def test_work_items_tick_while_one_watches(site: Site, puppet: Puppet, visit: Visit) -> None:
@@ -191,20 +178,6 @@ def planned(site: Site) -> str:
     return task
 
 
-def test_a_task_is_deleted_only_after_a_question(site: Site, puppet: Puppet, visit: Visit) -> None:
-    task = ended(site, puppet, "<deliverable>Done.</deliverable>")
-    page = visit(f"/tasks/{task}")
-    page.get_by_label("More actions").click()
-    page.get_by_role("link", name="Delete").click()
-    page.get_by_role("button", name="Keep it").click()
-    assert site.stored(task).deleted_at is None
-    page.get_by_label("More actions").click()
-    page.get_by_role("link", name="Delete").click()
-    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
-    expect(page).to_have_url(re.compile(r"/tasks$"))
-    assert site.stored(task).deleted_at is not None
-
-
 def test_another_try_with_other_words_leaves_the_old_one_as_it_is(
     site: Site, puppet: Puppet, visit: Visit
 ) -> None:
@@ -244,23 +217,3 @@ def test_two_attempts_are_compared(site: Site, puppet: Puppet, visit: Visit) -> 
 
 async def _nudge(site: Site) -> None:
     site.house.engine.nudge()
-
-
-@one_look
-def test_nothing_on_the_page_stops_anybody(
-    site: Site, puppet: Puppet, visit: Visit, *, dark: bool, phone: bool
-) -> None:
-    task = begun(site, "Compare three offers", "Read the offers", "Compare them")
-    site.do(puppet.use("search_tasks", query="offers"))
-    site.do(puppet.break_off("the line is down"))
-    running = begun(site, "Another one")
-    for path in (f"/tasks/{task}", f"/tasks/{running}", f"/tasks/{planned(site)}/edit"):
-        page = visit(path, dark=dark, phone=phone)
-        expect(page.locator("main")).to_be_visible()
-        assert barriers(page) == []
-        assert _fits(page)
-
-
-def _fits(page: Page) -> bool:
-    """Nothing has to be moved sideways."""
-    return bool(page.evaluate("document.documentElement.scrollWidth <= innerWidth"))

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import cast
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from remit.model.codec import JsonMap
-from tests.browser.conftest import PATIENCE, Visit
+from tests.browser.conftest import Visit
 from tests.browser.crowd import crowd
 from tests.browser.site import Site, barriers
 
@@ -229,20 +229,3 @@ def test_a_picked_row_stays_picked_when_it_is_drawn_anew(site: Site, visit: Visi
     site.patch(task, "pause")
     expect(page.locator(f"#row-{task}")).to_contain_text("Paused")
     expect(page.locator(f"#pick-{task}")).to_be_checked()
-
-
-def test_without_a_script_the_list_is_whole(site: Site, browser: Browser) -> None:
-    crowd(site, 150)
-    context = browser.new_context(java_script_enabled=False)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto(site.link())
-    page.goto(site.url + "/tasks")
-    page.get_by_role("link", name="Load more").click()
-    expect(page.locator("#rows [data-row] .ti").last).to_have_text("Errand 00001")
-    pick(page, "Errand 00001")
-    page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("heading", name="Delete 1 task?")).to_be_visible()
-    page.get_by_role("button", name="Delete").click()
-    expect(page.locator("#total")).to_have_text("149")
-    context.close()

@@ -2,13 +2,12 @@
 
 from datetime import UTC, datetime
 
-import pytest
-
 from remit.model.rrule import in_words
 from remit.model.series import Repeats
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("rule", "words"),
     [
         ("FREQ=DAILY;BYHOUR=9;BYMINUTE=0", "every day at 09:00"),

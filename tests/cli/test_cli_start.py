@@ -11,6 +11,7 @@ from remit.cli.commands import NotPlain, bind
 from remit.cli.full_parser import build
 from tests.cli.terminal import Terminal
 from tests.golden.cli_rows import ALONE, READS, WRITES, Row
+from tests.tables import for_each
 
 # Nothing but help and mistakes needs these, or they belong to a running Remit alone.
 ALWAYS: Final = """cyclopts rich pydantic starlette uvicorn jinja2 httpx2 markdown_it nh3 keyring
@@ -134,7 +135,7 @@ def _lines(rows: tuple[Row, ...]) -> list[str]:
     return [row if isinstance(row, str) else row[0] for row in rows]
 
 
-@pytest.mark.parametrize("line", [*ODD, *dict.fromkeys(_lines((*ALONE, *READS, *WRITES)))])
+@for_each("line", [*ODD, *dict.fromkeys(_lines((*ALONE, *READS, *WRITES)))])
 def test_plain_words_are_bound_as_the_full_parser_binds_them(line: str) -> None:
     words = shlex.split(line)
     try:

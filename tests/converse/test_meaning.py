@@ -1,7 +1,5 @@
 """Whole sentences of a known form, in three languages; everything else is left to others."""
 
-import pytest
-
 from remit.converse import meaning
 from remit.converse.meaning import (
     Correction,
@@ -11,9 +9,10 @@ from remit.converse.meaning import (
     TaskCommand,
     TaskReference,
 )
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "act", "thing"),
     [
         ("pause the bangkok thing", TaskAction.PAUSE, TaskReference(("bangkok",), named=True)),
@@ -40,7 +39,7 @@ def test_an_order_about_a_task_is_read(text: str, act: TaskAction, thing: TaskRe
     assert (read.act, read.thing) == (act, thing)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "look"),
     [
         ("what is running?", QueryKind.RUNNING),
@@ -66,7 +65,7 @@ def test_what_was_done_is_asked_with_a_time_and_a_thing() -> None:
     )
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "words", "firm"),
     [
         ("make it 5", "5", True),
@@ -83,7 +82,7 @@ def test_a_correction_is_what_stands_behind_its_opening(text: str, words: str, f
     assert meaning.read(text) == Correction(words, firm)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "Research hotels in Bangkok",

@@ -12,6 +12,7 @@ from remit.errors import BadInput
 from remit.model.permit import Permission, QuietHours, Reach, policy_of
 from remit.model.reply import Policy
 from remit.model.task import Taint
+from tests.tables import for_each
 
 ALLOW, ASK, DENY = Policy.ALLOW, Policy.ASK, Policy.DENY
 ANNA = Reach("Anna", "+1")
@@ -30,7 +31,7 @@ def said(policy: Policy, contact: str = "Anna", address: str = "+1") -> Permissi
     return Permission(contact, "whatsapp", address, policy)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("book", "stored", "holds"),
     [
         ((), (), ASK),
@@ -86,7 +87,7 @@ def test_another_no_never_opens_a_way(
     assert order.index(after) <= order.index(before)
 
 
-@pytest.mark.parametrize("taint", list(Taint))
+@for_each("taint", list(Taint))
 def test_the_owner_is_always_written_to_unless_the_text_asks_first(taint: Taint) -> None:
     denied = (Permission("you", "whatsapp", "", DENY),)
 
@@ -104,9 +105,7 @@ def test_a_denial_says_whom_and_where() -> None:
 # Quiet hours --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "text", ["22-7", "22:00", "24:00-07:00", "22:00-22:00", "a", "22:60-07:00"]
-)
+@for_each("text", ["22-7", "22:00", "24:00-07:00", "22:00-22:00", "a", "22:60-07:00"])
 def test_what_is_no_span_of_hours_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(BadInput, match="22:00-07:00"):
         QuietHours.parse(text)
@@ -134,7 +133,7 @@ def test_a_quiet_ends_and_does_not_come_back_at_once(
         assert quiet.until(until - timedelta(seconds=1), BERLIN) == until
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("now", "until"),
     [
         ("2026-03-29T00:30:00+00:00", "2026-03-29T01:30:00+00:00"),  # 02:30 is left out

@@ -17,6 +17,7 @@ from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.settings import EngineSettings
 from tests.engine.rig import HI, Moody, Rig, SlowBrain, until
+from tests.tables import for_each
 
 HOUR = timedelta(hours=1)
 
@@ -54,7 +55,7 @@ async def test_each_kind_of_failure_waits_in_its_own_way_with_a_little_chance(
         assert len(rig.outbox.sent) == 1
 
 
-@pytest.mark.parametrize("kind", [endings.TRANSIENT, endings.RATE_LIMIT, endings.SURPRISE])
+@for_each("kind", [endings.TRANSIENT, endings.RATE_LIMIT, endings.SURPRISE])
 def test_a_wait_grows_up_to_its_limit_and_never_two_alike(kind: endings.Backoff) -> None:
     chance = Random(1)  # noqa: S311 - jitter, not a secret
     waited = [kind.after(attempt, chance) for attempt in range(1, 12)]

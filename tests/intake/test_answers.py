@@ -2,18 +2,17 @@
 
 from datetime import datetime
 
-import pytest
-
 from remit.intake import answers
 from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When
 from tests.intake.labelled import BOOK, NOW, ZONE
+from tests.tables import for_each
 
 
 def read(answer: str, said: str = "") -> tuple[When, ...] | None:
     return answers.when(answer, said, now=NOW, zone=ZONE)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "answer", "at"),
     [
         ("", "tomorrow at 9", "2026-03-05T09:00"),
@@ -68,14 +67,14 @@ def test_a_series_keeps_the_end_that_was_said_or_gets_the_one_answered() -> None
         assert found[0].rule == f"FREQ=DAILY;BYHOUR=9;BYMINUTE=0;{end}"
 
 
-@pytest.mark.parametrize("answer", ["at 8", "yesterday at 9", "today at 7:00"])
+@for_each("answer", ["at 8", "yesterday at 9", "today at 7:00"])
 def test_a_time_that_has_passed_is_a_doubt(answer: str) -> None:
     found = read(answer)
 
     assert found is None or isinstance(found[0], TimeDoubt)
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     [
         "soon",
@@ -101,7 +100,7 @@ def test_a_doubtful_zone_is_settled_by_its_name() -> None:
     assert found[0].at.hour == 21
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("answer", "people", "channels"),
     [
         ("Bob", ["Bob"], []),
@@ -127,7 +126,7 @@ def test_people_and_channels_are_named_in_any_order(
     assert found.doubt is None
 
 
-@pytest.mark.parametrize("answer", ["Zoltan", "Bob Miller", "the neighbour", "bob@example.org"])
+@for_each("answer", ["Zoltan", "Bob Miller", "the neighbour", "bob@example.org"])
 def test_a_name_that_nobody_knows_is_never_passed_over(answer: str) -> None:
     found = answers.named(answer, BOOK)
 
@@ -142,7 +141,7 @@ def test_one_name_of_two_people_stays_a_doubt() -> None:
     assert found.doubt.options == ("Anna Schmidt", "Anna Weber")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "answer",
     ["leave it out", "Leave it out.", "Weglassen!", "lass es weg", "Déjalo", "olvídalo", "skip it"],
 )
@@ -150,7 +149,7 @@ def test_a_clause_can_be_left_out_in_three_languages(answer: str) -> None:
     assert answers.is_left_out(answer)
 
 
-@pytest.mark.parametrize("answer", ["leave it out of the report", "skip the meeting", "lassen", ""])
+@for_each("answer", ["leave it out of the report", "skip the meeting", "lassen", ""])
 def test_words_that_go_on_leave_nothing_out(answer: str) -> None:
     assert not answers.is_left_out(answer)
 

@@ -3,7 +3,6 @@
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,12 +10,13 @@ from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.command_words import CommandReader, named_command
 from remit.intake.extraction import Extraction
 from remit.testing import START
+from tests.tables import for_each
 
 BOOK = ContactBook(Contact("you"), (ChannelName("dashboard", "dashboard"),))
 NAMES = ("backup", "Wochenbericht", "sync-photos")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "run backup",
@@ -47,7 +47,7 @@ def test_a_name_may_be_any_word_of_the_owners() -> None:
     assert named_command("Starte Wochenbericht", NAMES) == "Wochenbericht"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text",
     [
         "",
@@ -96,7 +96,7 @@ class Model:
         return Extraction((), (), None, (), ())
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "agents", "asked"),
     [
         ("run backup", ["command:backup"], 0),

@@ -15,6 +15,7 @@ from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.model.veto import Condition, ConditionKind
 from tests.intake.heard_world import Talk
+from tests.tables import for_each
 
 KIND = ConditionKind
 ALLOWED = """\
@@ -24,7 +25,7 @@ ALLOWED = """\
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "kind", "words"),
     [
         ("text anna 'hi' but not before friday at 9", KIND.NOT_BEFORE, "not before friday at 9"),

@@ -3,8 +3,6 @@
 import tomllib
 from pathlib import Path
 
-import pytest
-
 import remit
 from remit.intake.extraction import Draft
 from remit.intake.plain_reader import read_plainly
@@ -59,7 +57,7 @@ SENDS = [
 ]
 
 
-@pytest.mark.parametrize("lead", LEADS)
+@for_each("lead", LEADS)
 def test_what_one_is_reminded_of_forbidden_or_asked_to_do_reaches_nobody(lead: str) -> None:
     """A whole sentence that would send something, led in by words that change what it means."""
     for message in SENDS:
@@ -80,7 +78,7 @@ def test_word_lists_are_read_as_toml_reads_them() -> None:
     assert sum(found is not None for _, found in read) >= 8  # the languages, and more
 
 
-@pytest.mark.parametrize(
+@for_each(
     "text", ["a = 1", 'a = ["x"', 'a = "\\u00e9"', "a = 'x'", '[a.b]\nc = "x"', 'a = ["x", 1]']
 )
 def test_what_is_no_word_list_is_left_to_a_parser_of_toml(text: str) -> None:

@@ -1,13 +1,12 @@
 """Whom the owner's words mean: somebody in the book, or nobody until the owner says so."""
 
-import pytest
-
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve
 from tests.intake.labelled import BOOK
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("words", "name"),
     [
         ("Bob", "Bob"),
@@ -27,7 +26,7 @@ def test_a_name_in_the_book_is_that_person(words: str, name: str) -> None:
     assert found.name == name
 
 
-@pytest.mark.parametrize("words", ["Zoe", "Bob's mother", "Bobs Mutter", "Bob Miller", "", "team"])
+@for_each("words", ["Zoe", "Bob's mother", "Bobs Mutter", "Bob Miller", "", "team"])
 def test_a_name_that_is_not_in_the_book_is_asked_about(words: str) -> None:
     found = resolve(words, BOOK)
 

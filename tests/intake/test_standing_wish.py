@@ -10,6 +10,7 @@ from remit.intake.standing_wish import find_standing_wish
 from remit.model.review import ReviewAnswer
 from remit.model.status import Status
 from tests.intake.heard_world import Talk
+from tests.tables import for_each
 
 PEOPLE = (Contact("May"), Contact("Anna"), Contact("Luis"))
 BOOK = ContactBook(Contact("Hanan"), (ChannelName("whatsapp", "whatsapp"),), PEOPLE)
@@ -20,7 +21,7 @@ ALLOWED = """\
 """
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "wish"),
     [
         ("never message May after 10 pm", ("May", "22:00-07:00")),

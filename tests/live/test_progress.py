@@ -15,6 +15,9 @@ from tests.engine.rig import until
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
+from tests.soak import one_of
+
+pytestmark = one_of("place")
 
 STEPS = ("Look at the parks", "Choose one")
 ALOUD = (

@@ -15,6 +15,9 @@ from remit.triggers import cue_admission
 from tests.live.place import Place, brain
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer
+from tests.soak import one_of
+
+pytestmark = one_of("place")
 
 DAY: Final = timedelta(days=1)
 ASKED: Final = "You keep the memory of work"  # how a request for a summary begins

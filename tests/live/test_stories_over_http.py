@@ -25,6 +25,9 @@ from tests.live import vendor as wires
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
+from tests.soak import one_of
+
+pytestmark = one_of("place")
 
 PLACES = pytest.mark.parametrize("place", Place)
 READS: Final = RULES.splitlines()[0]

@@ -20,9 +20,9 @@ from remit.testing import World
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
-from tests.soak import each_value
+from tests.soak import one_of
 
-pytestmark = each_value
+pytestmark = one_of("place")
 
 GOOD = "<deliverable>Done.</deliverable>"
 WRITE = Call("write_file", json.dumps({"path": "a.txt", "text": "mine"}))

@@ -1,6 +1,5 @@
 """The lines by which a message names files: exact, at its end, and back again."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from remit.model.task_file import (
     split_lines,
     to_context,
 )
+from tests.tables import for_each
 
 FILE = TaskFile("a b.csv", "text/csv", 22, "ab" * 32, made=True)
 names = st.text(alphabet="abü .-", min_size=1).filter(lambda name: name.strip() == name)
@@ -34,7 +34,7 @@ def test_a_body_is_its_words_and_its_files(words: str, named: list[str]) -> None
     assert said.rstrip("\n") == words.rstrip("\n")
 
 
-@pytest.mark.parametrize(
+@for_each(
     "line",
     [
         "[file: a.csv|text/csv|22 bytes]",

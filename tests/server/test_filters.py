@@ -14,6 +14,7 @@ from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.operations import filters
 from remit.operations.filters import FilterContext, typed
 from remit.store.task_filter import SortOrder, TaskFilter
+from tests.tables import for_each
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 3, 2, 12, 30, tzinfo=UTC)
@@ -21,7 +22,7 @@ HERE = FilterContext(NOON, BERLIN, {"mail": "post", "post": "post"})
 SERIES = "ser-01KJPWD6M04TFF59TDWH9EDD1R"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "found"),
     [
         ("", TaskFilter()),
@@ -77,7 +78,7 @@ def test_a_day_with_another_hour_is_as_long_as_it_is() -> None:
     assert today.planned_until - today.planned_since == timedelta(hours=23)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("line", "sentence"),
     [
         ("colour:red", "There is no filter 'colour'; there is status, is, source"),

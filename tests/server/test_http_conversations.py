@@ -2,10 +2,9 @@
 
 from typing import cast
 
-import pytest
-
 from remit.model.codec import JsonMap
 from tests.server.served import Served
+from tests.tables import for_each
 
 
 def maps(told: JsonMap, name: str) -> list[JsonMap]:
@@ -99,7 +98,7 @@ def test_a_message_may_be_said_in_a_conversation(still: Served) -> None:
     assert [turn["content"] for turn in turns][-1] == "“Find two parks” is cancelled."
 
 
-@pytest.mark.parametrize("more", [{"priority": "high"}, {"scheduledFor": "2027-01-01T00:00:00Z"}])
+@for_each("more", [{"priority": "high"}, {"scheduledFor": "2027-01-01T00:00:00Z"}])
 def test_in_a_conversation_time_and_urgency_are_said_in_words(still: Served, more: JsonMap) -> None:
     body: JsonMap = {"text": "Find two parks", "conversationId": began(still), **more}
     answer = still.ask("POST", "/api/messages", body)
@@ -118,7 +117,7 @@ def test_the_same_key_says_it_once(still: Served) -> None:
     assert len(maps(still.get(f"/api/conversations/{talk}"), "turns")) == 2
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body", [{"text": ""}, {"text": "   "}, {}, {"text": "x", "about": "nonsense"}, {"txt": "x"}]
 )
 def test_what_cannot_be_said_is_refused_by_name(still: Served, body: JsonMap) -> None:

@@ -5,12 +5,13 @@ import http.client
 import pytest
 
 from tests.server.served import TOKEN, Served
+from tests.tables import for_each
 
 UNSAFE = [("POST", "/api/tasks"), ("PATCH", "/api/tasks/x"), ("DELETE", "/api/tasks/x")]
 HOSTS = ["127.0.0.1", "localhost", "[::1]", "LOCALHOST"]
 
 
-@pytest.mark.parametrize("host", HOSTS)
+@for_each("host", HOSTS)
 def test_remit_answers_to_the_names_of_loopback(still: Served, host: str) -> None:
     assert still.ask(
         "GET", "/api/tasks?limit=1", headers={"Host": f"{host}:{still.port}"}
@@ -78,7 +79,7 @@ def test_another_site_changes_nothing(
     assert answer.json()["type"] == "urn:remit:problem:cross-site"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {"Origin": "http://localhost:{port}", "Sec-Fetch-Site": "same-origin"},
@@ -141,7 +142,7 @@ def test_a_token_in_the_address_opens_nothing(still: Served) -> None:
         assert still.client.get(f"{still.url}/api/tasks?{query}").status_code == 401
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("method", "path", "allowed"),
     [
         ("PUT", "/api/tasks", "GET, HEAD, POST"),

@@ -219,16 +219,6 @@ def test_after_a_day_a_key_is_forgotten_and_the_same_request_is_a_new_one(tmp_pa
         assert _keys(served) == 1
 
 
-def test_old_keys_are_swept_out(tmp_path: Path) -> None:
-    with Served(tmp_path) as served:
-        for n in range(3):
-            served.ask("POST", "/api/tasks", {"text": "Go"}, key=f"old-{n}")
-        served.clock.advance(timedelta(hours=25))
-        served.ask("POST", "/api/tasks", {"text": "Go"}, key="new")
-
-        assert _keys(served) == 1
-
-
 def test_an_expired_reservation_is_taken_anew_even_unswept(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
         house = served.house

@@ -8,6 +8,7 @@ import pytest
 
 from remit.model.codec import Json, JsonMap, stamp
 from tests.server.served import Served
+from tests.tables import for_each
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_a_line_of_words_and_filters_finds_what_fits(own: Served) -> None:
         assert len(_ids(own.get("/api/tasks?channel=dashboard"))) == 3
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "sentence"),
     [
         ("q=colour:red", "There is no filter 'colour'"),
@@ -142,7 +143,7 @@ def test_every_action_for_many_does_what_it_does_for_one(
             assert own.stored(str(mine["became"])).retry_of == task
 
 
-@pytest.mark.parametrize(
+@for_each(
     "body",
     [
         {"action": "pause"},

@@ -2,10 +2,9 @@
 
 from typing import cast
 
-import pytest
-
 from remit.model.codec import Json, JsonMap
 from tests.server.served import Served
+from tests.tables import for_each
 
 
 def maps(told: JsonMap, name: str) -> list[JsonMap]:
@@ -106,7 +105,7 @@ def test_the_same_key_is_the_same_tasks(still: Served) -> None:
     assert (len(first.json()["tasks"]), other.status_code) == (2, 422)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("body", "field"),
     [
         ({}, "text"),

@@ -347,6 +347,14 @@ def test_a_book_that_only_nests_is_refused_at_once_with_its_line(own: Served) ->
     assert own.ask("GET", "/api/tasks").status_code == 200
 
 
+def test_an_address_that_cannot_be_one_of_a_mail_is_refused_before_mail_is_set_up(
+    own: Served,
+) -> None:
+    wrong = own.ask("POST", "/api/contacts", {"name": "Otto", "channels": {"email": "otto"}})
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "address")
+    assert "Write it like anna@example.org" in wrong.json()["detail"]
+
+
 def test_what_is_null_goes_out_of_the_book_and_what_is_left_out_stays(own: Served) -> None:
     ways: JsonMap = {"outbox": "anna@example.org", "email": "weber@example.org"}
     own.post("/api/contacts", {"name": "Anna", "channels": ways, "aliases": ["A"], "role": "boss"})

@@ -19,6 +19,7 @@ from remit.server.problem import KINDS
 from remit.store import tasks
 from remit.triggers import cue_admission
 from tests.server.served import Page, Served
+from tests.tables import for_each
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"
 ADDED = ("log", "reviews", "runs", "usage")
@@ -129,7 +130,7 @@ def test_what_the_page_promises_about_a_body_is_what_the_door_takes(still: Serve
         assert still.ask("POST", "/api/tasks", body).is_success is right, body
 
 
-@pytest.mark.parametrize("view", ["s3", "s4"])
+@for_each("view", ["s3", "s4"])
 def test_both_views_are_what_their_published_schemas_say(working: Served, view: str) -> None:
     schema = json.loads((SCHEMAS / f"task.{view}.json").read_text())
     validator = Draft202012Validator(schema, format_checker=Draft202012Validator.FORMAT_CHECKER)

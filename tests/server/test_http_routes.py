@@ -251,13 +251,6 @@ def test_an_ended_task_is_tried_again_as_a_new_one_in_the_same_session(working: 
     assert (again["retryOf"], again["sessionId"]) == (task, failed["sessionId"])
 
 
-def test_a_live_task_cannot_be_tried_again(still: Served) -> None:
-    answer = still.ask("POST", f"/api/tasks/{still.add('Wait')}/retry")
-
-    assert answer.status_code == 409
-    assert "is new" in answer.json()["detail"]
-
-
 def test_the_journal_is_read_page_by_page_without_a_gap(working: Served) -> None:
     working.add("Find a park")
     working.settle()

@@ -23,6 +23,7 @@ from remit.store import reviews
 from tests.model.examples import COMPLETED
 from tests.server.served import Served
 from tests.server.test_page_tasks import look
+from tests.tables import for_each
 
 LATE = Contract(
     ContractType.VERIFIABLE,
@@ -74,7 +75,7 @@ def test_what_failed_with_its_group_is_shown_and_fixed_or_left(
     assert served.stored(task).status is status
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("finding", "word", "says"),
     [
         (Finding("e2e", Result.SKIPPED, DEFERRED), "later", "When its group ends"),

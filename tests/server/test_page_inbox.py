@@ -338,32 +338,6 @@ def test_what_is_sent_back_is_done_again_with_the_word_and_needs_one(
     assert served.stored(again.task_id).notes == ("Shorter, please.",)
 
 
-def test_a_declined_letter_is_never_sent(served: Served, visitor: Visitor) -> None:
-    review = _asked(served)
-    visitor.decide(review, answer="decline")
-    _pass(served, timedelta(minutes=1))
-    assert served.outbox.tried == []
-    assert "Nothing was sent" in visitor.get(f"/inbox/{review}")
-
-
-def test_an_answer_goes_to_the_work_that_asked(served: Served, visitor: Visitor) -> None:
-    task = served.add("Fill in the visa form")
-    served.settle()
-    (review,) = _open(served)
-    visitor.decide(str(review.id), 422, answer="answer")
-    visitor.decide(str(review.id), answer="answer", text="Multiple")
-    served.settle()
-    assert served.stored(task).notes == ("Multiple",)
-
-
-def test_after_a_decision_the_next_thing_is_opened(served: Served, visitor: Visitor) -> None:
-    first, second = _asked(served, "First"), _asked(served, "Second")
-    there = visitor.decide(first, answer="approve", text=LETTER).headers["location"]
-    assert there == f"/inbox/{second}?done={first}"
-    assert "Sending to anna@example.org" in visitor.get(there)
-    assert visitor.decide(second, answer="decline").headers["location"].startswith("/inbox?done=")
-
-
 def test_what_was_approved_can_be_called_back_changed_and_sent(
     served: Served, visitor: Visitor
 ) -> None:
@@ -408,15 +382,6 @@ def test_a_question_is_put_off_to_a_time_that_is_to_come(served: Served, visitor
     assert "Say a time" in visitor.post(f"/inbox/{review}/later", 422, at="soon").text
     visitor.post(f"/inbox/{review}/later", at="2026-03-10T10:00")
     assert "Decide <" not in visitor.get("/inbox/list")
-
-
-def test_a_result_that_was_seen_waits_no_more(served: Served, visitor: Visitor) -> None:
-    task = served.add("Look around")
-    served.settle()
-    assert "Lumphini Park." in visitor.get(f"/inbox/{task}")
-    visitor.post(f"/inbox/{task}/seen")
-    assert task not in visitor.get("/inbox/list")
-    assert "You have seen this" in visitor.get(f"/inbox/{task}")
 
 
 def test_what_failed_says_why_and_is_tried_again_in_other_words(

@@ -12,9 +12,15 @@ import httpx2
 import pytest
 
 from remit import server
-from remit.language.sentences import TRANSLATED, page_sentences, prefer_language
+from remit.language.sentences import (
+    TRANSLATED,
+    page_sentences,
+    prefer_language,
+    text_in_language,
+)
 from remit.server import page_language, static
 from remit.server.web import shell
+from remit.server.web.review_kinds import SORTS
 from remit.settings import Settings
 from remit.settings.forms import form_words
 from remit.settings.parts import LanguageChoice
@@ -50,8 +56,15 @@ def _wanted() -> set[str]:
         found |= set(page_language.sentences_of_template(source))
     for path in (static.FOLDER / "js").glob("*.js"):
         found |= set(page_language.sentences_of_script(path.read_text("utf-8")))
-    found |= set(_in_forms())
+    found |= set(_in_forms()) | set(_in_questions())
     return {each for each in found if re.search(r"[^\W\d_]{2}", PLACE.sub("", each))}
+
+
+def _in_questions() -> Iterator[str]:
+    """Yield the headline, the reason and the buttons of every kind of question."""
+    for look in SORTS.values():
+        yield from (look.title, look.why)
+        yield from (text for button in look.acts for text in (button.word, button.asks))
 
 
 def _in_forms() -> Iterator[str]:
@@ -235,3 +248,9 @@ def test_a_script_is_translated_and_imports_translated_ones() -> None:
 
     assert "Keine Verbindung. Nichts wurde gesendet" in script
     assert f"./toast.js?v={static.files()['de/js/toast.js'].digest}" in script
+
+
+def test_each_of_several_questions_is_translated_behind_its_number() -> None:
+    asked = "2 things are open. 1: Who is 'Ben'? Nobody in your contacts is called that. 2: When?"
+    shown = text_in_language(asked, "de", pages=True)
+    assert shown.startswith("2 Dinge sind offen. 1: Wer ist 'Ben'? In deinen Kontakten heißt")

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.server.web import markup
+from tests.tables import for_each
 
 SIGNS = [
     *"ab *_~`<>&\"'\n[]()#!-|:/=.,",
@@ -57,7 +58,7 @@ def test_a_bubble_holds_four_tags_and_every_word(text: str) -> None:
     assert re.sub(r"[*_~`]", "", plain) == re.sub(r"[*_~`]", "", kept)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("said", "drawn"),
     [
         ("*bold* text", "<b>bold</b> text"),

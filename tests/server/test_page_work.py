@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.codec import JsonMap
-from remit.server.web import patch
+from remit.server.web import markup
 from remit.settings import load
 from tests.server import workshop
 from tests.server.served import Served
@@ -69,7 +69,7 @@ def text_of(page: str) -> str:
 
 
 def test_a_diff_is_read_by_its_hunks_and_not_by_how_lines_look() -> None:
-    found = patch.read(DIFF)
+    found = markup.read_patch(DIFF)
 
     assert found is not None
     one, moved, new = found.files
@@ -81,31 +81,31 @@ def test_a_diff_is_read_by_its_hunks_and_not_by_how_lines_look() -> None:
 
 
 def test_what_is_no_diff_is_none() -> None:
-    assert patch.read("just words") is None
-    assert patch.read("") is None
+    assert markup.read_patch("just words") is None
+    assert markup.read_patch("") is None
 
 
 def test_a_long_diff_is_cut_and_says_so() -> None:
-    many = patch.MOST_OF_FILE + 100
+    many = markup.MOST_OF_FILE + 100
     body = "".join(f"+line {n} {'x' * 500}\n" for n in range(many))
     head = "diff --git a/long.txt b/long.txt\n--- /dev/null\n+++ b/long.txt\n"
-    whole = patch.read(f"{head}@@ -0,0 +1,{many} @@\n{body}")
-    broken = patch.read(f"{head}@@ -0,0 +1,{many} @@\n+only this\n")
+    whole = markup.read_patch(f"{head}@@ -0,0 +1,{many} @@\n{body}")
+    broken = markup.read_patch(f"{head}@@ -0,0 +1,{many} @@\n+only this\n")
 
     assert whole is not None
     assert broken is not None
     (file,) = whole.files
-    assert (len(file.lines), file.left, file.added) == (patch.MOST_OF_FILE, 101, many)
-    assert all(len(each.text) <= patch.LONGEST + 1 for each in file.lines)
+    assert (len(file.lines), file.left, file.added) == (markup.MOST_OF_FILE, 101, many)
+    assert all(len(each.text) <= markup.LONGEST + 1 for each in file.lines)
     assert (whole.cut, broken.cut) == (True, True)
 
 
 def test_many_files_share_the_room_there_is() -> None:
     one = "diff --git a/{n} b/{n}\n--- a/{n}\n+++ b/{n}\n@@ -0,0 +1,700 @@\n" + "+x\n" * 700
-    found = patch.read("".join(one.format(n=n) for n in range(9)))
+    found = markup.read_patch("".join(one.format(n=n) for n in range(9)))
 
     assert found is not None
-    assert sum(len(each.lines) for each in found.files) == patch.MOST_LINES
+    assert sum(len(each.lines) for each in found.files) == markup.MOST_LINES
     assert (len(found.files), found.cut, found.files[-1].lines) == (9, True, ())
 
 

@@ -3,12 +3,11 @@
 import gzip
 import re
 
-import pytest
-
 from remit.language.sentences import TRANSLATED
 from remit.server import static
 from remit.server.web import shell
 from tests.server.served import Served
+from tests.tables import for_each
 
 
 def test_an_address_that_names_the_content_is_kept_for_good(still: Served) -> None:
@@ -21,7 +20,7 @@ def test_an_address_that_names_the_content_is_kept_for_good(still: Served) -> No
     assert answer.content == (static.FOLDER / "app.css").read_bytes()
 
 
-@pytest.mark.parametrize("query", ["", "?v=", "?v=000000000000"])
+@for_each("query", ["", "?v=", "?v=000000000000"])
 def test_any_other_address_is_asked_for_again(still: Served, query: str) -> None:
     first = still.client.get(f"{still.url}/static/app.css{query}")
     known = {"If-None-Match": first.headers["etag"]}
@@ -47,7 +46,7 @@ def test_a_file_is_packed_for_who_takes_it(still: Served) -> None:
     assert packed.headers["vary"] == "Accept-Encoding"
 
 
-@pytest.mark.parametrize(
+@for_each(
     "path",
     [
         "nothing.css",

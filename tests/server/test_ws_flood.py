@@ -3,14 +3,14 @@
 import json
 from contextlib import suppress
 
-import pytest
 from websockets.exceptions import ConnectionClosed
 
 from tests.server.served import Served
 from tests.server.sockets import LIMIT, opened
+from tests.tables import for_each
 
 
-@pytest.mark.parametrize("size", [1 << 20, 3 << 20])
+@for_each("size", [1 << 20, 3 << 20])
 def test_what_is_too_large_is_not_read_to_its_end(still: Served, size: int) -> None:
     """Whoever still sends when he is cut off may miss the farewell; the house stays as it was."""
     wish = json.dumps({"subscribe": [f"task-{n:026d}" for n in range(size // 35)]})

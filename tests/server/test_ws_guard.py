@@ -21,6 +21,7 @@ from remit.server.news import EventMessages
 from remit.wiring import App
 from tests.server.served import TOKEN, Served
 from tests.server.sockets import BEARER, Ear, address, last, listening, many, opened, stalled
+from tests.tables import for_each
 
 STALLED, HEALTHY, ROUNDS = 100, 10, 40
 
@@ -51,7 +52,7 @@ def _origin(served: Served) -> str:
 # The door -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     "headers",
     [
         {},

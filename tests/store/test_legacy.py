@@ -10,6 +10,7 @@ from remit.model.status import Status
 from remit.store import events, legacy, tasks
 from remit.testing import World
 from tests.store.old_file import S3_TASKS, TALK, WRITTEN, by_origin, carried, lay, task
+from tests.tables import for_each
 
 OURS = "task-01KJ3A9QZ0V5T3K2M1P9RA8WZ0"
 
@@ -187,7 +188,7 @@ async def test_what_was_pending_is_done_and_what_was_under_way_waits_for_a_word(
     assert "new" not in counts
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "moment"),
     [
         ("2026-02-18 09:00:00", datetime(2026, 2, 18, 9, tzinfo=UTC)),

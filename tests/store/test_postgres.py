@@ -16,6 +16,7 @@ from remit.store.postgres import schema
 from remit.store.postgres.connection import OVERRIDES, postgres_statements, trouble
 from remit.store.read_only import glance
 from tests.store.postgres import Postgres
+from tests.tables import for_each
 
 # Full text, and what only several processes on one database need.
 OWN = re.compile(
@@ -97,7 +98,7 @@ MEANING = {
 }
 
 
-@pytest.mark.parametrize("code", MEANING)
+@for_each("code", MEANING)
 def test_an_error_of_the_server_is_a_sentence_without_the_password(code: str) -> None:
     error = psycopg.errors.lookup(code)("it went wrong")
 

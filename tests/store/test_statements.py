@@ -9,6 +9,7 @@ import pytest
 
 from remit.errors import StoreTrouble
 from remit.store.database import FOLDER, load_statements, statements
+from tests.tables import for_each
 
 MODULES = sorted(FOLDER.glob("*.py"))
 FILES = sorted(FOLDER.glob("*.sql"))
@@ -51,7 +52,7 @@ def test_every_statement_that_is_run_exists_and_every_one_that_exists_is_run() -
     assert set(statements()) - named == set()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@for_each("path", FILES)
 def test_a_file_of_statements_stands_beside_the_module_that_runs_them(path: Path) -> None:
     named = re.findall(r"^-- name: (\w+)$", path.read_text(), re.MULTILINE)
 

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from remit.testing import World
+from tests.soak import one_of
 from tests.store.postgres import Postgres
 from tests.stories.shop.rig import Opens, opened
 from tests.stories.shop.sample import sample
 from tests.verify import workshop
 
-# Stories that run on Postgres too.
+# Stories that run on Postgres too: each on one of the databases, in `make soak` on both.
 ON_BOTH = {
     *("test_s0_delivery", "test_s1_steps", "test_s3_continuity", "test_s3_series"),
     *("test_s4_lifecycle", "test_courier"),
@@ -22,7 +23,8 @@ ON_BOTH = {
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if metafunc.module.__name__.rpartition(".")[2] in ON_BOTH:
         metafunc.fixturenames.append("store")
-        metafunc.parametrize("store", ["sqlite", "postgres"], indirect=True)
+        both = [pytest.param(each, marks=one_of("store")) for each in ("sqlite", "postgres")]
+        metafunc.parametrize("store", both, indirect=True)
 
 
 @pytest.fixture

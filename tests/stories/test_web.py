@@ -27,6 +27,7 @@ from tests.live.place import Place, brain
 from tests.live.site import Page, Site
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
+from tests.tables import for_each
 
 ASK: Final = "Find three attractions in Bangkok, in English, with sources."
 ARTICLE: Final = """\
@@ -144,7 +145,7 @@ HOSTILE: Final[Mapping[str, tuple[Page, str]]] = {
 }
 
 
-@pytest.mark.parametrize("fault", HOSTILE)
+@for_each("fault", HOSTILE)
 async def test_a_hostile_page_ends_in_a_sentence(fault: str) -> None:
     page, sentence = HOSTILE[fault]
     async with Site({"/page": page}) as site:
@@ -154,7 +155,7 @@ async def test_a_hostile_page_ends_in_a_sentence(fault: str) -> None:
     assert sentence in found.why
 
 
-@pytest.mark.parametrize(
+@for_each(
     "url", ["http://127.0.0.1:1/", "https://localhost/", "https://[::1]/", "https://192.168.1.1/a"]
 )
 async def test_the_own_network_is_not_read_unless_the_settings_name_the_host(url: str) -> None:
@@ -164,7 +165,7 @@ async def test_the_own_network_is_not_read_unless_the_settings_name_the_host(url
     assert "not spoken to" in found.why
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("page", "text"),
     [
         (Page('{"price": 4}', "application/json"), '{"price": 4}'),

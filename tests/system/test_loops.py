@@ -162,7 +162,9 @@ async def _running(home: Path) -> AsyncIterator[Running]:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         line = connect(url.result().replace("http", "ws") + "/ws", additional_headers=headers)
         async with (
-            httpx2.AsyncClient(trust_env=False, headers=headers, verify=False) as client,
+            httpx2.AsyncClient(
+                trust_env=False, headers=headers, verify=False, timeout=100
+            ) as client,
             line as socket,
         ):
             await socket.send(json.dumps({"subscribe": ["*"], "counts": True}))

@@ -15,6 +15,7 @@ AUTO_LANGUAGE: Final = "auto"
 TRANSLATED: Final = ("de", "es")
 _PLACE: Final = re.compile(r"\{\d\}")
 _NAMED_PLACE: Final = re.compile(r"\{[a-z]")
+_NUMBERED: Final = re.compile(r"\d{1,2}: (?=\D)")  # one of several questions
 _ENDS: Final = re.compile(r"(?<=[.?!]) ")
 _MOST_TOGETHER: Final = 4  # sentences that one translation covers
 _MOST_TOLD_BY: Final = 2_000  # characters that tell the language
@@ -97,6 +98,8 @@ def _in_turn(line: str, language: str, *, pages: bool) -> Iterator[str]:
     """Yield the sentences of a line; some belong together, as a question and its reason do."""
     left = _ENDS.split(line)
     while left:
+        number = _NUMBERED.match(left[0])
+        left[0] = left[0][number.end() :] if number else left[0]
         several = " ".join(left[:_MOST_TOGETHER])
         known = _several_sentences(language, pages=pages)
         together = any(_has_all(words, several) for words in known)
@@ -107,7 +110,7 @@ def _in_turn(line: str, language: str, *, pages: bool) -> Iterator[str]:
                 break
         else:
             taken, translated = 1, left[0]
-        yield translated
+        yield (number[0] if number else "") + translated
         left = left[taken:]
 
 

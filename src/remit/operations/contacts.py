@@ -22,6 +22,7 @@ from remit.operations.texts import is_readable_line
 from remit.ports import AddressedChannel, implements
 from remit.store import permissions
 
+_EMAIL: Final = "email"  # as people call that channel before it is set up
 _EXAMPLES: Final = (
     ("mail", "anna@example.org"),
     ("whatsapp", "+66 81 234 5678"),
@@ -130,9 +131,13 @@ def _new_address(old: ContactEntry, way: str, address: str) -> ContactAddress:
 
 
 def _check_address(request: OperationRequest, way: str, address: str) -> None:
-    """Refuse what the channel could not send to; a channel that is not set up cannot tell."""
+    """Refuse what the channel could not send to; of those not set up only e-mail can be told."""
     channel = request.house.outfit.channels.get(way)
-    if channel is None or not implements(channel, AddressedChannel) or channel.takes(address):
+    if channel is None:
+        takes = way != _EMAIL or "@" in address.strip("@")
+    else:
+        takes = not implements(channel, AddressedChannel) or channel.takes(address)
+    if takes:
         return
     known = request.house.settings.channels.get(way)
     kind = (known.service if known else way).lower()

@@ -30,24 +30,18 @@ from remit.server import (
     channels,
     conversations,
     files,
-    health,
-    hooks_in,
+    listing,
     live,
     openapi,
     page_language,
     peers,
-    priority,
     problem,
+    reads,
     reviews,
-    search,
-    series,
     static,
-    stats,
-    task_files,
     tasks,
     tokens,
 )
-from remit.server import debug as beneath
 from remit.server.auth import RequestGuard
 from remit.server.call import (
     UNSAFE,
@@ -120,23 +114,23 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         method="GET", path="/openapi.json", does=describe, says="This page", gives="OpenApi"
     )
     nouns = (
-        *health.ROUTES,
+        *reads.HEALTH_ROUTES,
         *live.ROUTES,
         *conversations.ROUTES,
         *tasks.ROUTES,
-        *task_files.ROUTES,
+        *tasks.FILE_ROUTES,
         *reviews.ROUTES,
         *conversations.CONTACTS_ROUTES,
         *channels.ROUTES,
-        *priority.ROUTES,
-        *series.ROUTES,
-        *stats.ROUTES,
-        *search.RECALL_ROUTES,
-        *search.ROUTES,
-        *search.VIEWS_ROUTES,
-        *health.EVENTS_ROUTES,
-        *hooks_in.HOOKS_ROUTES,
-        *hooks_in.ROUTES,
+        *reads.RULES_ROUTES,
+        *reads.ROUTES,
+        *reads.STATS_ROUTES,
+        *listing.RECALL_ROUTES,
+        *listing.SEARCH_ROUTES,
+        *listing.VIEWS_ROUTES,
+        *reads.EVENTS_ROUTES,
+        *channels.HOOKS_ROUTES,
+        *channels.HOOKS_IN_ROUTES,
         *channels.FEED_ROUTES,
         *tokens.ROUTES,
         *tokens.SIGN_IN_ROUTES,
@@ -146,7 +140,7 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         described,
     )
     writes = (route_of(each) for each in OPERATIONS if not _is_shared(each))
-    programs = (*nouns, *writes, *(beneath.ROUTES if debug else ()))
+    programs = (*nouns, *writes, *(reads.DEBUG_ROUTES if debug else ()))
     # By address, and a word before a name: the first that fits answers.
     routes = (*sorted(programs, key=lambda each: (each.path, each.method)), *front.PAGES_ROUTES)
     return routes

@@ -12,15 +12,20 @@ from typing import Final
 
 from remit.calendar import ics
 from remit.channels.health import ChannelState, channel_states
-from remit.errors import RemitError
+from remit.channels.registry import InboundHook
+from remit.channels.whatsapp import callbacks
+from remit.errors import NotFound, RemitError
 from remit.model.codec import Json
 from remit.model.delivery import SendGuarantee
 from remit.model.task import SourceKind, Task
-from remit.operations.upkeep import DASHBOARD
-from remit.server.call import Call, CallResult, Route, read
-from remit.store import deliveries, permissions, series, series_orders, tasks
+from remit.operations.upkeep import DASHBOARD, cue_to_json
+from remit.server.call import Call, CallResult, QueryParameter, Route, read
+from remit.server.problem import Problem, RequestRefused
+from remit.store import deliveries, inbound, permissions, series, series_orders, tasks
+from remit.store.cues import CueFate
 from remit.store.database import Tx
 from remit.store.secrets import secrets_of
+from remit.system.http_client import is_signed
 from remit.wiring import App
 from remit.wiring.app_context import keys_of
 from remit.wiring.calendar import FEED
@@ -189,5 +194,120 @@ FEED_ROUTES: Final = (
         gives="Greeting",
         public=True,
         page=True,
+    ),
+)
+
+
+RETRY_AFTER: Final = 600  # seconds
+
+
+async def take(call: Call) -> CallResult:
+    """Store a program's call once, and start what the owner's settings say."""
+    from remit.channels.webhook import receiving  # noqa: PLC0415 - who has no hook need not wait for it
+    from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
+
+    try:
+        kept = await call.house.doors.called(
+            call.path["name"], receiving.HookCall(call.headers, call.body)
+        )
+    except NotFound:
+        raise RequestRefused(Problem("not-found", "There is no hook of this name.")) from None
+    except CallUnsigned as error:
+        raise RequestRefused(Problem("unsigned", str(error))) from None
+    except CallTooLarge as error:
+        raise RequestRefused(Problem("too-large", str(error))) from None
+    if kept.fate is CueFate.OVER:
+        sentence = f"This hook has started enough for now: {kept.why}. Come again later."
+        again = {"Retry-After": str(RETRY_AFTER)}
+        raise RequestRefused(Problem("rate-limited", sentence, headers=again))
+    return CallResult(cue_to_json(kept), 202)
+
+
+HOOKS_IN_ROUTES: Final = (
+    Route(
+        method="POST",
+        path="/hooks/in/{name}",
+        does=take,
+        says="An event from a program, by the secret of its hook",
+        gives="Cue",
+        status=202,
+        public=True,
+        raw=True,
+    ),
+)
+
+
+_PATH: Final = "/hooks/whatsapp/{name}"
+_ASKED: Final = (
+    QueryParameter("hub.mode", "What is asked: subscribe.", {"type": "string"}),
+    QueryParameter(
+        "hub.verify_token", "The word that you entered beside the address.", {"type": "string"}
+    ),
+    QueryParameter("hub.challenge", "What is said back.", {"type": "string"}),
+)
+
+
+async def challenge(call: Call) -> CallResult:
+    """Confirm this webhook to a provider that knows the verify token."""
+    parameters = {name: values[0] for name, values in call.query.items()}
+    answer = callbacks.challenge(parameters, _hook(call).verify_token())
+    if answer is None:
+        sentence = "The verify token is not the one that the settings of this channel name."
+        raise RequestRefused(Problem("unsigned", sentence))
+    return CallResult(answer)
+
+
+async def take_hooks(call: Call) -> CallResult:
+    """Store everything in a call in one transaction, and continue what waited for it."""
+    hook = _hook(call)
+    # While a secret is replaced, both are stored, separated by a space.
+    if not is_signed(call.body, call.signature or "", hook.app_secret().split()):
+        sentence = "The signature is missing or made with another secret; nothing was read."
+        raise RequestRefused(Problem("unsigned", sentence))
+    batch = callbacks.read(call.body)
+    if batch is None:
+        raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
+    messages = callbacks.all_of(batch, hook)
+    again = [await call.house.db.read(inbound.is_known, each.ref) for each in messages]
+    woken = await call.house.db.write(inbound.take, messages, call.house.clock.now())
+    if woken:
+        call.house.engine.nudge()
+    for each, known in zip(messages, again, strict=True):
+        # A button, or the text for one, is the owner's decision; any other message of the owner is
+        # a turn; others' messages may start work, by the owner's rules.
+        if each.sender and await call.house.doors.pressed(each):
+            continue
+        if each.sender and await call.house.doors.heard_file(each, again=known):
+            continue
+        if await call.house.talk.receive(each) is None and each.sender:
+            await call.house.doors.wrote(each)
+    return CallResult({"noted": len(messages)})
+
+
+def _hook(call: Call) -> InboundHook:
+    hook = call.house.outfit.hooks.get(call.path["name"])
+    if hook is None:
+        sentence = "There is no channel of this name that takes calls."
+        raise RequestRefused(Problem("not-found", sentence))
+    return hook
+
+
+HOOKS_ROUTES: Final = (
+    Route(
+        method="GET",
+        path=_PATH,
+        does=challenge,
+        says="Asked by WhatsApp once, when its hook is entered",
+        gives="Challenge",
+        query=_ASKED,
+        public=True,
+    ),
+    Route(
+        method="POST",
+        path=_PATH,
+        does=take_hooks,
+        says="Reports and messages from WhatsApp, by their signature",
+        gives="Noted",
+        public=True,
     ),
 )

@@ -1,5 +1,6 @@
-"""Which tasks a list asks for (parameters, filter line, cursor), and refused calendar events."""
+"""Lists of tasks by filter, and one search over everything."""
 
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
@@ -10,18 +11,32 @@ from msgspec.structs import replace
 from remit.calendar import entry
 from remit.errors import BadInput, NotFound, UnknownName
 from remit.language import outside_text
+from remit.language.tokens import fold
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, moment
 from remit.model.contract import ContractType
+from remit.model.series import Series
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.model.view import SCHEMA_VERSION, show
-from remit.operations import filters
+from remit.operations import filters, upkeep
 from remit.operations.filters import DUE_WORDS, STATUS_WORDS, FilterContext
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers
-from remit.store import calendars, search
+from remit.operations.review_json import review_to_json
+from remit.operations.shapes import alike
+from remit.server.call import (
+    VIEW,
+    Call,
+    CallResult,
+    QueryParameter,
+    Route,
+    numbers,
+    read,
+    result_of,
+)
+from remit.store import calendars, inbox, search, series
 from remit.store.calendars import StoredResource
 from remit.store.database import Tx
+from remit.store.inbox import WaitingReview
 from remit.store.search import SortOrder, TaskCount, TaskFilter, TaskPage
 
 
@@ -211,3 +226,98 @@ def _refusal(resource: StoredResource, names: dict[tuple[str, str], str]) -> Cal
     name = names.get((resource.account, resource.calendar), resource.calendar)
     title = outside_text.title(entry.value(resource.body, "SUMMARY"))
     return CalendarRefusalRow(resource, title, f"{resource.account}/{name}", resource.why or "")
+
+
+async def look_recall(call: Call) -> CallResult:
+    return CallResult(await call.house.recollection.state())
+
+
+RECALL_ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/recall",
+        does=look_recall,
+        says="How the index of tasks stands",
+        gives="Recall",
+    ),
+)
+
+
+_LOOKED: Final = 500  # open questions and series that are searched
+
+
+async def search_everything(call: Call) -> CallResult:
+    """Return the matches by section, each limited."""
+    line, limit = call.text("q"), call.number("limit", 10, least=1, most=50)
+    like = call.text("like")
+    if like is not None and like.strip():
+        found = await call.house.recollection.like(like, limit)
+        return CallResult(_search_json([], alike=alike(found, call.view)))
+    if line is None or not _search_words(line):
+        return CallResult(_search_json([]))
+    asked = filters.typed(line, filters.context(call.house))
+    page = await call.house.db.read(search.page, replace(asked, limit=limit))
+    now, words = call.house.clock.now(), _search_words(asked.text or "")
+    others = await call.house.db.read(_others, now, words, limit) if words else ([], [])
+    shown = {task.id for task in page.tasks}
+    # Filters narrow the list; similar tasks would ignore them.
+    plain = (
+        asked.text if replace(asked, text=None, limit=limit) == TaskFilter(limit=limit) else None
+    )
+    near = await call.house.recollection.finder.find(plain, limit) if plain else []
+    undo = call.house.settings.deliver.undo
+    content = _search_json(
+        [show(task, call.view) for task in page.tasks],
+        more=page.next is not None,
+        reviews=[review_to_json(each, undo) for each in others[0]],
+        series=[{"id": each.id, "title": each.title} for each in others[1]],
+        alike=alike([each for each in near if each.task.id not in shown], call.view),
+    )
+    return CallResult(content)
+
+
+def _search_json(tasks: list[Json], *, more: bool = False, **parts: list[Json]) -> JsonMap:
+    none: JsonMap = {"reviews": [], "series": [], "alike": []}
+    return {"tasks": tasks, "more": more, **none, **parts}
+
+
+def _others(
+    tx: Tx, now: datetime, words: list[str], limit: int
+) -> tuple[list[WaitingReview], list[Series]]:
+    asked = [
+        each
+        for each in inbox.questions(tx, now, limit=_LOOKED)
+        if _fits(f"{each.task.title} {each.review.question}", words)
+    ]
+    repeated = [each for each in series.list_series(tx, limit=_LOOKED) if _fits(each.title, words)]
+    return asked[:limit], repeated[:limit]
+
+
+def _search_words(text: str) -> list[str]:
+    return [fold(word) for word in re.findall(r"\w+", text)]
+
+
+def _fits(text: str, words: list[str]) -> bool:
+    folded = fold(text)
+    return all(word in folded for word in words)
+
+
+SEARCH_ROUTES: Final = (
+    read(
+        "/api/search",
+        search_everything,
+        "Look for words in tasks, open questions and series",
+        "Found",
+        QueryParameter("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
+        QueryParameter("like", "A task's id, or words: only what is like it.", {"type": "string"}),
+        numbers("limit", "How many of each.", 10, 1, 50),
+        VIEW,
+    ),
+)
+
+
+async def list_views(call: Call) -> CallResult:
+    return result_of(await upkeep.list_views(call))
+
+
+VIEWS_ROUTES: Final = (read("/api/views", list_views, "Filters with a name", "Views"),)

@@ -1,11 +1,16 @@
-"""Tasks: listed, looked at, and the one address that takes several operations."""
+"""Tasks: listed, looked at, their files, and the one address that takes several operations."""
 
+import asyncio
+import base64
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
+from urllib.parse import quote
 
 from msgspec import Struct
 
-from remit.errors import BadInput
+from remit.errors import BadInput, NotFound
+from remit.files import checks
 from remit.journal import follow, tries
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
@@ -13,6 +18,7 @@ from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.run import Event, Run
 from remit.model.task import Task
+from remit.model.task_file import TaskFile
 from remit.model.view import show
 from remit.operations import tasks as operations
 from remit.operations.arguments import (
@@ -25,13 +31,15 @@ from remit.operations.arguments import (
     TaskChange,
 )
 from remit.operations.review_json import review_to_json
+from remit.operations.settings_arguments import KeepFile
 from remit.operations.table import perform
 from remit.server import listing, shapes
 from remit.server.bodies import model_of
-from remit.server.call import VIEW, Call, CallResult, Route, numbers, read, result_of
+from remit.server.call import VIEW, Call, CallResult, Route, numbers, page, read, result_of
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
+from remit.store.opening import task_files
 
 RECENT: Final = 50
 
@@ -172,3 +180,71 @@ ROUTES: Final = (
         "BuilderState",
     ),
 )
+
+
+# Whatever is in it, a browser runs and loads nothing of it.
+_SANDBOX: Final = "sandbox; default-src 'none'; frame-ancestors 'none'"
+_SHOWN: Final = checks.IMAGES | checks.OFFICE | {checks.PDF, checks.ZIP, checks.TEXT, "text/csv"}
+
+
+async def list_files(call: Call) -> CallResult:
+    task = await call.house.db.read(tasks.get, call.task_id)
+    found: list[Json] = [file_to_json(each) for each in task.files]
+    return CallResult({"files": found})
+
+
+async def download(call: Call) -> CallResult:
+    """Return a file of this task; a hash alone opens nothing."""
+    task = await call.house.db.read(tasks.get, call.task_id)
+    file = next((each for each in task.files if each.sha256 == call.path["sha256"]), None)
+    kept = task_files(call.house.settings)
+    content = await asyncio.to_thread(kept.read, file.sha256) if file else None
+    if file is None or content is None:
+        raise NotFound("file", f"{call.path['sha256'][:12]!r} of {call.task_id}")
+    name = quote(file.name, safe="")
+    headers = {
+        "Content-Disposition": f"attachment; filename*=UTF-8''{name}",
+        "Content-Security-Policy": _SANDBOX,
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+    media = file.type if file.type in _SHOWN else checks.UNKNOWN
+    return CallResult(None, media=media, headers=headers, raw=content)
+
+
+def file_to_json(file: TaskFile) -> JsonMap:
+    return {
+        "name": file.name,
+        "type": file.type,
+        "size": file.size,
+        "sha256": file.sha256,
+        "made": file.made,
+        "taint": file.taint,
+    }
+
+
+async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
+    """Return the files that a form names, by their names: each says its hash and its name.
+
+    What a form without a script carries is kept first.
+    """
+    for each in call.uploads:
+        content = base64.b64encode(each.content).decode("ascii")
+        await perform(call, KeepFile(each.name[:300] or "file", content))
+    found: dict[str, str] = {}
+    for one in named:
+        digest, _, given_name = one.partition(" ")
+        name = checks.safe_name(given_name)
+        while found.get(name, digest) != digest:
+            name = f"copy of {name}"
+        found[name] = digest
+    return found
+
+
+FILE_ROUTES: Final = (
+    read("/api/tasks/{id}/files", list_files, "The files of a task, in and out", "TaskFiles"),
+    read(
+        "/api/tasks/{id}/files/{sha256}", download, "One of its files, to be saved", "FileContent"
+    ),
+)
+FILE_PAGES: Final = (page("/tasks/{id}/files/{sha256}", download, "One of its files, to be saved"),)

@@ -26,10 +26,10 @@ from remit.model.review import SEND, Review
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
-from remit.server.page_language import say
-from remit.server.web import letter, patch, review_kinds, shell, task_sections, trail
+from remit.server.page_language import retell, say
+from remit.server.web import letter, markup, review_kinds, shell, task_sections, trail
 from remit.server.web.letter import ChannelLabel, LetterPreview
-from remit.server.web.patch import PatchView
+from remit.server.web.markup import PatchView
 from remit.server.web.review_kinds import ReviewButton, ReviewKind
 from remit.server.web.trail import ReviewState, TaskTrail, TryRow
 from remit.store import events, inbox, reviews, runs, spending, tasks
@@ -39,21 +39,6 @@ from remit.store.inbox import WaitingReview
 _NO_TEXT: Final = (HoldReason.DECLINE, HoldReason.EMPTY)  # holds without a usable draft
 _MOST_NAMES: Final = 8  # contacts to click
 _EVENTS: Final = 200  # the last ones; the task's page has all
-
-
-_TITLES: Final = {
-    ReviewKind.HELD: "This text was held. What should be sent?",
-    ReviewKind.UNPROVEN: "Some checks failed. Send anyway?",
-}
-# For these the facts come first.
-_LED: Final = {
-    ReviewKind.MERGE: "Merge this into your folder?",
-    ReviewKind.INTENDED: "Is this change of tests intended?",
-    ReviewKind.WORK: "All attempts failed. What now?",
-    ReviewKind.MEND: "The merged work failed a check. Fix it?",
-    ReviewKind.LESSON: "Learn this?",
-    ReviewKind.RESTORED: "A backup was restored. Run this once now?",
-}
 
 
 class RecipientLabel(Struct, frozen=True):
@@ -204,7 +189,9 @@ def _with_card(call: Call, asked: ReviewPage, card: RequestCard) -> ReviewPage:
         return replace(asked, card=card, options=options)
     title = sentences(card.language)["several"].format(len(card.open))
     problem, _, _ = asked.lead.partition(title)  # why the last answer was not accepted
-    return replace(asked, card=card, options=options, title=title.rstrip("."), lead=problem.strip())
+    return replace(
+        asked, card=card, options=options, title=retell(title).rstrip("."), lead=problem.strip()
+    )
 
 
 def _offered(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
@@ -220,7 +207,7 @@ def _offered(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
 def _review(tx: Tx, review_id: ReviewId) -> tuple[WaitingReview, TaskTrail, TryHistory, list[Task]]:
     waiting = inbox.question(tx, review_id)
     past = _past(tx, waiting.task, waiting.used.cents)
-    of_work = review_kinds.kind_of(waiting.review) in _LED
+    of_work = review_kinds.SORTS[review_kinds.kind_of(waiting.review)].facts
     of_request = review_kinds.kind_of(waiting.review) in (ReviewKind.REQUEST, ReviewKind.CONFIRM)
     named = waiting.review.card_tasks or (waiting.task.id,)
     shown = of_request and waiting.review.decision is None
@@ -243,11 +230,12 @@ def _past(tx: Tx, task: Task, cents: int) -> TaskTrail:
 def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
     review, task, zone = waiting.review, waiting.task, call.house.zone
     kind = review_kinds.kind_of(review)
+    look = review_kinds.SORTS[kind]
     title, rest = review_kinds.headline(review.question)
     # For a text the reason is shown; for anything else the facts.
     rule = (
         review_kinds.question_text(review.question)
-        if kind in _TITLES
+        if look.title and not look.facts
         else rest
         if kind is ReviewKind.SEND
         else ""
@@ -259,7 +247,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         task=task,
         review=review,
         asked_at=task.created_at.astimezone(zone),
-        title=say((_TITLES | _LED)[kind]) if kind in _TITLES | _LED else title,
+        title=say(look.title) if look.title else title,
         lead=_lead(review, kind, rest),
         why=review_kinds.why(kind, rule),
         digest=digest_of(review),
@@ -272,19 +260,20 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
     )
     if kind is ReviewKind.LESSON:
         named = tuple(re.findall(r"task-\w{26}", review.evidence.partition("\n")[0]))
-        return replace(made, patch=patch.read(review.evidence), learned_from=named)
+        return replace(made, patch=markup.read_patch(review.evidence), learned_from=named)
     if kind is ReviewKind.INTENDED:
-        return replace(made, patch=patch.read(review.evidence))
+        return replace(made, patch=markup.read_patch(review.evidence))
     if kind is ReviewKind.MERGE:
         branch = (review.about or "").partition(":")[2]
-        return replace(made, patch=patch.read(review.evidence), branch=branch)
+        return replace(made, patch=markup.read_patch(review.evidence), branch=branch)
     return _with(call, made, review)
 
 
 def _lead(review: Review, kind: ReviewKind, rest: str) -> str:
-    if kind in _LED:
+    look = review_kinds.SORTS[kind]
+    if look.facts:
         return review_kinds.question_text(review.question)
-    return "" if kind in _TITLES or kind is ReviewKind.SEND else rest
+    return "" if look.title or kind is ReviewKind.SEND else rest
 
 
 def _with(call: Call, made: ReviewPage, review: Review) -> ReviewPage:

@@ -1,4 +1,4 @@
-"""Bulk actions on pages: a preview first, then the action."""
+"""Forms of the task list: one thing for many tasks, with a preview; and saved views."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -9,14 +9,17 @@ from pydantic import BeforeValidator, Field
 
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
+from remit.operations import upkeep
 from remit.operations.arguments import Bulk
 from remit.operations.bulk import BULK
+from remit.operations.settings_arguments import NewView, RemoveView
 from remit.operations.table import perform
-from remit.server.bodies import RequestBody, as_list
+from remit.server.bodies import RequestBody, as_list, model_of
 from remit.server.call import Call, CallResult, form
 from remit.server.page_language import say
-from remit.server.web import line, saved, shell, words
-from remit.store import tasks
+from remit.server.web import listing, shell, words
+from remit.server.web.listing import ListAddress
+from remit.store import task_filter, tasks
 from remit.store.database import Tx
 
 _MOMENT: Final = timedelta(milliseconds=1)
@@ -76,13 +79,13 @@ async def act(call: Call) -> CallResult:
     """Show what would happen; after confirmation, do it."""
     body = call.read(BulkForm)
     if not body.id and not body.every:
-        return shell.elsewhere(saved.back(body.back))
+        return shell.elsewhere(back_to_list(body.back))
     # A confirmation covers the tasks that matched then, not later ones.
     q = body.q if body.sure or not body.every else _until_now(call, body.q)
     answer = await _asked(call, body, q)
     if body.sure:
         did, refused = _number(answer["done"]), _number(answer["refused"])
-        return shell.elsewhere(_with(saved.back(body.back), f"{body.action}.{did}.{refused}"))
+        return shell.elsewhere(_with(back_to_list(body.back), f"{body.action}.{did}.{refused}"))
     return await _preview(call, body.model_copy(update={"q": q}), answer)
 
 
@@ -105,7 +108,7 @@ async def _preview(call: Call, body: BulkForm, content: JsonMap) -> CallResult:
         "first": content["first"],
         "refused": _number(content["refused"]),
         "why": [(names[each["id"]], each["why"]) for each in refused],
-        "back": saved.back(body.back),
+        "back": back_to_list(body.back),
     }
     if call.part:
         return shell.part("parts/bulk.html", values)
@@ -117,9 +120,9 @@ def _titles(tx: Tx, found: Sequence[TaskId]) -> dict[str, str]:
 
 
 def _until_now(call: Call, q: str) -> str:
-    if line.value(q, "until"):
+    if listing.line_value(q, "until"):
         return q
-    return line.changed(q, {"until": stamp(call.house.clock.now() + _MOMENT)})
+    return listing.changed_line(q, {"until": stamp(call.house.clock.now() + _MOMENT)})
 
 
 def _with(back: str, done: str) -> str:
@@ -135,3 +138,37 @@ def _number(found: Json) -> int:
 
 
 ROUTES: Final = (form("/tasks/bulk", act, "One thing for many tasks", BulkForm, BULK),)
+
+
+class RemoveViewForm(RequestBody):
+    name: Annotated[str, Field(max_length=200)]
+    back: Annotated[str, Field(max_length=2_000)] = "/tasks"
+
+
+async def view_named(call: Call, q: str) -> str:
+    """Return the name of the view with exactly this filter, if any."""
+    found = await call.house.db.read(task_filter.saved_views)
+    return next((each.name for each in found if each.filter == q), "")
+
+
+async def keep_view(call: Call) -> CallResult:
+    view = call.arguments(NewView)
+    await perform(call, view)
+    return shell.elsewhere(ListAddress(q=view.filter).href())
+
+
+async def drop_view(call: Call) -> CallResult:
+    body = call.read(RemoveViewForm)
+    await perform(call, RemoveView(body.name))
+    return shell.elsewhere(back_to_list(body.back))
+
+
+def back_to_list(text: str) -> str:
+    """Return an address of the list only; any other leads there."""
+    return text if text == "/tasks" or text.startswith("/tasks?") else "/tasks"
+
+
+VIEW_ROUTES: Final = (
+    form("/tasks/views", keep_view, "Keep a view", model_of(NewView), upkeep.SAVE_VIEW),
+    form("/tasks/views/delete", drop_view, "Forget a view", RemoveViewForm, upkeep.REMOVE_VIEW),
+)

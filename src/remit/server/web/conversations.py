@@ -24,7 +24,7 @@ from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, FileNames, RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, form, numbers, page, with_files
 from remit.server.conversations import ident
-from remit.server.task_files import named_files
+from remit.server.tasks import named_files
 from remit.server.web import shell, talk_cards
 from remit.server.web.review_kinds import question_text
 from remit.server.web.talk_cards import TaskCard, place_of

@@ -14,18 +14,17 @@ from remit.model.task import Task
 from remit.operations.arguments import NewConversation, NewMessage, NewTask, NewTurn
 from remit.operations.messages import HEAR
 from remit.operations.table import perform
-from remit.server import task_files
 from remit.server.bodies import FileNames, RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, form, page, with_files
 from remit.server.problem import KINDS, Problem
+from remit.server.tasks import FILE_PAGES, named_files
 from remit.server.web import (
     bulk,
     connect,
     conversations,
     inbox,
-    refused,
-    saved,
     schedule,
+    schedule_forms,
     section_forms,
     settings,
     settings_acts,
@@ -79,7 +78,7 @@ async def entrust(call: Call) -> CallResult:
 
 async def _talked(call: Call, given: OrderForm) -> CallResult:
     """Open a conversation with words that are no new task: a question, or about a task."""
-    files = await task_files.named_files(call, given.file)
+    files = await named_files(call, given.file)
     talk = str((await perform(call, NewConversation())).content["id"])
     await perform(call, NewTurn(talk, given.text, attachments=files, patience=0.0))
     return shell.elsewhere(f"/conversations/{talk}#end")
@@ -100,7 +99,7 @@ async def _around(call: Call) -> dict[str, object]:
 
 async def _take_order(call: Call, given: OrderForm) -> MessageResult:
     """What became of the words; work on a project is one task, and is not read as more."""
-    files = await task_files.named_files(call, given.file)
+    files = await named_files(call, given.file)
     if not given.project:
         answer = await perform(call, NewMessage(given.text, attachments=files))
         return cast("MessageResult", answer.value)
@@ -168,13 +167,13 @@ PAGES_ROUTES: Final = (
     *inbox.ROUTES,
     *conversations.ROUTES,
     *tasks.ROUTES,  # before the pages of one task: `/tasks/tabs` is none
-    *saved.ROUTES,
+    *bulk.VIEW_ROUTES,
     *bulk.ROUTES,
     *schedule.ROUTES,
-    *refused.ROUTES,
+    *schedule_forms.REFUSED_ROUTES,
     *task.ROUTES,
     *task_acts.ROUTES,
-    *task_files.PAGES,
+    *FILE_PAGES,
     *task_acts.TASK_EDIT_ROUTES,
     *connect.ROUTES,
     *settings.ROUTES,

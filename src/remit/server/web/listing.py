@@ -4,10 +4,12 @@ Open tasks come first, all of them; ended ones follow page by page. So a list of
 with the few that matter.
 """
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
+from urllib.parse import urlencode
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -15,7 +17,7 @@ from msgspec.structs import replace
 from remit.model.ids import TaskId
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import TaskType
-from remit.server.web import line, row
+from remit.server.web import row
 from remit.server.web.row import TaskRow
 from remit.store import search, series
 from remit.store.database import Tx
@@ -52,11 +54,11 @@ class ListAddress(Struct, frozen=True):
         """Return the address with other parameters, without defaults."""
         sort = "" if self.sort is SortOrder.NEWEST else self.sort.value
         group = "" if self.group is ListGrouping.STATE else self.group.value
-        return line.address(path, **{"q": self.q, "sort": sort, "group": group, **text})
+        return line_address(path, **{"q": self.q, "sort": sort, "group": group, **text})
 
     def said(self, key: str, text: str) -> str:
         """Return the address with another value for one filter key."""
-        return self.href(q=line.changed(self.q, {key: text}))
+        return self.href(q=changed_line(self.q, {key: text}))
 
 
 class ListTab(Struct, frozen=True):
@@ -138,10 +140,10 @@ def numbers(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> tuple[list[ListTa
 
 def _numbered(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> list[ListTab]:
     """Return the tabs; unverified results have one if there are any."""
-    here = _UNVERIFIED in line.words(shown.q)
+    here = _UNVERIFIED in line_words(shown.q)
     if here:
         count = counted(tx, shown, replace(wanted, unverified=False))
-    typed = None if "is:scheduled" in line.words(shown.q) else wanted.type
+    typed = None if "is:scheduled" in line_words(shown.q) else wanted.type
     advice = replace(wanted, statuses=(), asks=False, type=typed, unverified=True, before=None)
     unproven = search.count(tx, advice)
     return tabs(shown, count, unproven if here or unproven.total else None)
@@ -150,7 +152,7 @@ def _numbered(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) 
 def counted(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> TaskCount:
     """Return how many match, and how many would under each other tab."""
     count = search.count(tx, wanted)
-    if wanted.type is not TaskType.SCHEDULED or "is:scheduled" not in line.words(shown.q):
+    if wanted.type is not TaskType.SCHEDULED or "is:scheduled" not in line_words(shown.q):
         return count
     by_state = search.count(tx, replace(wanted, type=None, statuses=(), asks=False))
     return replace(by_state, total=count.total, more=count.more)
@@ -166,7 +168,7 @@ def newest(tx: Tx, wanted: TaskFilter) -> list[TaskId]:
 
 def tabs(shown: ListAddress, count: TaskCount, unproven: TaskCount | None = None) -> list[ListTab]:
     """Return every state with its number under this filter."""
-    rest = line.without(shown.q, "status", also=_TABS)
+    rest = line_without(shown.q, "status", also=_TABS)
     by = count.by_status
     labels: tuple[tuple[str, str, int], ...] = (
         ("All", "", sum(by.values())),
@@ -180,7 +182,7 @@ def tabs(shown: ListAddress, count: TaskCount, unproven: TaskCount | None = None
     if unproven is not None:
         labels += (("Not verified", _UNVERIFIED, unproven.total),)
         more[_UNVERIFIED] = unproven.more
-    here = {word for word in line.words(shown.q) if word not in line.words(rest)}
+    here = {word for word in line_words(shown.q) if word not in line_words(rest)}
     return [
         ListTab(
             label,
@@ -208,7 +210,7 @@ def _by_state(shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> Itera
     """Yield one section for each stage; those excluded by the filter are not queried."""
     few = replace(wanted, limit=_OPEN, before=None)
     by = count.by_status
-    rest = line.without(shown.q, "status", also=_TABS)
+    rest = line_without(shown.q, "status", also=_TABS)
     if wanted.asks or not wanted.statuses or Status.NEEDS_REVIEW in wanted.statuses:
         href = shown.href(q=f"{_ASKING} {rest}".strip())
         yield _Part("Needs you", replace(few, statuses=(), asks=True), href, count.asks)
@@ -249,7 +251,7 @@ def _by_series(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> Iterator[_Part
     """Yield the newest occurrences of each series, then everything that does not repeat."""
     for each in series.list_series(tx, limit=_SERIES):
         of_it = replace(wanted, series=each.id, limit=_OCCURRENCES, before=None)
-        href = shown.href(q=line.changed(shown.q, {"series": each.id}), group="none")
+        href = shown.href(q=changed_line(shown.q, {"series": each.id}), group="none")
         yield _Part(each.title, of_it, href)
     if wanted.recurring is not True:
         yield _Part("Once", replace(wanted, recurring=False))
@@ -257,3 +259,47 @@ def _by_series(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> Iterator[_Part
 
 def _both(wanted: Sequence[Status], some: frozenset[Status]) -> tuple[Status, ...]:
     return tuple(each for each in Status if each in some and (not wanted or each in wanted))
+
+
+_LINE_WORD: Final = re.compile(r'[^\s":]+:"[^"]*"|"[^"]*"|\S+')
+_KEYED: Final = re.compile(r"([a-z-]+):(.+)")
+
+
+def line_words(line: str) -> list[str]:
+    """Return its words; a quoted part is one word."""
+    return _LINE_WORD.findall(line)
+
+
+def line_value(line: str, key: str) -> str:
+    """Return the value of a key, if it occurs once; else empty."""
+    keyed = [kept for kept in map(_KEYED.fullmatch, line_words(line)) if kept and kept[1] == key]
+    return keyed[0][2].strip('"') if len(keyed) == 1 else ""
+
+
+def line_without(line: str, *keys: str, also: frozenset[str] = frozenset()) -> str:
+    """Return the line without some keys and some words."""
+    return " ".join(
+        word for word in line_words(line) if not _is_of(word, keys) and word not in also
+    )
+
+
+def changed_line(line: str, values: Mapping[str, str]) -> str:
+    """Return the line with new values for some keys; an empty one removes the key."""
+    rest = line_without(line, *values)
+    new = [f"{key}:{_quoted(text)}" for key, text in values.items() if text]
+    return " ".join(part for part in (*new, rest) if part)
+
+
+def line_address(path: str, **sentence: str) -> str:
+    """Return an address with its parameters; empty ones are left out."""
+    kept = {name: text for name, text in sentence.items() if text}
+    return f"{path}?{urlencode(kept)}" if kept else path
+
+
+def _is_of(word: str, keys: tuple[str, ...]) -> bool:
+    kept = _KEYED.fullmatch(word)
+    return kept is not None and kept[1] in keys
+
+
+def _quoted(text: str) -> str:
+    return f'"{text}"' if re.search(r"\s", text) else text

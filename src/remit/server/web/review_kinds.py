@@ -6,8 +6,9 @@ from enum import StrEnum
 from functools import cache
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, convert
 
+from remit.language.files import read_toml
 from remit.language.sentences import TRANSLATED, in_language
 from remit.model.review import (
     CARD,
@@ -56,7 +57,7 @@ class ReviewKind(StrEnum):
 class ReviewButton(Struct, frozen=True):
     """One possible answer. `asks` is a confirmation before it is sent, if any."""
 
-    answer: str
+    answer: ReviewAnswer
     word: str
     icon: str
     key: str = ""
@@ -69,96 +70,26 @@ class ReviewStyle(Struct, frozen=True):
     """How a kind of question looks and is answered; the first answer is the primary one."""
 
     icon: str
-    acts: tuple[ReviewButton, ...]
     colour: str = "you"
+    title: str = ""  # its headline, if that is not the question
+    facts: bool = False  # what was found stands under the headline
+    why: str = ""
+    first: ReviewButton | None = None
+    buttons: tuple[str, ...] = ()
+
+    @property
+    def acts(self) -> tuple[ReviewButton, ...]:
+        first = (self.first,) if self.first else ()
+        return (*first, *(_KINDS.buttons[name] for name in self.buttons))
 
 
-_A = ReviewAnswer
-_WHAT_CHANGES: Final = "What is to change: a time, a person, a channel, or a text in quotes"
-_BACK: Final = ReviewButton(
-    _A.BACK, "Send back", "back", "r", "What shall be different?", needs=True
-)
-_DECLINE: Final = ReviewButton(_A.DECLINE, "Decline", "x", "x", "Why, if you like", danger=True)
-_RESEND: Final = ReviewButton(_A.RESEND, "Send again", "send", "r")
-_AGAIN: Final = ReviewButton(_A.RESEND, "Do it again", "repeat", "r")
-_DROP: Final = ReviewButton(_A.DROP, "Leave it out", "back", "o")
-_NO_CALL: Final = ReviewButton(
-    _A.DROP, "Leave it out", "back", "r", "What it is told instead, if you like"
-)
-_OTHER_WAY: Final = ReviewButton(
-    _A.BACK, "Try again", "repeat", "r", "What shall be different?", needs=True
-)
-_MYSELF: Final = ReviewButton(_A.ARRIVED, "I did it myself", "check", "m")
-_UNCHECKED: Final = ReviewButton(
-    _A.DROP, "Accept without proof", "back", "o", "Why, for the record", needs=True
-)
-_NOT_SO: Final = ReviewButton(_A.DROP, "Not true", "back", "o")
-_APART: Final = ReviewButton(_A.DROP, "Leave on branch", "back", "o")
-_NOT_MEANT: Final = ReviewButton(_A.DROP, "Not intended, fix it", "back", "o")
-_UNLEARNED: Final = ReviewButton(_A.DROP, "Leave it out", "back", "o")
-_LEAVE: Final = ReviewButton(_A.DECLINE, "Leave it", "x", "x", "Why, if you like", danger=True)
-_ANSWER: Final = ReviewButton(_A.ANSWER, "Answer", "send")
-_CHANGE: Final = ReviewButton(_A.ANSWER, "Change a line", "edit", "e", _WHAT_CHANGES, needs=True)
+class _ReviewKinds(Struct, frozen=True):
+    buttons: Mapping[str, ReviewButton]
+    kinds: Mapping[ReviewKind, ReviewStyle]
 
-SORTS: Final[Mapping[ReviewKind, ReviewStyle]] = {
-    ReviewKind.SEND: ReviewStyle(
-        "send", (ReviewButton(_A.APPROVE, "Approve and send", "send"), _BACK, _DECLINE)
-    ),
-    ReviewKind.HELD: ReviewStyle(
-        "doc", (ReviewButton(_A.EDIT, "Send this text", "send"), _BACK, _DECLINE)
-    ),
-    ReviewKind.QUESTION: ReviewStyle("ask", (_ANSWER, _DECLINE)),
-    ReviewKind.WHOM: ReviewStyle("user", (_ANSWER, _DECLINE)),
-    ReviewKind.REQUEST: ReviewStyle("ask", (_ANSWER, _DECLINE)),
-    ReviewKind.CONFIRM: ReviewStyle(
-        "ask", (ReviewButton(_A.APPROVE, "Yes, as shown", "check"), _CHANGE, _DECLINE)
-    ),
-    ReviewKind.CONDITION: ReviewStyle(
-        "ask", (ReviewButton(_A.APPROVE, "True, continue", "check"), _NOT_SO, _DECLINE)
-    ),
-    ReviewKind.RULE: ReviewStyle(
-        "shield", (ReviewButton(_A.APPROVE, "Make it a rule", "check"), _LEAVE)
-    ),
-    ReviewKind.CALL: ReviewStyle(
-        "term", (ReviewButton(_A.APPROVE, "Allow this call", "check"), _NO_CALL, _DECLINE)
-    ),
-    ReviewKind.BEGUN: ReviewStyle(
-        "alert", (ReviewButton(_A.ARRIVED, "It was done", "check"), _AGAIN, _DROP, _DECLINE)
-    ),
-    ReviewKind.DOUBT: ReviewStyle(
-        "alert", (ReviewButton(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)
-    ),
-    ReviewKind.UNPROVEN: ReviewStyle(
-        "shield", (ReviewButton(_A.APPROVE, "Accept anyway", "check"), _BACK, _DECLINE)
-    ),
-    ReviewKind.WORK: ReviewStyle("shield", (_OTHER_WAY, _MYSELF, _UNCHECKED, _DECLINE)),
-    ReviewKind.MERGE: ReviewStyle(
-        "repeat", (ReviewButton(_A.APPROVE, "Merge it", "check"), _BACK, _APART, _DECLINE)
-    ),
-    ReviewKind.INTENDED: ReviewStyle(
-        "shield", (ReviewButton(_A.APPROVE, "It is intended", "check"), _NOT_MEANT, _DECLINE)
-    ),
-    ReviewKind.LESSON: ReviewStyle(
-        "history", (ReviewButton(_A.APPROVE, "Apply it", "check"), _UNLEARNED, _DECLINE)
-    ),
-    ReviewKind.MEND: ReviewStyle(
-        "shield", (ReviewButton(_A.APPROVE, "Fix it", "check"), _LEAVE), "bad"
-    ),
-    ReviewKind.RESTORED: ReviewStyle(
-        "history", (ReviewButton(_A.APPROVE, "Run it once", "check"), _LEAVE)
-    ),
-    ReviewKind.LOCKED: ReviewStyle(
-        "alert", (ReviewButton(_A.APPROVE, "Fixed, continue", "check"), _DECLINE), "bad"
-    ),
-    ReviewKind.BUDGET: ReviewStyle(
-        "coin", (ReviewButton(_A.APPROVE, "Continue", "check"), _DECLINE)
-    ),
-    ReviewKind.POISON: ReviewStyle(
-        "alert", (ReviewButton(_A.APPROVE, "Try once more", "repeat"), _DECLINE), "bad"
-    ),
-    ReviewKind.LOOK: ReviewStyle("eye", (), "plan"),
-    ReviewKind.FIX: ReviewStyle("fail", (), "bad"),
-}
+
+_KINDS: Final = convert(read_toml("review_kinds", __package__), _ReviewKinds)
+SORTS: Final = _KINDS.kinds
 _OF_REASON: Final = {
     Reason.INPUT: ReviewKind.QUESTION,
     Reason.AUTH: ReviewKind.LOCKED,
@@ -179,29 +110,6 @@ _OF_ABOUT: Final = {
     CARD: ReviewKind.CONFIRM,
     CONDITION: ReviewKind.CONDITION,
     CONTACT_RULE: ReviewKind.RULE,
-}
-_WHY: Final = {
-    ReviewKind.SEND: "A message to somebody else needs your approval.",
-    ReviewKind.QUESTION: "The work needs your answer to continue.",
-    ReviewKind.WHOM: "It is not clear who should get this message.",
-    ReviewKind.REQUEST: "The task starts when every part of your request is clear.",
-    ReviewKind.CONFIRM: "You asked to be asked first: nobody else gets it without your approval.",
-    ReviewKind.CONDITION: "It goes out only if this holds, and no model is set that could look it "
-    "up.",
-    ReviewKind.RULE: "Your contacts change only with your approval.",
-    ReviewKind.CALL: "This tool needs your approval.",
-    ReviewKind.BEGUN: "It may have been done already; it is not repeated without your approval.",
-    ReviewKind.DOUBT: "It may have arrived already; it is not sent again without your approval.",
-    ReviewKind.UNPROVEN: "Some checks still fail after all attempts to fix them.",
-    ReviewKind.WORK: "Every specialist has tried, and the checks still fail.",
-    ReviewKind.MERGE: "Changes come into your folder only with your approval.",
-    ReviewKind.INTENDED: "Tests that check the work change only with your approval.",
-    ReviewKind.LESSON: "Your rules and guidelines change only with your approval.",
-    ReviewKind.MEND: "The merged work failed a check; it is fixed only with your approval.",
-    ReviewKind.RESTORED: "It may have run before the restore; it runs again only if you approve.",
-    ReviewKind.LOCKED: "Only you can fix this account.",
-    ReviewKind.BUDGET: "It would cost more than your budget allows.",
-    ReviewKind.POISON: "This task stopped Remit several times.",
 }
 _ENDS: Final = re.compile(r"(?<=[.?!])\s+")
 _MOST: Final = 140  # characters of a headline
@@ -268,7 +176,7 @@ def headline(question: str) -> tuple[str, str]:
 
 def why(kind: ReviewKind, rest: str) -> str:
     """Return why the owner is asked: for this case, or else the general rule."""
-    return rest or _WHY.get(kind, "")
+    return rest or SORTS[kind].why
 
 
 def was_edited(asked: Iterable[Review]) -> bool:

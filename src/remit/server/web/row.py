@@ -3,8 +3,8 @@
 The same row is rendered when the page loads and when an event says that it changed.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from datetime import datetime, tzinfo
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct, field
@@ -20,7 +20,7 @@ from remit.model.series import Repeats, Series
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Task
 from remit.server.page_language import say
-from remit.server.web import row_timeline, words
+from remit.server.web import words
 from remit.store import events, reviews, runs, series, spending, tasks
 from remit.store.database import Tx
 
@@ -40,12 +40,24 @@ class RowChip(Struct, frozen=True):
     word: str
 
 
+class RowBar(Struct, frozen=True):
+    x: float
+    width: float
+    kind: str  # the colour: run, you, ok, bad, idle, plan
+    planned: bool = False  # hatched: planned
+
+
+class RowTimeline(Struct, frozen=True):
+    bars: tuple[RowBar, ...]
+    says: str  # the same in words
+
+
 class TaskRow(Struct, frozen=True):
     task: Task
     state: words.StatusLook
     sub: str
     chips: tuple[RowChip, ...]
-    lane: row_timeline.RowTimeline
+    lane: RowTimeline
     cents: int | None
     at: datetime  # the last column: when it changed, or when it will run
 
@@ -87,7 +99,7 @@ def _undeleted_task(tx: Tx, task_id: TaskId) -> Task | None:
 
 
 def _about(tx: Tx, task: Task, known: _Known, now: datetime) -> _About:
-    reached = row_timeline.reaches(task, now)
+    reached = reaches(task, now)
     waits = task.status is Status.NEEDS_REVIEW
     if task.series_id is not None and task.series_id not in known.series:
         known.series[task.series_id] = series.get(tx, task.series_id)
@@ -110,7 +122,7 @@ def draw(task: Task, about: _About, asks: bool, now: datetime) -> TaskRow:
         state=state,
         sub=_sub(task, about, now.tzinfo),
         chips=chips(task, now.tzinfo),
-        lane=row_timeline.lane(task, about.runs, about.reviews, now),
+        lane=lane(task, about.runs, about.reviews, now),
         cents=about.cents,
         at=(planned or task.last_updated).astimezone(now.tzinfo),
     )
@@ -238,3 +250,80 @@ _WAITING: Final[Mapping[Reason, str]] = {
     Reason.DELIVERABLE: "Nothing sent",
     Reason.VERIFICATION: "Nothing sent",
 }
+
+
+BACK: Final = timedelta(hours=6)
+AHEAD: Final = timedelta(hours=2)
+WIDTH: Final = 150  # points; now is at three quarters
+_LEAST: Final = 4.0
+
+
+def reaches(task: Task, now: datetime) -> bool:
+    """Whether it may reach into the timeline's past, so that its runs are loaded."""
+    return task.started_at is not None and now - task.last_updated < BACK
+
+
+def lane(task: Task, runs: Sequence[Run], reviews: Sequence[Review], now: datetime) -> RowTimeline:
+    """Return what happened and what is planned, clipped to the timeline."""
+    bars = [bar for bar in _bars(task, runs, reviews, now) if bar is not None]
+    return RowTimeline(tuple(bars), _says(bars))
+
+
+def _bars(
+    task: Task, runs: Sequence[Run], reviews: Sequence[Review], now: datetime
+) -> Iterator[RowBar | None]:
+    ended = words.state(task).kind if task.ended else "ok"
+    newest = max((run.lease for run in runs), default=0)
+    for run in runs:
+        # The last leg has the task's result; those before have their own.
+        kind = ended if run.lease == newest and task.ended else _leg(run)
+        yield _bar(run.started_at, run.ended_at or now, kind, now)
+    if task.status in ACTIVE:
+        since = max((run.ended_at or now for run in runs), default=task.started_at or now)
+        yield _bar(max(since, task.started_at or since), now, "run", now)
+    for review in reviews:
+        decided = review.decision.decided_at if review.decision else None
+        if review.opened_at is not None:
+            yield _bar(review.opened_at, decided or now, "you", now)
+    yield _planned(task, now)
+
+
+def _leg(run: Run) -> str:
+    return "bad" if run.outcome in ("retry", "fail", "crashed") else "ok"
+
+
+def _planned(task: Task, now: datetime) -> RowBar | None:
+    at = task.scheduled_for
+    if at is None or task.ended or task.status not in (Status.NEW, Status.READY) or at < now:
+        return None
+    return _bar(at, at + timedelta(minutes=12), "plan", now, planned=True)
+
+
+def _bar(
+    start: datetime, end: datetime, kind: str, now: datetime, *, planned: bool = False
+) -> RowBar | None:
+    first, last = now - BACK, now + AHEAD
+    if end < first or start > last:
+        return None
+    scale = WIDTH / (BACK + AHEAD).total_seconds()
+    x = max(0.0, (start - first).total_seconds() * scale)
+    to = min(float(WIDTH), (end - first).total_seconds() * scale)
+    width = max(_LEAST, to - x)
+    # The past does not reach over the line of now.
+    x = min(x, WIDTH - width) if planned else max(0.0, to - width)
+    return RowBar(round(x, 1), round(width, 1), kind, planned)
+
+
+_SAYS: Final = {
+    "run": "running now",
+    "you": "waited for you",
+    "ok": "ran",
+    "bad": "failed",
+    "idle": "stopped",
+    "plan": "planned",
+}
+
+
+def _says(bars: Sequence[RowBar]) -> str:
+    kinds = list(dict.fromkeys(say(_SAYS[bar.kind]) for bar in bars))
+    return ", ".join(kinds).capitalize() if kinds else say("Nothing in these hours")

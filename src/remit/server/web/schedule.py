@@ -18,8 +18,9 @@ from remit.operations.operation import Operation
 from remit.server import listing
 from remit.server.call import Call, CallResult, Does, QueryParameter, form, page
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import calendar, line, row, shell, words
+from remit.server.web import calendar, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
+from remit.server.web.listing import line_address
 from remit.server.web.schedule_forms import (
     MoveSlotForm,
     RepeatForm,
@@ -309,11 +310,11 @@ def _day(text: str | None, now: datetime) -> date:
 
 def _href(span: str, on: date | None = None) -> str:
     text = "" if span == CalendarSpan.WEEK else str(span)
-    return line.address("/schedule", span=text, on=on.isoformat() if on else "")
+    return line_address("/schedule", span=text, on=on.isoformat() if on else "")
 
 
 def _slot_href(found: SeriesId, at: datetime, back: str) -> str:
-    return line.address(f"/schedule/{found}", at=codec.stamp(at.astimezone(UTC)), back=back)
+    return line_address(f"/schedule/{found}", at=codec.stamp(at.astimezone(UTC)), back=back)
 
 
 def _back(text: str) -> str:

@@ -4,25 +4,23 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
 
+from msgspec import Struct
+
 from remit import __version__
+from remit.channels.push.sending import NEEDS
 from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
+from remit.model.notice import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.model.reply import Policy
 from remit.operations.password import is_set
 from remit.operations.sections import SAVED
 from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import (
-    connect,
-    notices_section,
-    section_forms,
-    settings_sections,
-    shell,
-    task_sections,
-)
+from remit.server.web import connect, section_forms, settings_sections, shell, task_sections
 from remit.settings.channels import kinds
-from remit.settings.forms import SectionForm, names_in
+from remit.settings.forms import NOTICES, SectionForm, names_in
+from remit.store import notices
 
 Values: TypeAlias = dict[str, object]
 SECTIONS: Final = (
@@ -167,6 +165,67 @@ async def _about(call: Call) -> Values:
     return {"findings": await settings_sections.findings(call), "version": __version__}
 
 
+_LATELY: Final = 12
+_OWN: Final = {CONVERSATION: "Conversation", PUSH: "Browser", DIGEST: "Digest"}
+_STATES: Final[Mapping[NoticeState, tuple[str, str, str]]] = {
+    NoticeState.NEW: ("idle", "Waits", "clock"),
+    NoticeState.CLAIMED: ("run", "On its way", "run"),
+    NoticeState.SENT: ("ok", "Told", "done"),
+    NoticeState.UNKNOWN: ("you", "Nobody knows", "ask"),
+    NoticeState.FAILED: ("bad", "Failed", "fail"),
+    NoticeState.DROPPED: ("idle", "Not needed", "x"),
+}
+
+
+class NoticeLine(Struct, frozen=True):
+    """A sent or waiting notice."""
+
+    notice: Notice
+    title: str
+    way: str
+    colour: str
+    word: str
+    mark: str
+
+
+async def notices_section(call: Call) -> dict[str, object]:
+    """Return all that the section shows."""
+    house = call.house
+    wishes, push = house.wishes.notices, house.push
+    every = notice_ways(call)
+    names = {name: word for name, word in every.items() if name not in _OWN}
+    found = await house.db.read(notices.recent, None, _LATELY)
+    return {
+        "push": push.possible,
+        "pushed": push.possible and await push.is_on(call.key),
+        "needs": NEEDS,
+        "named": wishes.push == "title",
+        "form": (await section_forms.forms_of(call, NOTICES))[0],
+        "ways": list(every.items()),
+        "tried": [(CONVERSATION, "Conversation"), (PUSH, "Browser"), *names.items()],
+        "quiet": house.settings.deliver.quiet,
+        "lately": [_notice_line(each, every) for _, each in found],
+    }
+
+
+def test_result_sentence(notice: Notice, names: Mapping[str, str]) -> str:
+    """Return the result of a test, in a sentence."""
+    _, word, _ = _STATES[notice.state]
+    return f"{names.get(notice.way, notice.way)}: {word.lower()}. {notice.why or ''}".rstrip()
+
+
+def notice_ways(call: Call) -> dict[str, str]:
+    """Return every way by its name for people."""
+    called = task_sections.called(call.house.settings.channels)
+    return {**_OWN, **{name: called[name] for name in call.house.settings.channels}}
+
+
+def _notice_line(notice: Notice, called: Mapping[str, str]) -> NoticeLine:
+    colour, word, mark = _STATES[notice.state]
+    title = notice.telling.title or "Without a title"
+    return NoticeLine(notice, title, called.get(notice.way, notice.way), colour, word, mark)
+
+
 _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
     "you": _you,
     "inbound": _inbound,
@@ -177,7 +236,7 @@ _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
     "policies": _policies,
     "priority": settings_sections.priority_section,
     "projects": settings_sections.projects_section,
-    "notices": notices_section.notices_section,
+    "notices": notices_section,
     "tokens": _tokens,
     "about": _about,
 }

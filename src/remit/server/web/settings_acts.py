@@ -24,7 +24,7 @@ from remit.operations.settings_arguments import (
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody, as_list, model_of
 from remit.server.call import Call, CallResult, Does, form
-from remit.server.web import notices_section, settings, shell
+from remit.server.web import settings, shell
 
 _NAME: Final = 200
 _GONE: Final = "The password is removed; nobody signs in with one."
@@ -179,7 +179,7 @@ async def try_out(call: Call) -> CallResult:
     except BadInput as bad:
         return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
     notice = cast("Notice", sent.value)
-    sentence = notices_section.test_result_sentence(notice, notices_section.ways(call))
+    sentence = settings.test_result_sentence(notice, settings.notice_ways(call))
     return await settings.section(call, "notices", {"said": sentence})
 
 

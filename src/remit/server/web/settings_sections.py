@@ -163,8 +163,9 @@ def _way(
     )
 
 
-def trial(tx: Tx, task: Task) -> ChannelTestView:
+def find_trial(tx: Tx, task_id: TaskId) -> ChannelTestView:
     """Return the result of a test so far."""
+    task = stored.get(tx, task_id)
     if not task.delivery:
         raise NotFound("test of a channel", task.id)
     delivery = task.delivery[0]
@@ -303,10 +304,6 @@ def standing_since(at: str | None) -> datetime | None:
     return datetime.fromisoformat(at) if at else None
 
 
-def find_trial(tx: Tx, task_id: TaskId) -> ChannelTestView:
-    return trial(tx, stored.get(tx, task_id))
-
-
 _ON_ITS_WAY: Final = ("run", "On its way", "run", "")
 _ROLES: Final = {role: role.value.capitalize() for role in ModelRole}
 _VERDICTS: Final = {
@@ -328,20 +325,13 @@ async def priority_section(call: Call) -> dict[str, object]:
     }
 
 
-MARKS: Final[Mapping[str, tuple[str, str, str]]] = {
-    "ok": ("ok", "Ready", "done"),
-    "warn": ("you", "Lacks something", "alert"),
-    "fail": ("bad", "Cannot be used", "fail"),
-}
-
-
 async def projects_section(call: Call) -> dict[str, object]:
     settings = call.house.settings
     projects, people = await asyncio.to_thread(_look, settings, thinks=call.house.thinks)
     return {
         "projects": [(each, settings.projects[each.name]) for each in projects],
         "people": [(each, settings.specialists[each.name]) for each in people],
-        "marks": MARKS,
+        "marks": _VERDICTS,
     }
 
 

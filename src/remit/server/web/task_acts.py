@@ -17,9 +17,8 @@ from remit.operations.operation import Operation
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody, as_list
 from remit.server.call import Call, CallResult, Does, form, page
-from remit.server.page_language import say
 from remit.server.web import shell, task_sections
-from remit.server.web.words import dated
+from remit.server.web.schedule_forms import check_to_come, wall
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
@@ -189,11 +188,9 @@ def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
     if not title or not words:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
-    at = _moment(call, edit.at)
-    if at and not _same(at, task.scheduled_for) and at <= shell.local(call):
-        when = dated(at, f"{at.day} %B %H:%M")
-        sentence = say("{0} is over in {1}; choose a later time.", when, call.house.zone.key)
-        raise BadInput(sentence, field="at")
+    at = wall(edit.at, call.house.zone, "at") if edit.at else None
+    if at and not _same(at, task.scheduled_for):
+        check_to_come(call, at, "at")
     return EditTask(
         id=task.id,
         title=title if title != task.title else None,
@@ -202,15 +199,6 @@ def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
         priority=edit.priority if edit.priority is not task.priority else None,
         delivery=_delivery(task, edit),
     )
-
-
-def _moment(call: Call, text: str) -> datetime | None:
-    try:
-        at = datetime.fromisoformat(text) if text else None
-    except ValueError:
-        sentence = f"{text!r:.60} is no time; one looks like 2026-03-02T08:30."
-        raise BadInput(sentence, field="at") from None
-    return at.replace(tzinfo=call.house.zone) if at and at.tzinfo is None else at
 
 
 def _same(at: datetime, planned: datetime | None) -> bool:

@@ -1,19 +1,25 @@
 """The task list page: filtered by a line of words, live, with bulk actions."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.brain.budget import midnight
 from remit.errors import BadInput, NotFound
 from remit.model import ids
 from remit.model.task import SourceKind
 from remit.operations import filters
 from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.page_language import say
-from remit.server.web import line, listing, row, saved, shell, stats_bar, words
+from remit.server.web import bulk, listing, row, shell, words
 from remit.server.web.bulk import VERBS
 from remit.server.web.listing import ListAddress, ListGrouping
+from remit.store import stats as stored_stats
 from remit.store.search import SortOrder, TaskFilter
+from remit.store.stats import HourlyOutcomes, Stats
 
 _MENU: Final = ("status", "source", "channel", "due", "is")
 _STATUSES: Final = ("pending", "running", "paused", "completed", "failed", "cancelled")
@@ -39,9 +45,9 @@ async def show(call: Call) -> CallResult:
     values: dict[str, object] = {"shown": shown, "found": found, "now": now, "wrong": wrong}
     if call.part:
         return shell.part("parts/rows.html", values)
-    values |= await stats_bar.values(call) | _choices(call, shown)
+    values |= await stats_values(call) | _choices(call, shown)
     return await shell.page(
-        call, "pages/tasks.html", values | {"view": await saved.named(call, shown.q)}
+        call, "pages/tasks.html", values | {"view": await bulk.view_named(call, shown.q)}
     )
 
 
@@ -54,9 +60,7 @@ async def tabs(call: Call) -> CallResult:
 
 
 async def stats(call: Call) -> CallResult:
-    return shell.part(
-        "parts/stats.html", {"now": shell.local(call), **await stats_bar.values(call)}
-    )
+    return shell.part("parts/stats.html", {"now": shell.local(call), **await stats_values(call)})
 
 
 async def rows(call: Call) -> CallResult:
@@ -87,10 +91,10 @@ def _chosen(call: Call) -> str:
     """Return the address after a choice in the menu: its words go into the line."""
     shown = _shown(call)
     kind = call.text("is")
-    q = shown.q if kind is None else line.without(shown.q, also=_KINDS)
+    q = shown.q if kind is None else listing.line_without(shown.q, also=_KINDS)
     chosen = {name: text for name in _MENU if (text := call.text(name)) is not None}
     chosen.pop("is", None)
-    changed = line.changed(q, chosen)
+    changed = listing.changed_line(q, chosen)
     return shown.href(q=f"is:{kind} {changed}".strip() if kind else changed)
 
 
@@ -99,13 +103,13 @@ def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
     channels = tuple(sorted({*call.house.outfit.channels, "dashboard"}))
     return {
         "menu": [
-            ("status", "Status", _STATUSES, line.value(shown.q, "status")),
-            ("source", "Source", tuple(SourceKind), line.value(shown.q, "source")),
-            ("channel", "Channel", channels, line.value(shown.q, "channel")),
-            ("due", "Due", tuple(filters.DUE_WORDS), line.value(shown.q, "due")),
+            ("status", "Status", _STATUSES, listing.line_value(shown.q, "status")),
+            ("source", "Source", tuple(SourceKind), listing.line_value(shown.q, "source")),
+            ("channel", "Channel", channels, listing.line_value(shown.q, "channel")),
+            ("due", "Due", tuple(filters.DUE_WORDS), listing.line_value(shown.q, "due")),
             ("is", "Kind", ("recurring", "once"), _kind(shown.q)),
         ],
-        "chosen": len([word for word in line.words(shown.q) if ":" in word]),
+        "chosen": len([word for word in listing.line_words(shown.q) if ":" in word]),
         "sorts": tuple(SortOrder),
         "groups": tuple(ListGrouping),
         "keys": {name: say(each) for name, each in filters.KEYS.items()},
@@ -116,7 +120,7 @@ def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
 
 
 def _kind(q: str) -> str:
-    return next((word.removeprefix("is:") for word in line.words(q) if word in _KINDS), "")
+    return next((word.removeprefix("is:") for word in listing.line_words(q) if word in _KINDS), "")
 
 
 def _bulk_result(done: str | None) -> str:
@@ -154,3 +158,92 @@ ROUTES: Final = (
         QueryParameter("ids", "Of which tasks, with commas between.", {"type": "string"}),
     ),
 )
+
+
+_HIGH: Final = 44.0  # greatest height of a bar, in points
+_LEAST: Final = 4  # one task in an hour is no tall bar
+_UP_NEXT: Final = 3
+
+
+class BarPiece(Struct, frozen=True):
+    """A piece of a bar: its top, its height and its colour."""
+
+    y: float
+    height: float
+    kind: str
+
+
+class StatsChart(Struct, frozen=True):
+    bars: Sequence[Sequence[BarPiece]]
+    says: str
+
+
+async def stats_values(call: Call) -> dict[str, object]:
+    """Return what the bar's template needs."""
+    now = shell.local(call)
+    found = await call.house.db.read(stored_stats.look, now, midnight(call.house.zone), count=False)
+    return {
+        "stats": found,
+        "hours": hours_chart(found, now),
+        "days": days_chart(found),
+        "completed": sum(hour.completed for hour in found.hours),
+        "failed": sum(hour.failed for hour in found.hours),
+        "week": sum(day.used.cents for day in found.days),
+        "tokens": _many(sum(day.used.tokens for day in found.days)),
+        "coming": [
+            (task, task.scheduled_for.astimezone(now.tzinfo))
+            for task in found.next[:_UP_NEXT]
+            if task.scheduled_for
+        ],
+    }
+
+
+def hours_chart(found: Stats, now: datetime) -> StatsChart:
+    most = max((_sum(hour) for hour in found.hours), default=0)
+    scale = _HIGH / max(most, _LEAST)
+    bars = [
+        _stacked([(hour.cancelled, "idle"), (hour.failed, "bad"), (hour.completed, "ok")], scale)
+        for hour in found.hours
+    ]
+    return StatsChart(bars, _hours_say(found.hours, now))
+
+
+def days_chart(found: Stats) -> StatsChart:
+    most = max((day.used.cents for day in found.days), default=0)
+    scale = _HIGH / max(most, 1)
+    each = (f"{words.dated(day.at, '%a')} ${day.used.cents / 100:,.2f}" for day in found.days)
+    bars = [_stacked([(day.used.cents, "run")], scale) for day in found.days]
+    return StatsChart(bars, say("Cost per day: {0}", ", ".join(each)))
+
+
+def _hours_say(found: Sequence[HourlyOutcomes], now: datetime) -> str:
+    if not any(_sum(hour) for hour in found):
+        return say("No task was finished in the last 24 hours")
+    peak = max(found, key=_sum)
+    failed = [f"{hour.at.astimezone(now.tzinfo):%H:%M}" for hour in found if hour.failed]
+    most = f"{peak.at.astimezone(now.tzinfo):%H:%M}"
+    text = say("Tasks finished per hour, last 24 hours. Peak {0} at {1}.", _sum(peak), most)
+    return text + (" " + say("Failures at {0}.", ", ".join(failed)) if failed else "")
+
+
+def _sum(hour: HourlyOutcomes) -> int:
+    return hour.completed + hour.failed + hour.cancelled
+
+
+def _stacked(parts: Sequence[tuple[int, str]], scale: float) -> list[BarPiece]:
+    """Return the stacked pieces from the top: rare above common, each at least two points high."""
+    pieces: list[BarPiece] = []
+    top = _HIGH
+    for n, kind in reversed([part for part in parts if part[0]]):
+        height = max(2.0, round(n * scale, 1))
+        top -= height
+        pieces.append(BarPiece(round(max(0.0, top), 1), height, kind))
+        top -= 1
+    return pieces
+
+
+def _many(n: int) -> str:
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if n >= size:
+            return f"{n / size:.1f}{unit}"
+    return str(n)
