@@ -18,7 +18,7 @@ from remit.calendar.client import CalDavClient
 from remit.calendar.own_server import OwnServer, RadicaleProcess
 from remit.calendar.todo import OLDEST, TodoSync
 from remit.model.status import Status
-from remit.store import todo_sync
+from remit.store import calendars
 from remit.testing import ObedientBrain, World
 from tests.calendar.caldav_servers import Server, alive, answers
 from tests.calendar.caldav_stage import HOUR, NINE, Phone
@@ -215,7 +215,7 @@ async def test_what_a_phone_deleted_stays_away(server: Server, tmp_path: Path) -
 
         assert (await phone.dav.changes(LIST, "")).etags == {}
         copies = [
-            await world.house.db.read(todo_sync.get, each.id) for each in (noticed, unnoticed)
+            await world.house.db.read(calendars.todo_of, each.id) for each in (noticed, unnoticed)
         ]
         assert [copy.etag for copy in copies if copy] == ["", ""]
 

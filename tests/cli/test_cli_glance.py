@@ -10,8 +10,8 @@ import pytest
 from remit.errors import NotFound, StoreCorrupt, StoreForeign, StoreNewer, StoreTrouble
 from remit.model.ids import TaskId
 from remit.settings import Settings
-from remit.store import home, idempotency, tasks
-from remit.store.idempotency import RequestKey
+from remit.store import callers, home, tasks
+from remit.store.callers import RequestKey
 from remit.store.read_only import by_key, check, glance
 from remit.triggers import cue_admission
 from remit.wiring import App, opened
@@ -83,7 +83,7 @@ async def _keys(folder: Path) -> None:
         await _reserve(house, "key:b")
         await _reserve(house, "key:c")
         kept = f'{{"location": null, "content": {{"id": "{straight.id}"}}}}'
-        await house.db.write(idempotency.answer, _key("key:b"), 201, kept)
+        await house.db.write(callers.answer, _key("key:b"), 201, kept)
         with glance(settings.database) as tx:
             found = [by_key(tx, name) for name in ("a", "b", "c", "d")]
     assert found == [[straight.id], [straight.id], [], []]
@@ -91,7 +91,7 @@ async def _keys(folder: Path) -> None:
 
 async def _reserve(house: App, name: str) -> None:
     now = house.clock.now()
-    await house.db.write(idempotency.reserve, _key(name), "digest", "ref", now)
+    await house.db.write(callers.reserve, _key(name), "digest", "ref", now)
 
 
 def _key(name: str) -> RequestKey:

@@ -14,11 +14,11 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import GateSecrets, decline, eye, hidden, leak, pair, secret, talk
+from remit.gate import GateSecrets, decline, eye, hidden, leak, pair, secret
 from remit.model.reply import Reply
 from tests.tables import for_each
 
-MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, talk, hidden)
+MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, eye, hidden)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = GateSecrets(
     frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",)

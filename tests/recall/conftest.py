@@ -2,10 +2,10 @@
 
 import pytest
 
-from remit.recall import duplicates, library
+from remit.recall import finder, library
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (library, duplicates):
+    for room in (library, finder):
         monkeypatch.setattr(room, "PATIENCE", 100.0)

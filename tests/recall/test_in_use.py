@@ -16,7 +16,6 @@ from remit.model.reply import Prompt, Reply
 from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.model.task import Creator, Source, SourceKind, Taint, Task
-from remit.recall import duplicates
 from remit.recall import finder as recall_finder
 from remit.store import recall
 from remit.testing import START, FrozenClock, World
@@ -280,16 +279,16 @@ BEFORE: Final = replace(
 def test_only_what_a_person_would_call_the_same_is(same: bool, changes: dict[str, object]) -> None:
     task = replace(BEFORE, id=IDS.task(), created_at=START)
 
-    assert duplicates.same(replace(task, **changes), BEFORE, START) is same
+    assert recall_finder.same(replace(task, **changes), BEFORE, START) is same
 
 
 def test_what_was_cancelled_or_was_long_ago_is_another_time() -> None:
     task = replace(BEFORE, id=IDS.task(), created_at=START)
     over = replace(BEFORE, status=Status.COMPLETED, created_at=START - timedelta(days=8))
 
-    assert not duplicates.same(task, replace(BEFORE, status=Status.CANCELLED), START)
-    assert not duplicates.same(task, replace(BEFORE, deleted_at=START), START)
-    assert not duplicates.same(task, over, START)
+    assert not recall_finder.same(task, replace(BEFORE, status=Status.CANCELLED), START)
+    assert not recall_finder.same(task, replace(BEFORE, deleted_at=START), START)
+    assert not recall_finder.same(task, over, START)
 
 
 def _message(text: str, ref: str) -> OwnerMessage:

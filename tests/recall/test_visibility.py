@@ -13,7 +13,7 @@ from remit.errors import NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall
 from remit.model.task import Creator, Source, SourceKind, Taint, Task
-from remit.recall import duplicates
+from remit.recall import finder
 from remit.store import sessions
 from remit.store.sessions import SessionSummary
 from remit.testing import START, World
@@ -131,7 +131,7 @@ async def _reaches(world: World, task: Task, other: Task) -> dict[str, bool]:
         logged = False
     late = replace(task, created_at=other.created_at + timedelta(hours=1))
     other_words = replace(other, scheduled_for=task.scheduled_for)
-    same = duplicates.same(late, other_words, world.now)
+    same = finder.same(late, other_words, world.now)
     joined = replace(task, session_id=other.session_id, retry_of=None, series_id=None)
     shared = await db.read(sessions.look_back, joined)
     told = await lines.use(joined, ToolCall("1", "read_task_log", {}))

@@ -14,8 +14,8 @@ from remit.errors import StoreBusy
 from remit.intake.admit import Intake
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Cue, Task
-from remit.store import idempotency
-from remit.store.idempotency import RequestKey
+from remit.store import callers
+from remit.store.callers import RequestKey
 from tests.server.served import LIMIT, TOKEN, Served, admitting
 
 CREATE = RequestKey("owner POST /api/tasks", "k-1")
@@ -224,9 +224,9 @@ def test_an_expired_reservation_is_taken_anew_even_unswept(tmp_path: Path) -> No
         house = served.house
         start = house.clock.now()
 
-        async def reserve(digest: str, ref: str, hours: int) -> idempotency.StoredReply:
+        async def reserve(digest: str, ref: str, hours: int) -> callers.StoredReply:
             at = start + timedelta(hours=hours)
-            return await house.db.write(idempotency.reserve, CREATE, digest, ref, at)
+            return await house.db.write(callers.reserve, CREATE, digest, ref, at)
 
         first = served.do(reserve("one", "ref-1", 0))
         held = served.do(reserve("two", "ref-2", 23))

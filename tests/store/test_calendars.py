@@ -12,11 +12,10 @@ from msgspec.structs import replace
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Taint
-from remit.store import audit, calendars, moves, occurrences, slots, tasks, todo_sync
-from remit.store.calendars import StoredCalendar, StoredResource
+from remit.store import audit, calendars, moves, occurrences, slots, tasks
+from remit.store.calendars import StoredCalendar, StoredResource, TodoCopy
 from remit.store.database import Tx
 from remit.store.occurrences import OccurrenceState, ReadResource, StoredOccurrence
-from remit.store.todo_sync import TodoCopy
 from tests.soak import examples
 from tests.store.scene import AT, Scene
 
@@ -326,14 +325,14 @@ def test_a_skipped_start_is_in_the_journal(scene: Scene) -> None:
 
 def test_the_list_of_tasks_remembers_what_it_wrote(scene: Scene) -> None:
     written = scene.admit()
-    assert scene.do(todo_sync.get, written.id) is None
+    assert scene.do(calendars.todo_of, written.id) is None
     for etag in ('"1"', '"2"'):
-        scene.do(todo_sync.put, TodoCopy(written.id, etag, "digest"))
-    assert scene.do(todo_sync.get, written.id) == TodoCopy(written.id, '"2"', "digest")
-    assert scene.do(todo_sync.mark) == 0
-    scene.do(todo_sync.mark_at, 7)
-    assert scene.do(todo_sync.mark) == 7
-    scene.do(todo_sync.note, written.id, {"what": "ticked"}, AT)
+        scene.do(calendars.put_todo, TodoCopy(written.id, etag, "digest"))
+    assert scene.do(calendars.todo_of, written.id) == TodoCopy(written.id, '"2"', "digest")
+    assert scene.do(calendars.mark) == 0
+    scene.do(calendars.mark_at, 7)
+    assert scene.do(calendars.mark) == 7
+    scene.do(calendars.note_todo, written.id, {"what": "ticked"}, AT)
     whole(scene)
 
 

@@ -9,7 +9,7 @@ import pytest
 from remit.channels.parts import SendRate
 from remit.operations.password import SignInLimiter
 from remit.store.postgres.database import SharedPostgres
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, PostgresScene
 

@@ -17,9 +17,9 @@ from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.ports import Clock
-from remit.store import events, tasks, todo_sync
+from remit.store import calendars, events, tasks
+from remit.store.calendars import TodoCopy
 from remit.store.database import Database, Tx
-from remit.store.todo_sync import TodoCopy
 from remit.system.background import Background
 
 LOOP: Final = "calendar task list"
@@ -70,14 +70,14 @@ class TodoSync:
         """Write the tasks that changed since the last time, many at most; return how many."""
         written = 0
         while written < _MAX_WRITTEN:
-            since = await self._db.read(todo_sync.mark)
+            since = await self._db.read(calendars.mark)
             moved = await self._db.read(_moved, since)
             if moved is None:
                 break
             upto, ids = moved
             for task_id in ids:
                 written += await self._write_task(task_id)
-            await self._db.write(todo_sync.mark_at, upto)
+            await self._db.write(calendars.mark_at, upto)
         return written
 
     async def look(self) -> int:
@@ -87,16 +87,16 @@ class TodoSync:
         changed = 0
         for path, etag in changes.etags.items():
             task_id = _task_of(path)
-            copy = await self._db.read(todo_sync.get, task_id) if task_id else None
+            copy = await self._db.read(calendars.todo_of, task_id) if task_id else None
             if copy is None or copy.etag == etag:
                 continue
             changed += 1
             await self._set_right(copy)
         for path in changes.gone if not first else ():
             task_id = _task_of(path)
-            copy = await self._db.read(todo_sync.get, task_id) if task_id else None
+            copy = await self._db.read(calendars.todo_of, task_id) if task_id else None
             if copy is not None and copy.etag:
-                await self._db.write(todo_sync.put, TodoCopy(copy.task_id, "", copy.digest))
+                await self._db.write(calendars.put_todo, TodoCopy(copy.task_id, "", copy.digest))
         self._token = changes.token
         return changed
 
@@ -105,7 +105,7 @@ class TodoSync:
         now = self._clock.now()
         if self._tidied is not None and self._tidied <= now < self._tidied + _A_DAY:
             return 0
-        old = await self._db.read(todo_sync.ended_before, now - OLDEST, _PAGE)
+        old = await self._db.read(calendars.ended_before, now - OLDEST, _PAGE)
         for copy in old:
             await self._take_out(copy)
         if len(old) < _PAGE:
@@ -121,7 +121,7 @@ class TodoSync:
             ticked = stands != ics.status(task)
             what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
             details: JsonMap = {"what": what, "status": stands[:20]}
-            await self._db.write(todo_sync.note, task.id, details, self._clock.now())
+            await self._db.write(calendars.note_todo, task.id, details, self._clock.now())
             # The note is the task's last change now, so the to-do is newer than what they wrote.
             task = await self._db.read(tasks.get, copy.task_id)
             # An empty digest: it is written in any case.
@@ -134,7 +134,7 @@ class TodoSync:
             task = await self._db.read(tasks.get, task_id)
         except NotFound:
             return False
-        copy = await self._db.read(todo_sync.get, task_id)
+        copy = await self._db.read(calendars.todo_of, task_id)
         if copy is None and (task.ended and self._clock.now() - task.last_updated > _KEPT):
             return False
         if copy is not None and not copy.etag:
@@ -157,9 +157,9 @@ class TodoSync:
                 if etag is None and copy is not None:
                     break  # somebody deleted it
             else:
-                await self._db.write(todo_sync.put, TodoCopy(task.id, etag, digest))
+                await self._db.write(calendars.put_todo, TodoCopy(task.id, etag, digest))
                 return True
-        await self._db.write(todo_sync.put, TodoCopy(task.id, "", digest))
+        await self._db.write(calendars.put_todo, TodoCopy(task.id, "", digest))
         return False
 
     async def _as_it_is(self, task_id: TaskId) -> str | None:
@@ -174,7 +174,7 @@ class TodoSync:
             return False
         with suppress(ResourceGone, WriteConflict):
             await self._dav.delete(self._href(copy.task_id), "")
-        await self._db.write(todo_sync.put, TodoCopy(copy.task_id, "", ""))
+        await self._db.write(calendars.put_todo, TodoCopy(copy.task_id, "", ""))
         return True
 
     def _href(self, task_id: TaskId) -> str:

@@ -16,7 +16,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import StoreTrouble
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 
 LEAST: Final = 24  # characters; room for marks and any character
 

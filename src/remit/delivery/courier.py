@@ -57,8 +57,7 @@ from remit.system.first_byte import TooLate
 _SENDING: Final = DeliveryStatus.SENDING
 MOST_PARTS: Final = 10  # messages that one text may be split into
 PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
-# Beside other workers a claim is left to its worker so long.
-LEFT_ALONE_SECONDS: Final = PATIENCE + 30
+LEFT_ALONE_SECONDS: Final = PATIENCE + 30  # so long a claim is left to its worker, beside others
 
 
 class ReadyDelivery(Struct, frozen=True):
@@ -330,9 +329,8 @@ class Courier:
         late = first_byte.LateClaim(claim)
         with late.before_first_byte():
             answer = await ask(channel, "", parcel, self._patience)
-        every = implements(channel, ConnectingChannel) and channel.counts_every_try
-        counts = late.is_made or every
-        if isinstance(answer, SendRetry) and not answer.spends and not counts:
+        made = late.is_made or (implements(channel, ConnectingChannel) and channel.counts_every_try)
+        if isinstance(answer, SendRetry) and not answer.spends and not made:
             return 0, answer  # nothing was tried
         return await late.result(), answer  # raises what kept it from being claimed
 
@@ -382,8 +380,7 @@ class Courier:
 
 def _most(channel: Channel) -> int:
     """How long a text may be; who sends several messages takes several times as much."""
-    most = channel.most
-    return most * MOST_PARTS if implements(channel, ShapingChannel) else most
+    return channel.most * (MOST_PARTS if implements(channel, ShapingChannel) else 1)
 
 
 async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:

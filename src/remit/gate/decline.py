@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from remit.gate import pair, talk
+from remit.gate import eye, pair
 from remit.gate.eye import HoldReason, Objection, excerpt, fold, known_words, words
 
 _ELEMENT: Final = re.compile(
@@ -46,7 +46,7 @@ def objection(plain: str) -> Objection | None:
     if _is_none(bare):
         sentence = f"The assistant wrote nothing to send: “{excerpt(plain)}”."
         return Objection(sentence, HoldReason.DECLINE)
-    refusal = talk.refusal(words(bare))
+    refusal = eye.refusal(words(bare))
     if refusal is None:
         return None
     sentence = f"The assistant refused, and said so in the text: “… {excerpt(refusal)} …”."

@@ -6,7 +6,7 @@ from functools import lru_cache
 from itertools import chain
 from typing import Final
 
-from remit.gate import talk
+from remit.gate import eye
 from remit.gate.eye import HoldReason, Objection, excerpt, fold, known_words, line, words
 
 _OURS: Final = known_words("instructions")
@@ -42,7 +42,7 @@ _MARKUP: Final = re.compile(
     r"|(?:(?<=\n)|\A)[ \t]{0,8}+</?+[a-z]{1,24}+(?:_[a-z]{1,24}+){1,3}+>[ \t]{0,8}+(?=\n|\Z)"
     r"|(?:(?<=\n)|\A)action input\s{0,2}+:"
 )
-_NAMES: Final = talk.step_names()
+_NAMES: Final = eye.step_names()
 _LOUD_NAMES: Final = _NAMES.upper()
 _STEP: Final = re.compile(
     f"[\u2713\u2714\u2611\u221a]\\W{{0,8}}+(?i:{_NAMES})\\W{{0,3}}+\\d"
@@ -86,7 +86,7 @@ def _phrase(text: str, phrases: Iterable[str], does: str, why: HoldReason) -> Ob
 
 
 def _talk(text: str) -> Objection | None:
-    found = talk.about_work(text)
+    found = eye.about_work(text)
     if found is None:
         return None
     sentence = f"The deliverable talks about the work instead of the matter: “{excerpt(found)}”."
@@ -96,8 +96,8 @@ def _talk(text: str) -> Objection | None:
 def _transcript(plain: str) -> Objection | None:
     """Object to the transcript of a model that thinks and acts in turns, in any language."""
     heads = {words(found[1]).strip() for found in _HEAD.finditer(plain)}
-    thinks, acts = heads & talk.heads("thoughts"), heads & talk.heads("acts")
-    turns = heads & talk.heads("turns")
+    thinks, acts = heads & eye.heads("thoughts"), heads & eye.heads("acts")
+    turns = heads & eye.heads("turns")
     signs = sorted(thinks)[:1] + sorted(acts)[:1] if thinks and acts else sorted(turns)[:2]
     if len(signs) <= 1:
         return None

@@ -24,7 +24,7 @@ from remit.ports import Clock
 from remit.store import callers
 from remit.store.callers import ApiToken, SignIn
 from remit.store.database import Database
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 
 PROGRAM: Final = "tok-"  # prefix of a program's token id
 PREFIX: Final = "remit_"  # so that a token is recognised wherever it is found

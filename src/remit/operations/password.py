@@ -19,8 +19,8 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput, NotPossibleNow
-from remit.store.rates import Rates
 from remit.store.secrets import Secrets, machine_ring
+from remit.store.spending import Rates
 
 SECRET: Final = "sign_in_password"  # noqa: S105 - the name of one
 SHORTEST: Final = 12  # characters

@@ -17,9 +17,8 @@ from remit.model.task import Task
 from remit.model.task_file import split_body
 from remit.ports import Steps
 from remit.review import ask
-from remit.run.before_work import agree, put_rule, unmet_condition
+from remit.run.before_work import agree, put_rule, reflect, unmet_condition
 from remit.run.delegate import delegate
-from remit.run.lessons import reflect
 from remit.run.rooms import GatedText, RunPorts
 from remit.run.send import deliver, settle_doubts
 from remit.run.work import WorkedReply, work, written

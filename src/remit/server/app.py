@@ -57,7 +57,7 @@ from remit.server.live import LiveConnections
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import front
 from remit.store import meta
-from remit.store.idempotency import RequestKey
+from remit.store.callers import RequestKey
 from remit.wiring import App
 
 _FORM: Final = (

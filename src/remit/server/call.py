@@ -29,9 +29,9 @@ from remit.operations.settings_arguments import KeepFile
 from remit.ports import Clock
 from remit.server import bodies
 from remit.server.problem import Problem, RequestRefused
-from remit.store import idempotency
+from remit.store import callers
+from remit.store.callers import RequestKey, StoredReply
 from remit.store.database import Database
-from remit.store.idempotency import RequestKey, StoredReply
 from remit.wiring import App
 
 W = TypeVar("W", bound=StrEnum)
@@ -332,7 +332,7 @@ class IdempotencyKeys:
         self._at_work[key] = digest
         try:
             await self._sweep()
-            kept = await self._db.write(idempotency.reserve, key, digest, ref, self._clock.now())
+            kept = await self._db.write(callers.reserve, key, digest, ref, self._clock.now())
             if kept.digest != digest:
                 raise KeyReused(key.name)
             return _again(kept) if kept.answered else await self._first(key, kept.body, work)
@@ -347,18 +347,18 @@ class IdempotencyKeys:
         except StoreTrouble:
             raise  # unknown how far it came: the ref stays reserved for the retry
         except RemitError:
-            await self._db.write(idempotency.release, key)
+            await self._db.write(callers.release, key)
             raise
         fields = {"location": answer.location, "content": answer.content, "media": answer.media}
         kept = json.dumps(fields)
-        await self._db.write(idempotency.answer, key, answer.status, kept)
+        await self._db.write(callers.answer, key, answer.status, kept)
         return answer
 
     async def _sweep(self) -> None:
         now = self._clock.now()
         if self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY:
             self._swept_at = now
-            await self._db.write(idempotency.sweep, now)
+            await self._db.write(callers.sweep, now)
 
     def _in_flight(self, key: RequestKey, digest: str) -> RemitError:
         if self._at_work[key] != digest:

@@ -14,8 +14,7 @@ from remit.model.codec import JsonMap
 from remit.model.likeness import SimilarTask
 from remit.model.task import Task
 from remit.ports import Embedder, SnippetStore
-from remit.recall.duplicates import Duplicates
-from remit.recall.finder import Reminders, TaskFinder
+from remit.recall.finder import Duplicates, Reminders, TaskFinder
 from remit.recall.library import LibraryParts, RecallLibrary
 from remit.recall.static import StaticEmbedder
 from remit.settings import RecallSettings, Settings

@@ -32,7 +32,7 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 from remit.testing import START, FrozenClock
 from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
 from tests.live.loopback import FunctionListener

@@ -41,7 +41,7 @@ from remit.model.task_file import FileLimits
 from remit.ports import Clock
 from remit.store import meta
 from remit.store.database import Database
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 from remit.system import http_client
 
 MAX_UNITS: Final = 4096  # UTF-16 units of one message

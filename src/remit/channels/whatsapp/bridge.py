@@ -30,7 +30,7 @@ from remit.model.delivery import (
     SendRetry,
 )
 from remit.ports import Clock
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 

@@ -34,7 +34,7 @@ from remit.model.delivery import (
 from remit.model.task_file import FileLimits
 from remit.ports import Clock
 from remit.store import inbound
-from remit.store.rates import Rates
+from remit.store.spending import Rates
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
