@@ -11,10 +11,9 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict, NotFound
 from remit.intake import admit
-from remit.model.contract import Contract, ContractType
+from remit.model.contract import ClauseOutcome, Contract, ContractType, Plan, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, TaskId
-from remit.model.plan import ClauseOutcome, Plan, WorkItem
 from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner

@@ -16,10 +16,10 @@ from remit.model.contract import (
     Criterion,
     Evidence,
     Overall,
+    Plan,
     Result,
     Timing,
 )
-from remit.model.plan import Plan
 from remit.model.reply import Ask, Prompt, Reply, ToolResult
 from remit.model.status import Reason
 from remit.settings import BrainSettings, Settings

@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from remit.delivery.courier import Courier
 from remit.errors import LeaseLost
+from remit.model.contract import ItemStatus, WorkItem
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -18,7 +19,6 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.ids import DeliveryId
-from remit.model.plan import ItemStatus, WorkItem
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.run import Done, Fail, Outcome, Wait, first_line

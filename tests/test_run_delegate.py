@@ -18,18 +18,17 @@ from remit.model.contract import (
     Evidence,
     Finding,
     Overall,
+    Plan,
     Result,
     Timing,
     Verdict,
 )
 from remit.model.deferred import UNCHANGED, DebtCause
 from remit.model.ids import TaskId
-from remit.model.plan import Plan
 from remit.model.proof import ProofState, partly_verified, proof_of
-from remit.model.reply import ToolCall
+from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob, ToolCall
 from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Done, Later, Outcome, Wait
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Task
 from remit.plan.draft import Planner

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from remit.journal import tries
 from remit.model.codec import Json, JsonMap, text_of, to_json
 from remit.model.contract import Contract, ContractType, Criterion, Finding, Result, Verdict
-from remit.model.specialist import AttemptOutcome, SpecialistClaim
+from remit.model.reply import AttemptOutcome, SpecialistClaim
 from remit.model.task import Task
 from remit.specialist.specialist_pool import SpecialistTurn, WorkResult
 from remit.store import rows, tasks

@@ -7,8 +7,8 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from remit.intake.admit import make
+from remit.model.contract import RankingRule
 from remit.model.ids import Ids
-from remit.model.plan import RankingRule
 from remit.model.status import Actor, Status
 from remit.model.task import Cue, Priority, Task
 from remit.store import moves, queue, tasks

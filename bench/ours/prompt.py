@@ -7,10 +7,9 @@ from bench.measure import Measurement, Stopwatch, read_peak_bytes
 from remit.brain import prompt
 from remit.brain.prompt import PromptContext
 from remit.channels.registry import DashboardChannel
-from remit.model.contract import Contract, ContractType, Criterion
+from remit.model.contract import Contract, ContractType, Criterion, Plan, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Plan, WorkItem
 from remit.model.reply import Memory, Snippet
 from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
 

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from remit.errors import Conflict, NotPossibleNow
 from remit.model import rrule
 from remit.model.codec import JsonMap, stamp
+from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import Ids, SeriesId, TaskId
-from remit.model.plan import WorkItem
 from remit.model.series import OnMissed, Overlap, Repeats, Series
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, Task, TaskType

@@ -27,9 +27,8 @@ from remit.model.delivery import (
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import IndexedTask, NearestTask
 from remit.model.permit import Reach, UnclearRecipient
-from remit.model.reply import Policy, Prompt, Reply, ToolCall
+from remit.model.reply import Policy, Prompt, Reply, SpecialistClaim, SpecialistJob, ToolCall
 from remit.model.review import Decision
-from remit.model.specialist import SpecialistClaim, SpecialistJob
 from remit.model.status import Actor, Status
 from remit.model.task import RunFindings, Task
 from remit.model.task_file import FileLimits

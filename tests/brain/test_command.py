@@ -11,12 +11,12 @@ from msgspec.structs import replace
 
 from remit.brain.command import MAX_OUTPUT_BYTES, MAX_REPLY_CHARACTERS, OUTPUT, CommandTool, turn
 from remit.brain.tools import Toolbox
-from remit.errors import BadInput, Permanent
+from remit.errors import Permanent
+from remit.model.contract import Plan
 from remit.model.delivery import Delivery
-from remit.model.plan import Plan
 from remit.model.reply import Exchange, Policy, Reply, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
-from remit.settings import CommandSettings, Settings, load
+from remit.settings import CommandSettings
 from tests.engine.rig import until
 from tests.specialist.repository import time_is_up_on_call
 from tests.stage import stage
@@ -230,61 +230,3 @@ def test_the_first_turn_asks_for_the_command_and_the_second_tells() -> None:
 
 def _second(plan: Plan, said: str, *, failed: bool = False) -> Reply:
     return turn(TASK, plan, (Exchange(Reply(""), (ToolResult("command", said, failed),)),))
-
-
-# Settings -----------------------------------------------------------------------------------------
-
-
-def loaded(home: Path, text: str) -> Settings:
-    (home / "settings.toml").write_text(text)
-    return load({"REMIT_HOME": str(home)})
-
-
-def test_commands_are_read_in_both_forms(tmp_path: Path) -> None:
-    text = """
-    [commands]
-    backup = ["restic", "backup", "~"]
-    [commands.report]
-    argv = ["make"]
-    timeout = 30
-    cwd = "/var/shop"
-    env = ["SHOP"]
-    repeat = true
-    """
-
-    assert loaded(tmp_path, text).commands == {
-        "backup": CommandSettings(("restic", "backup", "~")),
-        "report": CommandSettings(("make",), 30, "/var/shop", ("SHOP",), repeat=True),
-    }
-    assert loaded(tmp_path, "").commands == {}
-
-
-@for_each(
-    ("line", "sentence"),
-    [
-        ("commands = 5", "commands in {file} must be a table of commands."),
-        ("[commands]\nx = 5", "[commands.x] in {file}: argv must be a list"),
-        ('[commands]\nx = "rm -rf /"', "[commands.x] in {file}: argv must be a list"),
-        ("[commands]\nx = []", "[commands.x] in {file}: it needs a program"),
-        ('[commands]\nx = [""]', "[commands.x] in {file}: it needs a program"),
-        ('[commands]\nx = ["a\\u0000"]', "its words may not hold a NUL"),
-        ("[commands]\nx = { timeout = 5 }", "[commands.x] in {file}: it lacks the field 'argv'."),
-        ('[commands]\nx = { argv = ["a"], timeout = 0 }', "timeout must be a whole number above 0"),
-        ('[commands]\nx = { argv = ["a"], shell = true }', "it has no field 'shell'."),
-        ('[commands]\nx = { argv = ["a"], cwd = "here" }', "cwd must be a full path"),
-        ('[commands]\n"a b" = ["a"]', "its name must be one word"),
-    ],
-)
-def test_a_command_that_is_wrong_is_refused_by_name(
-    tmp_path: Path, line: str, sentence: str
-) -> None:
-    with pytest.raises(BadInput) as refused:
-        loaded(tmp_path, line)
-
-    assert sentence.replace("{file}", str(tmp_path / "settings.toml")) in str(refused.value)
-
-
-@for_each("name", ["REMIT_COMMANDS", "REMIT_COMMANDS_BACKUP"])
-def test_no_command_comes_from_the_environment(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadInput):
-        load({"REMIT_HOME": str(tmp_path), name: "rm"})

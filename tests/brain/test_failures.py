@@ -3,7 +3,7 @@
 import pytest
 from pydantic_ai import exceptions as their
 
-from remit.brain import failures
+from remit.brain import vendors
 from remit.brain.choose import ModelConfig, Secret, Vendor
 from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Ask
@@ -44,23 +44,23 @@ def _name(error: Exception) -> str:
 
 @pytest.mark.parametrize("error", LATER, ids=_name)
 def test_what_may_pass_is_for_the_engine(error: Exception) -> None:
-    assert isinstance(failures.sort(error, MODEL), Transient)
+    assert isinstance(vendors.sort(error, MODEL), Transient)
 
 
 @pytest.mark.parametrize("error", NEVER, ids=_name)
 def test_what_would_be_the_same_again_is_permanent(error: Exception) -> None:
-    assert isinstance(failures.sort(error, MODEL), Permanent)
+    assert isinstance(vendors.sort(error, MODEL), Permanent)
 
 
 @pytest.mark.parametrize("error", OWNER, ids=_name)
 def test_what_the_owner_can_mend_is_asked(error: Exception) -> None:
-    assert isinstance(failures.sort(error, MODEL), Ask)
+    assert isinstance(vendors.sort(error, MODEL), Ask)
 
 
 def test_our_own_errors_stay_what_they_are() -> None:
     error = StoreFull("agent.db", "no room")
 
-    assert failures.sort(error, MODEL) is error
+    assert vendors.sort(error, MODEL) is error
 
 
 def test_every_error_of_the_library_is_known() -> None:
@@ -70,7 +70,7 @@ def test_every_error_of_the_library_is_known() -> None:
         for kind in vars(their).values()
         if isinstance(kind, type) and issubclass(kind, their.AgentRunError)
     }
-    named = {row[0] for row in failures._TABLE} - {Exception}
+    named = {row[0] for row in vendors._TABLE} - {Exception}
 
     assert {kind.__name__ for kind in kinds if not issubclass(kind, tuple(named))} - {
         "AgentRunError"
@@ -86,7 +86,7 @@ def test_every_error_of_the_library_is_known() -> None:
 def test_a_vendors_words_are_kept_and_the_key_in_them_is_not(said: str) -> None:
     error = their.ModelHTTPError(500, "x", {"error": {"message": said + "\n\x1b[31m" + "z" * 999}})
 
-    sentence = str(failures.sort(error, MODEL))
+    sentence = str(vendors.sort(error, MODEL))
 
     assert KEY[:8] not in sentence
     assert "\x1b" not in sentence
@@ -97,7 +97,7 @@ def test_a_vendors_words_are_kept_and_the_key_in_them_is_not(said: str) -> None:
 def test_how_long_to_wait_is_the_vendors_word_within_reason(
     asked: float | None, after: float | None
 ) -> None:
-    failed = failures.sort(their.ModelRateLimitError("x", "slow", retry_after=asked), MODEL)
+    failed = vendors.sort(their.ModelRateLimitError("x", "slow", retry_after=asked), MODEL)
 
     assert isinstance(failed, Transient)
     assert failed.after == after

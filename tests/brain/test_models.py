@@ -5,7 +5,7 @@ import sys
 
 from remit import gate
 from remit.brain.choose import Secret
-from remit.brain.long_reply import hold
+from remit.brain.progress import hold
 from remit.model.reply import Deliverable, Reply
 from tests.tables import for_each
 

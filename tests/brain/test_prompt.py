@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -15,16 +15,16 @@ from remit.brain import outside, prompt
 from remit.brain.prompt import PromptContext
 from remit.brain.think import ThinkContext, Thinker
 from remit.channels.registry import DashboardChannel
-from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Timing
+from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Plan, Timing, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import Plan, WorkItem
 from remit.model.reply import Deliverable, Memory, Prompt, Reply, Snippet
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
 from remit.model.veto import Condition, ConditionKind
 from remit.ports import Channel
 from remit.testing import START, Outbox, World, script
 from tests.gate.corpus import deliverables
+from tests.soak import examples
 from tests.stage import stage
 from tests.tables import for_each
 
@@ -224,6 +224,7 @@ async def asked(task: Task, moment: datetime, memory: Memory) -> Prompt:
     return heard[0]
 
 
+@settings(max_examples=examples(200))
 @given(
     title=st.text(max_size=20),
     summary=st.text(max_size=20),
@@ -301,6 +302,7 @@ def planted(pieces: Sequence[str]) -> str:
     return "EVIL" + "EVIL".join(pieces) + "EVIL"
 
 
+@settings(max_examples=examples(200))
 @given(pieces=HOSTILE, which=st.sampled_from(OUTSIDERS), taint=st.sampled_from(list(Taint)[1:]))
 def test_nothing_an_outsider_wrote_stands_unmarked(
     pieces: list[str], which: tuple[SourceKind, Creator], taint: Taint

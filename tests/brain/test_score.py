@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from remit.brain import outside
 from remit.brain.budget import Budget, midnight
+from remit.brain.choose import FilledForm
 from remit.brain.score import (
     AT_ONCE,
     MAX_TEXT_CHARACTERS,
@@ -24,10 +25,9 @@ from remit.brain.score import (
     digest,
     prompt,
 )
-from remit.brain.turn import FilledForm
 from remit.errors import Permanent, Transient
+from remit.model.contract import RankingRule
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import RankingRule
 from remit.model.reply import Ask, Prompt, Reply, Usage
 from remit.model.status import Reason, Status
 from remit.model.task import (

@@ -1,16 +1,16 @@
 """The toolbox: arguments are checked, results are bounded and cleaned, the owner is asked."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.brain import tools
+from remit.brain import scripted, tools
 from remit.brain.tool import kit
-from remit.brain.tool.own import OwnTool, takes
-from remit.brain.tools import MAX_RESULT_CHARACTERS, Toolbox
+from remit.brain.tools import MAX_RESULT_CHARACTERS, OwnTool, Toolbox, takes
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
-from remit.model.plan import WorkItem
-from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.contract import WorkItem
+from remit.model.reply import Policy, Prompt, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from tests.brain.tooling import task
 from tests.tables import for_each
@@ -181,3 +181,38 @@ def test_a_tool_with_effects_asks_in_a_tainted_task(
     able = OwnTool(Tool("t", ""), set_to, nothing, asks_if_tainted=True)
 
     assert able.policy(task(taint=taint)) is policy
+
+
+async def test_a_script_calls_tools_and_the_next_prompt_holds_what_came_of_it() -> None:
+    entries: list[Json] = [
+        {"when": "noted", "reply": "Good."},
+        {"use": {"tool": "note", "args": {"n": 1}}, "reply": "I note.", "times": 1},
+        {"use": [{"tool": "a", "id": "mine"}, {"tool": "b"}]},
+    ]
+    brain = scripted.parse(entries)
+    first = await brain.think(Prompt("Go"), session="s")
+    second = await brain.think(Prompt("Go", earlier=(first.state,)), session="s")
+
+    assert first.text == "I note."
+    assert first.state
+    assert first.calls == (ToolCall("call-0-0", "note", {"n": 1}),)
+    assert [(call.id, call.tool) for call in second.calls] == [("mine", "a"), ("call-1-1", "b")]
+    third = Prompt("", results=(ToolResult("mine", "it is noted"),))
+    assert (await brain.think(third, session="s")).text == "Good."
+
+
+@for_each(
+    ("entry", "why"),
+    [
+        ({}, "needs one of reply, ask, fail, use, extract."),
+        ({"use": {"tool": "a"}, "ask": "b"}, "needs one of reply, ask, fail, use, extract."),
+        ({"use": {"args": {}}}, "lacks the field 'tool'"),
+        ({"use": {"tool": "a", "arg": {}}}, "has no field 'arg'"),
+        ({"use": "a"}, "must be a list"),
+    ],
+)
+def test_a_mistake_in_a_script_is_named(entry: Json, why: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        scripted.parse([entry])
+
+    assert why in str(refused.value)

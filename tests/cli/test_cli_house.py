@@ -152,14 +152,3 @@ def test_logs_are_written_anew_from_the_journal(tmp_path: Path) -> None:
     found = both.json["written"]
     assert isinstance(found, list)
     assert {Path(str(path)).stem for path in found} == {task, other}
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_completion_script_names_the_commands(
-    shell: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert run(("completion", shell)) == 0
-    script = capsys.readouterr().out
-    assert "remit" in script
-    assert "approve" in script
-    assert "log-rebuild" in script

@@ -143,15 +143,6 @@ def test_every_answer_for_a_program_is_json_with_its_version(
         assert lines[-1]["detail"] in said.err
 
 
-def test_a_card_shows_work_delivery_and_status(one: tuple[Terminal, str]) -> None:
-    seat, task = one
-    card = seat.run("show", task.removeprefix("task-")[:12].lower()).out.splitlines()
-
-    assert card[0].startswith("+-- Task: Ask me ---")
-    assert "| Status: needs_review" in "\n".join(card)
-    assert len({len(line) for line in card[: card.index("", 1)]}) == 1
-
-
 def test_a_file_that_is_not_ours_is_left_alone_with_a_sentence(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     (seat.home / "agent.db").write_text("Dear diary, " * 100)
@@ -159,16 +150,6 @@ def test_a_file_that_is_not_ours_is_left_alone_with_a_sentence(tmp_path: Path) -
 
     assert said.code == 1
     assert "is not a Remit database" in said.err
-
-
-def test_help_costs_no_home_and_names_every_command(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path, script=None)
-    said = seat.run("--help")
-
-    assert said.code == 0
-    assert all(f" {name} " in said.out for name in ("add", "inbox", "up", "doctor", "why"))
-    assert list(seat.home.iterdir()) == []
-    assert seat.run("--version").out.strip()
 
 
 def ids_in(answer: object) -> list[str]:

@@ -3,8 +3,6 @@
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.cli.terminal import Terminal
 
 NOW = ("--now", "2026-03-02T10:00:00+01:00", "--tz", "Europe/Berlin")
@@ -28,27 +26,6 @@ def test_what_would_be_asked_back_exits_with_4(tmp_path: Path) -> None:
 
     assert said.code == 4
     assert "Asks you (recipient)" in said.out
-
-
-def test_thanks_are_no_task(tmp_path: Path) -> None:
-    said = Terminal(tmp_path).run("rehearse", "extract", "Thank you!", "--json")
-
-    assert (said.code, said.json["tasks"], said.json["answer"]) == (0, [], "thanks")
-
-
-@pytest.mark.parametrize(
-    ("reply", "code", "told"),
-    [
-        ("work <deliverable>Hi</deliverable>", 0, {"verdict": "pass", "deliverable": "Hi"}),
-        ("work", 4, {"verdict": "hold", "reason": "The assistant did not mark what to send."}),
-    ],
-)
-def test_a_reply_is_judged_as_the_house_would(
-    tmp_path: Path, reply: str, code: int, told: dict[str, str]
-) -> None:
-    said = Terminal(tmp_path).run("rehearse", "gate", "--json", stdin=reply)
-
-    assert (said.code, said.json) == (code, {"schema_version": 1, **told})
 
 
 def test_an_unknown_zone_or_channel_gets_a_sentence(tmp_path: Path) -> None:

@@ -88,16 +88,6 @@ def test_what_does_not_fit_decides_nothing(alone: Terminal) -> None:
     assert alone.status(task) == "needs_review"
 
 
-def test_the_inbox_is_a_list_when_nobody_can_be_asked(alone: Terminal) -> None:
-    task = asked(alone, "Find two parks for Hugo", "--to", "Hugo")
-    listed, told = alone.run("inbox"), alone.run("hitl", "--json")
-
-    assert "Send this to Hugo on dashboard?" in listed.out
-    reviews = told.json["reviews"]
-    assert isinstance(reviews, list)
-    assert any(isinstance(r, dict) and r["taskId"] == task for r in reviews)
-
-
 @pytest.mark.parametrize(
     ("answer", "ends", "code"),
     [("arrived", "completed", 0), ("resend", "failed", 1), ("drop", "failed", 1)],

@@ -1,6 +1,7 @@
 """The words of the terminal: cleaned, measured, dated, told."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -26,9 +27,9 @@ from remit.errors import (
 )
 from remit.journal import event_words
 from remit.model.codec import JsonMap
+from remit.model.contract import ItemStatus, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import ItemStatus, WorkItem
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
@@ -165,92 +166,62 @@ def test_a_state_has_one_code() -> None:
     assert found[Status.NEEDS_REVIEW] == found[Status.PAUSED] == 4
 
 
-def event(kind: EventKind, actor: Actor, data: JsonMap) -> Event:
-    return Event(1, TASK.id, 1, kind, actor, NOW, data, "")
-
-
-@pytest.mark.parametrize(
-    ("entry", "said"),
-    [
-        (event(EventKind.TASK_CREATED, Actor.INTAKE, {"source": "manual:1"}), "You asked for it."),
-        (
-            event(EventKind.TASK_CREATED, Actor.INTAKE, {"source": "email:1"}),
-            "It came in by email.",
-        ),
-        (
-            event(
-                EventKind.TASK_MOVED,
-                Actor.PRIORITISE,
-                {"was": "new", "to": "ready", "priority": "low", "rule": "default"},
-            ),
-            "Ready, with priority low (rule: default).",
-        ),
-        (
-            event(EventKind.TASK_MOVED, Actor.ENGINE, {"was": "ready", "to": "running"}),
-            "Started: running.",
-        ),
-        (
-            event(
-                EventKind.TASK_MOVED,
-                Actor.OWNER,
-                {"to": "paused", "note": "restored from a backup"},
-            ),
-            "Paused: restored from a backup.",
-        ),
-        (event(EventKind.TASK_MOVED, Actor.OWNER, {"to": "running"}), "May go on: running."),
-        (event(EventKind.TASK_MOVED, Actor.OWNER, {"to": "cancelled"}), "Cancelled."),
-        (
-            event(EventKind.TASK_MOVED, Actor.REAPER, {"to": "needs_review", "crashes": 3}),
-            "Waits for you.",
-        ),
-        (
-            event(EventKind.TASK_MOVED, Actor.COURIER, {"to": "completed", "summary": "Hello!"}),
-            "Completed: Hello!",
-        ),
-        (
-            event(EventKind.TASK_MOVED, Actor.EXECUTOR, {"to": "running", "note": "form: no list"}),
-            "Not proven, goes back: form: no list.",
-        ),
-        (
-            event(EventKind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "retry", "note": "busy"}),
-            "Did not work out: busy.",
-        ),
-        (
-            event(EventKind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "parked"}),
-            "Remit was stopped; it goes on at the next start.",
-        ),
-        (
-            event(EventKind.STEP_DONE, Actor.EXECUTOR, {"step": "execute_tool:1"}),
-            "Thought it through, turn 2.",
-        ),
-        (event(EventKind.STEP_DONE, Actor.EXECUTOR, {"step": "dance"}), "Did dance."),
-        (
-            event(EventKind.DELIVERY_CLAIMED, Actor.COURIER, {"attempt": 2}),
-            "About to send (attempt 2).",
-        ),
-        (
-            event(EventKind.DELIVERY_SETTLED, Actor.COURIER, {"answer": "refused", "note": "no"}),
-            "Refused by the channel: no.",
-        ),
-        (
-            event(EventKind.REVIEW_DECIDED, Actor.OWNER, {"answer": "back", "text": "shorter"}),
-            "You sent it back: shorter",
-        ),
-        (
-            event(EventKind.TASK_UPDATED, Actor.OWNER, {"wish": "pause"}),
-            "You asked for a pause; it stops at the next boundary.",
-        ),
-        (
-            event(EventKind.TASK_UPDATED, Actor.OWNER, {"wish": None}),
-            "You took that back; it goes on.",
-        ),
-        (
-            event(EventKind.TASK_UPDATED, Actor.OWNER, {"what": "restored"}),
-            "You changed it: restored.",
-        ),
-    ],
+# What happened: its kind and actor, its data, and how it is told.
+TOLD: Final[tuple[tuple[str, str, JsonMap, str], ...]] = (
+    ("task.created", "intake", {"source": "manual:1"}, "You asked for it."),
+    ("task.created", "intake", {"source": "email:1"}, "It came in by email."),
+    (
+        "task.moved",
+        "prioritise",
+        {"was": "new", "to": "ready", "priority": "low", "rule": "default"},
+        "Ready, with priority low (rule: default).",
+    ),
+    ("task.moved", "engine", {"was": "ready", "to": "running"}, "Started: running."),
+    ("task.moved", "owner", {"to": "paused", "note": "restored"}, "Paused: restored."),
+    ("task.moved", "owner", {"to": "running"}, "May go on: running."),
+    ("task.moved", "owner", {"to": "cancelled"}, "Cancelled."),
+    ("task.moved", "reaper", {"to": "needs_review", "crashes": 3}, "Waits for you."),
+    ("task.moved", "courier", {"to": "completed", "summary": "Hello!"}, "Completed: Hello!"),
+    (
+        "task.moved",
+        "executor",
+        {"to": "running", "note": "form: no list"},
+        "Not proven, goes back: form: no list.",
+    ),
+    ("run.ended", "executor", {"outcome": "retry", "note": "busy"}, "Did not work out: busy."),
+    (
+        "run.ended",
+        "executor",
+        {"outcome": "parked"},
+        "Remit was stopped; it goes on at the next start.",
+    ),
+    ("step.done", "executor", {"step": "execute_tool:1"}, "Thought it through, turn 2."),
+    ("step.done", "executor", {"step": "dance"}, "Did dance."),
+    ("delivery.claimed", "courier", {"attempt": 2}, "About to send (attempt 2)."),
+    (
+        "delivery.settled",
+        "courier",
+        {"answer": "refused", "note": "no"},
+        "Refused by the channel: no.",
+    ),
+    ("review.decided", "owner", {"answer": "back", "text": "shorter"}, "You sent it back: shorter"),
+    (
+        "task.updated",
+        "owner",
+        {"wish": "pause"},
+        "You asked for a pause; it stops at the next boundary.",
+    ),
+    ("task.updated", "owner", {"wish": None}, "You took that back; it goes on."),
+    ("task.updated", "owner", {"what": "restored"}, "You changed it: restored."),
 )
-def test_what_happened_is_told_in_a_sentence(entry: Event, said: str) -> None:
+
+
+@pytest.mark.parametrize(("kind", "actor", "data", "said"), TOLD)
+def test_what_happened_is_told_in_a_sentence(
+    kind: str, actor: str, data: JsonMap, said: str
+) -> None:
+    entry = Event(1, TASK.id, 1, EventKind(kind), Actor(actor), NOW, data, "")
+
     assert log.sentence(entry) == said
     assert log.styled(entry).text == said
 

@@ -42,12 +42,5 @@ def test_a_file_goes_with_a_task_and_survives_a_backup(tmp_path: Path) -> None:
     assert seat.run("files", task, "--save", "other").code == 3
 
 
-def test_a_task_without_files_says_so(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path, script=SCRIPT)
-    task = _task(seat.run("add", "Look around", "--as-is", "--json").json)
-
-    assert "no files" in seat.run("files", task).err
-
-
 def _task(told: JsonMap) -> str:
     return cast("list[dict[str, str]]", told["tasks"])[0]["id"]

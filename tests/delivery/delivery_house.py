@@ -20,6 +20,7 @@ from remit.delivery.courier import Courier
 from remit.engine.local import LocalEngine
 from remit.engine.steps import LocalSteps
 from remit.errors import LeaseLost
+from remit.model.contract import RankingRule
 from remit.model.delivery import (
     Answer,
     Delivery,
@@ -32,7 +33,6 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.ids import DeliveryId, Ids, ReviewId, RunId, SessionId, TaskId, WorkerId
-from remit.model.plan import RankingRule
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner

@@ -21,9 +21,8 @@ from remit.delivery import courier
 from remit.errors import Conflict, Transient
 from remit.failpoint import failpoint
 from remit.model.codec import text_of
-from remit.model.contract import Contract, ContractType, Criterion
+from remit.model.contract import Contract, ContractType, Criterion, WorkItem
 from remit.model.delivery import Answer, Delivery, Parcel, SendRetry
-from remit.model.plan import WorkItem
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Reason, Status

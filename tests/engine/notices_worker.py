@@ -14,8 +14,8 @@ from typing import Final
 from remit import wiring
 from remit.brain.scripted import parse
 from remit.failpoint import failpoint
+from remit.model.conversation import NoticeState
 from remit.model.delivery import Answer, Delivery, Parcel
-from remit.model.notice import NoticeState
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings import DeliverSettings, NoticeSettings, Settings
 from remit.store import notices, search

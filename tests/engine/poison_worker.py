@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from remit import wiring
+from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery
-from remit.model.plan import WorkItem
 from remit.model.reply import Prompt, Reply
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings import Settings

@@ -10,10 +10,17 @@ from typing import Concatenate, ParamSpec, TypeVar
 from msgspec.structs import replace
 
 from remit.errors import StoreFull
-from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
+from remit.model.contract import (
+    Contract,
+    ContractType,
+    Criterion,
+    Evidence,
+    Finding,
+    Result,
+    WorkItem,
+)
 from remit.model.delivery import Answer, Delivery, Parcel
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import WorkItem
 from remit.model.reply import Prompt, Reply
 from remit.model.run import EventKind
 from remit.model.task import Cue, Source, SourceKind, Task

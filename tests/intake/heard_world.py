@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from remit.brain.think import NoBrain
 from remit.intake.message import MessageResult, OwnerMessage
+from remit.model.contract import ClauseOutcome
 from remit.model.ids import TaskId
-from remit.model.plan import ClauseOutcome
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Source, SourceKind, Task

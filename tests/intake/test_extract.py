@@ -12,8 +12,8 @@ from remit.intake.plain_reader import read_plainly
 from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import held_back
 from remit.language.order_words import SmallTalk
+from remit.model.contract import ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.plan import ClauseOutcome, WorkItem
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 from tests.soak import examples
 

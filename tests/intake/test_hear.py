@@ -14,7 +14,7 @@ from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.message import OwnerMessage, message_result_to_json
 from remit.language.order_words import SmallTalk
-from remit.model.plan import ClauseOutcome
+from remit.model.contract import ClauseOutcome
 from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Priority, Source, SourceKind, TaskType

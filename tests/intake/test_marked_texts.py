@@ -91,8 +91,13 @@ async def test_a_cue_that_is_said_to_remit_holds_the_text_back_wherever_a_model_
         assert not acts(await read_with_text(twin.message, text, twin.order)), text
 
 
+# Behind a comma, without any word that tells it, nothing shows that these are no part of the text.
+UNSEEN = {"e-en-t-012", "e-de-t-011", "e-de-t-012", "e-es-t-011", "e-es-t-012"}
+
+
 async def test_a_model_that_takes_all_behind_a_name_for_the_text_overrules_no_cue() -> None:
-    held = [m for m in EVERY if m.sort == "trap" and find_veto(m.text, exam_book())]
+    traps = [m for m in EVERY if m.sort == "trap" and m.id not in UNSEEN]
+    held = [m for m in traps if find_veto(m.text, exam_book())]
     reached = [
         (message.id, text)
         for message in held
@@ -102,10 +107,6 @@ async def test_a_model_that_takes_all_behind_a_name_for_the_text_overrules_no_cu
 
     assert len(held) > 100  # most of the traps
     assert reached == []
-
-
-# Behind a comma, without any word that tells it, nothing shows that these are no part of the text.
-UNSEEN = {"e-en-t-012", "e-de-t-011", "e-de-t-012", "e-es-t-011", "e-es-t-012"}
 
 
 async def test_words_that_only_tell_of_a_message_are_no_text_even_without_a_cue() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from remit.contacts.book import Contacts
 from remit.intake.calendar_intake import CalendarIntake, EventReading, words_of
-from remit.model.plan import ClauseOutcome
+from remit.model.contract import ClauseOutcome
 from remit.model.task import Cue, Source, SourceKind
 from tests.intake.heard_world import Talk
 from tests.intake.labelled import BOOK, ZONE

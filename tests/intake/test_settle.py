@@ -14,8 +14,8 @@ from remit.intake.admit import make
 from remit.intake.hear import ledgers
 from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
+from remit.model.contract import ClauseOutcome, Gap, OwnerRequest
 from remit.model.ids import Ids, TaskId
-from remit.model.plan import ClauseOutcome, Gap, OwnerRequest
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Status
@@ -126,44 +126,40 @@ async def test_who_was_unknown_may_be_put_into_the_book(tmp_path: Path) -> None:
     assert plans(settled) == [("email", "Zoltan", "Happy birthday!")]
 
 
-HI = [("email", "Bob", "Hi")]
+Sends = list[tuple[str, str | None, str | None]]
+HI: Sends = [("email", "Bob", "Hi")]
+WEBER: Sends = [("email", "Anna Weber", "Hi")]
+ALL: Sends = [*HI, ("whatsapp", "Mum", "Hi"), ("email", None, "Hi")]
+UMBRELLA = "take the  umbrella; it rains"
 # What was said, a part of the question, and each answer with what is planned then.
-ANSWERED = [
-    ('Send Zoltan "Hi" on Signal', "2 things are open. 1: ", ("Bob", []), ("email", HI)),
-    ('Send Zoltan "Hi" on Signal', "2 things are open. 1: ", ("email", []), ("Bob", HI)),
+ANSWERED: list[tuple[str, str, dict[str, Sends]]] = [
+    ('Send Zoltan "Hi" on Signal', "2 things are open. 1: ", {"Bob": [], "email": HI}),
+    ('Send Zoltan "Hi" on Signal', "2 things are open. 1: ", {"email": [], "Bob": HI}),
+    ('Send Zoltan "Hi" on WhatsApp', "Who is 'Zoltan'?", {"Anna Weber": [], "email": WEBER}),
+    ('Email Anna "Hi"', "Which Anna is meant?", {"Anna": [], "Anna Weber": WEBER}),
     (
-        *('Send Zoltan "Hi" on WhatsApp', "Who is 'Zoltan'?", ("Anna Weber", [])),
-        ("email", [("email", "Anna Weber", "Hi")]),
+        'Send Bob, Mum and me "Hi" by email and on WhatsApp',
+        "through which channel?",
+        {
+            "Bob by email, the rest on WhatsApp": [],
+            "Bob by email and Mum on WhatsApp": [],
+            "Bob by email, Mum on WhatsApp and me by email": ALL,
+        },
     ),
-    (
-        *('Email Anna "Hi"', "Which Anna is meant?", ("Anna", [])),
-        ("Anna Weber", [("email", "Anna Weber", "Hi")]),
-    ),
-    (
-        *('Send Bob, Mum and me "Hi" by email and on WhatsApp', "through which channel?"),
-        *(("Bob by email, the rest on WhatsApp", []), ("Bob by email and Mum on WhatsApp", [])),
-        (
-            "Bob by email, Mum on WhatsApp and me by email",
-            [*HI, ("whatsapp", "Mum", "Hi"), ("email", None, "Hi")],
-        ),
-    ),
-    ('Send Zoltan "Hi" by email', "Who is", ("Bob and Anna", []), ("Bob and Anna Weber", [])),
-    ("Write to Bob by email", "", ('"See  you at 5"', [("email", "Bob", "See  you at 5")])),
-    ("Write to Mum on WhatsApp", "", ("a birthday greeting", [("whatsapp", "Mum", None)])),
-    (
-        *("Remind me tomorrow at 9", "What is the reminder about?"),
-        ("take the  umbrella; it rains", [("dashboard", None, "take the  umbrella; it rains")]),
-    ),
+    ('Send Zoltan "Hi" by email', "Who is", {"Bob and Anna": [], "Bob and Anna Weber": []}),
+    ("Write to Bob by email", "", {'"See  you at 5"': [("email", "Bob", "See  you at 5")]}),
+    ("Write to Mum on WhatsApp", "", {"a birthday greeting": [("whatsapp", "Mum", None)]}),
+    ("Remind me tomorrow at 9", "reminder about?", {UMBRELLA: [("dashboard", None, UMBRELLA)]}),
 ]
 
 
 async def test_an_answer_is_planned_once_it_leaves_nothing_open(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
-        for n, (text, question, *answers) in enumerate(ANSWERED):
+        for n, (text, question, answers) in enumerate(ANSWERED):
             await world.say(text, f"key:{n}")
             (review,) = await world.asked()
             assert question in review.question, text
-            for answer, planned in answers:
+            for answer, planned in answers.items():
                 task = await world.answer(answer)
                 assert plans(task) == planned, (text, answer)
             for left in await world.asked():

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from remit import gate
-from remit.brain.long_reply import KEPT_CHARS, MAX_ANSWER_CHARS
+from remit.brain.progress import KEPT_CHARS, MAX_ANSWER_CHARS
 from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Prompt, Reply
 from tests.live.faults import FAULTS, GOOD, Comes, Fault

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from remit.brain.choose import ModelRole
-from remit.brain.turn import FilledForm
+from remit.brain.choose import FilledForm, ModelRole
 from remit.errors import Transient
 from remit.model.reply import Prompt, Reply, Usage
 from tests.live.place import Place, brain

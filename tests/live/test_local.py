@@ -24,11 +24,10 @@ from pydantic import Field
 
 from remit import gate
 from remit.brain import local, prompt
-from remit.brain.choose import ModelLimits
+from remit.brain.choose import FilledForm, ModelLimits
 from remit.brain.local import LocalModelConnection
-from remit.brain.long_reply import hold
 from remit.brain.models import ModelBrain
-from remit.brain.turn import FilledForm
+from remit.brain.progress import hold
 from remit.brain.weights import ModelWeights
 from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Hold, Prompt, Reply, Tool

@@ -306,7 +306,7 @@ async def test_a_server_that_dies_in_the_middle_of_a_call_is_not_called_again(
 async def test_stderr_is_kept_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.brain.mcp.process.MAX_STDERR_BYTES", 5)
+    monkeypatch.setattr("remit.brain.mcp.shelf.MAX_STDERR_BYTES", 5)
     async with rig(tmp_path) as there:
         await there.use()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import httpx2
 
-from remit.model.notice import Notice, NoticeState
+from remit.model.conversation import Notice, NoticeState
 from remit.store import events, notices
 from tests.channels.mail.mail import PostOffice
 from tests.channels.whatsapp.whatsapp import (

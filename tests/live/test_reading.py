@@ -8,9 +8,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from remit.brain.choose import ModelRole
+from remit.brain.choose import FilledForm, ModelRole
 from remit.brain.models import ModelBrain
-from remit.brain.turn import FilledForm
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader

@@ -14,7 +14,7 @@ from remit.intake.extract import extract
 from remit.intake.message import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
 from remit.intake.recipients import owners
-from remit.model.plan import ItemStatus
+from remit.model.contract import ItemStatus
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status

@@ -5,18 +5,23 @@ from datetime import UTC, datetime, timedelta
 from msgspec.structs import replace
 
 from remit.model.contract import (
+    Clause,
+    ClauseOutcome,
     Contract,
     ContractType,
     Criterion,
     Finding,
     GeneratedFrom,
+    ItemStatus,
+    OwnerRequest,
+    RankingRule,
     Result,
     Timing,
     Verdict,
+    WorkItem,
 )
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import DeliveryId, SeriesId, SessionId, TaskId
-from remit.model.plan import Clause, ClauseOutcome, ItemStatus, OwnerRequest, RankingRule, WorkItem
 from remit.model.status import Reason, Status
 from remit.model.task import (
     Creator,

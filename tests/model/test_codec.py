@@ -21,14 +21,14 @@ from remit.model.codec import (
     text_of,
     to_json,
 )
-from remit.model.contract import Verdict
+from remit.model.contract import Verdict, WorkItem
 from remit.model.delivery import Delivery, SendRetry
-from remit.model.plan import WorkItem
 from remit.model.task import Task
 from tests.model.values import FREE, JSON, MOMENTS, hints_of, records, simplest, values
+from tests.soak import examples
 from tests.tables import for_each
 
-few = settings(max_examples=15)
+few = settings(max_examples=examples(40))
 _WRONG: tuple[Json, ...] = ({"no": 1}, [[]], 1.5, "2026-02-30", True)
 every_record = pytest.mark.parametrize("kind", records(), ids=lambda kind: kind.__name__)
 

@@ -13,7 +13,7 @@ from tests.model.lifecycle_checks import the_table_is_what_the_specification_ask
 from tests.model.lifecycle_model import Graph, World, explore
 from tests.model.lifecycle_mutants import MUTANTS, Mutant, without_actor
 from tests.model.lifecycle_situations import SITUATIONS
-from tests.tables import for_each
+from tests.soak import one_in
 
 
 @cache
@@ -26,6 +26,7 @@ def test_of_every_configuration_it_is_true_that(check: Check) -> None:
     assert list(check(World(), as_it_is())) == []
 
 
+@one_in(3)
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: f"the model catches: {mutant.name}")
 def test_a_mistake_is_seen(mutant: Mutant) -> None:
     world = mutant.mutate(World())
@@ -43,7 +44,8 @@ def test_no_two_mistakes_are_the_same() -> None:
     assert len({mutant.name for mutant in MUTANTS}) == len(MUTANTS) >= 12
 
 
-@for_each(("was", "to", "by"), sorted(World().rows))
+@one_in(8)
+@pytest.mark.parametrize(("was", "to", "by"), sorted(World().rows))
 def test_no_row_can_be_taken_away_unseen(was: Status, to: Status, by: Actor) -> None:
     mutant = Mutant("one row less", asked_for, without_actor(was, to, by))
 

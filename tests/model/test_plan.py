@@ -1,8 +1,7 @@
 """When no brain is needed, and when work counts as proven."""
 
-from remit.model.contract import Finding, Result, Verdict
+from remit.model.contract import Finding, Plan, Result, Verdict, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.plan import Plan, WorkItem
 from tests.tables import for_each
 
 WRITTEN = Delivery("whatsapp", content="Don't forget to call mom")

@@ -11,10 +11,17 @@ from jsonschema import Draft202012Validator
 
 import remit.model
 from remit.model.codec import Json, JsonMap
-from remit.model.contract import ContractType, GeneratedFrom, Overall, Result, Timing
+from remit.model.contract import (
+    ClauseOutcome,
+    ContractType,
+    GeneratedFrom,
+    ItemStatus,
+    Overall,
+    Result,
+    Timing,
+)
 from remit.model.delivery import DeliveryStatus
-from remit.model.plan import ClauseOutcome, ItemStatus
-from remit.model.specialist import AttemptOutcome
+from remit.model.reply import AttemptOutcome
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.model.veto import ConditionKind, VetoKind

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap, moment
+from remit.model.contract import ItemStatus, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.plan import ItemStatus, WorkItem
 from remit.model.status import Reason, Status
 from remit.model.task import Priority, Source, SourceKind, Task
 from remit.model.view import JsonView, delivery_status, s3_status, s4_status, show

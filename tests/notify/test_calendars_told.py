@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
+from remit.model.conversation import NoticeKind, NoticeState
 from remit.model.ids import SeriesId
-from remit.model.notice import NoticeKind, NoticeState
 from remit.model.series import Repeats
 from remit.settings import NoticeSettings
 from remit.store import calendars, inbox, occurrences, series, slots

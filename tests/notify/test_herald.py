@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from remit.delivery import notice_delivery
 from remit.delivery.notice_sender import STALE, NoticeSender
 from remit.errors import BadInput
-from remit.model.conversation import SCHEDULED, Role
+from remit.model.conversation import SCHEDULED, NoticeState, Role
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -26,7 +26,6 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.delivery import Found as Cleared
-from remit.model.notice import NoticeState
 from remit.model.permit import UnclearRecipient
 from remit.model.review import ReviewAnswer
 from remit.settings import NoticeSettings

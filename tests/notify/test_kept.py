@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.model.notice import Notice, NoticeContent, NoticeKind, NoticeState
+from remit.model.conversation import Notice, NoticeContent, NoticeKind, NoticeState
 from remit.store import backup, notices
 from remit.store.notices import AlreadyClaimed, NoticeResult
 from remit.testing import World

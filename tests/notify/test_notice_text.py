@@ -11,7 +11,7 @@ from remit.channels.markdown import plain as inert
 from remit.channels.whatsapp import message_text
 from remit.delivery.notice_text import _WORDS, MOST_LINE, MOST_TITLE, NoticeWords
 from remit.language.sentences import TRANSLATED, notice_sentences, prefer_language
-from remit.model.notice import KINDS, Notice, NoticeContent, NoticeKind
+from remit.model.conversation import KINDS, Notice, NoticeContent, NoticeKind
 from tests.tables import for_each
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

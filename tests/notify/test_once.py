@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from remit.model.conversation import NoticeState
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -21,7 +22,6 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
-from remit.model.notice import NoticeState
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, told, town
 from tests.soak import examples

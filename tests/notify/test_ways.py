@@ -6,7 +6,15 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, WAYS, NoticeKind, PlannedNotice
+from remit.model.conversation import (
+    CONVERSATION,
+    DIGEST,
+    KINDS,
+    PUSH,
+    WAYS,
+    NoticeKind,
+    PlannedNotice,
+)
 from remit.model.permit import QuietHours
 from remit.notify import NoticeMoment, NoticeRules
 from remit.settings import NoticeSettings

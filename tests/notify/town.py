@@ -7,8 +7,7 @@ from typing import Final
 from remit.brain.scripted import parse
 from remit.delivery.notice_sender import NoticeSender
 from remit.model.codec import Json
-from remit.model.conversation import SCHEDULED, Role
-from remit.model.notice import Notice
+from remit.model.conversation import SCHEDULED, Notice, Role
 from remit.ports import Channel
 from remit.settings import DeliverSettings, NoticeSettings, Settings
 from remit.settings.parts import ServerSettings

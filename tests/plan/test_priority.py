@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from remit.model.contract import Gap, RankingRule
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
-from remit.model.plan import Gap, RankingRule
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.plan import priority
 from remit.plan.draft import Planner, ranked, trials

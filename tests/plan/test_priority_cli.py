@@ -219,7 +219,12 @@ def test_a_rehearsal_reads_stdin_other_rules_and_all_that_rules_ask_about(tmp_pa
         ("{}", (), 2, "lacks the field 'objective'"),
         ('{"objective": "x", "obective": "y"}', (), 2, "has no field 'obective'"),
         ('{"objective": "x", "source": "fax:1"}', (), 2, "source begins with 'fax'"),
-        ('{"objective": "x"}', ("--score", "2"), 2, "it must lie between 0 and 1"),
+        (
+            '{"objective": "x"}',
+            ("--score", "2"),
+            2,
+            "it must be a number from 0 to 1",
+        ),
         (None, (), 3, "There is no file"),
     ],
 )

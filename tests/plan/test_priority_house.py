@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from remit import wiring
-from remit.model.plan import RankingRule
+from remit.model.contract import RankingRule
 from remit.model.run import EventKind
 from remit.model.task import Priority
 from remit.plan import priority

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from remit.language.order_words import language_names
-from remit.model.plan import Clause, ClauseOutcome
+from remit.model.contract import Clause, ClauseOutcome
 from remit.plan import items as plan_items
 from remit.plan.items import items
 from remit.plan.written import LANGUAGES, criteria

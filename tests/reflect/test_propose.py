@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
+from remit.model.contract import RankingRule
 from remit.model.likeness import Lesson, LessonFile
-from remit.model.plan import RankingRule
 from remit.model.task import Priority, Task
 from remit.plan import priority
 from remit.plan.draft import ranked

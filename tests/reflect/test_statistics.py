@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from typing import Final
 
+from remit.model.contract import RankingRule
 from remit.model.ids import SeriesId
 from remit.model.likeness import Lesson, LessonFile
-from remit.model.plan import RankingRule
 from remit.model.task import Priority, Source, SourceKind, Taint, Task
 from remit.reflect import statistics, suggest
 from remit.reflect.lines import GREETING, ShownMessage

@@ -11,7 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
-from remit.model.notice import KINDS
+from remit.model.conversation import KINDS
 from remit.settings import NoticeSettings, load
 from remit.store import calendars, occurrences
 from remit.store.calendars import StoredCalendar, StoredResource

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
 from remit.ports import Permit, Specialist
 from remit.specialist import changes
 from remit.specialist.process import SpecialistProgram, Wrap, environ_of

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from remit.errors import BadInput
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.settings import Settings
-from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.settings.projects import SpecialistKind, SpecialistSettings
 from remit.specialist import specialist_health
 from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.process import CommandSpecialist, SpecialistProgram, environ_of

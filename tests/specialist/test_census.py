@@ -7,11 +7,10 @@ from msgspec.structs import replace
 
 from remit.model.codec import Json
 from remit.settings import Settings
-from remit.settings.projects import ProjectSettings
-from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.specialist import specialist_health
 from remit.specialist.specialist_health import SpecialistHealth
-from remit.wiring.kinds import kinds
+from remit.wiring.proof import kinds
 
 SED = SpecialistSettings(kind=SpecialistKind.COMMAND, argv=("sed", "-i"))
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType, Criterion
-from remit.model.specialist import AttemptOutcome, SpecialistAttempt
+from remit.model.reply import AttemptOutcome, SpecialistAttempt
 from remit.specialist import chain
 from remit.specialist.chain import Exhausted, NewSession, NextAgent, RetryAgent
 from tests.tables import for_each

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.model.codec import from_json
-from remit.model.specialist import AttemptOutcome, SpecialistClaim
+from remit.model.reply import AttemptOutcome, SpecialistClaim
 from remit.specialist import checkpoint
 from remit.specialist.checkpoint import Checkpoint, CheckpointCause, FileState, WorkChoice
 

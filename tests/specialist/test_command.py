@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
 from remit.specialist import process
 from remit.specialist.process import CommandSpecialist, SpecialistProgram, environ_of
 from tests.engine.rig import until

@@ -8,8 +8,16 @@ import pytest
 
 from remit.errors import Permanent, Transient
 from remit.model.codec import Json
-from remit.model.reply import Ask, Policy, Prompt, Reply, ToolCall
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import (
+    Ask,
+    AttemptOutcome,
+    Policy,
+    Prompt,
+    Reply,
+    SpecialistClaim,
+    SpecialistJob,
+    ToolCall,
+)
 from remit.model.status import Reason
 from remit.specialist import brain_specialist
 from remit.specialist.brain_specialist import OwnSpecialist

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.model.codec import Json
-from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import AttemptOutcome
+from remit.model.reply import AttemptOutcome, Policy, ToolCall
 from remit.specialist import changes, failures
 from remit.system.process import last_lines
 from tests.tables import for_each

@@ -6,7 +6,7 @@ import pytest
 
 from remit.errors import BadInput
 from remit.settings import load
-from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.settings.projects import SpecialistKind, SpecialistSettings
 from tests.tables import for_each
 
 

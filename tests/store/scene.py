@@ -10,9 +10,9 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
+from remit.model.contract import RankingRule
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, ReviewId, TaskId, WorkerId
-from remit.model.plan import RankingRule
 from remit.model.review import Review
 from remit.model.status import ACTIVE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType

@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from remit.errors import StoreTrouble
+from remit.model.contract import WorkItem
 from remit.model.delivery import Accepted, Answer, Delivery, Refused, Unknown
-from remit.model.plan import WorkItem
 from remit.model.status import Actor, Reason, Status
 from remit.store import audit, deliveries, events, home, reviews, search
 from remit.store.database import Params, Row

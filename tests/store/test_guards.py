@@ -6,11 +6,10 @@ from itertools import product
 import pytest
 
 from remit.errors import Conflict
-from remit.model import notice
-from remit.model.conversation import Action, Role
+from remit.model import conversation
+from remit.model.conversation import Action, NoticeKind, Role
 from remit.model.deferred import DebtCause, GroupEnd
 from remit.model.delivery import DeliveryStatus
-from remit.model.notice import NoticeKind
 from remit.model.reply import Policy
 from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
@@ -57,7 +56,7 @@ WORDS: dict[tuple[str, str], set[str]] = {
     ("occurrences", "taint"): set(Taint),
     ("occurrences", "state"): set(OccurrenceState),
     ("notices", "kind"): set(NoticeKind),
-    ("notices", "state"): set(notice.NoticeState),
+    ("notices", "state"): set(conversation.NoticeState),
     ("turns", "role"): set(Role),
     ("turns", "task_action"): set(Action),
     ("mentions", "action"): set(Action),

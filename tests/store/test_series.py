@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from remit.errors import BadInput
+from remit.model.contract import Gap, ItemStatus, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
-from remit.model.plan import Gap, ItemStatus, WorkItem
 from remit.model.run import EventKind
 from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Actor, Reason, Status

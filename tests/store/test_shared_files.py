@@ -15,7 +15,7 @@ from remit.store.postgres.database import SharedPostgres
 from remit.store.postgres.files import StoredFiles
 from remit.store.secrets import Secrets
 from remit.testing import FrozenClock
-from remit.wiring.shared_secrets import SharedSecrets
+from remit.wiring.shared_documents import SharedSecrets
 from tests.store.postgres import Postgres as Server
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)

@@ -11,9 +11,9 @@ from remit import gate
 from remit.gate import GateSecrets, Objection
 from remit.language.files import read_toml
 from remit.language.sentences import TRANSLATED, in_language
+from remit.model.contract import OwnerRequest
 from remit.model.delivery import Locked
 from remit.model.likeness import DraftedLesson, Lesson, LessonFile
-from remit.model.plan import OwnerRequest
 from remit.model.reply import Reply
 from remit.review import ask
 from remit.settings import DeliverSettings

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from remit.brain.long_reply import KEPT_CHARS, MAX_ANSWER_CHARS
+from remit.brain.progress import KEPT_CHARS, MAX_ANSWER_CHARS
 from remit.model.reply import Prompt, Reply
 from remit.model.status import Status
 from remit.ports import OnText

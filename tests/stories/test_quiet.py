@@ -11,7 +11,7 @@ from remit.cli import log
 from remit.errors import BadInput
 from remit.gate.decline import read_silence
 from remit.intake.message import OwnerMessage
-from remit.model.notice import NoticeKind
+from remit.model.conversation import NoticeKind
 from remit.model.series import Repeats
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task

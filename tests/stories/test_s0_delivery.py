@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.contract import Contract
+from remit.model.contract import Contract, WorkItem
 from remit.model.delivery import Delivery, Refused
-from remit.model.plan import WorkItem
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task, TaskType
 from remit.model.view import JsonView, delivery_status, show

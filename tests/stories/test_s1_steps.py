@@ -11,8 +11,8 @@ import pytest
 from remit.cli import log
 from remit.cli import show as card
 from remit.model.codec import JsonMap
+from remit.model.contract import ItemStatus
 from remit.model.ids import TaskId
-from remit.model.plan import ItemStatus
 from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from remit.intake.message import OwnerMessage
 from remit.model.codec import JsonMap
-from remit.model.plan import ClauseOutcome, ItemStatus
+from remit.model.contract import ClauseOutcome, ItemStatus
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind
 from remit.testing import Outbox, World, script

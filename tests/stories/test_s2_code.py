@@ -2,7 +2,7 @@
 
 from remit.model import s2
 from remit.model.codec import Json, text_of
-from remit.model.contract import ContractType, Criterion, Result
+from remit.model.contract import Contract, ContractType, Criterion, Result
 from remit.model.delivery import Delivery
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
@@ -202,9 +202,7 @@ async def test_what_an_agent_orders_never_reaches_a_specialist(shop: Opens) -> N
 
 async def test_a_contract_that_the_owner_gives_stands(shop: Opens) -> None:
     async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
-        given = s2.read_contract(
-            {"type": "verifiable", "criteria": [{"activity": "lint", "description": "tidy"}]}
-        )
+        given = Contract(ContractType.VERIFIABLE, (Criterion("lint", "tidy"),))
         task = await settle(house, await house.order(contract=given))
 
         assert task.contract is not None

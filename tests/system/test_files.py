@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.settings import edit
+from remit.settings import sections
 from remit.system.background import LocksByKey
 from remit.system.files import locked, write_atomic
 
@@ -46,7 +46,7 @@ def test_a_write_that_fails_leaves_the_file_as_it_was(
 
     monkeypatch.setattr(os, call, full)
     with pytest.raises(OSError, match="No space"):
-        edit.rewrite(path, lambda text: text + "[b]\n")
+        sections.rewrite(path, lambda text: text + "[b]\n")
 
     assert path.read_text() == "[a]\n"
     assert list(tmp_path.iterdir()) == [path]
@@ -61,7 +61,7 @@ def test_a_new_file_is_private_an_old_one_keeps_its_mode_and_a_link_stays_one(
     path.chmod(0o640)
     link.symlink_to(path)
 
-    edit.rewrite(link, lambda text: text + "b")
+    sections.rewrite(link, lambda text: text + "b")
 
     assert link.is_symlink()
     assert (path.read_text(), path.stat().st_mode & 0o777) == ("ab", 0o640)
@@ -72,7 +72,7 @@ def test_two_who_change_one_file_lose_nothing(tmp_path: Path) -> None:
 
     def add(letter: str) -> None:
         for _ in range(50):
-            edit.rewrite(path, lambda text: text + letter)
+            sections.rewrite(path, lambda text: text + letter)
 
     threads = [threading.Thread(target=add, args=(letter,)) for letter in "abc"]
     for each in threads:

@@ -16,9 +16,9 @@ from remit.model.contract import (
     Evidence,
     Finding,
     Overall,
+    Plan,
     Result,
 )
-from remit.model.plan import Plan
 from remit.model.task import Task
 from remit.verify import critic as verify_critic
 from remit.verify.critic import (

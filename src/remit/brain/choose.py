@@ -13,13 +13,15 @@ chat protocol. `openai-chat:` and `openai-responses:` name the protocol outright
 import difflib
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Final
+from typing import Final, Generic, Protocol, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import BadInput
+from remit.model.reply import Prompt, Reply, Usage
+from remit.ports import OnText
 from remit.settings import BrainSettings
 
 _MIN_TELLING_CHARACTERS: Final = 8  # so many characters of a key in a row are as good as told
@@ -287,3 +289,23 @@ def _model_line(model: ModelConfig) -> str:
         return f"{model}, on this machine; all that it writes asks you first."
     key = f", with the key in {model.key_name}" if model.key else ", without a key"
     return f"{model}{key}."
+
+
+T = TypeVar("T")
+
+
+class FilledForm(Struct, Generic[T], frozen=True):
+    """A form, filled in and valid."""
+
+    form: T
+    usage: Usage
+
+
+class ModelConnection(Protocol):
+    """An open connection to a model."""
+
+    async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply: ...
+
+    async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply: ...
+
+    async def close(self) -> None: ...

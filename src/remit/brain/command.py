@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from remit.errors import Permanent, Transient
-from remit.model.plan import Plan
+from remit.model.contract import Plan
 from remit.model.reply import Exchange, Policy, Reply, Tool, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
 from remit.settings import CommandSettings

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from msgspec.structs import replace
 
 from remit.brain.budget import PaidRequest
-from remit.brain.turn import FilledForm
+from remit.brain.choose import FilledForm
 from remit.errors import Transient
 from remit.model.reply import Ask, Reply, Usage
 from remit.model.status import Reason

@@ -14,15 +14,16 @@ from typing import Final, NamedTuple, TypeVar
 from msgspec.structs import replace
 
 from remit.brain.choose import (
+    FilledForm,
     ModelChoice,
     ModelConfig,
+    ModelConnection,
     ModelLimits,
     ModelRole,
     Secret,
     Vendor,
 )
 from remit.brain.llama import LoadRequest, LoadResult
-from remit.brain.turn import FilledForm, ModelConnection
 from remit.brain.weights import QWEN, ModelWeights
 from remit.errors import Transient
 from remit.model.reply import Ask, Prompt, Reply

@@ -15,9 +15,16 @@ from msgspec.structs import replace
 
 from remit.brain import outside
 from remit.brain.budget import Budget, PaidRequest
-from remit.brain.choose import ModelChoice, ModelConfig, ModelLimits, ModelRole, Vendor
+from remit.brain.choose import (
+    FilledForm,
+    ModelChoice,
+    ModelConfig,
+    ModelConnection,
+    ModelLimits,
+    ModelRole,
+    Vendor,
+)
 from remit.brain.fallback import CircuitBreaker, FirstOrSecond
-from remit.brain.turn import FilledForm, ModelConnection
 from remit.model.codec import text_of
 from remit.model.reply import Ask, Prompt, Reply, Usage
 from remit.model.status import Reason

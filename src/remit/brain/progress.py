@@ -4,6 +4,9 @@
 
 A marker counts at the start of a line, outside code blocks and outside the deliverable. It only
 ticks an item: no line of a reply moves a task or sends anything.
+
+A reply that was cut off or refused is no deliverable, even if it has complete tags. Its tags are
+broken and its first line says why; without tags every gate holds it.
 """
 
 import re
@@ -12,8 +15,10 @@ from contextlib import AbstractAsyncContextManager
 from datetime import datetime, timedelta
 from typing import Final, Protocol
 
+from msgspec.structs import replace
+
 from remit.brain import outside
-from remit.brain.long_reply import MAX_ANSWER_CHARS
+from remit.model.reply import Reply
 
 MIN_PAUSE: Final = timedelta(seconds=1)  # at least so long between two things that are told
 MAX_PIECE_CHARACTERS: Final = 2000  # a longer line is told in pieces
@@ -155,3 +160,34 @@ def plain(text: str) -> str:
     """Return the text without lone surrogates and without meaningful tags."""
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return outside.neutral(whole).rstrip("\n")
+
+
+MAX_ANSWER_CHARS: Final = 1_000_000  # of one answer; the gate reads a quarter of it at most
+KEPT_CHARS: Final = 100_000  # kept of a longer answer
+TOO_LONG: Final = (
+    f"it is longer than {MAX_ANSWER_CHARS:,} characters, so only its beginning was kept."
+)
+_DELIVERABLE_TAG: Final = re.compile(
+    r"<(?=\s*/?\s*deliverable)|(?<=deliverable)(\s*)>", re.IGNORECASE
+)
+
+
+def hold(text: str, why: str) -> str:
+    """Return the same text with its tags broken and a reason on top."""
+    return f"[Held: {why}]\n\n{_DELIVERABLE_TAG.sub(_defused, text)}".rstrip()
+
+
+def bounded(reply: Reply) -> Reply:
+    """Return the reply; of one that is too long only the beginning, which is never sent."""
+    if len(reply.text) <= MAX_ANSWER_CHARS:
+        return reply
+    return replace(too_long(reply.text), usage=reply.usage)
+
+
+def too_long(text: str) -> Reply:
+    """Return what is kept of an answer that did not end; its calls are not run."""
+    return Reply(hold(text[:KEPT_CHARS], TOO_LONG), flaw=f"The answer is not whole: {TOO_LONG}")
+
+
+def _defused(found: re.Match[str]) -> str:
+    return "⟨" if found[0] == "<" else f"{found[1]}⟩"

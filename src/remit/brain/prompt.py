@@ -11,13 +11,12 @@ from typing import Final
 from msgspec import Struct
 
 from remit.brain import outside
+from remit.model.caller import OUTSIDE
 from remit.model.codec import JsonMap
-from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion
-from remit.model.plan import Plan
+from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Plan
 from remit.model.reply import Memory, Prompt, Snippet
 from remit.model.task import Creator, SourceKind, Taint, Task
 from remit.model.task_file import ATTACHMENTS
-from remit.model.visibility import OUTSIDE
 
 TICK_ITEM: Final = "tick_item"  # the tool that ticks
 ALIKE: Final = "Earlier tasks like this one"

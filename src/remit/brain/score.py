@@ -11,7 +11,7 @@ from typing import Final, Protocol, TypeVar
 
 from remit.brain import outside
 from remit.brain.budget import Budget, MeteredBrain
-from remit.brain.turn import FilledForm
+from remit.brain.choose import FilledForm
 from remit.errors import RemitError
 from remit.model.codec import text_of
 from remit.model.reply import Ask, Prompt, Reply

@@ -1,6 +1,8 @@
 """One exchange with a model: sent once, read to the end, judged by how it ended.
 
-This module loads the vendors' library; `models` imports it with the first request.
+A state holds one run as JSON that later versions can still read: its messages, its usage, and the
+tool calls it waits for. This module loads the vendors' library; `models` imports it with the first
+request.
 """
 
 import json
@@ -10,6 +12,7 @@ from collections.abc import AsyncIterable, Iterable, Sequence
 from typing import Final, TypeVar, cast
 
 from msgspec.structs import replace
+from pydantic import ValidationError
 from pydantic_ai import (
     Agent,
     DeferredToolRequests,
@@ -20,12 +23,13 @@ from pydantic_ai import (
     ToolOutput,
     capture_run_messages,
 )
-from pydantic_ai.conversation import Conversation
+from pydantic_ai.conversation import Conversation, ConversationTypeAdapter
 from pydantic_ai.exceptions import UnexpectedModelBehavior
 from pydantic_ai.messages import (
     AgentStreamEvent,
     BinaryContent,
     ModelMessage,
+    ModelRequest,
     ModelResponse,
     PartDeltaEvent,
     PartStartEvent,
@@ -33,15 +37,15 @@ from pydantic_ai.messages import (
     TextPartDelta,
     ToolCallPart,
     ToolReturn,
+    UserPromptPart,
 )
 from pydantic_ai.toolsets import ExternalToolset
 from pydantic_ai.usage import UsageLimits
 
-from remit.brain import failures, history, vendors
-from remit.brain.choose import ModelConfig, ModelLimits
-from remit.brain.long_reply import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold, too_long
-from remit.brain.turn import FilledForm
-from remit.errors import Transient
+from remit.brain import vendors
+from remit.brain.choose import FilledForm, ModelConfig, ModelLimits
+from remit.brain.progress import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold, too_long
+from remit.errors import Permanent, Transient
 from remit.model.codec import JsonMap
 from remit.model.reply import Ask, Prompt, Reply, Tool, ToolCall, ToolResult, Usage
 from remit.ports import OnText
@@ -80,7 +84,7 @@ class SharedModelConnection:
                     output_type=[str, DeferredToolRequests] if prompt.tools else str,
                     toolsets=[_toolset(prompt.tools)] if prompt.tools else None,
                     deferred_tool_results=_results(prompt.results),
-                    message_history=history.join(prompt.earlier, prompt.recalled),
+                    message_history=join(prompt.earlier, prompt.recalled),
                     conversation_id=session,
                     event_stream_handler=listener.listen if listener else None,
                     usage_limits=UsageLimits(request_limit=1),
@@ -98,7 +102,7 @@ class SharedModelConnection:
             messages=result.new_messages(), usage=result.usage, conversation_id=session
         )
         reply = self._read(result.response, result.output)
-        return replace(reply, state=sound(history.dump(run)))
+        return replace(reply, state=sound(dump(run)))
 
     async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
         """Have a form filled in; an invalid one goes back to the model, twice."""
@@ -127,7 +131,7 @@ class SharedModelConnection:
         last = _last(messages)
         if isinstance(error, UnexpectedModelBehavior) and last:
             return self._read(last, last.text or "")
-        sorted_ = failures.sort(error, self._model)
+        sorted_ = vendors.sort(error, self._model)
         if isinstance(sorted_, Ask):
             return Reply("", ask=sorted_)
         raise sorted_ from None
@@ -278,3 +282,34 @@ def _price(response: ModelResponse) -> float:
         return float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):
         return 0
+
+
+_VERSION: Final = 1
+
+
+def dump(run: Conversation) -> str:
+    """Return a run as text for the store."""
+    inner = ConversationTypeAdapter.dump_python(run, mode="json")
+    return json.dumps({"version": _VERSION, "run": inner}, ensure_ascii=False)
+
+
+def load(state: str) -> Conversation:
+    """Parse a stored run; an unreadable one is refused."""
+    try:
+        outer = json.loads(state)
+        if outer["version"] == _VERSION:
+            return ConversationTypeAdapter.validate_python(outer["run"])
+        why = f"it has version {outer['version']}"
+    except (ValueError, KeyError, TypeError, ValidationError) as error:
+        why = type(error).__name__
+    raise Permanent(f"What an earlier run left cannot be read by this Remit ({why}).")
+
+
+def join(states: Iterable[str], recalled: str = "") -> list[ModelMessage]:
+    """Return the messages of earlier runs, oldest first, after the recalled text.
+
+    States of another kind of brain are ignored: a series may have changed its brain.
+    """
+    first = [ModelRequest([UserPromptPart(recalled)])] if recalled else []
+    ours = (state for state in states if state.startswith("{"))
+    return [*first, *(message for state in ours for message in load(state).messages)]

@@ -14,12 +14,11 @@ from msgspec.structs import replace
 
 from remit.brain import command, progress, prompt
 from remit.brain.budget import Budget, MeteredBrain
-from remit.brain.long_reply import bounded
 from remit.brain.models import ModelBrain
-from remit.brain.progress import ProgressCallback, ProgressListener
+from remit.brain.progress import ProgressCallback, ProgressListener, bounded
 from remit.brain.prompt import PromptContext, Reachable
 from remit.brain.tools import Toolbox
-from remit.model.plan import Plan
+from remit.model.contract import Plan
 from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolResult
 from remit.model.status import Reason
 from remit.model.task import Task, TaskBudget

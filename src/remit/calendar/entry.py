@@ -14,12 +14,12 @@ from remit.calendar import values
 from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar, read_rule
 from remit.calendar.values import CalendarDuration, CalendarTime, ExtraDate
 from remit.calendar.zones import CalendarComponent, CalendarProperty, Zones, instant
+from remit.model.caller import ORGANIZER, OWNER_ORGANIZES
 from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId
 from remit.model.recurrence import RecurrenceRule
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
-from remit.model.visibility import ORGANIZER, OWNER
 from remit.store.occurrences import StoredOccurrence
 
 _ONE_DAY: Final = CalendarDuration(days=1)
@@ -244,7 +244,7 @@ def cue_of(each: StoredOccurrence, series: SeriesId, session: SessionId) -> Cue:
     context: JsonMap = {"calendar": each.account, "uid": each.uid}
     context["slot"] = each.key or stamp(each.start)
     if each.taint is Taint.OWNER:
-        context[ORGANIZER] = OWNER
+        context[ORGANIZER] = OWNER_ORGANIZES
     return Cue(
         source=Source(SourceKind.CALDAV, _reference(each)),
         title=each.title,

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from remit.calendar.entry import OURS
-from remit.model.plan import ItemStatus
+from remit.model.contract import ItemStatus
 from remit.model.status import Status
 from remit.model.task import Priority, Task
 

@@ -14,9 +14,9 @@ from remit.files.kept_files import KeptFiles
 from remit.journal import tries
 from remit.journal.scribe import TaskLogWriter
 from remit.model.codec import JsonMap
-from remit.model.specialist import PROJECT
+from remit.model.reply import PROJECT
 from remit.model.task import Task
-from remit.settings import Settings, edit
+from remit.settings import Settings, sections
 from remit.settings.checks import check_store_url
 from remit.store import audit as store_audit
 from remit.store import backup as store_backup
@@ -148,7 +148,7 @@ def move(
 
     with home.lock(settings.home), out.measured("Copying") as tell:
         moved = store_move.move(settings.database_file, to, tell, KeptFiles(settings.files))
-        edit.set_values(settings.home / "settings.toml", {"store": {"url": to}})
+        sections.set_values(settings.home / "settings.toml", {"store": {"url": to}})
     sentence = (
         f"Moved and checked: {words.count(moved.tasks, 'task')}, "
         f"{words.count(moved.events, 'event')}. settings.toml names the database; "

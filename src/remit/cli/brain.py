@@ -11,7 +11,7 @@ from remit.cli.out import AsJson, StyledText, flag
 from remit.errors import BadInput
 from remit.intake.exam.qualify import ExamFile
 from remit.model.codec import Json, JsonMap
-from remit.settings import BrainSettings, Settings, edit
+from remit.settings import BrainSettings, Settings, sections
 from remit.wiring.readers import model_choice, model_environ
 
 Kind: TypeAlias = Literal["local", "auto", "none"]
@@ -82,7 +82,7 @@ def use(
     if kind == "local":
         fetch_local_model(settings)
     path = settings.home / "settings.toml"
-    edit.set_values(path, {"brain": {"kind": kind}})
+    sections.set_values(path, {"brain": {"kind": kind}})
     settings = house_settings.load()
     if settings.brain.kind != kind:
         raise BadInput(

@@ -14,7 +14,7 @@ from remit.errors import BadInput, NotFound
 from remit.model.codec import JsonMap
 from remit.operations.settings_arguments import SyncCalendars
 from remit.server import files
-from remit.settings import Settings, edit
+from remit.settings import Settings, sections
 from remit.store import calendars
 from remit.store.calendars import StoredCalendar
 from remit.store.read_only import glance
@@ -55,10 +55,12 @@ def add(  # noqa: PLR0913 - each is a flag
     account = {f"calendars.{name}": {key: value for key, value in table.items() if value}}
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
-    edit.with_values(path.read_text(encoding="utf-8"), account, path)  # before a password is asked
+    sections.with_values(
+        path.read_text(encoding="utf-8"), account, path
+    )  # before a password is asked
     if user:
         secrets_of(settings.home).put(secret, value_of(f"Password of {user}"))
-    edit.set_values(path, account)
+    sections.set_values(path, account)
     return _show(name, as_json=json)
 
 

@@ -318,7 +318,7 @@ def _projects(settings: Settings) -> Iterator[DoctorFinding]:
 
     from remit.specialist import specialist_health  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
-    from remit.wiring.kinds import kinds  # noqa: PLC0415
+    from remit.wiring.proof import kinds  # noqa: PLC0415
 
     wrong = asyncio.run(Sandbox().trouble())
     yield DoctorFinding("sandbox", "fail" if wrong else "ok", wrong or "checks run in it, shut off")

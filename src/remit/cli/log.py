@@ -17,12 +17,12 @@ from remit.journal import event_words
 from remit.model import deferred
 from remit.model.codec import Json, JsonMap, moment, stamp, to_json
 from remit.model.ids import TaskId
-from remit.model.limits import limit_sentences
+from remit.model.reply import AttemptOutcome
 from remit.model.review import Review
 from remit.model.run import Event, EventKind
-from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
 from remit.model.task import Task
+from remit.model.view import limit_sentences
 from remit.store import events, reviews, rows, tasks
 from remit.store.database import Tx
 from remit.store.on_behalf import event_text_on_behalf

@@ -14,7 +14,7 @@ from remit.cli.calendar import accounts
 from remit.cli.out import DoctorFinding, ok, warn
 from remit.cli.remit_client import RemitClient
 from remit.errors import RemitError
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH
+from remit.model.conversation import CONVERSATION, DIGEST, KINDS, PUSH
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.operations.arguments import NewDecision

@@ -7,7 +7,7 @@ from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.model.codec import JsonMap
-from remit.model.notice import Notice, NoticeState
+from remit.model.conversation import Notice, NoticeState
 from remit.operations.settings_arguments import TriedWay
 from remit.operations.shapes import notice_to_json
 from remit.store import notices

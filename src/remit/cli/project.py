@@ -16,7 +16,7 @@ from remit.cli.out import AsJson, flag
 from remit.cli.verify import verify
 from remit.errors import BadInput, Conflict
 from remit.model.codec import JsonMap
-from remit.settings import Settings, edit
+from remit.settings import Settings, sections
 from remit.settings.parts import NAME
 from remit.specialist import installed
 from remit.specialist.installed import InstalledAgent
@@ -76,7 +76,7 @@ def add(
     place = folder.resolve()
     _check_folder(folder, place)
     called = name or _NAME.sub("-", place.name.lower()).strip("-")
-    if not NAME.fullmatch(called):
+    if not re.fullmatch(NAME, called):
         raise BadInput(
             f"{called!r:.60} cannot be the name of a project; give it a --name of small letters, "
             "digits, - and _, such as shop.",
@@ -87,7 +87,7 @@ def add(
     chosen = plan if yes or _agrees("Write this down?") else _Plan(plan.name, place, {}, (), ())
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
-    edit.set_values(path, _tables(chosen, settings))
+    sections.set_values(path, _tables(chosen, settings))
     out.line(f'{plan.name} is set up in {path}. `remit add "…" --project {plan.name}` uses it.')
     if json:
         out.emit({"name": plan.name, "path": str(place)})

@@ -10,7 +10,7 @@ from remit.journal.tries import TryHistory
 from remit.model import contract as contracts
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.proof import UNVERIFIED, ProofState, owners_word, proof_of
-from remit.model.specialist import AttemptOutcome
+from remit.model.reply import AttemptOutcome
 from remit.model.task import Task
 from remit.store import deferred
 from remit.store.database import Tx

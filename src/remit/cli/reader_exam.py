@@ -4,9 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar, cast
 
-from remit.brain.choose import ModelRole
+from remit.brain.choose import FilledForm, ModelRole
 from remit.brain.models import ModelBrain
-from remit.brain.turn import FilledForm
 from remit.cli import clock, codes, out
 from remit.errors import BadInput, StepFailed
 from remit.intake.exam.qualify import ExamFile, QualifiedReader

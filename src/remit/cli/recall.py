@@ -9,7 +9,7 @@ from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.operations.settings_arguments import TurnRecallOff
-from remit.settings import DEFAULT_FILE, Settings, edit
+from remit.settings import DEFAULT_FILE, Settings, sections
 from remit.store.database import Tx
 from remit.store.read_only import glance
 
@@ -66,7 +66,7 @@ def rebuild(*, json: AsJson = False) -> int:
 def off(*, json: AsJson = False) -> int:
     """Delete the index, and keep none until `remit recall on`."""
     settings, state = house_settings.load(), remit_client.ask(TurnRecallOff())
-    edit.set_values(settings.home / "settings.toml", {"recall": {"store": "off"}}, DEFAULT_FILE)
+    sections.set_values(settings.home / "settings.toml", {"recall": {"store": "off"}}, DEFAULT_FILE)
     _show(settings, state, serves=True, json=json)
     return codes.DONE
 
@@ -77,7 +77,7 @@ def on(*, json: AsJson = False) -> int:
     settings = house_settings.load()
     if settings.recall.is_off:
         chosen = {"recall": {"store": "embedded"}}
-        edit.set_values(settings.home / "settings.toml", chosen, DEFAULT_FILE)
+        sections.set_values(settings.home / "settings.toml", chosen, DEFAULT_FILE)
         settings = house_settings.load()
     sentence = "Recall is on. A Remit that runs begins with it in a few seconds."
     return out.done(json, {"store": settings.recall.store}, sentence)

@@ -184,15 +184,14 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
 
 def _project_rules(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], OwedChecks]:
     """Return a project's rules on top of ours, and the debt of the files."""
-    from remit.wiring import debts  # noqa: PLC0415 - only who names a project waits
-    from remit.wiring.proof import papers_of  # noqa: PLC0415
+    from remit.wiring.proof import papers_of, rehearsed  # noqa: PLC0415 - for who names a project
 
     settings = house_settings.load()
     known = settings.projects
     if name not in known:
         there = ", ".join(sorted(known)) or "none; name one as [projects.NAME] in settings.toml"
         raise BadInput(f"There is no project {name!r:.60}; there is {there}.", field="project")
-    owed = debts.rehearsed(settings, name, paths, clock.now())
+    owed = rehearsed(settings, name, paths, clock.now())
     return papers_of(settings, known[name].path), owed
 
 

@@ -13,12 +13,12 @@ from remit.cli.out import AsJson, Ids, StyledText, clean, cut, flag, free, width
 from remit.errors import BadInput, NotFound
 from remit.journal import event_words
 from remit.model.codec import Json, JsonMap, to_json
+from remit.model.contract import ItemStatus
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.plan import ItemStatus
+from remit.model.reply import PROJECT
 from remit.model.review import Review
 from remit.model.run import Run
-from remit.model.specialist import PROJECT
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Task
 from remit.model.task_file import TaskFile

@@ -23,7 +23,7 @@ from remit.cli.out import AsJson, flag
 from remit.cli.tokens import value_of
 from remit.cli.up import has_screen
 from remit.errors import BadInput, NotFound, Transient
-from remit.settings import Settings, edit
+from remit.settings import Settings, sections
 from remit.settings.channels import ChannelSettings, OAuthSettings
 from remit.settings.sections import told_there
 from remit.store.secrets import Secrets, secrets_of
@@ -173,11 +173,11 @@ def _add(account: NewAccount, *, browser: bool) -> None:
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
     written = account.tables | told_there(settings, account.section)
-    edit.with_values(path.read_text(encoding="utf-8"), written, path)
+    sections.with_values(path.read_text(encoding="utf-8"), written, path)
     secret = value_of(chosen.client_secret) if chosen.client_secret else ""
     kept = secrets_of(settings.home)
     client = client_of(chosen, account.use, lambda _: secret)
     sign_in(client, kept, chosen.token, account.user, browser=browser)
     if secret:
         kept.put(chosen.client_secret, secret)
-    edit.set_values(path, written)
+    sections.set_values(path, written)

@@ -18,8 +18,7 @@ from remit.cli import clock, codes, out
 from remit.cli.out import AsJson, StyledText, flag, number_flag
 from remit.errors import BadInput
 from remit.model import contract as contracts
-from remit.model.codec import Json, JsonMap, from_json
-from remit.model.listing import first_few
+from remit.model.codec import Json, JsonMap, first_few, from_json
 from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import ProjectSettings

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from remit.contacts.book import FILE, ContactEntry, parse
 from remit.errors import BadInput, NotFound, NotPossibleNow, OutOfDate, UnknownName
 from remit.language.tokens import fold
-from remit.model.contact_rule import ContactRule
+from remit.model.review import ContactRule
 from remit.system.files import PRIVATE, locked, write_atomic
 
 _Span = tuple[int, int]  # lines, the last one not in it

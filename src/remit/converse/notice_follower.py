@@ -12,16 +12,21 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 
 from remit.errors import StoreTrouble
-from remit.model.conversation import SCHEDULED, Action, Conversation, Role, TaskRef, Turn
-from remit.model.ids import ConversationId, Ids
-from remit.model.notice import (
+from remit.model.conversation import (
     CONVERSATION,
+    SCHEDULED,
+    Action,
+    Conversation,
     Notice,
     NoticeContent,
     NoticeKind,
     NoticeState,
     PlannedNotice,
+    Role,
+    TaskRef,
+    Turn,
 )
+from remit.model.ids import ConversationId, Ids
 from remit.model.run import Event
 from remit.model.task import Task, TaskType
 from remit.ports import Clock

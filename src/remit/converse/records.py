@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from remit.converse.meaning import Words
 from remit.converse.scene import UnderstoodMessage
+from remit.model.contract import ItemStatus
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.plan import ItemStatus
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
 

@@ -18,8 +18,8 @@ from remit.delivery.courier import PATIENCE, ask
 from remit.delivery.notice_text import NoticeWords
 from remit.failpoint import failpoint
 from remit.model import delivery
+from remit.model.conversation import PUSH, Notice, NoticeKind, NoticeState
 from remit.model.ids import Ids, ReviewId
-from remit.model.notice import PUSH, Notice, NoticeKind, NoticeState
 from remit.model.permit import Reach, UnclearRecipient
 from remit.ports import (
     ButtonChannel,

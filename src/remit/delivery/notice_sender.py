@@ -20,17 +20,19 @@ from remit.delivery.notice_delivery import NoticeContext, NoticeDelivery, Notice
 from remit.delivery.notice_text import FEW, MOST_APPROVED
 from remit.errors import NotFound, UnknownName
 from remit.failpoint import failpoint
-from remit.model.conversation import SCHEDULED, Conversation, Role
-from remit.model.ids import ReviewId
-from remit.model.notice import (
+from remit.model.conversation import (
     CONVERSATION,
     DIGEST,
     PUSH,
+    SCHEDULED,
+    Conversation,
     Notice,
     NoticeContent,
     NoticeKind,
     NoticeState,
+    Role,
 )
+from remit.model.ids import ReviewId
 from remit.model.permit import Reach
 from remit.model.review import ReviewAnswer
 from remit.ports import ShapingChannel, implements

@@ -16,8 +16,8 @@ from msgspec import Struct
 from remit.channels.markdown import plain
 from remit.language.files import read_toml
 from remit.language.sentences import message_language, notice_sentence
+from remit.model.conversation import Notice, NoticeKind
 from remit.model.delivery import ActionButton, Delivery, SendCap
-from remit.model.notice import Notice, NoticeKind
 from remit.model.permit import Permission, QuietHours
 from remit.ports import People
 

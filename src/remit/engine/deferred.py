@@ -30,8 +30,8 @@ from remit.model.deferred import (
     waiting,
 )
 from remit.model.ids import Ids
+from remit.model.reply import PROJECT
 from remit.model.review import Review
-from remit.model.specialist import PROJECT
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Clock
 from remit.review import ask

@@ -14,7 +14,7 @@ from typing import Final
 from remit.engine.local import DISPATCH, LocalEngine
 from remit.engine.temporal import LegStatus, TemporalLink
 from remit.errors import Transient
-from remit.model.specialist import PROJECT
+from remit.model.reply import PROJECT
 from remit.model.task import Task
 from remit.store import queue, tasks
 from remit.store.postgres import legs

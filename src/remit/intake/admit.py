@@ -11,10 +11,16 @@ from remit.errors import BadInput, NotPossibleNow, UnknownName
 from remit.intake.extraction import Extraction
 from remit.intake.message import MessageResult, OwnerMessage
 from remit.model.codec import JsonMap, check_moment, text_of
-from remit.model.contract import Contract, ContractType
+from remit.model.contract import (
+    Clause,
+    ClauseOutcome,
+    Contract,
+    ContractType,
+    OwnerRequest,
+    RankingRule,
+)
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, TaskId
-from remit.model.plan import Clause, ClauseOutcome, OwnerRequest, RankingRule
 from remit.model.task import Creator, Cue, Edit, Priority, Task, TaskType
 from remit.model.task_file import files_in
 from remit.ports import Clock

@@ -16,10 +16,10 @@ from remit.intake import answers
 from remit.intake.answers import NamedRecipients
 from remit.intake.recipients import Question, QuestionTopic, way_to
 from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When
+from remit.model.contract import Clause, ClauseOutcome, Gap, OwnerRequest
 from remit.model.delivery import Delivery
-from remit.model.plan import Clause, ClauseOutcome, Gap, OwnerRequest
+from remit.model.review import SettledTask
 from remit.model.series import Repeats
-from remit.model.settled_task import SettledTask
 from remit.model.task import Task, TaskType
 
 LEAVE_OUT: Final = 'Or say "leave it out".'

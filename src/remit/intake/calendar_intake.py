@@ -25,9 +25,9 @@ from remit.intake.hear import TaskLedger, ledgers, planned
 from remit.intake.plain_reader import doubts_of
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto
+from remit.model.contract import Clause, ClauseOutcome, OwnerRequest, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
-from remit.model.plan import Clause, ClauseOutcome, OwnerRequest, WorkItem
 from remit.model.status import Status
 from remit.model.task import Cue, Taint, Task
 from remit.ports import Clock

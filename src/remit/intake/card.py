@@ -23,11 +23,10 @@ from remit.language.sentences import (
 )
 from remit.language.tokens import keys_of, tokenize
 from remit.model import rrule
-from remit.model.contact_rule import ContactRule
+from remit.model.contract import ClauseOutcome, Gap
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import ClauseOutcome, Gap
-from remit.model.review import Review
+from remit.model.review import ContactRule, Review
 from remit.model.task import Task
 from remit.model.veto import LED_KINDS, ConditionKind
 

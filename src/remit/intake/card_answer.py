@@ -22,12 +22,11 @@ from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
 from remit.language.sentences import held_sentence, message_language, sentences
 from remit.model.codec import from_json
+from remit.model.contract import Gap
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.permit import Permission
-from remit.model.plan import Gap
-from remit.model.review import CARD, SEND, Review
-from remit.model.settled_task import SettledCard, SettledTask
+from remit.model.review import CARD, SEND, Review, SettledCard, SettledTask
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.model.veto import ConditionKind

@@ -31,9 +31,9 @@ from remit.language.time.words import agrees
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model import rrule
 from remit.model.codec import check_moment
+from remit.model.contract import ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
-from remit.model.plan import ClauseOutcome, WorkItem
 from remit.model.series import Repeats
 from remit.model.veto import Condition, ConditionKind, VetoCue, VetoKind
 

@@ -19,7 +19,7 @@ from remit.language.files import LANGUAGES, Phrases, section, words_in_all
 from remit.language.time.resolve import Moment, TimeDoubt
 from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind
-from remit.model.plan import Clause, ClauseOutcome
+from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import LED_KINDS, Condition, ConditionKind, VetoCue, VetoKind
 
 _MAX_TIME_TOKENS: Final = 8

@@ -28,8 +28,8 @@ from remit.language.time.phrase import TimePhrase, combine
 from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When, resolve_time
 from remit.language.time.words import DayPart
 from remit.language.tokens import fold, keys_of, tokenize
+from remit.model.contract import Clause, ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.plan import Clause, ClauseOutcome, WorkItem
 
 
 def without_address(text: str, book: ContactBook) -> str:

@@ -7,8 +7,8 @@ from msgspec import Struct
 from remit.intake.recipients import Question
 from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Recurrence
+from remit.model.contract import Clause, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.plan import Clause, WorkItem
 from remit.model.veto import Condition, VetoCue
 
 

@@ -26,14 +26,12 @@ from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back
 from remit.language.time.resolve import Recurrence
-from remit.model.contact_rule import RULE, ContactRule, rule_review
+from remit.model.contract import Clause, Gap, OwnerRequest
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
-from remit.model.plan import Clause, Gap, OwnerRequest
-from remit.model.review import Review
+from remit.model.review import RULE, ContactRule, Review, Settle, SettledCard, rule_review
 from remit.model.series import Repeats
-from remit.model.settled_task import Settle, SettledCard
 from remit.model.status import Status
 from remit.model.task import Cue, Source, Taint, Task, TaskType
 from remit.model.veto import Condition, VetoCue

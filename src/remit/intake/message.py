@@ -12,10 +12,10 @@ from remit.intake.recipients import Question, QuestionTopic
 from remit.language.order_words import SmallTalk
 from remit.language.sentences import message_language
 from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
+from remit.model.contract import Clause
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import Clause
 from remit.model.review import Review
 from remit.model.series import Repeats
 from remit.model.status import Reason

@@ -22,7 +22,7 @@ from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind
-from remit.model.plan import Clause, ClauseOutcome
+from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…", " - ", "–", "—", "(")

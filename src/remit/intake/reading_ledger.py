@@ -13,7 +13,7 @@ from remit.intake.recipients import Question
 from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, order_words
 from remit.language.tokens import Token, TokenKind, is_sign, keys_of, tokenize
-from remit.model.plan import Clause, ClauseOutcome
+from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _KEPT = "It is kept in the instructions, as you said it."

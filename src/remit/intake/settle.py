@@ -29,10 +29,10 @@ from remit.intake.extraction import headed
 from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import find_veto
 from remit.language.time.resolve import Now, TimeDoubt
+from remit.model.contract import Clause, ClauseOutcome, Gap, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.plan import Clause, ClauseOutcome, Gap, WorkItem
+from remit.model.review import SettledTask
 from remit.model.series import Repeats
-from remit.model.settled_task import SettledTask
 from remit.model.task import Task, TaskType
 from remit.model.veto import ConditionKind, VetoCue, VetoKind
 

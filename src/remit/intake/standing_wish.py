@@ -16,8 +16,8 @@ from remit.errors import BadInput
 from remit.intake.conditions import read_days
 from remit.intake.message_words import MessageWords
 from remit.language.files import LANGUAGES, Phrases, section
-from remit.model.contact_rule import ContactRule
 from remit.model.permit import QuietHours, QuietTimes
+from remit.model.review import ContactRule
 
 _MAX_CHARS: Final = 200
 _HOUR: Final = re.compile(r"[01]?\d|2[0-4]")

@@ -20,8 +20,8 @@ from remit.language.cues import find_cues
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import order_words
 from remit.language.tokens import Token, TokenKind
+from remit.model.contract import ClauseOutcome
 from remit.model.delivery import Delivery
-from remit.model.plan import ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
 _FEW_WORDS: Final = 2

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from remit.model import s2
 from remit.model.codec import Json, JsonMap, from_json, moment
 from remit.model.contract import ContractType, Verdict
-from remit.model.specialist import AttemptOutcome, SpecialistAttempt, SpecialistClaim
+from remit.model.reply import AttemptOutcome, SpecialistAttempt, SpecialistClaim
 from remit.model.task import Task
 from remit.store import runs
 from remit.store.database import Tx

@@ -1,7 +1,7 @@
-"""Values to JSON and back, by their types, with unknown fields refused; the range of moments."""
+"""Values to JSON and back, by their types, with unknown fields refused; moments; short lists."""
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from functools import cache
@@ -338,3 +338,9 @@ _WORDS: Final[dict[type, str]] = {
     bool: "true or false",
     datetime: "a time like 2026-02-22T15:30:00Z",
 }
+
+
+def first_few(names: Sequence[str], most: int) -> str:
+    """The first names of a list, and how many more there are: `a.py, b.py and 3 more`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")

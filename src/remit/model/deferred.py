@@ -13,11 +13,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.codec import JsonMap
+from remit.model.codec import JsonMap, first_few
 from remit.model.contract import DEFERRED, Criterion, Finding, Result, Verdict
 from remit.model.ids import TaskId
-from remit.model.listing import first_few
-from remit.model.specialist import PROJECT
+from remit.model.reply import PROJECT
 from remit.model.task import Task
 
 PRD: Final = "prd"  # key in a task's context: the document, and after a # the story

@@ -22,7 +22,7 @@ STEP_BITS: Final = 66  # step between ids of one millisecond, so that their firs
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
 _NOUNS: Final = {"task": "task", "rev": "review", "ser": "series"}
-_ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_ULID: Final = r"[0-7][0-9A-HJKMNP-TV-Z]{25}"
 
 
 class Ids:
@@ -90,7 +90,7 @@ def series_id(text: str) -> SeriesId:
 
 def _read(text: str, prefix: str) -> str:
     ulid = text.strip().upper().removeprefix(prefix.upper() + "-")
-    if not _ULID.fullmatch(ulid):
+    if not re.fullmatch(_ULID, ulid):
         shown = text if len(text) <= 60 else text[:57] + "..."  # noqa: PLR2004
         example = f"{prefix}-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
         sentence = f"{shown!r} is not a {_NOUNS[prefix]} id; one looks like {example}."

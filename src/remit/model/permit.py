@@ -10,7 +10,7 @@ from msgspec import Struct
 from remit.errors import BadInput
 from remit.model.reply import Policy
 
-_SPAN: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\s*[-–]\s*([01]\d|2[0-3]):([0-5]\d)")
+_SPAN: Final = r"([01]\d|2[0-3]):([0-5]\d)\s*[-–]\s*([01]\d|2[0-3]):([0-5]\d)"
 _DAY: Final = timedelta(days=1)
 
 
@@ -23,7 +23,7 @@ class QuietHours(Struct, frozen=True):
     @classmethod
     def parse(cls, text: str) -> "QuietHours":
         """Parse `22:00-07:00`; anything else is refused."""
-        found = _SPAN.fullmatch(text.strip())
+        found = re.fullmatch(_SPAN, text.strip())
         if found is None or found[1] + found[2] == found[3] + found[4]:
             sentence = f"{text!r:.60} is no span of hours; one looks like 22:00-07:00."
             raise BadInput(sentence, field="quiet")
@@ -150,8 +150,8 @@ def _standing_policies(
             yield each.policy
 
 
-_MEXICO: Final = re.compile(r"52(1?)(\d{10})")
-_BRAZIL: Final = re.compile(r"55([1-9]\d)(9?)([6-9]\d{7})")
+_MEXICO: Final = r"52(1?)(\d{10})"
+_BRAZIL: Final = r"55([1-9]\d)(9?)([6-9]\d{7})"
 
 
 def number_forms(digits: str) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def number_forms(digits: str) -> tuple[str, ...]:
     Mexico dropped a 1 after the country code, Brazil added a 9 before the subscriber's number;
     WhatsApp still uses the old forms.
     """
-    mexico, brazil = _MEXICO.fullmatch(digits), _BRAZIL.fullmatch(digits)
+    mexico, brazil = re.fullmatch(_MEXICO, digits), re.fullmatch(_BRAZIL, digits)
     if mexico:
         return (digits, f"52{mexico[2]}" if mexico[1] else f"521{mexico[2]}")
     if brazil:

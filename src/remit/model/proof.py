@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Final
 
 from remit.model.contract import Contract, ContractType, Overall, Result, Timing, Verdict
-from remit.model.specialist import PROJECT
+from remit.model.reply import PROJECT
 from remit.model.status import Status
 from remit.model.task import Task
 

@@ -1,17 +1,21 @@
-"""A review: a question to the owner, why it is asked, its inbox group, the decision, the undo."""
+"""A review: a question to the owner, why it is asked, its inbox group, the decision, the undo.
+
+Also what an answer about the request changes in tasks that have not begun, and a rule for a contact
+that the owner's words ask for: a proposal until it is accepted.
+"""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct
 
-from remit.model.codec import from_json
+from remit.model.codec import JsonMap, from_json, sha256, text_of
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import ReviewId, TaskId
-from remit.model.permit import Permission
+from remit.model.permit import Permission, QuietTimes
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -254,3 +258,76 @@ class Undo(Struct, frozen=True):
 
 
 AT_ONCE: Final = Undo()
+
+
+class SettledTask(Struct, frozen=True):
+    """One task after an answer; `problem` says why the answer was not accepted.
+
+    A task that is `over` has nothing left to do: the owner left everything out.
+    """
+
+    task: Task
+    problem: str = ""
+    over: bool = False
+
+
+class SettledCard(Struct, frozen=True):
+    """The tasks of a card that an answer changed, and the next card if something is open.
+
+    `approved` are the approvals that a yes gives, each bound to the text shown on the card.
+    """
+
+    tasks: tuple[SettledTask, ...]
+    ask: Review | None = None
+    approved: tuple[Review, ...] = ()
+    understood: bool = True
+
+
+# Pure: it runs inside the transaction that stores the decision. The first task is the one with the
+# review; the others wait for the same answer.
+Settle: TypeAlias = Callable[[Sequence[Task], Review, str, datetime], SettledCard]
+
+
+RULE: Final = "rule"  # the agent of a task that only writes a rule into the contact book
+_CONTEXT: Final = "contact_rule"
+
+
+class ContactRule(Struct, frozen=True):
+    """A person gets no messages at these times."""
+
+    name: str
+    quiet: QuietTimes
+
+    @property
+    def context(self) -> JsonMap:
+        """The rule as the task's context stores it."""
+        return {_CONTEXT: {"name": self.name, "quiet": [*self.quiet.texts]}}
+
+    @property
+    def digest(self) -> str:
+        """The digest of exactly what is accepted."""
+        return sha256(text_of(self.context).encode()).hex()
+
+
+def contact_rule_of(task: Task) -> ContactRule | None:
+    """Return the rule that a task proposes; None if it proposes none."""
+    kept = task.context.get(_CONTEXT)
+    if task.assigned_agent != RULE or not isinstance(kept, dict):
+        return None
+    texts = cast("list[str]", kept["quiet"])
+    return ContactRule(str(kept["name"]), QuietTimes.parse(texts))
+
+
+def rule_review(task: Task, rule: ContactRule, sentence: str = "") -> Review:
+    """Make the review for a rule the owner asked for; the answer is bound to its digest."""
+    times = ", ".join(rule.quiet.texts)
+    return Review(
+        task_id=task.id,
+        key=f"{task.round}:rule:{rule.digest}",
+        reason=Reason.APPROVAL,
+        question=sentence or f"Shall this be a rule from now on: {rule.name} gets nothing {times}?",
+        evidence=f"contacts.yaml, {rule.name}: quiet: {times}",
+        about=CONTACT_RULE,
+        digest=rule.digest,
+        resume_to=Status.RUNNING,
+    )

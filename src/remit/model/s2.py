@@ -3,40 +3,31 @@
 S2 omits a field where the other views write null, so it has a view of its own.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import MappingProxyType
-from typing import Final
+from typing import Final, cast
 
-from remit.errors import BadInput
-from remit.model.codec import Json, JsonMap, from_json, stamp
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.contract import (
     Contract,
     ContractType,
     Criterion,
-    Finding,
     Timing,
     Verdict,
 )
 from remit.model.ids import TaskId
-from remit.model.specialist import PROJECT, SpecialistAttempt
+from remit.model.reply import PROJECT, SpecialistAttempt
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.model.view import moment_or_none, s3_contract, s3_results
 
-_NAMES: Final = {"generatedFrom": "generated_from", "generatedAt": "generated_at"}
 _NOW: Final = (Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
 
 
 def contract_json(contract: Contract) -> JsonMap:
     criteria: list[Json] = [criterion_json(each) for each in contract.criteria]
-    return _without_none(
-        {
-            "type": contract.type.value,
-            "criteria": criteria,
-            "generatedFrom": contract.generated_from.value,
-            "generatedAt": _at(contract.generated_at),
-        }
-    )
+    return _without_none({**s3_contract(contract), "criteria": criteria})
 
 
 def criterion_json(criterion: Criterion) -> JsonMap:
@@ -52,52 +43,19 @@ def criterion_json(criterion: Criterion) -> JsonMap:
     )
 
 
-def read_contract(data: Json) -> Contract:
-    """Parse a contract in S2's form; errors are sentences."""
-    if not isinstance(data, dict):
-        raise BadInput("A contract is an object with type and criteria.")
-    given = data.get("verificationContract", data)
-    if not isinstance(given, dict):
-        raise BadInput("verificationContract is an object with type and criteria.")
-    if "criteria" not in given:
-        raise BadInput("A contract has criteria; the list may be empty.", field="criteria")
-    return from_json(Contract, {_NAMES.get(name, name): part for name, part in given.items()})
-
-
 def results_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
     """Return the findings; with the contract, each has its pattern."""
-    patterns = _patterns(contract)
-    criteria: list[Json] = [
-        _finding(each, next(patterns.get(each.activity, iter(())), None))
-        for each in verdict.findings
-    ]
-    return _without_none(
-        {
-            "overall": verdict.overall.value,
-            "criteria": criteria,
-            "completedAt": _at(verdict.completed_at),
-        }
-    )
-
-
-def _patterns(contract: Contract | None) -> dict[str, Iterator[str | None]]:
-    """Return the patterns of each activity in order; findings have the same order."""
-    found: dict[str, list[str | None]] = {}
-    for each in contract.criteria if contract else ():
-        found.setdefault(each.activity, []).append(each.pattern)
-    return {activity: iter(patterns) for activity, patterns in found.items()}
-
-
-def _finding(finding: Finding, pattern: str | None) -> JsonMap:
-    return _without_none(
-        {
-            "activity": finding.activity,
-            "pattern": pattern,
-            "status": finding.result.value,
-            "error": finding.error,
-            "attempts": finding.attempts,
-        }
-    )
+    # The criteria of an activity and its findings have the same order.
+    patterns: dict[str, list[str | None]] = {}
+    for each in reversed(contract.criteria if contract else ()):
+        patterns.setdefault(each.activity, []).append(each.pattern)
+    shown = s3_results(verdict)
+    findings: list[Json] = []
+    for content in cast("list[JsonMap]", shown["criteria"]):
+        left = patterns.get(str(content["activity"]))
+        pattern = left.pop() if left else None
+        findings.append(_without_none({**content, "pattern": pattern}))
+    return _without_none({**shown, "criteria": findings})
 
 
 def builder_state(
@@ -140,8 +98,8 @@ def task_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> JsonMap
             "assignedAgent": _agent(task, attempts),
             "attempts": max(checked, _tries(task, attempts)),
             "attemptHistory": history or None,
-            "startedAt": _at(task.started_at),
-            "completedAt": _at(task.completed_at),
+            "startedAt": moment_or_none(task.started_at),
+            "completedAt": moment_or_none(task.completed_at),
             "verificationContract": contract_json(task.contract) if task.contract else None,
             "verificationResults": (
                 results_json(task.verdict, task.contract) if task.verdict else None
@@ -187,7 +145,7 @@ def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
             "status": task.status.value,
             "assignedAgent": _agent(task, attempts),
             "attempts": _tries(task, attempts),
-            "completedAt": _at(task.completed_at),
+            "completedAt": moment_or_none(task.completed_at),
             "output": task.result_summary,
         }
     )
@@ -196,7 +154,3 @@ def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
 def _without_none(parts: Mapping[str, Json]) -> JsonMap:
     """Drop the fields that are None."""
     return {name: part for name, part in parts.items() if part is not None}
-
-
-def _at(moment: datetime | None) -> str | None:
-    return stamp(moment) if moment else None

@@ -10,10 +10,18 @@ from msgspec.structs import replace
 
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
-from remit.model.contract import Contract, Verdict
+from remit.model.contract import (
+    Contract,
+    Gap,
+    ItemStatus,
+    OwnerRequest,
+    Plan,
+    RankingRule,
+    Verdict,
+    WorkItem,
+)
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import Gap, ItemStatus, OwnerRequest, Plan, RankingRule, WorkItem
 from remit.model.series import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
 from remit.model.task_file import TaskFile

@@ -14,9 +14,9 @@ from msgspec import Struct
 from remit.model.codec import Json, JsonMap
 
 ATTACHMENTS: Final = "attachments"  # in the context of a task: what came in with it
-_NAMES_ONE: Final = re.compile(r"(?i)^[ \t]*\[[ \t]*file[ \t]*:.*$", re.MULTILINE)
-_ASKED: Final = re.compile(r"\[file: ([^|\[\]\n]+)\]")
-_FROZEN: Final = re.compile(
+_NAMES_ONE: Final = r"(?im)^[ \t]*\[[ \t]*file[ \t]*:.*$"
+_ASKED: Final = r"\[file: ([^|\[\]\n]+)\]"
+_FROZEN: Final = (
     r"\[file: ([^|\[\]\n]+) \| ([a-z0-9.+/-]+) \| (\d{1,12}) bytes \| sha256 ([0-9a-f]{64})\]"
 )
 
@@ -62,24 +62,24 @@ class FileLimits(Struct, frozen=True):
 
 def has_files(text: str) -> bool:
     """Whether a text has a line that names a file, in whatever spelling."""
-    return _NAMES_ONE.search(text) is not None
+    return re.search(_NAMES_ONE, text) is not None
 
 
 def split_lines(text: str) -> tuple[str, list[str]]:
     """Return the words of a text, and its lines that name files."""
-    lines = [found.group().strip() for found in _NAMES_ONE.finditer(text)]
-    return (_NAMES_ONE.sub("", text).strip(), lines) if lines else (text, [])
+    lines = [found.group().strip() for found in re.finditer(_NAMES_ONE, text)]
+    return (re.sub(_NAMES_ONE, "", text).strip(), lines) if lines else (text, [])
 
 
 def asked_path(line: str) -> str | None:
     """Return the path that a line asks for; None if it is not spelt exactly."""
-    found = _ASKED.fullmatch(line)
+    found = re.fullmatch(_ASKED, line)
     return found[1].strip() if found else None
 
 
 def frozen_file(line: str) -> TaskFile | None:
     """Return the file that a frozen line names."""
-    found = _FROZEN.fullmatch(line)
+    found = re.fullmatch(_FROZEN, line)
     return TaskFile(found[1], found[2], int(found[3]), found[4], made=True) if found else None
 
 

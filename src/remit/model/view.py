@@ -1,9 +1,9 @@
 """The published JSON views of a task: S3's camelCase record and S4's.
 
-Two tables map our statuses to theirs.
+Two tables map our statuses to theirs. Also what may be done with a task, and its limits in words.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -17,6 +17,7 @@ from remit.model.ids import TaskId
 from remit.model.proof import because
 from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Task
+from remit.model.veto import ConditionKind, veto_sentence
 
 SCHEMA_VERSION: Final = 1
 
@@ -96,7 +97,7 @@ def _s3(task: Task) -> JsonMap:
         "reason": _value(task.reason),
         "sessionId": task.session_id,
         "recurrenceId": task.series_id,
-        "occurrenceDate": _at(task.slot),
+        "occurrenceDate": moment_or_none(task.slot),
         "work": [to_json(item) for item in task.work],
         "delivery": [_s3_delivery(delivery, task) for delivery in task.delivery],
         "verificationContract": s3_contract(task.contract) if task.contract else None,
@@ -119,17 +120,17 @@ def _s3(task: Task) -> JsonMap:
         "logPath": task.log_path,
         "retryOf": task.retry_of,
         "cancelRequested": task.cancel_requested,
-        "deletedAt": _at(task.deleted_at),
+        "deletedAt": moment_or_none(task.deleted_at),
     }
 
 
 def _s3_times(task: Task) -> JsonMap:
     return {
-        "created": _at(task.created_at),
-        "scheduledFor": _at(task.scheduled_for),
-        "startedAt": _at(task.started_at),
-        "completedAt": _at(task.completed_at),
-        "lastUpdated": _at(task.last_updated),
+        "created": moment_or_none(task.created_at),
+        "scheduledFor": moment_or_none(task.scheduled_for),
+        "startedAt": moment_or_none(task.started_at),
+        "completedAt": moment_or_none(task.completed_at),
+        "lastUpdated": moment_or_none(task.last_updated),
     }
 
 
@@ -143,7 +144,7 @@ def _s3_delivery(delivery: Delivery, task: Task) -> JsonMap:
         "state": delivery.status.value,
         "reason": delivery.reason,
         "receipt": delivery.receipt,
-        "sentAt": _at(delivery.sent_at),
+        "sentAt": moment_or_none(delivery.sent_at),
     }
 
 
@@ -152,7 +153,7 @@ def s3_contract(contract: Contract) -> JsonMap:
         "type": contract.type.value,
         "criteria": [to_json(criterion) for criterion in contract.criteria],
         "generatedFrom": contract.generated_from.value,
-        "generatedAt": _at(contract.generated_at),
+        "generatedAt": moment_or_none(contract.generated_at),
     }
 
 
@@ -168,14 +169,14 @@ def s3_results(verdict: Verdict) -> JsonMap:
             }
             for finding in verdict.findings
         ],
-        "completedAt": _at(verdict.completed_at),
+        "completedAt": moment_or_none(verdict.completed_at),
     }
 
 
 def _s4(task: Task) -> JsonMap:
     return {
         "task_id": task.id.removeprefix("task-"),
-        "created_at": _at(task.created_at),
+        "created_at": moment_or_none(task.created_at),
         "source": f"{task.source.kind.value}:{task.source.ref}",
         "objective": task.title,
         "context": task.context,
@@ -185,7 +186,7 @@ def _s4(task: Task) -> JsonMap:
             {"step": item.description, "done": item.status == "completed"} for item in task.work
         ],
         "assigned_agent": task.assigned_agent,
-        "last_updated": _at(task.last_updated),
+        "last_updated": moment_or_none(task.last_updated),
         "tool_output": task.tool_output,
         "result_summary": task.result_summary,
         "cancel_reason": _cancel_reason(task),
@@ -198,7 +199,7 @@ def _cancel_reason(task: Task) -> str | None:
     return None
 
 
-def _at(moment: datetime | None) -> str | None:
+def moment_or_none(moment: datetime | None) -> str | None:
     return stamp(moment) if moment else None
 
 
@@ -261,3 +262,20 @@ def why_not(task: TaskState, action: str) -> str | None:
     if task.deleted or task.leaving:
         stands = "deleted" if task.deleted else "being cancelled"
     return f"It is {stands.replace('_', ' ')}."
+
+
+_LEADS: Final = {
+    ConditionKind.QUIET: "May say nothing",
+    ConditionKind.WATCH: "Runs only if this changed",
+}
+
+
+def limit_sentences(task: Task) -> Iterator[str]:
+    """Yield a sentence for each limit and each hold in the owner's words."""
+    for each in task.conditions:
+        part = f" ({each.pattern})" if each.pattern else ""
+        yield f"{_LEADS.get(each.kind, 'Limit')}: {each.words}{part}."
+    waits = [half for gap in task.gaps for half in gap.waits]
+    reaches_others = any(each.recipient for each in (*task.delivery, *waits))
+    if task.veto and reaches_others:
+        yield f"{veto_sentence(task.veto)} So nobody else gets it without your word."

@@ -14,10 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.language.sentences import message_language, notice_sentence, text_in_language
+from remit.model.conversation import (
+    CONVERSATION,
+    DIGEST,
+    PUSH,
+    NoticeContent,
+    NoticeKind,
+    PlannedNotice,
+)
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.likeness import looks_back
-from remit.model.notice import CONVERSATION, DIGEST, PUSH, NoticeContent, NoticeKind, PlannedNotice
 from remit.model.permit import QuietHours
 from remit.model.run import Event, EventKind
 from remit.model.status import TERMINAL, Actor, Status

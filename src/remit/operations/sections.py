@@ -27,10 +27,17 @@ from remit.model.codec import JsonMap
 from remit.model.status import Reason
 from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.settings import DEFAULT_FILE, BrainSettings, Settings, edit
+from remit.settings import DEFAULT_FILE, BrainSettings, Settings
 from remit.settings.channels import OAuthSettings, kinds
 from remit.settings.forms import NOTICES, YOU, FieldKind, SectionForm
-from remit.settings.sections import FILE, SectionStore, check_new_section, load_home, told_there
+from remit.settings.sections import (
+    FILE,
+    SectionStore,
+    check_new_section,
+    load_home,
+    set_values,
+    told_there,
+)
 from remit.store.secrets import Secrets, machine_ring, secrets_of
 
 _SECRET_BYTES: Final = 24
@@ -65,7 +72,7 @@ async def change_section(request: OperationRequest, arguments: args.ChangeSectio
             names["key"] = _name_of_key(before.brain, values)
         kept.change(section, values, names)
         if new_channel:
-            edit.set_values(kept.path, told_there(before, section))
+            set_values(kept.path, told_there(before, section))
 
     await asyncio.to_thread(change)
     if section == NOTICES:  # they hold at once
@@ -259,7 +266,7 @@ async def finish_sign_in(request: OperationRequest, arguments: args.FinishSignIn
         if attempt.secret:
             kept.put(oauth.client_secret, attempt.secret)
         written = new.tables | told_there(settings, new.section)
-        edit.set_values(home / FILE, written, DEFAULT_FILE)
+        set_values(home / FILE, written, DEFAULT_FILE)
 
     await asyncio.to_thread(store)
     table, _, name = attempt.account.partition(".")

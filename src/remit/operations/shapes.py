@@ -4,9 +4,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.conversation import Action, Conversation, Notice, Role, TaskRef, Turn
 from remit.model.likeness import FileVersion, LessonFile, SimilarTask, standing
-from remit.model.notice import Notice
 from remit.model.task_file import ATTACHMENTS
 from remit.model.view import JsonView, show
 from remit.operations.texts import object_schema

@@ -14,12 +14,11 @@ from remit.errors import BadInput, Conflict, UnknownName
 from remit.model import codec, rrule
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.model.contract import Contract, Criterion
+from remit.model.contract import Contract, Criterion, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import WorkItem
+from remit.model.reply import PROJECT
 from remit.model.series import Repeats
-from remit.model.specialist import PROJECT
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Cue, Edit, Source, SourceKind, Taint, Task
 from remit.model.task_file import ATTACHMENTS, to_context

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.plan import Plan, RankingRule, WorkItem
+from remit.model.contract import Plan, RankingRule, WorkItem
 from remit.model.task import Priority, Task
 from remit.plan import priority
 from remit.plan.priority import SPOKEN, PriorityRules

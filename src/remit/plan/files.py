@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.model.listing import first_few
+from remit.model.codec import first_few
 from remit.plan.priority_pattern import Pattern, Patterns
 
 ANY: Final = "**"

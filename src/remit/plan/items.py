@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from remit.language.files import LANGUAGES, cardinals, read_toml, section
 from remit.language.tokens import fold
-from remit.model.plan import Clause, ClauseOutcome
+from remit.model.contract import Clause, ClauseOutcome
 
 _LINE: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?P<item>\S.*)$", re.MULTILINE)
 _INLINE: Final = re.compile(

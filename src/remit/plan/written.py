@@ -12,8 +12,7 @@ from typing import Final, cast
 
 from remit.language.files import cardinals_in_all, read_toml
 from remit.language.order_words import languages
-from remit.model.contract import Criterion
-from remit.model.plan import Clause
+from remit.model.contract import Clause, Criterion
 from remit.plan.items import counted, items
 
 # Names of languages in lower case: code and name.

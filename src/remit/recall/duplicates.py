@@ -13,10 +13,10 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import RemitError
+from remit.model.caller import may_see
 from remit.model.codec import JsonMap
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.model.visibility import may_see
 from remit.ports import Clock
 from remit.recall import snippets
 from remit.recall.finder import TaskFinder

@@ -16,12 +16,12 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import StoreTrouble
+from remit.model.caller import may_see
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import NearestTask, SimilarityKind, SimilarTask
 from remit.model.reply import Snippet
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.model.visibility import may_see
 from remit.recall import snippets
 from remit.recall.library import RecallLibrary
 from remit.store import recall

@@ -21,7 +21,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId, TaskId
 from remit.model.likeness import DraftedLesson, Lesson
 from remit.model.permit import Permission, Reach
-from remit.model.reply import Ask, Hold, Reply, ToolCall
+from remit.model.reply import PROJECT, Ask, Hold, Reply, ToolCall
 from remit.model.review import (
     AT_ONCE,
     CONDITION,
@@ -34,10 +34,9 @@ from remit.model.review import (
     Decision,
     Review,
     ReviewAnswer,
+    Settle,
     Undo,
 )
-from remit.model.settled_task import Settle
-from remit.model.specialist import PROJECT
 from remit.model.status import Reason, Status
 from remit.model.task import Taint, Task
 from remit.ports import Clock

@@ -11,11 +11,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.contact_rule import ContactRule, rule_review
-from remit.model.contract import Contract, ContractType, GeneratedFrom
-from remit.model.plan import Plan, WorkItem
+from remit.model.contract import Contract, ContractType, GeneratedFrom, Plan, WorkItem
 from remit.model.reply import Ask, Memory
-from remit.model.review import Review, ReviewAnswer
+from remit.model.review import ContactRule, Review, ReviewAnswer, rule_review
 from remit.model.run import Done, Fail, Outcome, Wait
 from remit.model.status import Reason
 from remit.model.task import Task

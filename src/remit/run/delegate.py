@@ -13,15 +13,23 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
-from remit.model.contract import ChangedTest, Contract, Evidence, Finding, Result, Verdict
+from remit.model.codec import first_few
+from remit.model.contract import (
+    ChangedTest,
+    Contract,
+    Evidence,
+    Finding,
+    ItemStatus,
+    Plan,
+    Result,
+    Verdict,
+    WorkItem,
+)
 from remit.model.deferred import TESTS, UNCHANGED, UNMERGED, DebtCause, dropped, is_late
-from remit.model.listing import first_few
-from remit.model.plan import ItemStatus, Plan, WorkItem
 from remit.model.proof import TAKEN, partly_verified
-from remit.model.reply import Ask
+from remit.model.reply import Ask, AttemptOutcome
 from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Done, Fail, Later, Outcome, Wait, first_line
-from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Reason, Status
 from remit.ports import Steps
 from remit.review import ask

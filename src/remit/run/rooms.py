@@ -11,10 +11,9 @@ from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
 from remit.delivery.courier import Courier
 from remit.gate import Author, GateSecrets
-from remit.model.contact_rule import ContactRule
-from remit.model.contract import ChangedTest, Contract
+from remit.model.contract import ChangedTest, Contract, Plan
 from remit.model.deferred import DebtCause
-from remit.model.plan import Plan
+from remit.model.review import ContactRule
 from remit.model.series import WatchLook
 from remit.model.task import Task
 from remit.plan.contract import DraftedContract

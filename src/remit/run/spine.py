@@ -7,12 +7,10 @@ below also holds after a crash, a restart or three days of waiting.
 
 from remit import gate
 from remit.gate import Author
-from remit.model.contact_rule import rule_of
-from remit.model.contract import Evidence
+from remit.model.contract import Evidence, ItemStatus, Plan, WorkItem
 from remit.model.likeness import looks_back
-from remit.model.plan import ItemStatus, Plan, WorkItem
 from remit.model.reply import Reply
-from remit.model.review import Review
+from remit.model.review import Review, contact_rule_of
 from remit.model.run import Done, Outcome, Retry, Wait, first_line
 from remit.model.status import Actor, Status
 from remit.model.task import Task
@@ -37,7 +35,7 @@ async def run(rooms: RunPorts, steps: Steps) -> Outcome:
 
 async def _plan(rooms: RunPorts, steps: Steps) -> Outcome:
     """Plan, and check the conditions: if one does not hold, nothing more is done."""
-    rule = rule_of(steps.task)
+    rule = contact_rule_of(steps.task)
     if rule is not None:
         return await put_rule(rule, rooms, steps)
     plan = await steps.look("plan_step", rooms.plan, steps.task)

@@ -7,8 +7,7 @@ from msgspec import Struct
 
 from remit import gate
 from remit.gate import Author
-from remit.model.contract import ReadSource
-from remit.model.plan import Plan
+from remit.model.contract import Plan, ReadSource
 from remit.model.reply import (
     Ask,
     Deliverable,

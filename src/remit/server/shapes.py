@@ -13,8 +13,8 @@ from remit.intake.recipients import QuestionTopic
 from remit.language.files import read_toml
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.conversation import NoticeKind, NoticeState
 from remit.model.likeness import SimilarityKind
-from remit.model.notice import NoticeKind, NoticeState
 from remit.model.reply import Policy, Usage
 from remit.model.review import InboxGroup, ReviewAnswer
 from remit.model.rrule import ClockChange

@@ -44,8 +44,7 @@ from remit.system.files import home_of
 if TYPE_CHECKING:
     from remit.settings.channels import ChannelSettings
     from remit.settings.doors import FolderSettings, HookSettings, InboundRule
-    from remit.settings.projects import ProjectSettings
-    from remit.settings.specialists import SpecialistSettings
+    from remit.settings.projects import ProjectSettings, SpecialistSettings
 
 __all__ = [
     "DEFAULT_FILE",
@@ -115,11 +114,6 @@ class Settings(Struct, frozen=True):
     @property
     def database_file(self) -> Path:
         return self.home / "agent.db"
-
-    @property
-    def has_database(self) -> bool:
-        """Whether there may be something in the store."""
-        return bool(self.store.url) or self.database_file.exists()
 
     @property
     def models(self) -> Path:
@@ -321,7 +315,7 @@ _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "channels": _read_by("channels"),
     "calendars": check_calendars,
     "projects": _read_by("projects"),
-    "specialists": _read_by("specialists"),
+    "specialists": _read_by("projects", "read_specialists"),
     "hooks": _read_by("doors", "hooks"),
     "doors": _read_by("doors", "doors"),
     "folders": _read_by("doors", "folders"),

@@ -20,10 +20,10 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import IT, JsonMap, from_json
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, NoticeKind
+from remit.model.conversation import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, NoticeKind
 
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
+NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,39}"
+KEY_NAME_PATTERN: Final = r"[A-Za-z][A-Za-z0-9_.-]{0,63}"
 TAKEN: Final = frozenset({"dashboard"})
 NO_DOOR: Final = (
     "it is about no channel that people write by; name one of [channels] of the kind "
@@ -138,7 +138,7 @@ def read(value: object, where: str) -> Mapping[str, ChannelSettings]:
 
 
 def _read_channel(name: str, value: object, where: str) -> ChannelSettings:
-    if not _NAME.fullmatch(name) or name in TAKEN:
+    if not re.fullmatch(NAME_PATTERN, name) or name in TAKEN:
         sentence = f"{where}: a name is of small letters, digits and _, and not dashboard."
         raise BadInput(sentence, field=name)
     if not isinstance(value, Mapping):
@@ -166,7 +166,7 @@ def _check(chosen: ChannelSettings, where: str) -> None:
     if problem := chosen.problem():
         raise BadInput(f"{where}: {problem}.", field="targets")
     for secret in chosen.secrets:
-        if secret and not _SECRET.fullmatch(secret):
+        if secret and not re.fullmatch(KEY_NAME_PATTERN, secret):
             # Not shown: somebody may have written the value itself.
             sentence = (
                 f"{where}: what is secret is given by its name, such as whatsapp_token; "

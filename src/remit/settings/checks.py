@@ -10,7 +10,7 @@ from remit.settings.parts import RecallSettings, SearchProvider, ServerSettings,
 
 _HOUR: Final = r"([01][0-9]|2[0-3]):[0-5][0-9]"
 _ADDRESS: Final = r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/[!-~]*)?|https://[\w.-]+(:[0-9]+)?(/[!-~]*)?"
-_POSTGRES: Final = re.compile(r"postgres(ql)?://\S*/[^/\s]+")
+_POSTGRES: Final = r"postgres(ql)?://\S*/[^/\s]+"
 # The pattern of a text by its section and name, and what would be right.
 _FORMS: Final[Mapping[str, tuple[str, str]]] = {
     "calendar.all_day_at": (_HOUR, "one looks like 09:00."),
@@ -71,7 +71,7 @@ def _check_zone(name: str, where: str) -> None:
 
 def check_store_url(text: str, where: str) -> None:
     """Refuse what is no address of a Postgres database; it may hold a password, so show none."""
-    if not _POSTGRES.fullmatch(text):
+    if not re.fullmatch(_POSTGRES, text):
         sentence = (
             f"url in {where} is not the address of a Postgres database; one looks like"
             " postgresql://remit@db.example.org/remit."

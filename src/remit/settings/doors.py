@@ -27,7 +27,13 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.settings.channels import NO_DOOR, ChannelSettings, OAuthSettings
+from remit.settings.channels import (
+    KEY_NAME_PATTERN,
+    NAME_PATTERN,
+    NO_DOOR,
+    ChannelSettings,
+    OAuthSettings,
+)
 from remit.settings.parts import SettingsTable
 
 START: Final = "start"
@@ -35,9 +41,7 @@ KEEP: Final = "keep"
 DROP: Final = "drop"
 ANY: Final = "any"
 SCHEMES: Final = (ANY, "standard", "github", "bearer")
-_NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
-_SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
-_POINTER: Final = re.compile(r"(/[^/]{1,100}){1,10}")
+_POINTER: Final = r"(/[^/]{1,100}){1,10}"
 _MAX_BODY_BYTES: Final = 1_048_576
 _MAX_TEXT_CHARACTERS: Final = 20_000
 _MIN_POLL_SECONDS: Final = 5  # seconds between two looks
@@ -103,11 +107,11 @@ def _wrong_hook(hook: HookSettings) -> _Wrong:
     return (
         *_wrong_caps(hook),
         (
-            not _SECRET.fullmatch(hook.secret),
+            not re.fullmatch(KEY_NAME_PATTERN, hook.secret),
             "secret is the name of one, such as hook_shop; if it was the value, renew it",
         ),
         (
-            bool(hook.title) and not _POINTER.fullmatch(hook.title),
+            bool(hook.title) and not re.fullmatch(_POINTER, hook.title),
             "title says where in the JSON it stands, such as /issue/title",
         ),
         (hook.scheme not in SCHEMES, f"scheme may be {', '.join(SCHEMES)}"),
@@ -151,7 +155,7 @@ def _wrong_caps(way: Way) -> _Wrong:
 
 
 def _is_name(name: str) -> bool:
-    return _NAME.fullmatch(name) is not None
+    return re.fullmatch(NAME_PATTERN, name) is not None
 
 
 _NAMING: Final = "a name is of small letters, digits and _"
@@ -213,7 +217,7 @@ def _wrong(found: CalendarServer) -> tuple[tuple[bool, str], ...]:
         (inside is not None, "user and password are settings of their own, no part of the url"),
         (not safe, "url must begin with https://, or plain = true must say that http is meant"),
         (
-            bool(found.password) and not _SECRET.fullmatch(found.password),
+            bool(found.password) and not re.fullmatch(KEY_NAME_PATTERN, found.password),
             "password is the name of a secret such as work_calendar; if it was the value, renew it",
         ),
         (

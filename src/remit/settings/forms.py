@@ -18,7 +18,7 @@ from typing import Final, cast
 from msgspec import NODEFAULT, Struct, structs
 
 from remit.errors import BadInput, NotFound
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH
+from remit.model.conversation import CONVERSATION, DIGEST, KINDS, PUSH
 from remit.settings import Settings, projects
 from remit.settings.channels import ChannelSettings, kinds
 from remit.settings.doors import CalendarServer, FolderSettings, HookSettings, InboundRule

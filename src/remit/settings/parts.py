@@ -265,7 +265,7 @@ def furnish(home: Path) -> None:
 
 
 T = TypeVar("T", bound=Struct)
-NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+NAME: Final = r"[a-z0-9][a-z0-9_-]{0,39}"
 NAMING: Final = "a name is of small letters, digits, - and _"
 
 
@@ -277,7 +277,7 @@ class SettingsTable(Struct, Generic[T], frozen=True):
     of: str  # what it contains, in a word
     needs: str  # what each entry needs
     wrong: Callable[[T], Iterable[tuple[bool, str]]]  # broken conditions, with their sentences
-    name: Callable[[str], bool] = lambda name: NAME.fullmatch(name) is not None
+    name: Callable[[str], bool] = lambda name: re.fullmatch(NAME, name) is not None
     naming: str = NAMING
 
     def read(self, value: object, where: str) -> Mapping[str, T]:

@@ -6,17 +6,17 @@ The new text is checked as a whole before anything is written; its comments stay
 import os
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Protocol
 
 from msgspec import Struct
 
 from remit.errors import BadInput, NotFound
-from remit.settings import DEFAULT_FILE, Settings, check_text, edit, load
+from remit.settings import DEFAULT_FILE, Settings, check_text, load
 from remit.settings.channels import OAuthSettings
 from remit.settings.forms import CHANNELS, MANY, SectionForm, SettingField, form_for
-from remit.system.files import locked
+from remit.system.files import locked, write_atomic
 
 FILE: Final = "settings.toml"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_-]{0,39}")
@@ -62,10 +62,10 @@ class SectionStore(Struct, frozen=True):
         values |= {name: secret for name, secret in named.items() if secret and name in stored}
         text, named = self._text(), named | dict(key_names or {})
         tables = {form.table: _changed(form, text, {**form.fixed, **values})}
-        edit.with_values(text, tables, _SHOWN_PATH)  # before a secret is stored
+        with_values(text, tables, _SHOWN_PATH)  # before a secret is stored
         for name, value in given.items():
             self.secrets.put(named[name], value)
-        edit.set_values(self.path, tables, DEFAULT_FILE)
+        set_values(self.path, tables, DEFAULT_FILE)
         return form
 
     def remove(self, section: str) -> SectionForm:
@@ -74,7 +74,7 @@ class SectionStore(Struct, frozen=True):
         if not form.removable:
             raise NotFound("section", f"{section!r:.60}")
         mine = set(_secret_names(form))
-        edit.rewrite(self.path, lambda text: check_text(_without(text, form), _SHOWN_PATH))
+        rewrite(self.path, lambda text: check_text(_without(text, form), _SHOWN_PATH))
         gone = mine.intersection(self.secrets.names()).difference(names_in_use(self.settings()))
         for name in gone:
             self.secrets.drop(name)
@@ -122,7 +122,7 @@ def check_new_section(
         raise BadInput(f"{name} is there already; choose another name.", field="name")
     path = settings.home / FILE
     text = path.read_text(encoding="utf-8") if path.exists() else DEFAULT_FILE
-    edit.with_values(text, tables, _SHOWN_PATH)
+    with_values(text, tables, _SHOWN_PATH)
 
 
 def _check_name(name: str) -> None:
@@ -172,3 +172,32 @@ def names_in_use(settings: Settings) -> Iterable[str]:
     for table in (CHANNELS, *MANY):
         for name in getattr(settings, table):
             yield from _secret_names(form_for(f"{table}.{name}", settings))
+
+
+def set_values(path: Path, tables: Mapping[str, Mapping[str, object]], default: str = "") -> None:
+    """Write values of some tables, by their dotted names; what could not be read is refused."""
+    rewrite(path, lambda text: with_values(text, tables, path), default)
+
+
+def with_values(text: str, tables: Mapping[str, Mapping[str, object]], path: Path) -> str:
+    """What `set_values` would write."""
+    from remit.formats import toml_edit  # noqa: PLC0415 - only who writes waits for tomlkit
+
+    return check_text(toml_edit.set_values(text, tables), path)
+
+
+def remove_table(path: Path, name: str) -> None:
+    """Take a table out, by its dotted name."""
+    from remit.formats import toml_edit  # noqa: PLC0415 - as above
+
+    rewrite(path, lambda text: check_text(toml_edit.remove_table(text, name), path))
+
+
+def rewrite(path: Path, change: Callable[[str], str], default: str = "") -> None:
+    """Replace the file by what `change` makes of its text.
+
+    No other command of ours changes it meanwhile. If `change` raises, the file stays.
+    """
+    with locked(path.parent):
+        text = path.read_text(encoding="utf-8") if path.exists() else default
+        write_atomic(path.resolve(), change(text))

@@ -37,8 +37,7 @@ from pydantic import ValidationError
 
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
-from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import AttemptOutcome, Policy, SpecialistClaim, SpecialistJob, ToolCall
 from remit.ports import OnText, Permit
 from remit.specialist import failures
 from remit.specialist.files import WorkspaceFiles

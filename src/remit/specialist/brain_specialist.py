@@ -8,8 +8,16 @@ from msgspec.structs import replace
 
 from remit.errors import Conflict, RemitError, StepFailed
 from remit.model.codec import Json, JsonMap
-from remit.model.reply import Prompt, Reply, Tool, ToolCall, ToolResult
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import (
+    AttemptOutcome,
+    Prompt,
+    Reply,
+    SpecialistClaim,
+    SpecialistJob,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from remit.model.status import Reason
 from remit.ports import Brain, OnText, Permit
 from remit.specialist import failures

@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType
-from remit.model.specialist import AttemptOutcome, SpecialistAttempt
+from remit.model.reply import AttemptOutcome, SpecialistAttempt
 
 ANY_KIND: Final = "*"  # the chain for kinds without their own
 ADVICE: Final = "advice"  # work that no check can prove

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.codec import text_of, to_json
-from remit.model.specialist import SpecialistClaim
+from remit.model.reply import SpecialistClaim
 from remit.specialist.changes import quoted
 
 MAX_BYTES: Final = 2_000  # of the whole, as JSON in UTF-8

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from remit.model.specialist import AttemptOutcome
+from remit.model.reply import AttemptOutcome
 
 _MAX_READ_CHARACTERS: Final = 4_000  # characters, from the end
 _OVERFLOW: Final = re.compile(

@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.model.listing import first_few
+from remit.model.codec import first_few
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.system.git import GitLocation

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.errors import Permanent
-from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
+from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
 from remit.specialist import failures
 from remit.system import process as programs

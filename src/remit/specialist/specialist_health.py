@@ -8,8 +8,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.settings.projects import ProjectSettings
-from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.chain import NOBODY
 from remit.system.process import find

@@ -13,13 +13,14 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType, Verdict
-from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import (
+from remit.model.reply import (
     PROJECT,
     AttemptOutcome,
+    Policy,
     SpecialistAttempt,
     SpecialistClaim,
     SpecialistJob,
+    ToolCall,
 )
 from remit.model.task import Creator, Task
 from remit.ports import Clock, OnText, Specialist

@@ -20,8 +20,8 @@ from remit.model.deferred import (
     settled,
 )
 from remit.model.ids import TaskId
+from remit.model.reply import PROJECT
 from remit.model.run import EventKind, NewEvent
-from remit.model.specialist import PROJECT
 from remit.model.status import Actor
 from remit.model.task import Task
 from remit.store import events, rows, tasks

@@ -7,9 +7,9 @@ from msgspec.structs import asdict, replace
 
 from remit.errors import Conflict
 from remit.model.codec import Json, JsonMap, check_moment
+from remit.model.contract import RankingRule
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import ReviewId, TaskId
-from remit.model.plan import RankingRule
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Reason

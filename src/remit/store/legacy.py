@@ -18,9 +18,9 @@ from msgspec import Struct
 from remit.errors import BadInput, StoreForeign
 from remit.model import ids
 from remit.model.codec import JsonMap, text_of
+from remit.model.contract import Clause, ClauseOutcome, OwnerRequest
 from remit.model.conversation import Action, Role
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import Clause, ClauseOutcome, OwnerRequest
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType

@@ -10,10 +10,16 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.codec import sha256
-from remit.model.conversation import Conversation
+from remit.model.conversation import (
+    CONVERSATION,
+    Conversation,
+    Notice,
+    NoticeContent,
+    NoticeKind,
+    NoticeState,
+)
 from remit.model.delivery import DeliveryReport
 from remit.model.ids import ReviewId, TaskId
-from remit.model.notice import CONVERSATION, Notice, NoticeContent, NoticeKind, NoticeState
 from remit.model.review import Review
 from remit.model.run import Event
 from remit.store import calendars, conversations, events, meta, reviews, rows, tasks
@@ -23,9 +29,6 @@ from remit.store.database import Params, Row, Tx
 CUT: Final = "Remit ended between the send and its record."
 _RESTORED: Final = "Restored from a backup; it may be told already."
 _DIGESTED: Final = "digested"
-_AHEAD: Final = timedelta(days=7)
-_EVER: Final = 2**62
-_A_DAY: Final = timedelta(days=1)
 _LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
@@ -243,7 +246,7 @@ def question_in(tx: Tx, channel: str, ref: str) -> tuple[ReviewId | None, bool]:
 def receipts(tx: Tx, way: str, review: Review) -> tuple[str, ...]:
     """Return the provider's ids of the messages that ask one question alone, on a channel."""
     opened = review.opened_at or _LONG_AGO
-    since = rows.ms(opened - _A_DAY)  # the clock may have been set back since
+    since = rows.ms(opened - timedelta(days=1))  # the clock may have been set back since
     asked: Params = {"way": way, "since": since, "href": f"/inbox/{review.id}"}
     found = tx.all("list_notice_receipts", asked)
     return tuple(str(row["receipt"]) for row in found)
@@ -260,7 +263,7 @@ def digested(tx: Tx, today: date) -> date | None:
     """
     stored = meta.get(tx, _DIGESTED)
     last = date.fromisoformat(stored) if stored else None
-    return None if last is None or last - today > _AHEAD else last
+    return None if last is None or last - today > timedelta(days=7) else last
 
 
 def say_digest(
@@ -299,7 +302,7 @@ def get(tx: Tx, ident: str) -> Notice | None:
 
 def recent(tx: Tx, before: int | None = None, limit: int = 50) -> list[tuple[int, Notice]]:
     """Return the newest notices, each with its number."""
-    asked: Params = {"before": before or _EVER, "limit": limit}
+    asked: Params = {"before": before or 2**62, "limit": limit}
     return [(rows.number(row["no"]), _notice(row)) for row in tx.all("list_notices", asked)]
 
 

@@ -14,8 +14,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.contract import ClauseOutcome
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import ClauseOutcome
 from remit.model.run import EventKind, NewEvent
 from remit.model.series import SlotFate
 from remit.model.status import Actor, Status

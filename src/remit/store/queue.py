@@ -9,10 +9,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.codec import Json, stored_text, to_json
-from remit.model.contact_rule import RULE
+from remit.model.contract import RankingRule
 from remit.model.ids import ReviewId, RunId, TaskId, WorkerId
-from remit.model.plan import RankingRule
-from remit.model.review import Decision, Review
+from remit.model.review import RULE, Decision, Review
 from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Task

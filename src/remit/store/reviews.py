@@ -14,9 +14,18 @@ from remit.model.delivery_moves import STATUS_AFTER_DECISION
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.model.review import AT_ONCE, RESTORED, SEND, Decision, Review, ReviewAnswer, Undo
+from remit.model.review import (
+    AT_ONCE,
+    RESTORED,
+    SEND,
+    Decision,
+    Review,
+    ReviewAnswer,
+    Settle,
+    SettledCard,
+    Undo,
+)
 from remit.model.run import EventKind, NewEvent
-from remit.model.settled_task import Settle, SettledCard
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deferred, events, permissions, rows, tasks

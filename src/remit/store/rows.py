@@ -11,10 +11,9 @@ from msgspec.json import Decoder, encode
 from msgspec.structs import asdict
 
 from remit.model.codec import Json, clamp, from_json, stored_text, to_json
-from remit.model.contract import Contract, Verdict
+from remit.model.contract import Contract, Gap, OwnerRequest, RankingRule, Verdict, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus, ProviderReport
 from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
-from remit.model.plan import Gap, OwnerRequest, RankingRule, WorkItem
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Event, EventKind, Run
 from remit.model.series import Repeats

@@ -8,9 +8,9 @@ from msgspec.structs import asdict, replace
 from remit.errors import Conflict, NotFound
 from remit.model import rrule
 from remit.model.codec import JsonMap, stored_text, to_json
+from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import WorkItem
 from remit.model.series import OnMissed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
 from remit.store import rows

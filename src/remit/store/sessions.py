@@ -13,12 +13,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import Conflict
+from remit.model.caller import is_owners, may_see
 from remit.model.ids import SessionId, TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Taint, Task
-from remit.model.visibility import is_owners, may_see
 from remit.store import events, meta, rows, tasks
 from remit.store.database import Row, Tx
 

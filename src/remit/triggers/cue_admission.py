@@ -14,11 +14,11 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound, StoreTrouble, UnknownName
 from remit.model.codec import Json, JsonMap
+from remit.model.contract import WorkItem
 from remit.model.deferred import PRD, document_of
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import WorkItem
-from remit.model.specialist import PROJECT
+from remit.model.reply import PROJECT
 from remit.model.task import Cue, Priority, Source, SourceKind
 from remit.ports import Clock
 from remit.store import cues

@@ -13,8 +13,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.model.codec import first_few
 from remit.model.contract import is_test
-from remit.model.listing import first_few
 
 _MIN_FILES: Final = 6  # with fewer test files all run at once
 _MAX_BYTES: Final = 1_000_000  # bytes of a file read for its imports

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.model.codec import first_few
 from remit.model.contract import Result
-from remit.model.listing import first_few
 from remit.verify import repository
 from remit.verify.guarded import Contents
 from remit.verify.reports import CaseResult, Cases, headline

@@ -13,11 +13,11 @@ from remit.model.contract import (
     Criterion,
     Evidence,
     Finding,
+    Plan,
     Result,
     Timing,
     Verdict,
 )
-from remit.model.plan import Plan
 from remit.model.task import Task
 from remit.ports import Check
 

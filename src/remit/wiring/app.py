@@ -41,6 +41,7 @@ from remit.run.attach import FileAttacher
 from remit.run.rooms import CodeWorkPorts
 from remit.run.send import approval_card
 from remit.settings import Settings
+from remit.specialist.worktree import Worktrees
 from remit.store import sessions
 from remit.store.database import Database
 from remit.store.opening import task_files
@@ -53,7 +54,7 @@ from remit.wiring.app_context import AppContext
 from remit.wiring.deferred import deferred
 from remit.wiring.foundation import Foundation, laid
 from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers, OwnerDecisions
-from remit.wiring.notices import NoticePreferences, join
+from remit.wiring.notices import NoticeParts, NoticePreferences, join
 from remit.wiring.recall import SimilarTasks
 from remit.wiring.reflection import PriorityFile, ReflectionLoop
 from remit.wiring.section_tests import SectionTests
@@ -134,21 +135,15 @@ def closers(house: App) -> tuple[Callable[[], Awaitable[None]], ...]:
 
 def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass = None) -> App:
     """Build the whole app on its foundation; by default with the engine of the settings."""
-    ground = base.ground
-    settings, db, clock, keys = ground.settings, ground.db, ground.clock, ground.keys
-    priority, tools, trees = PriorityFile(settings.home), _tools(base, able), minds.trees(ground)
-    late, reflection = deferred(ground, trees), ReflectionLoop(ground, base.intake.admit, tools)
-    bench = proof.bench(ground, trees, late)
-    rooms = replace(_rooms(base, tools, priority, bench), mirror=reflection.mirror)
-    base.ear.approve_by(partial(approval_card, rooms))
-    runs = _engine(ground, rooms, engine)
-    decisions = OwnerDecisions(db, clock)
-    notice_parts = join(ground, rooms.courier, decisions.buttons)
-    spoken = talk(base, notice_parts.tells)
+    ground, priority = base.ground, PriorityFile(base.ground.settings.home)
+    tools = _tools(base, able)
+    ports, trees, late, reflection = _work(base, tools, priority)
+    runs = _engine(ground, ports, engine)
+    decisions, notice_parts, spoken = _conversations(base, ports.courier)
     house = decisions.house = App(
-        settings=settings,
-        db=db,
-        clock=clock,
+        settings=ground.settings,
+        db=ground.db,
+        clock=ground.clock,
         zone=ground.zone,
         ids=ground.ids,
         journal=ground.journal,
@@ -170,14 +165,36 @@ def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass
         recollection=base.alike,
         reflection=reflection,
         deferred=late,
-        leftovers=Leftovers(db, clock, trees, ground.background),
+        leftovers=Leftovers(ground.db, ground.clock, trees, ground.background),
         background=ground.background,
-        hide=keys.kept.hide,
+        hide=ground.keys.kept.hide,
         thinks=_thinks(ground.brain),
         model_reader=base.model,
-        section_tests=SectionTests(settings.home, clock),
+        section_tests=SectionTests(ground.settings.home, ground.clock),
     )
     return house
+
+
+def _conversations(
+    base: Foundation, courier: Courier
+) -> tuple[OwnerDecisions, NoticeParts, ConversationLoop]:
+    """Build what talks with the owner: buttons, notices, conversations."""
+    decisions = OwnerDecisions(base.ground.db, base.ground.clock)
+    notice_parts = join(base.ground, courier, decisions.buttons)
+    return decisions, notice_parts, talk(base, notice_parts.tells)
+
+
+def _work(
+    base: Foundation, tools: Toolbox, priority: PriorityFile
+) -> tuple[RunPorts, Worktrees, Deferred, ReflectionLoop]:
+    """Build what runs a task, with code work, deferred checks and reflection."""
+    ground = base.ground
+    trees, reflection = minds.trees(ground), ReflectionLoop(ground, base.intake.admit, tools)
+    late = deferred(ground, trees)
+    ports = _rooms(base, tools, priority, proof.bench(ground, trees, late))
+    ports = replace(ports, mirror=reflection.mirror)
+    base.ear.approve_by(partial(approval_card, ports))
+    return ports, trees, late, reflection
 
 
 def _tools(base: Foundation, able: Sequence[UsableTool]) -> Toolbox:

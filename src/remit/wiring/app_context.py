@@ -19,12 +19,14 @@ from remit.brain.models import ModelBrain
 from remit.channels.registry import ChannelSecrets
 from remit.contacts.book import Contacts
 from remit.journal.follow import Journal
+from remit.model.conversation import Turn
 from remit.model.ids import Ids
 from remit.model.task import Cue, Task
 from remit.ports import Brain, Channel, Clock
 from remit.settings import Settings
 from remit.settings.parts import SearchProvider
 from remit.store.database import Database
+from remit.store.inbound import InboundMessage
 from remit.store.postgres import database_time
 from remit.store.redact import SHORTEST, lines_of, secret_values
 from remit.store.secrets import Secrets, machine_ring
@@ -32,6 +34,7 @@ from remit.system.background import Background
 
 CLOCK_CHECK_SECONDS: Final = 60.0
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
+TakeMessage: TypeAlias = Callable[[InboundMessage], Awaitable[Turn | None]]
 
 
 class WallClock:

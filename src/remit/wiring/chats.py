@@ -25,8 +25,8 @@ from remit.model.task_file import ATTACHMENTS
 from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implements
 from remit.store.inbound import InboundMessage
 from remit.store.opening import task_files
+from remit.wiring.app_context import TakeMessage
 from remit.wiring.foundation import Foundation
-from remit.wiring.inbound_triggers import TakeMessage
 
 _MAX_TRIES: Final = 3
 VOICE_NOTE: Final = "a voice note"  # it says what it is, and is not heard

@@ -112,7 +112,7 @@ async def _shared_files(db: Database, clock: Clock, folder: Path) -> "SharedDocu
 
 def _compare_secrets(base: Foundation) -> None:
     """Say if another process of this store has other secrets."""
-    from remit.wiring.shared_secrets import SharedSecrets  # noqa: PLC0415 - not for one process
+    from remit.wiring.shared_documents import SharedSecrets  # noqa: PLC0415 - not for one process
 
     ground = base.ground
     made = SharedSecrets(ground.db, ground.clock, ground.settings, ground.keys)

@@ -26,8 +26,8 @@ from remit.errors import BadInput, Conflict, NotFound
 from remit.intake.message import OwnerMessage
 from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
+from remit.model.conversation import Notice, NoticeContent, NoticeKind
 from remit.model.ids import ReviewId, TaskId
-from remit.model.notice import Notice, NoticeContent, NoticeKind
 from remit.model.permit import Reach, is_same_address
 from remit.model.review import Review
 from remit.model.task import Cue, Source, SourceKind, Taint
@@ -40,9 +40,9 @@ from remit.store.opening import task_files
 from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
 from remit.triggers.files import FolderWatch
+from remit.wiring.app_context import TakeMessage
 from remit.wiring.chats import ChatWiring
 from remit.wiring.foundation import Foundation
-from remit.wiring.inbound_triggers import TakeMessage
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"

@@ -2,15 +2,13 @@
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from remit.channels.buttons import ChatButtons
 from remit.errors import NotFound
 from remit.model.caller import OWNER
-from remit.model.conversation import Turn
 from remit.model.ids import ReviewId
 from remit.model.review import ReviewAnswer
 from remit.operations.arguments import NewDecision
@@ -24,15 +22,13 @@ from remit.store.database import Database
 from remit.store.inbound import InboundMessage
 from remit.store.secrets import machine_ring
 from remit.triggers.cue_admission import PollingWatch
-from remit.wiring.app_context import Admit, AppContext
+from remit.wiring.app_context import Admit, AppContext, TakeMessage
 from remit.wiring.foundation import Foundation
 
 if TYPE_CHECKING:
     from remit.channels.webhook.receiving import HookCall
     from remit.wiring.calendar import CalendarWatches
     from remit.wiring.inbound_registry import InboundRegistry
-
-TakeMessage: TypeAlias = Callable[[InboundMessage], Awaitable[Turn | None]]
 
 
 class InboundTriggers:

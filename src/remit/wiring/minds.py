@@ -27,7 +27,7 @@ from remit.model.reply import Ask, Prompt, Reply
 from remit.model.task import Task
 from remit.ports import Brain, Clock, Specialist
 from remit.settings import EngineSettings, Settings
-from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.settings.projects import SpecialistKind, SpecialistSettings
 from remit.specialist import process
 from remit.specialist.brain_specialist import OwnSpecialist
 from remit.specialist.process import CommandSpecialist, SpecialistProgram, Wrap

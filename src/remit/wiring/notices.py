@@ -13,8 +13,8 @@ from remit.delivery.courier import Courier
 from remit.delivery.notice_delivery import NoticeContext
 from remit.delivery.notice_sender import NoticeSender
 from remit.delivery.notice_text import NoticeWords, SendLimits
+from remit.model.conversation import NoticeContent, PlannedNotice
 from remit.model.delivery import Delivery, SendGuarantee
-from remit.model.notice import NoticeContent, PlannedNotice
 from remit.model.permit import Reach, UnclearRecipient
 from remit.model.run import Event
 from remit.model.task import Task

@@ -4,7 +4,6 @@ While an upgrade replaces the package, its folder may be missing for some second
 another version; a running process must need neither.
 """
 
-import ctypes
 import importlib
 import pkgutil
 from contextlib import suppress
@@ -19,15 +18,11 @@ from remit.settings import Settings, forms
 from remit.store.database import statements
 from remit.verify import critic
 
-_M_ARENA_MAX: Final = -8  # of malloc.h
-
 # Separate programs, and modules that are slow or large and rarely needed: a step that needs one
 # while the folder is missing fails and is retried.
 _LEFT_OUT: Final = (
     "remit.cli",
     "remit.testing",
-    "remit.brain.failures",
-    "remit.brain.history",
     "remit.brain.llama",
     "remit.brain.talk",
     "remit.brain.vendors",
@@ -66,7 +61,6 @@ _FOR_PROJECTS: Final = (
 
 def preload(settings: Settings) -> None:
     """Load every statement and rule of the package, and import the modules it may need."""
-    _share_heap()
     statements()
     priority.default()
     activities.default()
@@ -80,12 +74,6 @@ def preload(settings: Settings) -> None:
         *(() if settings.store.url else _FOR_POSTGRES),
     )
     _import(remit.__path__, "remit.", unused)
-
-
-def _share_heap() -> None:
-    """Let all threads use one heap: glibc gives each its own, which costs some 10 MB in all."""
-    with suppress(OSError, AttributeError):  # another libc
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
 def _import(path: list[str], prefix: str, unused: tuple[str, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Wires contracts, checks and critics."""
+"""Wires contracts, checks and critics, test debt, and the kinds of work that rules know."""
 
 import asyncio
 import hashlib
@@ -19,9 +19,8 @@ from remit.brain.think import NoBrain
 from remit.brain.tools import Toolbox
 from remit.engine.deferred import Deferred
 from remit.errors import StepFailed
-from remit.model.contract import ChangedTest, Contract, Criterion, Evidence, Finding, Result
+from remit.model.contract import ChangedTest, Contract, Criterion, Evidence, Finding, Plan, Result
 from remit.model.deferred import FIXES
-from remit.model.plan import Plan
 from remit.model.reply import Prompt
 from remit.model.task import Task
 from remit.plan import activities, contract, written
@@ -42,10 +41,20 @@ from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from remit.wiring import minds
 from remit.wiring.app_context import AppContext
-from remit.wiring.debts import DebtRegistry
 
 if TYPE_CHECKING:
     from remit.verify.project import ProjectCommands
+from collections.abc import Callable, Collection, Sequence
+from datetime import datetime
+
+from remit.errors import BadInput
+from remit.model import deferred
+from remit.model.codec import from_json
+from remit.model.deferred import FAILED, MOST_PATHS, DebtBook, DebtCause, project_of
+from remit.plan.contract import OwedChecks
+from remit.specialist import chain
+from remit.store import debts
+from remit.store.read_only import glance
 
 # Tools that read nothing from outside, or (the web) only where sources are asked for.
 _OF_THE_HOUSE: Final = frozenset(ToolSettings.__struct_fields__)
@@ -269,3 +278,77 @@ def _nonce() -> str:
 
 def _name(task: Task) -> str:
     return (task.assigned_agent or "").removeprefix(specialist_pool.PREFIX)
+
+
+def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
+    """Return a function that gives a project's kinds of work: its critics, advice, and text."""
+
+    def known(project: ProjectSettings) -> Collection[str]:
+        try:
+            rules = activities.load(*papers_of(settings, project.path))
+        except (BadInput, OSError, UnicodeDecodeError):
+            # Unreadable rules are reported where they are used; here nothing is doubted.
+            return frozenset(project.chains)
+        return rules.critics | {chain.ADVICE, chain.TEXT}
+
+    return known
+
+
+class DebtRegistry:
+    """The debts of all projects; only time reduces them."""
+
+    def __init__(self, ground: AppContext) -> None:
+        self._ground = ground
+
+    async def owe(self, task: Task, paths: tuple[str, ...], owes: DebtCause, reason: str) -> int:
+        """Record files that a task failed at; return how many."""
+        kept, now = paths[:MOST_PATHS], self._ground.clock.now()
+        owed = (project_of(task), kept, task.id, owes, now)
+        await self._ground.db.write(debts.add, *owed, reason=reason)
+        return len(kept)
+
+    async def owed(self, task: Task, paths: Sequence[str]) -> OwedChecks:
+        """Return the extra checks for a task that touches files, and why."""
+        project, now = project_of(task), self._ground.clock.now()
+        book = await self._ground.db.read(debts.book, project, now, task.id)
+        chosen = self._ground.settings.projects.get(project)
+        asked = await asyncio.to_thread(_asked, book, paths, chosen, now)
+        failed, sentence = _to_mend(task)
+        return OwedChecks((*failed, *asked.criteria), (*sentence, *asked.why))
+
+
+def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> OwedChecks:
+    """Return the extra checks for a rehearsal, from the file."""
+    with glance(settings.database) as tx:
+        book = debts.book(tx, project, now)
+    return _asked(book, paths, settings.projects.get(project), now)
+
+
+def _asked(
+    book: DebtBook, paths: Sequence[str], project: ProjectSettings | None, now: datetime
+) -> OwedChecks:
+    wanted = deferred.asked(book, paths, now)
+    if not wanted or project is None:
+        return OwedChecks()
+    has = able(project)
+    asked = tuple(each for each in wanted if has(each.activity))
+    return OwedChecks(asked, deferred.why(book, paths, now) if asked else ())
+
+
+def able(project: ProjectSettings) -> Callable[[str], bool]:
+    """Return which activities a project has a tool for; others are not required."""
+    from remit.verify import project as projects  # noqa: PLC0415 - for the few who have one
+    from remit.verify.runners import MissingTool  # noqa: PLC0415
+
+    place = Path(project.path).expanduser()
+    ways = projects.read(place, environ=os.environ, given=project.argvs)
+    return lambda activity: not isinstance(ways.command_for(activity), MissingTool)
+
+
+def _to_mend(task: Task) -> tuple[tuple[Criterion, ...], tuple[str, ...]]:
+    """Return the criteria that a fix task must pass."""
+    failed = task.context.get(FAILED)
+    if FIXES not in task.context or not isinstance(failed, list):
+        return (), ()
+    found = tuple(from_json(Criterion, each) for each in failed)
+    return found, (f"{', '.join(each.activity for each in found)} failed, so it must pass now",)

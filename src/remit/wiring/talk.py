@@ -11,8 +11,8 @@ from remit.brain import outside
 from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain, PaidBrain
 from remit.brain.think import NoBrain
-from remit.brain.tool.log import read_task_log, search_tasks
-from remit.brain.tool.own import OwnTool
+from remit.brain.tool.kit import read_task_log, search_tasks
+from remit.brain.tools import OwnTool
 from remit.contacts.book import Contacts
 from remit.converse.execute import IntentExecutor
 from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
@@ -215,7 +215,7 @@ class OwnerOperations(Struct, frozen=True):
         task = await self._get(task_id)
         if task.series_id is not None:
             return await self.owner.run_now(task_id)
-        return await self.intake.admit(await self.owner.retry(task_id, ref))
+        return await self.base.intake.admit(await self.owner.retry(task_id, ref))
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:
         task, now = await self._get(task_id), self.ground.clock.now()

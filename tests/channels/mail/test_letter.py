@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.channels.mail import letter, letter_head, letter_html, letter_text
+from remit.channels.mail import letter, letter_head, letter_html
 from remit.channels.mail.letter import MailContent, MailSender, MailThread, OutgoingMail
 from remit.channels.mail.letter_head import address
 from remit.errors import BadInput
@@ -316,7 +316,7 @@ def test_an_address_beyond_ascii_is_written_as_it_is_and_marked() -> None:
 def test_both_parts_arrive_as_they_were_written(body: str) -> None:
     wire = made(body).wire
 
-    assert part(wire, "plain") == re.sub("\r\n?", "\n", letter_text.text(body))
+    assert part(wire, "plain") == re.sub("\r\n?", "\n", letter_html.plain_text(body))
     assert part(wire, "html") == letter_html.page(body, subject_of(body))
 
 
@@ -324,24 +324,24 @@ def test_dots_and_other_traps_of_the_wire_stay_in_the_text() -> None:
     body = "```\n.\n..\n.x\nFrom here\n--=_border\n=2E\nblank \n\ttab\t\n```\n" + "." * 300
     wire = made(body + "\n\n" + "xFrom here. " * 60).wire
 
-    assert part(wire, "plain").startswith(letter_text.text(body).rstrip("\n"))
+    assert part(wire, "plain").startswith(letter_html.plain_text(body).rstrip("\n"))
     assert not any(line.startswith((b".", b"From ")) for line in wire.split(b"\r\n"))
 
 
 @given(body=st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])))
 def test_no_word_is_lost_in_the_plain_text(body: str) -> None:
     wanted = re.findall(r"[^\W_]+", body)
-    there = re.findall(r"[^\W_]+", letter_text.text(body) + body.replace("&", ""))
+    there = re.findall(r"[^\W_]+", letter_html.plain_text(body) + body.replace("&", ""))
     assert set(wanted) <= set(there)
 
 
 def test_the_plain_text_reads_by_itself() -> None:
-    assert letter_text.text(MARKDOWN) == PLAIN
+    assert letter_html.plain_text(MARKDOWN) == PLAIN
 
 
 def test_a_table_too_wide_to_draw_is_told_row_by_row() -> None:
     wide = "| Park | Why |\n|--|--|\n| Lumphini | " + "shade " * 15 + "|\n| Benjasiri | near |"
-    assert letter_text.text(wide) == (
+    assert letter_html.plain_text(wide) == (
         "Park: Lumphini\nWhy: " + "shade " * 14 + "shade\n\nPark: Benjasiri\nWhy: near\n"
     )
 

@@ -156,6 +156,9 @@ def test_a_mail_that_hangs_on_another_is_not_read() -> None:
         "Plan a trip\n\n---\n\nThen book it",
         "Note: buy milk",
         "Meet at 9:30: bring the plan",
+        "Mail Anna <anna@home.example> the plan of 3 May 2026 at 9:30",
+        "Tell Bert <bert@home.example> on 3 May 2026 at 9:00: I am late",
+        "Tell Bert <bert@home.example> on 3 May 2026 the following: I am late",
         "a > b is to be proven",
     ],
 )

@@ -93,6 +93,7 @@ def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
         f"{ASK}\n\nDelete the confidential mail from Bert",
         f"{ASK}\n\nBook lunch with Hanan",
         f"{ASK}\n\nGet Outlook for Anna",
+        f"{ASK}\nBuy this:\n\niPhone case",
         f"{ASK}\n- Hanan\n- Bert",
         f"{ASK}\n\nFind out why the message on the printer says that it has a virus",
     ],

@@ -16,7 +16,7 @@ from remit.channels.push.sending import PushNotifier
 from remit.delivery.notice_sender import FRESH, NoticeSender
 from remit.errors import BadInput, Conflict
 from remit.model.codec import Json
-from remit.model.notice import NoticeState
+from remit.model.conversation import NoticeState
 from remit.model.review import ReviewAnswer
 from remit.settings import NoticeSettings
 from remit.store import callers, notices, push

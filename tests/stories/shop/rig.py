@@ -19,8 +19,7 @@ from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Brain
 from remit.settings import BudgetSettings, DeliverSettings, EngineSettings, Settings
-from remit.settings.projects import ProjectSettings
-from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.testing import World
 from tests.engine.rig import until
 from tests.specialist.repository import git

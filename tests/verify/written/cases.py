@@ -10,9 +10,16 @@ from zoneinfo import ZoneInfo
 
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
-from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
+from remit.model.contract import (
+    Clause,
+    Criterion,
+    Evidence,
+    Finding,
+    OwnerRequest,
+    ReadSource,
+    Result,
+)
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Clause, OwnerRequest
 from remit.model.task import Creator, SourceKind, Task, TaskType
 from remit.model.task import Source as Origin
 from remit.plan.written import criteria

@@ -11,8 +11,7 @@ import pytest
 
 from remit.brain.scripted import ScriptedBrain
 from remit.gate import judge
-from remit.model.contract import Contract, ContractType, Evidence, Overall
-from remit.model.plan import Plan
+from remit.model.contract import Contract, ContractType, Evidence, Overall, Plan
 from remit.model.reply import Deliverable, Prompt
 from remit.testing import script
 from remit.verify.verdict import Verifier

@@ -1,7 +1,6 @@
 """Tools of MCP servers: programs or addresses that the owner named in the settings.
 
 server    messages and their errors, the revision, the tools on offer, the results of calls
-process   the connection to a program that is started here
 address   the connection to a server on the network
-shelf     a server's tools as offered to the brain, under the owner's policy
+shelf     the connection to a program, and a server's tools as the brain gets them, with a policy
 """

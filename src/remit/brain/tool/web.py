@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.brain.prompt import is_owners
-from remit.brain.tool.own import OwnTool, takes, text
+from remit.brain.tools import OwnTool, takes, text
 from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain import outside
-from remit.brain.tool.own import OwnTool, number, takes, text
+from remit.brain.tools import OwnTool, number, takes, text
 from remit.errors import BadInput, Conflict
 from remit.files import checks, reader
 from remit.files.kept_files import KeptFiles

@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from remit.channels.mail import letter_head, letter_html, letter_text
+from remit.channels.mail import letter_head, letter_html
 from remit.channels.mail.letter_head import MailAddress
 from remit.model.task_file import FileContent
 
@@ -71,7 +71,7 @@ def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMai
     """Return the letter; BadInput if it cannot be written without changing its text."""
     made = letter_head.message_id(note.key, sender.address.domain)
     utf8 = not (sender.is_ascii and note.to.is_ascii)
-    words = letter_text.text(note.body)
+    words = letter_html.plain_text(note.body)
     title = _subject(note, words)
     plain = _part("text/plain", words)
     rich = _part("text/html", letter_html.page(note.body, title))
@@ -126,8 +126,8 @@ def subject_of(body: str, words: str | None = None) -> str:
 
     `words` is the plain text, if the caller has it.
     """
-    words = letter_text.text(body) if words is None else words
-    made = letter_head.subject(letter_text.heading(body))
+    words = letter_html.plain_text(body) if words is None else words
+    made = letter_head.subject(letter_html.heading(body))
     return made or letter_head.subject(letter_head.opening(words))
 
 

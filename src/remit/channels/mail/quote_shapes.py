@@ -43,7 +43,8 @@ _WROTE: Final = re.compile(
     r"kirjoitti|napisa\w{1,3}|napsal\w*|a scris|írta|yazd.|έγραψε|"
     r"написал\w*|пишет)\b|写道|寫道"
 )
-_ONE_LINE: Final = re.compile(r"[>)\]][^:]{0,30}:\s*\S")  # words follow who wrote them at once
+# Words follow who wrote them at once; the colon of a time is none of these.
+_ONE_LINE: Final = re.compile(r"[>)\]](?:[^:]|(?<=\d):(?=\d)){0,30}(?<!\d):(?!\d)\s*\S")
 _NOTES: Final = re.compile(
     r"---\s?\d{1,4}[./-]\d{1,2}[./-]\d{2,4}[ ,]+[\d:. apm]+---", re.IGNORECASE
 )
@@ -172,10 +173,12 @@ def names_writer(line: str) -> bool:
     return text.endswith(":") and bool(behind)
 
 
-def is_flat_quote(line: str) -> bool:
+def is_flat_quote(line: str, *, is_answer: bool) -> bool:
     """Whether one line says who wrote and when, and has the words themselves, too."""
     if _NOTES.search(line):
         return True
+    if not is_answer and not _WROTE.search(line.casefold()):
+        return False  # people order so: "tell Bert <…> on Monday the 3rd: I am late"
     found = None if line.rstrip(" *_").endswith(":") else _BRACKETED.search(line)
     return (
         found is not None and has_date(line) and _ONE_LINE.match(line, found.end() - 1) is not None

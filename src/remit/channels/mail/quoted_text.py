@@ -251,7 +251,7 @@ def _doubtful_sign(
     lines: Sequence[BodyLine], folded: Sequence[str], n: int, follows: int | None, is_answer: bool
 ) -> tuple[int, _Sign] | None:
     """Return a line that may introduce another's words, though people write such lines, too."""
-    if quote_shapes.is_flat_quote(folded[n]):
+    if quote_shapes.is_flat_quote(folded[n], is_answer=is_answer):
         return n, _Sign.DOUBTFUL
     if follows is None or lines[follows].quoted:
         return None

@@ -107,8 +107,10 @@ def _without_end(lines: list[str]) -> list[str]:
 def _signature_start(lines: list[str], owner: str, asks: Asks) -> int | None:
     """Return where the last signature begins; None if there is none."""
     last = len(lines) - 1
-    stands_alone = last == 0 or not lines[last - 1].strip()
-    if _is_device_line(lines[last], asks, alone=last == 0, apart=stands_alone):
+    before = _previous(lines, last)
+    listed = before is not None and lines[before].rstrip().endswith(_SENTENCE)  # "Buy this:"
+    apart = last == 0 or (not lines[last - 1].strip() and not listed)
+    if _is_device_line(lines[last], asks, alone=last == 0, apart=apart):
         return last
     if last and _is_notice(lines[last], asks):
         return last

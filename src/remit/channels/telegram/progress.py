@@ -21,10 +21,10 @@ from remit.channels.markdown import plain
 from remit.channels.telegram.bot_api import BotAnswer, BotReply, answer_of, chat_of
 from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, render, units
 from remit.failpoint import failpoint
+from remit.model.contract import ItemStatus
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted, Locked, SendRetry
 from remit.model.ids import TaskId
-from remit.model.plan import ItemStatus
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import Task
 from remit.store import inbound, meta, tasks

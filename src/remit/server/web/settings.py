@@ -11,7 +11,7 @@ from remit.channels.push.sending import NEEDS
 from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
-from remit.model.notice import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
+from remit.model.conversation import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.model.reply import Policy
 from remit.operations.password import is_set
 from remit.operations.sections import SAVED

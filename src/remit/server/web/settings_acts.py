@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field
 from remit.contacts.book import FILE
 from remit.errors import BadInput, Conflict
 from remit.model.caller import Scope
-from remit.model.notice import Notice
+from remit.model.conversation import Notice
 from remit.model.reply import Policy
 from remit.operations import contacts, entry, upkeep
 from remit.operations.operation import Operation

@@ -31,7 +31,7 @@ from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.store.postgres import fingerprints, legs
 from remit.system.background import Background
-from remit.wiring.kinds import kinds
+from remit.wiring.proof import kinds
 from remit.wiring.readers import model_choice
 
 _DAY: Final = timedelta(days=1)

@@ -10,8 +10,8 @@ from msgspec import Struct
 from remit.journal import event_words
 from remit.model import deferred
 from remit.model.codec import Json, JsonMap
+from remit.model.reply import AttemptOutcome
 from remit.model.run import Event, EventKind
-from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
 from remit.server.web import trail
 from remit.store.on_behalf import event_text_on_behalf

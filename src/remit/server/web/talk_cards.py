@@ -6,14 +6,14 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.model.contract import ItemStatus
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.limits import limit_sentences
-from remit.model.plan import ItemStatus
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.model.view import limit_sentences
 from remit.server.call import Call
 from remit.server.page_language import say
 from remit.server.web import ask, row, task_sections, words

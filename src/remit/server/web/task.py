@@ -13,16 +13,14 @@ from remit.model import ids
 from remit.model.contract import UNPROVEN
 from remit.model.conversation import Conversation
 from remit.model.ids import TaskId
-from remit.model.limits import limit_sentences
 from remit.model.proof import NOT_VERIFIED, is_unverified
-from remit.model.reply import Usage
+from remit.model.reply import PROJECT, Usage
 from remit.model.review import Review
 from remit.model.run import Event, EventKind, Run
 from remit.model.series import Series
-from remit.model.specialist import PROJECT
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
-from remit.model.view import standing_of
+from remit.model.view import limit_sentences, standing_of
 from remit.server.call import Call, CallResult, QueryParameter, numbers, page
 from remit.server.page_language import retell, say
 from remit.server.problem import Problem, RequestRefused

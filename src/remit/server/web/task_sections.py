@@ -17,10 +17,11 @@ from remit.model.contract import (
     Criterion,
     Finding,
     GeneratedFrom,
+    ItemStatus,
     Result,
+    WorkItem,
 )
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.plan import ItemStatus, WorkItem
 from remit.model.proof import NOT_VERIFIED, ProofState, owners_word, proof_of
 from remit.model.review import SEND, Review
 from remit.model.run import Event, EventKind

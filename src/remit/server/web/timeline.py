@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.model.reply import AttemptOutcome
 from remit.model.run import Event, EventKind
-from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
 from remit.server.page_language import retell, say
 from remit.server.web.story import Calls

@@ -10,9 +10,9 @@ from remit.gate import OPEN
 from remit.journal import event_words
 from remit.model.codec import Json
 from remit.model.delivery import DeliveryStatus
+from remit.model.reply import AttemptOutcome, SpecialistAttempt
 from remit.model.review import Review, ReviewAnswer, Undo
 from remit.model.run import Event, EventKind
-from remit.model.specialist import AttemptOutcome, SpecialistAttempt
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.page_language import retell, say

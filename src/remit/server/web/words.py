@@ -6,8 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.contract import ContractType, Result
-from remit.model.plan import ItemStatus, WorkItem
+from remit.model.contract import ContractType, ItemStatus, Result, WorkItem
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.status import Reason, Status
 from remit.model.task import SourceKind, Task

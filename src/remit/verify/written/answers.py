@@ -15,8 +15,7 @@ from msgspec import Struct
 
 from remit.language.files import number_words, words_in_all
 from remit.language.tokens import fold, fold_text
-from remit.model.contract import Evidence, Result
-from remit.model.plan import ClauseOutcome
+from remit.model.contract import ClauseOutcome, Evidence, Result
 from remit.model.task import Task
 from remit.verify.written import figures as fig
 from remit.verify.written.check import PASSED, Judged, failed, undecided

@@ -12,8 +12,8 @@ from itertools import pairwise
 from typing import Final
 
 from remit.language.tokens import fold_text
+from remit.model.codec import first_few
 from remit.model.contract import Evidence
-from remit.model.listing import first_few
 from remit.model.task import Task
 from remit.verify.written import arithmetic, places, times
 from remit.verify.written.check import MAX_CHARACTERS, PASSED, Judged, failed, owner_words

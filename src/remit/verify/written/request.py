@@ -11,8 +11,7 @@ from msgspec import Struct
 
 from remit.language.files import number_words, words_in_all
 from remit.language.tokens import fold
-from remit.model.contract import Evidence
-from remit.model.plan import ClauseOutcome
+from remit.model.contract import ClauseOutcome, Evidence
 from remit.model.task import Task
 from remit.verify.written import facts
 from remit.verify.written.check import (
