@@ -15,7 +15,7 @@ AUTO_LANGUAGE: Final = "auto"
 TRANSLATED: Final = ("de", "es")
 _PLACE: Final = re.compile(r"\{\d\}")
 _NAMED_PLACE: Final = re.compile(r"\{[a-z]")
-_NUMBERED: Final = re.compile(r"\d{1,2}: (?=\D)")  # one of several questions
+_NUMBERED: Final = re.compile(r"[1-9]\d?: (?=\D)")  # one of several questions
 _ENDS: Final = re.compile(r"(?<=[.?!]) ")
 _MOST_TOGETHER: Final = 4  # sentences that one translation covers
 _MOST_TOLD_BY: Final = 2_000  # characters that tell the language

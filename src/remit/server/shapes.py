@@ -163,37 +163,39 @@ def _or_null(text: str) -> JsonMap:
 def _special() -> dict[str, JsonMap]:
     """Return the schemas that the notation has no words for."""
     failing = "Loops that failed and have not run well since: failures in a row."
-    tasks = "As `view` has them; with `dryRun` as S0 has them, without an id."
     health = _fields({"status": "ok|degraded", "version": "text", "failing": "{count}"})
     health["failing"] = {"description": failing, **_map(health["failing"])}
-    heard = _fields({"tasks": "[Task]", "...": "heard"})
+    tasks = "As `view` has them; with `dryRun` as S0 has them, without an id."
+    message = _fields({"tasks": "[Task]", "...": "heard"})
     either: list[Json] = [_named("Task"), {"type": "object"}]
-    heard["tasks"] = {"description": tasks, "type": "array", "items": {"anyOf": either}}
-    problem, record = _fields(_answers()["problem"]), _fields(_answers()["log_record"])
-    needed = [name for name in problem if not name.endswith("?")]
+    message["tasks"] = {"description": tasks, "type": "array", "items": {"anyOf": either}}
+    record = _fields(_answers()["log_record"])
     return {
         "Challenge": _PLAIN["text"],
         "Greeting": _PLAIN["text"],
         "FileContent": {"type": "string", "format": "binary"},
         "OpenApi": _PLAIN["object"],
         "Health": object_schema(**health),
-        "Heard": object_schema(**heard),
+        "Heard": object_schema(**message),
         "LogRecord": {
             "description": "A line of a task's log, in S3's transcript form.",
             "type": "object",
             "required": list[Json](record),
             "properties": record,
         },
-        "Problem": {
-            "description": "What went wrong (RFC 9457); `detail` is a sentence for a person.",
-            "type": "object",
-            "additionalProperties": False,
-            "required": ["type", *needed],
-            "properties": {
-                "type": {"type": "string", "pattern": f"^{URN}[a-z-]+$"},
-                **{name.removesuffix("?"): each for name, each in problem.items()},
-            },
-        },
+        "Problem": _problem(),
+    }
+
+
+def _problem() -> JsonMap:
+    schema = _object(_answers()["problem"])
+    kind: JsonMap = {"type": "string", "pattern": f"^{URN}[a-z-]+$"}
+    required, properties = cast("list[Json]", schema["required"]), _map(schema["properties"])
+    return {
+        "description": "What went wrong (RFC 9457); `detail` is a sentence for a person.",
+        **schema,
+        "required": ["type", *required],
+        "properties": {"type": kind, **properties},
     }
 
 
