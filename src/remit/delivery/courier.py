@@ -52,12 +52,11 @@ from remit.ports import (
 )
 from remit.system import first_byte
 from remit.system.background import LocksByKey
-from remit.system.first_byte import TooLate
 
 _SENDING: Final = DeliveryStatus.SENDING
 MOST_PARTS: Final = 10  # messages that one text may be split into
 PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
-LEFT_ALONE_SECONDS: Final = PATIENCE + 30  # so long a claim is left to its worker, beside others
+LEFT_ALONE_SECONDS: Final = PATIENCE + 30  # so long other workers leave a claim to its worker
 
 
 class ReadyDelivery(Struct, frozen=True):
@@ -329,8 +328,8 @@ class Courier:
         late = first_byte.LateClaim(claim)
         with late.before_first_byte():
             answer = await ask(channel, "", parcel, self._patience)
-        made = late.is_made or (implements(channel, ConnectingChannel) and channel.counts_every_try)
-        if isinstance(answer, SendRetry) and not answer.spends and not made:
+        every = implements(channel, ConnectingChannel) and channel.counts_every_try
+        if isinstance(answer, SendRetry) and not (answer.spends or late.is_made or every):
             return 0, answer  # nothing was tried
         return await late.result(), answer  # raises what kept it from being claimed
 
@@ -392,7 +391,7 @@ async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: floa
         async with limit:
             first_byte.check()
             return await channel.send(parcel)
-    except TooLate as late:
+    except first_byte.TooLate as late:
         return SendRetry(str(late), spends=False)
     except Exception as error:  # noqa: BLE001 - an adapter that breaks leaves a doubt, not a loss
         if limit.expired():
