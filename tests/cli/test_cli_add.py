@@ -173,6 +173,14 @@ def test_words_that_are_to_be_taken_as_they_are_are_not_read(seat: Terminal) -> 
     assert re.search(r"Runs .*\(in 1 d\)\n", told.out)
 
 
+def test_what_was_forbidden_is_shown_beside_the_task(seat: Terminal) -> None:
+    words = "Don't tell Bob about the party but find three parks for me"
+
+    for shown in (seat.run("add", words, "--dry-run"), seat.run("add", words)):
+        assert "Don't tell Bob about the party (You said not to.)" in shown.out
+        assert "three parks" in shown.out
+
+
 def test_a_rehearsal_stores_nothing(seat: Terminal) -> None:
     before = seat.run("ls", "--ids", "--all").out
     said = seat.run("add", "Tomorrow at 9 tell Bob that I am late", "--dry-run", "--json")

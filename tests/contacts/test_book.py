@@ -48,7 +48,7 @@ def test_a_channel_that_the_house_lacks_is_asked_about_not_used(tmp_path: Path) 
 
     assert isinstance(way, Question)
     assert way.about is QuestionTopic.CHANNEL
-    assert "whatsapp, which is not set up here" in way.sentence
+    assert "whatsapp, which is not set up." in way.sentence
     assert isinstance(by_mail, Question)
 
 

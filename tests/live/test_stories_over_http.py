@@ -13,12 +13,12 @@ from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
 from remit.intake.message import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
-from remit.intake.recipients import owners
 from remit.model.contract import ItemStatus
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind
+from remit.system.owner_zone import find_owner_zone
 from remit.testing import START, Outbox, World
 from tests.intake.readings import faithful, qualify
 from tests.live import vendor as wires
@@ -49,7 +49,7 @@ class Agent(Vendor):
         super().__init__()
         self.thoughts = [*thoughts]
         self.thought: list[wires.Heard] = []
-        found = extract(text, now=START, zone=owners("UTC", {}).zone, book=BOOK)
+        found = extract(text, now=START, zone=find_owner_zone("UTC", {}).zone, book=BOOK)
         plan = faithful(found).model_dump_json()
         self.reads: Callable[[], Order] = lambda: Order(Answer(call=Call("answer", plan)))
         self.decide = self._decide

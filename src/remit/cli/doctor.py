@@ -272,9 +272,9 @@ def _time(settings: Settings) -> DoctorFinding:
 
 
 def _zone(settings: Settings) -> DoctorFinding:
-    from remit.intake.recipients import owners  # noqa: PLC0415 - as long as the rest, for one line
+    from remit.system.owner_zone import find_owner_zone  # noqa: PLC0415 - as long as the rest, for one line
 
-    found = owners(settings.zone, os.environ)
+    found = find_owner_zone(settings.zone, os.environ)
     return ok("zone", f"{found.zone.key}, {found.since}")
 
 

@@ -1,7 +1,7 @@
 """Renders what was understood of a message: when, to whom, and what became of every clause."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
@@ -10,7 +10,6 @@ from remit.cli import clock, out, words
 from remit.cli.lookup import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
-from remit.intake import recipients as zones
 from remit.intake.card import CardTask, make_card
 from remit.language.sentences import (
     in_language,
@@ -26,6 +25,7 @@ from remit.settings import Settings
 from remit.store import messages, permissions, tasks
 from remit.store.read_only import glance
 from remit.store.secrets import Secrets, machine_ring
+from remit.system.owner_zone import find_owner_zone, show_moment
 
 NO_TASK: Final = {
     "question": "It is a question; nothing was asked to be done.",
@@ -72,8 +72,7 @@ def show(settings: Settings, receipt: JsonMap, *, serves: bool, read: bool) -> N
             + (_clauses(receipt, task.id, card.language) if read else [])
             + [_id(task)]
         )
-    if not found:
-        _nothing(receipt)
+    _without_task(receipt, lambda clause: clause["taskId"] is not None, made=bool(found))
     _questions(receipt)
     for sentence in cast("Sequence[str]", receipt.get("alike", ())):
         out.line(StyledText(sentence, "yellow"))
@@ -108,13 +107,18 @@ def rehearse(result: JsonMap, zone: ZoneInfo) -> None:
     for draft in maps(result, "tasks"):
         out.line(StyledText(str(draft["title"]), "bold"))
         if draft["scheduled_for"]:
-            out.line("  at ", zones.shown(moment(str(draft["scheduled_for"])), zone))
+            out.line("  at ", show_moment(moment(str(draft["scheduled_for"])), zone))
         for clause in maps(draft, "clauses"):
             out.line(
                 "  ", StyledText(f"{clause['became'] or 'asked':<11}", "dim"), str(clause["text"])
             )
-    if not result["tasks"]:
-        _nothing(result)
+    of_tasks = [clause for draft in maps(result, "tasks") for clause in maps(draft, "clauses")]
+    places = {(clause["start"], clause["end"]) for clause in of_tasks}
+    _without_task(
+        result,
+        lambda clause: (clause["start"], clause["end"]) in places,
+        made=bool(result["tasks"]),
+    )
     _questions(result)
 
 
@@ -142,7 +146,7 @@ def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
 def owners_zone(settings: Settings) -> ZoneInfo:
     """Return the zone, and write the receipt in the language that is set, if one is."""
     prefer_language(settings.language)
-    return zones.owners(settings.zone, os.environ).zone
+    return find_owner_zone(settings.zone, os.environ).zone
 
 
 def _time_away(task: Task) -> str:
@@ -179,14 +183,16 @@ def _why(clause: JsonMap, language: str) -> str:
     return f" ({in_language(str(clause['why']), language)})" if clause["why"] else ""
 
 
-def _nothing(receipt: JsonMap) -> None:
-    out.line(
-        StyledText("No task. ", "bold"), NO_TASK.get(str(receipt["answer"]), NO_TASK["chatter"])
-    )
-    language = message_language(
-        " ".join(str(clause["text"]) for clause in maps(receipt, "clauses"))
-    )
-    for clause in maps(receipt, "clauses"):
+def _without_task(receipt: JsonMap, is_shown: Callable[[JsonMap], bool], *, made: bool) -> None:
+    """Print the clauses that no task shows, with what became of them."""
+    if not made:
+        answer = NO_TASK.get(str(receipt["answer"]), NO_TASK["chatter"])
+        out.line(StyledText("No task. ", "bold"), answer)
+    clauses = maps(receipt, "clauses")
+    language = message_language(" ".join(str(clause["text"]) for clause in clauses))
+    for clause in clauses:
+        if is_shown(clause):
+            continue
         head = StyledText(f"{sentences(language)['became_' + _outcome(clause)]}: ", "dim")
         out.line("  ", head, str(clause["text"]), _why(clause, language))
 

@@ -18,7 +18,6 @@ from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.contacts.book import FILE, Contacts
 from remit.contacts.people import ContactBook
 from remit.errors import BadInput, NotFound
-from remit.intake import recipients as zones
 from remit.intake.admit import check_text
 from remit.intake.conditions import find_conditions, limited, read_with_quiet
 from remit.intake.extraction import Extraction
@@ -35,6 +34,7 @@ from remit.plan.activities import RulesFile, load
 from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks, draft
 from remit.plan.files import mentioned
 from remit.settings import Settings
+from remit.system.owner_zone import find_owner_zone
 
 # The channels S0 names, with their limits, whether they are set up here or not.
 MOST: Final = {"dashboard": 100_000, "whatsapp": 4096, "email": 100_000}
@@ -67,7 +67,7 @@ def extract(
         return show_scores(settings, as_json=json)
     words = sys.stdin.read() if text == "-" else text
     check_text(words)
-    zone = zones.owners(settings.zone, os.environ).zone if tz is None else _zone(tz)
+    zone = find_owner_zone(settings.zone, os.environ).zone if tz is None else _zone(tz)
     at = moment(now) if now else clock.now()
     book = _book(settings, (*_channels(), *MOST))
     words = words.strip()
@@ -109,7 +109,10 @@ def rehearse_words(
 ) -> JsonMap:
     """Return what `remit add` would make of a message, without a running Remit."""
     check_text(text)
-    zone, book = zones.owners(settings.zone, os.environ).zone, _book(settings, _channels())
+    zone, book = (
+        find_owner_zone(settings.zone, os.environ).zone,
+        _book(settings, _channels()),
+    )
     words = text.strip()
 
     def read_rest(rest: str) -> Extraction:

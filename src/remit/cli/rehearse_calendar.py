@@ -13,9 +13,9 @@ from remit.calendar.expansion import IDLE, CalendarSlot, Expansion, SlotFlag, Ti
 from remit.cli import clock, codes, out
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.errors import BadInput, NotFound
-from remit.intake import recipients as zones
 from remit.model.codec import JsonMap, moment
 from remit.model.rrule import zone_of
+from remit.system.owner_zone import find_owner_zone
 
 AHEAD: Final = timedelta(days=35)
 _DAY: Final = timedelta(days=1)
@@ -45,7 +45,7 @@ def calendar(
 ) -> int:
     """Say what a calendar would start and when; nothing is stored."""
     settings = house_settings.load()
-    zone = zones.owners(settings.zone, os.environ).zone if tz is None else zone_of(tz)
+    zone = find_owner_zone(settings.zone, os.environ).zone if tz is None else zone_of(tz)
     morning = settings.calendar.morning if all_day_at is None else _hour(all_day_at)
     first = _from(since, zone)
     window = TimeWindow(first, _to(until, zone) if until else first + AHEAD)

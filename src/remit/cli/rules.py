@@ -277,6 +277,6 @@ def _text(path: Path) -> str:
 
 
 def _zone(settings: Settings) -> ZoneInfo:
-    from remit.intake import recipients  # noqa: PLC0415 - the reader of messages
+    from remit.system import owner_zone  # noqa: PLC0415
 
-    return recipients.owners(settings.zone, os.environ).zone
+    return owner_zone.find_owner_zone(settings.zone, os.environ).zone

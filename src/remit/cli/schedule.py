@@ -15,7 +15,6 @@ from remit.cli import words as cli_words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, free, number_flag
 from remit.errors import BadInput, NotFound
-from remit.intake import recipients as zones
 from remit.model import rrule
 from remit.model.codec import JsonMap, moment, stamp
 from remit.model.ids import SeriesId
@@ -40,6 +39,7 @@ from remit.store import agenda, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.read_only import glance
+from remit.system.owner_zone import find_owner_zone, show_moment
 from remit.triggers import cron as triggers_cron
 
 _MOST: Final = 500
@@ -138,7 +138,7 @@ def preview(
     out.hint(rrule.in_words(repeats))
     for at in found:
         text = "; ".join(_SAID[each] for each in sorted(rrule.flags(repeats, at)))
-        out.line(zones.shown(at, zone), StyledText(f"  {text}" if text else "", "yellow"))
+        out.line(show_moment(at, zone), StyledText(f"  {text}" if text else "", "yellow"))
     return codes.DONE
 
 
@@ -302,7 +302,7 @@ def _short(tx: Tx, series_id: SeriesId) -> str:
 
 def _row(tx: Tx, found: Series, now: datetime, zone: ZoneInfo) -> list[Piece]:
     run = series_orders.next_run(tx, found, now) if found.paused_at is None else None
-    soon = zones.shown(run.planned or run.at, zone) if run else "-"
+    soon = show_moment(run.planned or run.at, zone) if run else "-"
     state = _state(found)
     when: Piece = state if state.text else soon
     often = rrule.in_words(found.repeats)
@@ -316,7 +316,7 @@ def _state(found: Series) -> StyledText:
 
 
 def _slot_row(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
-    at = zones.shown(slot.planned or slot.at, zone)
+    at = show_moment(slot.planned or slot.at, zone)
     late = f" by {_span(slot.late)}" if slot.late and slot.fate in _LATE else ""
     fate = f"{slot.fate.value.replace('_', ' ')}{late}" if slot.fate else "to come"
     flags = [_SAID[each] for each in sorted(rrule.flags(found.repeats, slot.at))]
@@ -351,11 +351,21 @@ def _event(found: PlannedStart, settings: Settings) -> JsonMap:
 
 def _event_row(tx: Tx, found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
     ref = f"task-{cli_words.short_id(tx, found.task_id)}" if found.task_id else "-"
-    return [StyledText(ref, "dim"), zones.shown(found.at, zone), _from(found), found.title]
+    return [
+        StyledText(ref, "dim"),
+        show_moment(found.at, zone),
+        _from(found),
+        found.title,
+    ]
 
 
 def _event_slot_row(found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
-    return [zones.shown(found.at, zone), StyledText("to come", "dim"), found.title, _from(found)]
+    return [
+        show_moment(found.at, zone),
+        StyledText("to come", "dim"),
+        found.title,
+        _from(found),
+    ]
 
 
 def _from(found: PlannedStart) -> str:
@@ -367,7 +377,7 @@ def _span(late: timedelta) -> str:
 
 
 def _zone(settings: Settings) -> ZoneInfo:
-    return zones.owners(settings.zone, os.environ).zone
+    return find_owner_zone(settings.zone, os.environ).zone
 
 
 def _stamp(text: str | None) -> str | None:

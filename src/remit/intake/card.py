@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.intake.recipients import QuestionTopic, shown
+from remit.intake.recipients import QuestionTopic
 from remit.language.files import LANGUAGES, Phrases, section
 from remit.language.sentences import (
     DEFAULT_LANGUAGE,
@@ -29,6 +29,7 @@ from remit.model.ids import TaskId
 from remit.model.review import ContactRule, Review
 from remit.model.task import Task
 from remit.model.veto import LED_KINDS, ConditionKind
+from remit.system.owner_zone import show_moment
 
 _UNKNOWN: Final = "?"
 _MOST_SAID: Final = 500  # characters of a message
@@ -237,7 +238,7 @@ def _to_whom(delivery: Delivery, say: dict[str, str]) -> str:
 
 def _when(task: Task, say: dict[str, str], zone: ZoneInfo, start: str, *, waits: bool) -> str:
     timed = not any(gap.about == QuestionTopic.TIME for gap in task.gaps)
-    at = shown(task.scheduled_for, zone) if task.scheduled_for and timed else ""
+    at = show_moment(task.scheduled_for, zone) if task.scheduled_for and timed else ""
     if waits:
         return f"{at}, {say['when_answered']}" if at else say["when_answered"]
     return at or start

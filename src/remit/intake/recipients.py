@@ -1,15 +1,6 @@
-"""Resolves recipients and channels in the owner's words; finds the owner's time zone.
+"""Resolves recipients and channels in the owner's words by the contact book. Doubts are asked."""
 
-Recipients are looked up in the contact book. Doubts are asked.
-"""
-
-from collections.abc import Mapping
-from datetime import datetime
 from enum import StrEnum
-from os import PathLike
-from os.path import realpath
-from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
 
@@ -93,58 +84,10 @@ def way_to(person: Contact, channel: ChannelName | None, book: ContactBook) -> s
         return reach[0]
     sentence = f"On which channel should {name} get it?"
     if person.channels and not reach:
-        sentence = f"{name} is reached by {', '.join(person.channels)}, which is not set up here."
+        sentence = (
+            f"{name} can be reached by {', '.join(person.channels)}, which is not set up. "
+            "Add it with `remit channels add`, or name another channel?"
+        )
     elif channel is not None:
         sentence = f"{name} cannot be reached by {channel.name}."
     return Question(QuestionTopic.CHANNEL, sentence, reach)
-
-
-LOCALTIME: Final = "/etc/localtime"
-_FOLDER: Final = "zoneinfo"
-
-
-class OwnerZone(Struct, frozen=True):
-    """A zone, and where it comes from."""
-
-    zone: ZoneInfo
-    since: str
-
-
-def owners(
-    named: str, environ: Mapping[str, str], localtime: str | PathLike[str] = LOCALTIME
-) -> OwnerZone:
-    """Return the zone in the settings, else the machine's, else UTC."""
-    for name, since in (
-        (named, "from the settings"),
-        (environ.get("TZ", "").removeprefix(":"), "from the variable TZ"),
-        (_linked(localtime), "from this machine"),
-    ):
-        zone = _known(name)
-        if zone is not None:
-            return OwnerZone(zone, since)
-    return OwnerZone(ZoneInfo("UTC"), "for this machine names none")
-
-
-def shown(moment: datetime, zone: ZoneInfo) -> str:
-    """Return a moment on the owner's clock, unambiguously."""
-    local = moment.astimezone(zone)
-    offset = f"{local:%z}"
-    return f"{local:%a %Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]} ({zone.key})"
-
-
-def _linked(localtime: str | PathLike[str]) -> str:
-    """Return the zone that /etc/localtime links to, if it is a link."""
-    try:
-        parts = realpath(localtime, strict=True).split("/")
-    except OSError:
-        return ""
-    if _FOLDER not in parts:
-        return ""
-    return "/".join(parts[parts.index(_FOLDER) + 1 :])
-
-
-def _known(name: str) -> ZoneInfo | None:
-    try:
-        return ZoneInfo(name) if name else None
-    except (ZoneInfoNotFoundError, ValueError, OSError):
-        return None

@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 
 from remit.errors import BadInput
 from remit.intake import answers
-from remit.intake import recipients as zones
 from remit.language.time.resolve import Recurrence, TimeDoubt
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats
 from remit.settings import Settings
+from remit.system.owner_zone import find_owner_zone
 from remit.triggers import cron as crontab
 
 _EXAMPLE: Final = "Say it like 'weekday at 8:30', 'month on the 1st at 9:00' or 2h."
@@ -23,7 +23,7 @@ def read(
     """Parse what was given, or raise what is wrong; nothing is guessed."""
     if every is not None and cron is not None:
         raise BadInput("Say either --every or --cron, not both.", field="every")
-    zone = zone_of(tz) if tz else zones.owners(settings.zone, os.environ).zone
+    zone = zone_of(tz) if tz else find_owner_zone(settings.zone, os.environ).zone
     if cron is not None:
         return crontab.repeats(cron, zone.key, now)
     return parse(every or "", zone, now)

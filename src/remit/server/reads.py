@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from remit import __version__
 from remit.brain.budget import midnight
 from remit.errors import BadInput, UnknownName
-from remit.intake.recipients import owners
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.ids import SeriesId
@@ -36,6 +35,7 @@ from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.store.stats import Stats
 from remit.system.background import LoopState
+from remit.system.owner_zone import find_owner_zone
 from remit.wiring import App
 
 _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
@@ -98,7 +98,7 @@ async def look_stats(call: Call) -> CallResult:
 
 async def current_numbers(house: App) -> Stats:
     """Return all current numbers, by the owner's clock."""
-    zone = owners(house.settings.zone, os.environ).zone
+    zone = find_owner_zone(house.settings.zone, os.environ).zone
     return await house.db.read(stats.look, house.clock.now(), midnight(zone))
 
 

@@ -24,7 +24,6 @@ from remit.intake.admit import Intake
 from remit.intake.exam.qualify import QualifiedReader
 from remit.intake.hear import MessageReader
 from remit.intake.receive import DuplicateAwareReceiver, Receiver
-from remit.intake.recipients import owners
 from remit.journal.follow import Journal
 from remit.language.sentences import prefer_language
 from remit.model.delivery import SendGuarantee
@@ -38,6 +37,7 @@ from remit.store import events, home
 from remit.store.database import Database
 from remit.store.opening import opened_store
 from remit.system.background import Background, LoopState
+from remit.system.owner_zone import find_owner_zone
 from remit.wiring import readers
 from remit.wiring.app_context import AppContext, StoreClock, WallClock, keys_of, redacting
 from remit.wiring.recall import SimilarTasks
@@ -129,7 +129,7 @@ def lay(
     background = _background(db, clock, redact)
     fitted = _fitted(keys, db, clock, background, settings.deliver.keep_inbound)
     channels = {**CHANNELS, **fitted.channels, **more}
-    zone = owners(settings.zone, os.environ).zone
+    zone = find_owner_zone(settings.zone, os.environ).zone
     prefer_language(settings.language)
     ground = AppContext(
         settings=settings,

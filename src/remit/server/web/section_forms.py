@@ -9,7 +9,6 @@ from msgspec import convert
 from pydantic import ConfigDict, Field
 
 from remit.errors import BadInput, NotPossibleNow
-from remit.intake.recipients import owners
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
@@ -38,6 +37,7 @@ from remit.settings.forms import (
     form_for,
 )
 from remit.settings.sections import load_home
+from remit.system.owner_zone import find_owner_zone
 
 _TEXT: Final[JsonMap] = {"type": "string"}
 _BACK: Final = {
@@ -272,7 +272,7 @@ async def test_welcome(call: Call) -> CallResult:
 async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) -> CallResult:
     settings = await now_in_file(call)
     section = _STEPS[step - 1][1]
-    now = call.house.clock.now().astimezone(owners(settings.zone, os.environ).zone)
+    now = call.house.clock.now().astimezone(find_owner_zone(settings.zone, os.environ).zone)
     values = {
         "step": step,
         "steps": [title for title, _ in _STEPS],
