@@ -7,7 +7,8 @@ import pytest
 
 from remit.errors import Conflict
 from remit.specialist import worktree
-from remit.specialist.tree import Worktree, aside, where
+from remit.specialist.saved_work import where
+from remit.specialist.tree import Worktree, aside
 from remit.specialist.worktree import Worktrees, shelve
 from tests.specialist.repository import OTHER, TASK, THEN, git, repository, worktrees
 

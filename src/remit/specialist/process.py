@@ -29,7 +29,8 @@ from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
 from remit.specialist import chain
 from remit.specialist.abstract_sockets import launcher
-from remit.specialist.tree import REPOSITORY, aside
+from remit.specialist.saved_work import REPOSITORY
+from remit.specialist.tree import aside
 from remit.system import process as programs
 from remit.system.process import PLACES, find, is_root, system
 

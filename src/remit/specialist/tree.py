@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput, Conflict, NotFound, Permanent
 from remit.model.ids import TaskId, task_id
+from remit.specialist.saved_work import REPOSITORY
 from remit.system.files import (
     READ,
     UNTRACKED,
@@ -27,31 +28,6 @@ from remit.system.files import (
     write_atomic,
 )
 from remit.system.git import GitLocation
-
-REPOSITORY: Final = "repo.git"  # Remit's own repository, beside its worktrees
-
-
-class SavedWork(Struct, frozen=True):
-    """Where the work of a task is after its folder was removed."""
-
-    branch: str
-    repo: str
-
-    @property
-    def command(self) -> str:
-        """What brings it into the owner's repository, beside the other branches."""
-        return f"git fetch {self.repo} {self.branch}:{self.branch}"
-
-
-def where(root: Path, task: TaskId) -> SavedWork | None:
-    """Return where the work of a task was saved; None if it was not."""
-    branch = f"remit/{task}"
-    for ref in root.glob(f"*/{REPOSITORY}/refs/heads/{branch}"):
-        repo = ref.parents[3]
-        if not (repo.parent / task).exists():
-            return SavedWork(branch, str(repo))
-    return None
-
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # In Remit's repository: which worktrees are ready, and our indexes. Not `remit`: git would look for

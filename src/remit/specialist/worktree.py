@@ -23,7 +23,8 @@ from remit.model.ids import TaskId, task_id
 from remit.specialist import changes
 from remit.specialist import tree as disk
 from remit.specialist.changes import Snapshot
-from remit.specialist.tree import REPOSITORY, SHA, Worktree
+from remit.specialist.saved_work import REPOSITORY
+from remit.specialist.tree import SHA, Worktree
 from remit.system.background import LocksByKey
 from remit.system.git import Git, GitLocation
 
