@@ -101,11 +101,9 @@ def _reason(case: Hostile) -> str:
 
 
 def test_the_languages_translate_the_same_sentences_with_the_same_places() -> None:
-    german, spanish = (read_toml(f"sentences_{each}") for each in TRANSLATED)
-    german, spanish = (
-        {key: said for key, said in each.items() if isinstance(said, str)}
-        for each in (german, spanish)
-    )
+    german, spanish = (dict(read_toml(f"sentences_{each}")) for each in TRANSLATED)
+    for table in ("pages", "notices"):  # tests of their own look at these
+        del german[table], spanish[table]
 
     assert german.keys() == spanish.keys()
     for english in german:
