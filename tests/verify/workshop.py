@@ -110,14 +110,17 @@ def lean() -> Path:
     root = _folder("lean-")
     packages = root / f"lib/python3.{sys.version_info.minor}/site-packages"
     (root / "bin").mkdir()
-    (root / "pyvenv.cfg").write_text(f"home = {PYTHON.parent}\n")
+    alone = "include-system-site-packages = false"  # or plugins of this machine are loaded
+    (root / "pyvenv.cfg").write_text(f"home = {PYTHON.parent}\n{alone}\n")
     (root / "bin/python").symlink_to(PYTHON)
     starter = root / "bin/pytest"
     starter.write_text(f"#!{root}/bin/python\nfrom pytest import console_main\nconsole_main()\n")
     starter.chmod(0o755)
     installed = Path(pytest.__file__).parents[1]
-    for name in _PYTEST:
+    version = next(installed.glob("pluggy-*.dist-info")).name  # pytest prints it
+    for name in (*_PYTEST, version):
         shutil.copytree(installed / name, packages / name)
+    shutil.copy2(installed / "py.py", packages)
     return root
 
 
