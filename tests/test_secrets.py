@@ -21,8 +21,9 @@ from hypothesis import strategies as st
 
 from remit.cli.main import run
 from remit.errors import BadInput, NotFound, StoreTrouble
-from remit.store.redact import RedactingFilter, Redactor
+from remit.store.redact import Redactor
 from remit.store.secrets import MOST, SERVICE, Secrets, machine_ring
+from remit.system.background import RedactingFilter
 from tests.cli.terminal import Terminal
 from tests.tables import for_each
 

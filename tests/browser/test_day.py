@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from datetime import datetime, timedelta
+from itertools import pairwise
 from pathlib import Path
 from typing import Final, cast
 
@@ -311,6 +312,36 @@ def test_a_card_in_a_talk_says_how_often_it_runs_and_asks_its_question_once(
     expect(cards.first).to_contain_text("Every weekday at 09:00")
     expect(cards.last.locator("code")).to_have_text("remit channels add")
     assert page.locator(".turns").inner_text().count("is not set up") == 1
+
+
+def test_the_source_of_a_task_stays_when_a_talk_mentions_it(site: Site, visit: Visit) -> None:
+    task = site.add("Read the newsletter")
+    site.settle()
+    page = visit(f"/tasks/{task}")
+    page.get_by_role("button", name="Ask about this task").click()
+    page.wait_for_url("**/conversations/*")
+    page.goto(f"{site.url}/tasks/{task}")
+    expect(page.get_by_role("button", name="Resume conversation")).to_be_visible()
+    source = page.locator("#task-rail dt", has_text="Source").locator("+ dd")
+    expect(source).to_have_text("By hand")
+
+
+def test_on_a_phone_a_card_shows_its_whole_title_and_marks_of_time_stand_apart(
+    site: Site, visit: Visit
+) -> None:
+    task = site.add("Read the newsletter")
+    site.settle()
+    page = visit("/conversations", phone=True, dark=True)
+    page.locator("#say").fill("Check the price of the flight every hour")
+    page.locator(".composer button[type=submit]").click()
+    title = page.locator(".tcard > header > b")
+    expect(title).to_have_text("Check the price of the flight")
+    assert title.evaluate("box => box.scrollWidth <= box.clientWidth")
+    page.goto(f"{site.url}/tasks/{task}")
+    boxes = [each.bounding_box() for each in page.locator(".gantt .axis text:visible").all()]
+    edges = [(box["x"], box["x"] + box["width"]) for box in boxes if box]
+    assert len(edges) > 1
+    assert all(left[1] < right[0] for left, right in pairwise(edges))
 
 
 def test_nothing_leaves_a_page_without_a_connection(tmp_path: Path, browser: Browser) -> None:

@@ -163,3 +163,39 @@ def test_behind_a_proxy_host_origin_and_sources_are_told_apart(tmp_path: Path) -
             for who in ("203.0.113.9",) * 6 + ("198.51.100.7",)
         ]
     assert [each.status_code for each in tries] == [401] * 5 + [429, 401]
+
+
+def _frame(opcode: int, payload: bytes) -> bytes:
+    """A whole frame of a client, under a mask of zeros."""
+    return bytes((0x80 | opcode, 0x80 | len(payload))) + bytes(4) + payload
+
+
+@pytest.fixture
+def lines() -> Iterator[list[socket.socket]]:
+    """Connections that stay open until the server has ended."""
+    opened: list[socket.socket] = []
+    yield opened
+    for each in opened:
+        each.close()
+
+
+def test_the_server_ends_in_order_while_a_phone_is_leaving(
+    lines: list[socket.socket], site: Site
+) -> None:
+    """Over TLS a connection ends when both sides closed it; the server must not fail then."""
+    port = int(_public(site).rpartition(":")[2])
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    head = (
+        f"GET /ws HTTP/1.1\r\nHost: remit.localhost:{port}\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
+        "Authorization: Bearer a-token-for-the-tests\r\n\r\n"
+    )
+    line = context.wrap_socket(socket.create_connection(("127.0.0.1", port), timeout=20))
+    lines.append(line)
+    line.sendall(head.encode())
+    assert line.recv(12) == b"HTTP/1.1 101"
+    line.sendall(_frame(8, b"\x03\xe8"))
+    for _ in range(3):  # the server has read the farewell before these
+        assert site.client.get(f"{_loopback(site)}/healthz").status_code == 200

@@ -1,6 +1,7 @@
 """`remit channels`: what is listed, a real test message, and a channel that switched itself off."""
 
 import asyncio
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +22,7 @@ from tests.channels.whatsapp.whatsapp import (
     tell,
 )
 from tests.cli.terminal import SETTINGS, Said, Terminal
+from tests.ports import free_port
 
 CHANNELS: Final = f"""
 [channels.ninas_whatsapp]
@@ -211,6 +213,24 @@ class Lenient(Receiver):
     @now.setter
     def now(self, _: int) -> None:
         pass
+
+
+@pytest.mark.parametrize("runs", [False, True], ids=["alone", "beside a Remit"])
+def test_a_test_that_cannot_connect_says_so_after_two_tries_and_is_not_sent_later(
+    tmp_path: Path, runs: bool
+) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "settings.toml").write_text(
+        SETTINGS + HOOK.format(url=f"http://127.0.0.1:{free_port()}/")
+    )
+    assert seat.run("secrets", "set", "hook_secret", "--file", stdin=HOOK_SECRET).code == 0
+    with seat.up() if runs else nullcontext():
+        said = seat.run("channels", "test", "shop")
+
+    assert said.code != 0
+    assert "Could not connect" in said.out
+    assert said.err.count("yet: Could not connect") == 2, "each try is shown, and there are two"
+    assert seat.status(seat.only()) == "cancelled"
 
 
 async def waiting(folder: Path, receiver: Receiver) -> Terminal:

@@ -19,9 +19,9 @@ ALWAYS: Final = """cyclopts rich pydantic starlette uvicorn jinja2 httpx2 markdo
     remit.run remit.gate remit.verify remit.reflect remit.converse remit.calendar
     remit.wiring.app"""
 # One write into the file needs an event loop, the reader and the recall index, but no web client.
-WRITE: Final = f"{ALWAYS} email http.client yaml re2 remit.plan"
+WRITE: Final = f"{ALWAYS} dataclasses email http.client yaml re2 remit.plan"
 # To read the settings and the file takes neither.
-LIST: Final = f"{WRITE} asyncio ssl subprocess dataclasses inspect typing_extensions remit.wiring"
+LIST: Final = f"{WRITE} asyncio ssl subprocess logging inspect typing_extensions remit.wiring"
 READ: Final = f"{LIST} tomllib zoneinfo hashlib remit.contacts remit.language remit.intake"
 PAGE: Final = f"{READ} pathlib sqlite3 remit.settings remit.store"
 COMMANDS: Final = {

@@ -168,7 +168,7 @@ def test_a_state_has_one_code() -> None:
 
 # What happened: its kind and actor, its data, and how it is told.
 TOLD: Final[tuple[tuple[str, str, JsonMap, str], ...]] = (
-    ("task.created", "intake", {"source": "manual:1"}, "You asked for it."),
+    ("task.created", "intake", {"source": "manual:1"}, "You created it."),
     ("task.created", "intake", {"source": "email:1"}, "It came in by email."),
     (
         "task.moved",

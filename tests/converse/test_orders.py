@@ -249,6 +249,8 @@ async def test_the_owner_is_asked_which_one_and_no_is_no(tmp_path: Path) -> None
         talk = await began(world)
         await say(world, talk, WEEKLY)
         await say(world, talk, "Every Friday at 9 remind me to call Mum")
+        reminder = await say(world, talk, "cancel the reminder")
+        await say(world, talk, "no")
         asked = await say(world, talk, "pause the weekly one")
         no = await say(world, talk, "no, never mind")
         which = await say(world, talk, "pause the weekly one")
@@ -259,6 +261,7 @@ async def test_the_owner_is_asked_which_one_and_no_is_no(tmp_path: Path) -> None
 
     assert asked.content == which.content
     assert asked.content.startswith("Which one shall I pause?")
+    assert reminder.content.startswith("Which one shall I cancel?")
     assert no.content == "All right. Nothing was done."
     assert "“Water the plants” is paused" in chosen.content
     assert "only its next run" in moving.content

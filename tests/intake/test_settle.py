@@ -405,3 +405,31 @@ def test_whatever_is_answered_a_clause_is_settled_or_asked_about(
             assert made.task != task  # a line is settled, or the task is changed
         assert all(each.channel for each in made.task.delivery)
         task = replace(made.task, notes=(*made.task.notes, answer))
+
+
+REFUSED = {
+    ("Erinnere mich bald ans Essen", "wenn der Mond blau ist"): (
+        "'wenn der Mond blau ist' lässt sich nicht als Antwort lesen. Sag eine Zeit wie „morgen um"
+        " 9:30“. Oder sag „lass es weg“."
+    ),
+    ('Schick Otto "Hallo" per WhatsApp', "dem netten Nachbarn"): (
+        "'dem netten Nachbarn' lässt sich nicht als Antwort lesen. Nenne jemanden aus deinen"
+        " Kontakten, oder nimm die Person zuerst auf. Oder sag „lass es weg“."
+    ),
+    ("Recuérdame pronto comer", "cuando la luna sea azul"): (
+        "'cuando la luna sea azul' no se puede leer como respuesta. Di una hora como «mañana a las"
+        " 9:30». O di «omítelo»."
+    ),
+}
+
+
+@pytest.mark.parametrize(("message", "refusal"), REFUSED.items())
+async def test_why_an_answer_is_not_taken_comes_in_the_language_of_the_message(
+    tmp_path: Path, message: tuple[str, str], refusal: str
+) -> None:
+    async with Talk(tmp_path) as world:
+        await world.one(message[0])
+        await world.answer(message[1])
+        (again,) = await world.asked()
+
+    assert again.question.startswith(refusal)

@@ -124,9 +124,10 @@ def test_digest_and_lock_screen_speak_the_language_of_the_owner() -> None:
     try:
         assert WORDS.pushed(many[:1], named=False) == "Nina braucht dich."
         assert WORDS.pushed(many, named=True) == counts
-        digest = WORDS.digest(many)
+        digest, long = WORDS.digest(many), WORDS.body(many[:1], "x" * 5_000)
     finally:
         prefer_language("auto")
+    assert "```\n\n… und 2,000 weitere Zeichen. Der ganze Text steht" in long
     assert digest.startswith(f"Nina: {counts}\n")
     assert "- „Renew it“ braucht dich: why\n" in digest
     assert "- und 6 weitere" in digest

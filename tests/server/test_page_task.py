@@ -166,7 +166,7 @@ def test_the_log_is_filtered_and_paged_on_the_server(working: Served) -> None:
     assert "I looked around." in everything
     thinking = get(working, f"/tasks/{task}/log?show=thinking").text
     assert "I looked around." in thinking
-    assert "You asked for it." not in thinking
+    assert "You created it." not in thinking
     assert "data-n" not in get(working, f"/tasks/{task}/log?find=nowhere").text
     first = get(working, f"/tasks/{task}/log?before=2").text
     assert 'id="log-1"' in first

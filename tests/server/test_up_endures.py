@@ -96,10 +96,25 @@ def until(holds: Callable[[], bool]) -> None:
         time.sleep(0.1)
 
 
+LIMITED = ("/bin/sh", "-c", f'ulimit -n {DESCRIPTORS} && exec "$@"', "sh")
+
+
+def test_more_unfinished_bodies_of_strangers_than_descriptors_shut_nobody_out(
+    tmp_path: Path,
+) -> None:
+    with up(Terminal(tmp_path), *LIMITED) as (remit, _), ExitStack() as stack:
+        place = urlsplit(remit.url)
+        head = f"POST /sign-in HTTP/1.1\r\nHost: {place.netloc}\r\nContent-Length: 1000\r\n\r\n"
+        for _ in range(SILENT):
+            line = socket.create_connection((str(place.hostname), place.port or 0))
+            _tell(stack.enter_context(line), head.encode())
+        task = remit.add("Find two parks")
+        until(lambda: remit.is_done(task))
+
+
 def test_more_silent_connections_than_descriptors_stop_no_work(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    limited = ("/bin/sh", "-c", f'ulimit -n {DESCRIPTORS} && exec "$@"', "sh")
-    with up(seat, *limited) as (remit, logged), ExitStack() as stack:
+    with up(seat, *LIMITED) as (remit, logged), ExitStack() as stack:
         place = urlsplit(remit.url)
         lines = [
             stack.enter_context(socket.create_connection((str(place.hostname), place.port or 0)))

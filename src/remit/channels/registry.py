@@ -6,11 +6,10 @@ load that.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from remit.errors import StoreTrouble
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
@@ -43,13 +42,12 @@ class ChannelAlias(Struct, frozen=True):
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class InboundHook:
+class InboundHook(Struct, frozen=True):
     """What authenticates a provider's call; both secrets are looked up at each call."""
 
     channel: str
-    app_secret: Token = field(repr=False)
-    verify_token: Token = field(repr=False)
+    app_secret: Token
+    verify_token: Token
     lines: Mapping[str, str]  # the channel of each of our numbers
 
 
@@ -61,15 +59,17 @@ class ProviderWatch(Protocol):
     async def close(self) -> None: ...
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelRegistry:
+class ChannelRegistry(Struct, frozen=True):
     """Every configured channel, ready for use."""
 
     channels: Mapping[str, Channel] = field(default_factory=dict)
     ways: tuple[ChannelAlias, ...] = ()
     hooks: Mapping[str, InboundHook] = field(default_factory=dict)
     watches: tuple[ProviderWatch, ...] = ()
-    sign_ins: "dict[str, SignInAttempt]" = field(default_factory=dict, repr=False)  # not done yet
+    sign_ins: "dict[str, SignInAttempt]" = field(default_factory=dict)  # not done yet
+
+    def __repr__(self) -> str:
+        return f"ChannelRegistry({', '.join(self.channels)})"  # a sign-in holds secrets
 
     def start(self) -> None:
         for each in self.watches:
@@ -84,14 +84,16 @@ class ChannelRegistry:
                 await channel.close()
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelSecrets:
+class ChannelSecrets(Struct, frozen=True):
     """Looks up secrets: first the owner's store, then the environment."""
 
     kept: Secrets
-    environ: Mapping[str, str] = field(default_factory=dict, repr=False)
+    environ: Mapping[str, str] = field(default_factory=dict)
     chosen: Mapping[str, ChannelSettings] = field(default_factory=dict)
-    seen: set[str] = field(default_factory=set, repr=False)  # every value that was ever handed out
+    seen: set[str] = field(default_factory=set)  # every value that was ever handed out
+
+    def __repr__(self) -> str:
+        return "ChannelSecrets(…)"
 
     def token(self, name: str) -> Token:
         """Return a function that looks up a secret at each use; empty if missing."""

@@ -2,6 +2,7 @@
 
 import json as notation
 import sys
+from contextlib import suppress
 from typing import Annotated, Final, cast
 
 from remit import settings as house_settings
@@ -17,6 +18,7 @@ from remit.cli import (
 )
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
+from remit.cli.lookup import EventWatch
 from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag, number_flag
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
@@ -217,7 +219,7 @@ def try_out(
     delivery = task.delivery[0]
     report = _report(settings, channel, delivery, wait) if is_running else None
     # A new connection: the server closes an idle one.
-    with remit_client.opened(settings) as way:
+    with remit_client.opened(settings, works=True) as way:
         asked, released = _settle(settings, way, channel, task)
     if json:
         content: JsonMap = {"channel": channel, "taskId": task.id, "status": delivery.status.value}
@@ -242,11 +244,11 @@ def try_out(
 
 
 def _send(settings: Settings, way: RemitClient, test: ChannelTest) -> Task:
-    """Send a test message, and return its task when nothing more happens by itself."""
+    """Send a test message, and return its task when it rests or failed twice."""
     task_id = TaskId(str(way.ask(test, new_key())["id"]))
     out.hint(f"Task {task_id} sends a test message on {test.name}.")
     try:
-        return wait_for_rest(settings, way, task_id, timeout=LIMIT, after=1)
+        return wait_for_rest(settings, way, task_id, timeout=LIMIT, after=1, until_tried=True)
     except TimedOut:  # an unknown send is waited for much longer than a person would
         with glance(settings.database) as tx:
             return tasks.get(tx, task_id)
@@ -275,11 +277,19 @@ def _settle(settings: Settings, way: RemitClient, channel: str, task: Task) -> t
     with glance(settings.database) as tx:
         asked = [each.question for each in reviews.of_task(tx, task.id) if each.decision is None]
     waiting = notice_state.waiting_for(settings, channel)
-    if any(each.task_id == task.id for each in waiting):
-        way.ask(CancelTask(task.id))
+    retried = task.delivery[0].status is DeliveryStatus.PENDING and not asked and not task.ended
+    if retried or any(each.task_id == task.id for each in waiting):
+        _cancel(settings, way, task.id)
     sent = task.delivery[0].status is DeliveryStatus.SENT
     released = notice_state.release(settings, way, channel) if sent else 0
     return asked[-1] if asked else "", released
+
+
+def _cancel(settings: Settings, way: RemitClient, task_id: TaskId) -> None:
+    """Cancel a test and wait for its end: without a running Remit, this process ends it."""
+    way.ask(CancelTask(task_id))
+    with glance(settings.database) as tx, suppress(TimedOut):
+        way.rest(EventWatch(tx, task_id, lambda _: None), LIMIT)
 
 
 def _find_channel(settings: Settings, text: str) -> str:

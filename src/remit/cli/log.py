@@ -178,7 +178,7 @@ def styled(event: Event) -> StyledText:
 def _created(event: Event) -> str:
     source = str(event.data.get("source", ""))
     kind = source.partition(":")[0]
-    by = "You asked for it" if kind == "manual" else f"It came in by {kind}"
+    by = "You created it" if kind == "manual" else f"It came in by {kind}"
     planned = event.data.get("scheduledFor")
     return f"{by}, for {words.local(moment(str(planned)))}." if planned else f"{by}."
 

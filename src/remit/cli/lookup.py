@@ -10,7 +10,7 @@ from remit.errors import AlreadyDecided, BadInput, Conflict, NotFound
 from remit.model.codec import stamp
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Review
-from remit.model.run import Event
+from remit.model.run import Event, EventKind
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import events, reviews, tasks
@@ -41,15 +41,24 @@ def database_of(environ: Mapping[str, str]) -> Path | str:
 
 
 PAUSE: Final = 0.05  # seconds between two polls
+_FAILED_SENDS: Final = 2  # one may fail because a kept connection was closed
 
 
 class EventWatch:
-    """Reports each event once, in order."""
+    """Reports each event once, in order; with `until_tried` only until a send failed twice."""
 
     def __init__(
-        self, tx: ReadOnlyStore, task_id: TaskId, tell: Callable[[Event], None], *, after: int = 0
+        self,
+        tx: ReadOnlyStore,
+        task_id: TaskId,
+        tell: Callable[[Event], None],
+        *,
+        after: int = 0,
+        until_tried: bool = False,
     ) -> None:
         self.task_id = task_id
+        self._until_tried = until_tried
+        self._failed_sends = 0
         self._tx = tx
         self._tell = tell
         self._n = after
@@ -66,11 +75,15 @@ class EventWatch:
         for event in events.of_task(self._tx, self.task_id, self._n):
             self._tell(event)
             self._n = event.n
+            settled = event.kind is EventKind.DELIVERY_SETTLED
+            self._failed_sends += settled and event.data["answer"] == "retry"
         return task
 
     def rests(self, task: Task) -> bool:
         """Whether nothing will happen to it without the owner."""
         if task.ended or task.status in (Status.NEEDS_REVIEW, Status.PAUSED):
+            return True
+        if self._until_tried and self._failed_sends >= _FAILED_SENDS:
             return True
         if task.status is not Status.NEW:
             return False

@@ -112,11 +112,18 @@ def events_so_far(settings: Settings, task_id: TaskId) -> int:
 
 
 def wait_for_rest(
-    settings: Settings, door: RemitClient, task_id: TaskId, *, timeout: float | None, after: int
+    settings: Settings,
+    door: RemitClient,
+    task_id: TaskId,
+    *,
+    timeout: float | None,
+    after: int,
+    until_tried: bool = False,
 ) -> Task:
     """Wait until the task rests, printing its steps; return its final state."""
     with glance(settings.database) as tx, out.working("Remit is at work"):
-        return door.rest(EventWatch(tx, task_id, _tell, after=after), timeout)
+        watch = EventWatch(tx, task_id, _tell, after=after, until_tried=until_tried)
+        return door.rest(watch, timeout)
 
 
 def show_result(settings: Settings, task: Task, *, json: bool) -> None:

@@ -28,8 +28,8 @@ from remit.settings import Settings
 from remit.store import inbox, reviews, tasks
 from remit.store.database import Tx
 from remit.store.home import lock
-from remit.store.redact import RedactingFilter, Redactor
-from remit.system.background import RepeatFilter, Work
+from remit.store.redact import Redactor
+from remit.system.background import RedactingFilter, RepeatFilter, Work
 from remit.wiring import App, opened, start, watch
 from remit.wiring.preload import preload
 from remit.wiring.readers import model_choice

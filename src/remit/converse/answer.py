@@ -15,9 +15,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.converse import records
-from remit.converse.meaning import word_set, words_of
+from remit.converse.meaning import words_of
 from remit.converse.scene import AnsweringBrain
 from remit.errors import BadInput, NotFound, StepFailed
+from remit.language.files import words_in_all
 from remit.language.tokens import fold
 from remit.model.conversation import Role, Turn
 from remit.model.delivery import DeliveryStatus
@@ -154,13 +155,15 @@ _LONG: Final = 4  # letters of a word that distinguishes tasks
 
 
 class PromiseKind(StrEnum):
+    """What an answer says was done. Each has its list of verbs; the first that fits counts."""
+
     SENT = "sent"
     PLANNED = "planned"
     CANCELLED = "cancelled"
     PAUSED = "paused"
+    MADE = "made"
     STARTED = "started"
     DONE = "done"
-    MADE = "made"
     PROMISED = "promised"  # "I will remind you": a task must be planned for it
 
 
@@ -199,27 +202,34 @@ def _claim(words: Sequence[str], *, ours: bool) -> PromiseKind | None:
     "Done." and "Sent to Anna." are claims by themselves.
     """
     first, all_words = set(words[:2]), set(words)
-    ours = ours or bool(all_words & _US or first & _IT or all_words & _THINGS)
-    for claim, verbs in _VERBS.items():
+    ours = ours or bool(
+        all_words & _listed("us") or first & _listed("it") or all_words & _listed("things")
+    )
+    for claim in (each for each in PromiseKind if each is not PromiseKind.PROMISED):
+        verbs = _listed(claim)
         for at, word in enumerate(words):
-            alone = at == 0 or word in _FIRST_PERSON
+            alone = at == 0 or word in _listed("first_person")
             if word in verbs and (alone or ours) and _is_told(words, at):
                 return claim
     return PromiseKind.PROMISED if _promises(words) else None
 
 
+def _listed(name: str) -> frozenset[str]:
+    return words_in_all("promise", name)
+
+
 def _promises(words: Sequence[str]) -> bool:
     """Whether the sentence promises that one of us will do something later."""
     for at, word in enumerate(words):
-        if " ".join(words[at : at + 2]) in _WILL or word in _WILL:
+        if " ".join(words[at : at + 2]) in _listed("will") or word in _listed("will"):
             after = words[at + 1 : at + 1 + 2 * _NEAR]
-            return bool(set(after) & _DOES) and not set(after) & _NOT
+            return bool(set(after) & _listed("does")) and not set(after) & _listed("not")
     return False
 
 
 def _is_told(words: Sequence[str], at: int) -> bool:
     """Whether a verb is stated as done: not negated, wished or future."""
-    return not set(words[max(0, at - _NEAR) : at]) & (_NOT | _UNREAL)
+    return not set(words[max(0, at - _NEAR) : at]) & (_listed("not") | _listed("unreal"))
 
 
 def _borne_out(
@@ -262,7 +272,7 @@ def _sent(task: Task, sentence: str, owner: str) -> bool:
     people = {word for each in went for word in words_of(each.recipient or owner)}
     ways = {word for each in went for word in words_of(each.channel)}
     named = {fold(name) for name in _TO.findall(_QUOTED.sub(" ", sentence))}
-    return bool(went) and all(name in people | ways | _YOU for name in named)
+    return bool(went) and all(name in people | ways | _listed("you") for name in named)
 
 
 def _in_time(sentence: str, task: Task, zone: ZoneInfo) -> bool:
@@ -284,65 +294,3 @@ def _clocks(task: Task, zone: ZoneInfo) -> set[tuple[int, int]]:
 
 
 _NEAR: Final = 4  # words before a verb in which a "not" negates it
-_VERBS: Final = {
-    PromiseKind.SENT: word_set(
-        "sent emailed mailed messaged texted delivered forwarded posted notified replied"
-        " gesendet geschickt verschickt versendet gemailt zugestellt weitergeleitet benachrichtigt"
-        " enviado enviada enviados enviadas envie mande mandado mandada entregado entregada"
-        " reenviado notificado avisado avise respondi"
-    ),
-    PromiseKind.PLANNED: word_set(
-        "scheduled rescheduled booked planned reminded arranged geplant eingeplant terminiert"
-        " gebucht verschoben programado programada agendado agendada programe agende reservado"
-        " reserve planificado"
-    ),
-    PromiseKind.CANCELLED: word_set(
-        "cancelled canceled aborted stopped deleted removed storniert abgebrochen gestoppt"
-        " geloscht cancelado cancelada cancele anulado anulada anule detenido borrado borre"
-    ),
-    PromiseKind.PAUSED: word_set("paused suspended pausiert angehalten pausado pausada pause"),
-    PromiseKind.MADE: word_set(
-        "created added entered erstellt angelegt hinzugefugt eingetragen creado creada cree"
-        " anadido anadi"
-    ),
-    PromiseKind.STARTED: word_set(
-        "started begun began gestartet begonnen empezado empece iniciado inicie"
-    ),
-    PromiseKind.DONE: word_set(
-        "done finished completed fixed resolved updated changed called paid ordered bought"
-        " erledigt fertig abgeschlossen beendet geandert angerufen bezahlt bestellt gekauft"
-        " hecho hecha terminado terminada termine completado actualizado cambiado llamado pagado"
-        " comprado llame pague"
-    ),
-}
-_FIRST_PERSON: Final = word_set(
-    "envie mande avise respondi programe agende reserve cancele anule borre cree anadi empece"
-    " inicie termine llame pague"
-)
-_WILL: Final = frozenset(
-    ["i'll", "i will", "we'll", "we will", "ich werde", "wir werden", "voy a", "vamos a"]
-)
-_DOES: Final = word_set(
-    "remind send email mail message text notify schedule book call check cancel order write"
-    " erinnern senden schicken mailen benachrichtigen planen buchen anrufen prufen absagen"
-    " bestellen schreiben recordarte recordar enviar mandar avisar avisarte programar reservar"
-    " llamar comprobar cancelar escribir"
-)
-_US: Final = word_set("i i've ive we we've ich wir he hemos")
-_IT: Final = word_set(
-    "it it's its this that everything all both es das dies alles beides todo lo ya"
-)
-_THINGS: Final = word_set(
-    "reminder message email mail task appointment whatsapp erinnerung nachricht aufgabe termin"
-    " recordatorio mensaje correo tarea cita"
-)
-_NOT: Final = word_set(
-    "not never no didn't haven't hasn't wasn't isn't aren't weren't cannot can't couldn't nothing"
-    " nicht nie kein keine nichts nunca nada ni without ohne sin"
-)
-_UNREAL: Final = word_set(
-    "if when once unless until should would could might may must will shall can want wants"
-    " going i'll wenn falls sobald sollte konnte mochte werde wird soll kann si"
-    " cuando podria deberia puedo puede quiere voy"
-)
-_YOU: Final = word_set("you me us i dich dir mich uns sie ihnen ti usted tu mi")

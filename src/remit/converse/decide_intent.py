@@ -68,8 +68,8 @@ def _chosen(
     among = [task for task in scene.others if isinstance(named, list) and task.id in named]
     if act == AMEND:
         return _timed(among, pending, text, ear, now)
-    sole = among[0] if _sole_yes(words_of(text), among) else None
-    task = intent.chosen(text, among) or sole
+    sole_yes = len(among) == 1 and is_phrase("answer", words_of(text))
+    task = intent.chosen(text, among) or (among[0] if sole_yes else None)
     if task is None or not act:
         return None
     at = moment(str(asks["at"])) if asks.get("at") else None
@@ -88,10 +88,6 @@ def _timed(
     earlier = tuple(map(str, kept)) if isinstance(kept, list) else ()
     at = ear.when(among[0], text, earlier) if among else None
     return moved(among[0], at, (*earlier, text), now) if at else None
-
-
-def _sole_yes(words: Sequence[str], among: Sequence[Task]) -> bool:
-    return len(among) == 1 and is_phrase("answer", words)
 
 
 # The answer to an open question -------------------------------------------------------------------

@@ -25,11 +25,6 @@ _STARS: Final = re.compile(r"[*~]")
 _TALK: Final = "talk"
 
 
-def word_set(text: str) -> frozenset[str]:
-    """Return a set of words."""
-    return frozenset(text.split())
-
-
 def listed(name: str) -> tuple[str, ...]:
     """Return the phrases of one list, in every language."""
     return tuple(phrase for code in LANGUAGES for phrase in section(code, _TALK)[name])

@@ -103,12 +103,16 @@ def _command(command: TaskCommand, scene: ConversationScene) -> Intent | None:
 
 
 def _candidates(thing: TaskReference, scene: ConversationScene) -> list[Task]:
-    """Return the tasks meant: mentioned last, else of this conversation, else any."""
+    """Return the tasks meant: mentioned last, else of this conversation, else any.
+
+    "It" is what was mentioned last. "The reminder" may be any of this conversation.
+    """
     last = [task for task in scene.last if not task.ended] or list(scene.last)
     if thing.pointed:
         return _one_a_series(last)
     every = [task for task in scene.others if not task.ended]
-    for among in (scene.live, every) if thing.words or thing.rhythm else (last, scene.live, every):
+    is_described = bool(thing.words or thing.rhythm or thing.reminder)
+    for among in (scene.live, every) if is_described else (last, scene.live, every):
         fitting = [task for task in among if _is_such(thing, task, scene)]
         found = intent.matching(thing.words, fitting) if thing.words else fitting
         if found:
@@ -127,11 +131,16 @@ def _repeated(thing: TaskReference, scene: ConversationScene) -> list[Task]:
 
 
 def _is_such(thing: TaskReference, task: Task, scene: ConversationScene) -> bool:
-    if thing.reminder and any(each.recipient for each in task.delivery):
+    if thing.reminder and not _is_for_owner(task):
         return False
     if thing.rhythm:
         return task.series_id is not None and scene.rhythms.get(task.series_id) == thing.rhythm
     return True
+
+
+def _is_for_owner(task: Task) -> bool:
+    """Whether the task sends something, and to nobody but the owner."""
+    return bool(task.delivery) and not any(each.recipient for each in task.delivery)
 
 
 def _one_a_series(tasks: Sequence[Task]) -> list[Task]:

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from remit.channels.markdown import plain
 from remit.language.files import read_toml
-from remit.language.sentences import message_language, notice_sentence
+from remit.language.sentences import DEFAULT_LANGUAGE, message_language, notice_sentence
 from remit.model.conversation import Notice, NoticeKind
 from remit.model.delivery import ActionButton, Delivery, SendCap
 from remit.model.permit import Permission, QuietHours
@@ -27,6 +27,7 @@ MOST_TITLE: Final = 80
 MOST_LINE: Final = 160
 MOST_PUSHED: Final = 60
 MOST_APPROVED: Final = 3_000  # characters of a text that is to be approved
+_CUT: Final = "… and {0} more characters. The whole text is in the inbox of the dashboard."
 _TICKS: Final = re.compile("`+")
 _WORDS: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("notice_words", __package__))
 
@@ -45,7 +46,8 @@ class NoticeWords(Struct, frozen=True):
         """One message with all of these in it; `approved` is what a yes to the one would let go."""
         if len(found) == 1:
             line = self._with_link(self.one(found[0]), found[0].telling.href)
-            return f"{line}\n\n{verbatim(self.hide(approved))}" if approved.strip() else line
+            block = verbatim(self.hide(approved), _language(found))
+            return f"{line}\n\n{block}" if approved.strip() else line
         kinds = Counter(each.news for each in found)
         if len(kinds) == 1 and len(found) > FEW:
             news = found[0].news
@@ -102,11 +104,10 @@ def place(found: Sequence[Notice]) -> str:
     return found[0].telling.href if len(found) == 1 else _list_of(found[0].news)
 
 
-def verbatim(text: str) -> str:
+def verbatim(text: str, language: str = DEFAULT_LANGUAGE) -> str:
     """A text to the letter, as a block that marks up nothing; cut where there is no more room."""
     shown = text.strip("\n")
-    left = f"{len(shown) - MOST_APPROVED:,} more characters"
-    more = f"\n\n… and {left}. The whole text is in the inbox of the dashboard."
+    more = "\n\n" + notice_sentence(_CUT, language, f"{len(shown) - MOST_APPROVED:,}")
     longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
     fence = "`" * max(3, longest + 1)
     cut = len(shown) > MOST_APPROVED

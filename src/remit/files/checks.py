@@ -1,5 +1,6 @@
 """What a file is by its content, and whether it may be sent."""
 
+import html
 import io
 import re
 import stat
@@ -9,7 +10,11 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from defusedxml import DefusedXmlException  # type: ignore[import-untyped]
+from defusedxml.ElementTree import ParseError, fromstring  # type: ignore[import-untyped]
 from msgspec import Struct
+
+from remit.files.pictures import picture_problem, svg_problem
 
 TEXT: Final = "text/plain"
 PDF: Final = "application/pdf"
@@ -28,6 +33,10 @@ PROGRAM: Final = "application/x-executable"
 HTML: Final = "text/html"
 
 MAX_NAME_BYTES: Final = 120
+_DEVICE: Final = re.compile(  # of Windows, whatever stands behind the dot
+    r"(?:con|prn|aux|nul|clock\$|con(?:in|out)\$|(?:com|lpt)[0-9\u00b9\u00b2\u00b3])\s*(?:\..*)?",
+    re.IGNORECASE,
+)
 _MAIN_PARTS: Final = {
     "word/document.xml": DOCX,
     "xl/workbook.xml": XLSX,
@@ -143,16 +152,21 @@ def _is_readable(content: bytes) -> bool:
 
 def name_problem(name: str) -> str | None:
     """Return why a file may not be called so, in a sentence."""
-    shown = f"{ascii(name)[:70]}"
-    if not name or name != name.strip(" .") or name.startswith("~"):
-        return f"{shown} is no name of a file: it is empty, or has a dot or blank at an end."
-    if any(sign in name for sign in '/\\|[]:*?"<>'):
-        return f"{shown} holds a sign that no name of a file may hold."
-    if not name.isprintable() or any(unicodedata.category(char) == "Cf" for char in name):
-        return f"{shown} holds a hidden or control character."
-    if len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES:
-        return f"The name {shown} is longer than {MAX_NAME_BYTES} bytes."
-    return None
+    hidden = not name.isprintable() or any(unicodedata.category(char) == "Cf" for char in name)
+    ends = not name or name != name.strip(" .") or name.startswith("~")
+    long = len(name.encode("utf-8", "replace")) > MAX_NAME_BYTES
+    marks = (
+        (ends, "is no name of a file: it is empty, or has a dot or blank at an end"),
+        (
+            any(sign in name for sign in '/\\|[]:*?"<>'),
+            "holds a sign that no name of a file may hold",
+        ),
+        (hidden, "holds a hidden or control character"),
+        (_DEVICE.fullmatch(name), "names a device of Windows, so it cannot be saved there"),
+        (long, f"is longer than {MAX_NAME_BYTES} bytes"),
+    )
+    found = next((sentence for holds, sentence in marks if holds), None)
+    return f"{ascii(name)[:70]} {found}." if found else None
 
 
 def safe_name(name: str, otherwise: str = "file") -> str:
@@ -160,6 +174,7 @@ def safe_name(name: str, otherwise: str = "file") -> str:
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     kept = "".join(char if char.isprintable() else "" for char in last)
     kept = " ".join(re.sub(r'[|\[\]:*?"<>]', "_", kept).split()).strip(" .~")
+    kept = f"_{kept}" if _DEVICE.fullmatch(kept) else kept
     while len(kept.encode("utf-8", "replace")) > MAX_NAME_BYTES:
         stem, dot, end = kept.rpartition(".")
         kept = f"{stem[:-1]}{dot}{end}" if dot and len(end) <= 10 else kept[:-1]  # noqa: PLR2004
@@ -172,7 +187,7 @@ _MAX_UNPACKED: Final = 100_000_000  # bytes
 _MAX_RATIO: Final = 100  # unpacked to packed; office documents reach about 20
 _MIN_BOMB: Final = 1_000_000  # smaller ones may be packed as well as they like
 _ACTIVE_PDF: Final = re.compile(
-    rb"/(?:JavaScript|JS|Launch|EmbeddedFiles?|RichMedia|XFA|SubmitForm|ImportData|GoToE)"
+    rb"/(?:JavaScript|JS|Launch|EmbeddedFiles?|RichMedia|XFA|SubmitForm|ImportData|GoTo[ER])"
     rb"(?![A-Za-z0-9])"
 )
 # Each letter of a name may be written as a number.
@@ -181,18 +196,19 @@ _PDF_OBJECTS: Final = re.compile(
 )
 _MAX_PDF_HEAD: Final = 1000  # bytes of the words before a stream
 _PDF_HEX: Final = re.compile(rb"#([0-9A-Fa-f]{2})")
-_ACTIVE_SVG: Final = re.compile(
-    rb"<\s*(?:script|foreignobject|iframe|embed|object|!entity|handler)|\son\w+\s*=|javascript\s*:"
-    rb"|(?:href|src)\s*=\s*[\"']?\s*(?:https?:|//|data:text)",
-    re.IGNORECASE,
-)
+_PDF_HEAD: Final = re.compile(rb"[\r\n]\s*\d+\s+\d+\s+obj\s*<<([^%()]*)\Z")
+_PDF_FILTER: Final = re.compile(rb"/Filter\s*(?:/FlateDecode|\[\s*/FlateDecode\s*\])\s*[/>]")
 _ACTIVE_CSV: Final = re.compile(
-    rb"(?im)(?:^|[,;\t])\s*\"?[=+@-][^,;\t\n]*(?:\||hyperlink|webservice|import\w+\(|dde)"
+    rb"(?im)(?:^|[,;\t])\s*\"?(?:[=+@-]|\xef\xbc[\x8b\x8d\x9d\xa0])[^,;\t\n]*(?:\||hyperlink|webservice|import\w+\(|dde)"
 )
 _MACRO_PART: Final = re.compile(r"(?i)vba|macrosheets|activex|\.bin$|^Basic/|^Scripts/|oleobject")
-_REMOTE: Final = re.compile(
-    rb"(?is)<Relationship\b(?=[^>]*TargetMode\s*=\s*[\"']External)"
-    rb"(?=[^>]*(?:attachedTemplate|oleObject|frame|subDocument|externalLink))[^>]*>"
+_COMMAND: Final = re.compile(r"\bDDE(?:AUTO)?\b")
+_FIELD: Final = re.compile(
+    r"<(?:\w+:)?instrText\b[^>]*>([^<]*)|\binstr\s*=\s*[\"']([^\"']*)|<(?:\w+:)?(ddeLink)\b"
+)
+_MAX_RELATIONS: Final = 1_000_000  # bytes of one list
+_NEVER_INSIDE: Final = frozenset(
+    (PROGRAM, "application/x-ole-storage", "application/x-rar", "application/x-7z-compressed")
 )
 _PROGRAMS: Final = re.compile(
     r"exe|dll|com|scr|pif|bat|cmd|ps1|vb[se]|jse?|ws[fh]|hta|jar|ms[ip]|lnk|reg|iso|img|vhd|apk|app"
@@ -211,7 +227,8 @@ def problem(name: str, content: bytes) -> str | None:
         return f"{name} is of a kind that is not sent. Sent are {labels}."
     if found != wanted.type:
         return f"{name} is no {wanted.label} by its content, but {found}."
-    sentence = _CHECKS.get(found, _no_other)(content)
+    other = None if found in OFFICE | {ZIP} else _no_other(content)
+    sentence = other or (_CHECKS[found](content) if found in _CHECKS else None)
     return f"{name} {sentence}." if sentence else None
 
 
@@ -229,19 +246,20 @@ def _no_other(content: bytes) -> str | None:
     if not content.startswith(b"%PDF-") and b"%PDF-" in content[:1024]:
         return "is a PDF at the same time"
     # In a picture such bytes are no text; in a text `detect` has found them at the top.
+    if any(mark in content for mark in (b"Rar!\x1a\x07", b"7z\xbc\xaf\x27\x1c")):
+        return "is an archive at the same time"
     marks = (b"<script", b"<html", b"<?php", b"javascript:")
     return "holds a script" if any(mark in content.lower() for mark in marks) else None
 
 
 def _pdf(content: bytes) -> str | None:
-    if (sentence := _no_other(content)) is not None:
-        return sentence
-    if b"%%EOF" not in content[-2048:]:
+    _, mark, behind = content.rpartition(b"%%EOF")
+    if not mark or behind.strip(b"\0\r\n\t "):
         return "is not a whole PDF"
     packed = _pdf_objects(content)
     if packed is None:
         return "holds objects that cannot be unpacked, so it cannot be checked"
-    names = _PDF_HEX.sub(lambda found: bytes([int(found[1], 16)]), content + packed)
+    names = _plain_names(content + packed)
     if b"/Encrypt" in names:
         return "is encrypted, so it cannot be checked"
     found = _ACTIVE_PDF.search(names)
@@ -253,9 +271,10 @@ def _pdf_objects(content: bytes) -> bytes | None:
     unpacked = b""
     for found in _PDF_OBJECTS.finditer(content):
         start = content.find(b"stream", found.end(), found.end() + _MAX_PDF_HEAD)
-        head = content[max(0, found.start() - _MAX_PDF_HEAD) : start]
-        head = head[head.rfind(b"obj", 0, head.rfind(b"ObjStm")) :]
-        if start < 0 or b"/FlateDecode" not in head:
+        head = _PDF_HEAD.search(
+            _plain_names(content[max(0, found.start() - _MAX_PDF_HEAD) : start])
+        )
+        if start < 0 or head is None or not _is_only_packed(head[1]):
             return None
         packed = content[start + len(b"stream") :].lstrip(b"\r\n")
         try:
@@ -267,16 +286,18 @@ def _pdf_objects(content: bytes) -> bytes | None:
     return unpacked
 
 
-def _svg(content: bytes) -> str | None:
-    return _no_other(content) or (
-        "holds a script or loads something" if _ACTIVE_SVG.search(content) else None
-    )
+def _plain_names(content: bytes) -> bytes:
+    return _PDF_HEX.sub(lambda found: bytes([int(found[1], 16)]), content)
+
+
+def _is_only_packed(head: bytes) -> bool:
+    """Whether a stream is packed once, and not rearranged before."""
+    again = b"/DecodeParms" in head or b"/DP" in head or head.count(b"/Filter") != 1
+    return _PDF_FILTER.search(head) is not None and not again
 
 
 def _csv(content: bytes) -> str | None:
-    return _no_other(content) or (
-        "holds a formula that starts something" if _ACTIVE_CSV.search(content) else None
-    )
+    return "holds a formula that starts something" if _ACTIVE_CSV.search(content) else None
 
 
 def _archive(content: bytes) -> str | None:
@@ -309,8 +330,8 @@ def shape_problem(archive: zipfile.ZipFile, size: int) -> str | None:
 
 def _leads_out(member: zipfile.ZipInfo) -> bool:
     name = member.filename
-    away = name.startswith(("/", "\\")) or ".." in re.split(r"[/\\]", name)
-    return away or stat.S_ISLNK(member.external_attr >> 16)
+    away = re.match(r"[/\\]|[A-Za-z]:", name) or ".." in re.split(r"[/\\]", name)
+    return bool(away) or stat.S_ISLNK(member.external_attr >> 16)
 
 
 def _members(archive: zipfile.ZipFile) -> Iterator[str]:
@@ -326,32 +347,54 @@ def _members(archive: zipfile.ZipFile) -> Iterator[str]:
             yield f"holds a file that is not sent: {wrong.rstrip('.')}"
 
 
-def _office(content: bytes) -> str | None:
+def _office(content: bytes, *, inner: bool = False) -> str | None:
     """Object to a document with macros, programs, or parts that it fetches from elsewhere."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            parts = (_part(name, archive.read(name), inner=inner) for name in archive.namelist())
             wrong = shape_problem(archive, len(content))
-            return wrong or next(
-                filter(None, (_part(archive, n) for n in archive.namelist())), None
-            )
-    except (zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError, EOFError):
+            return wrong or next(filter(None, parts), None)
+    except (
+        *(zipfile.BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError, EOFError),
+        *(zlib.error, ParseError, DefusedXmlException),
+    ):
         return "is not a whole document"
 
 
-def _part(archive: zipfile.ZipFile, name: str) -> str | None:
-    raw = archive.read(name) if name.endswith((".rels", ".xml")) else b""
+def _part(name: str, raw: bytes, *, inner: bool) -> str | None:
     macros = name == "[Content_Types].xml" and b"macroenabled" in raw.lower()
-    if macros or (_MACRO_PART.search(name) and "printerSettings" not in name):
+    program = _PROGRAMS.fullmatch(end_of(name)) or detect(name, raw) in _NEVER_INSIDE
+    if macros or program or (_MACRO_PART.search(name) and "printerSettings" not in name):
         return "holds macros or a program"
-    if b"<!ENTITY" in raw or b"<!DOCTYPE" in raw:
+    if raw.startswith(b"PK\x03\x04"):
+        return "holds documents in each other" if inner else _office(raw, inner=True)
+    return _xml_part(name, raw) if name.endswith((".rels", ".xml")) else None
+
+
+def _xml_part(name: str, raw: bytes) -> str | None:
+    if b"\0" in raw or b"<!ENTITY" in raw or b"<!DOCTYPE" in raw:
         return "has a definition in its XML that no office program writes"
-    return "fetches a part of itself from elsewhere" if _REMOTE.search(raw) else None
+    fields = "".join(map("".join, _FIELD.findall(html.unescape(raw.decode("utf-8", "replace")))))
+    if "ddeLink" in fields or _COMMAND.search(fields):
+        return "holds a field that starts a program"
+    remote = name.endswith(".rels") and _is_remote(raw)
+    return "fetches a part of itself from elsewhere" if remote else None
+
+
+def _is_remote(raw: bytes) -> bool:
+    """Whether a list of parts names one elsewhere; a link that a reader may follow is none."""
+    if len(raw) > _MAX_RELATIONS:
+        return True
+    found = [each.attrib for each in fromstring(raw, forbid_dtd=True).iter()]
+    away = (each for each in found if each.get("TargetMode", "").lower() == "external")
+    return any(not each.get("Type", "").endswith("/hyperlink") for each in away)
 
 
 _CHECKS: Final[dict[str, Callable[[bytes], str | None]]] = {
     PDF: _pdf,
-    SVG: _svg,
+    SVG: svg_problem,
     "text/csv": _csv,
     ZIP: _archive,
+    **dict.fromkeys(IMAGES, picture_problem),
     **dict.fromkeys(OFFICE, _office),
 }

@@ -26,10 +26,9 @@ LEAVE_OUT: Final = 'Or say "leave it out".'
 _LIKE: Final = {
     QuestionTopic.TIME: 'Say a time like "tomorrow at 9:30".',
     QuestionTopic.CHANNEL: "Name a channel.",
-    QuestionTopic.RECIPIENT: "Name somebody of the contact book, or add them there first.",
-    QuestionTopic.CONTENT: "Say what it is, and nothing else; a text to be sent as it is goes in "
-    "quotes.",
-    QuestionTopic.TASK: "Say the one thing that is to be done.",
+    QuestionTopic.RECIPIENT: "Name someone from your contacts, or add them first.",
+    QuestionTopic.CONTENT: "Say only what it is; put a text that is sent as it is in quotes.",
+    QuestionTopic.TASK: "Say one thing to do.",
     QuestionTopic.CONFIRM: 'Say "yes" or "no".',
 }
 
@@ -123,7 +122,7 @@ def _way(half: Delivery, book: ContactBook) -> str | Question:
     person = _person(half.recipient, book)
     channel = next((each for each in book.channels if each.name == half.channel), None)
     if person is None:
-        sentence = f"{half.recipient} is no longer in the book. Who is to get it?"
+        sentence = f"{half.recipient} is no longer in your contacts. Who should get it?"
         return Question(QuestionTopic.RECIPIENT, sentence)
     return way_to(person, channel, book)
 

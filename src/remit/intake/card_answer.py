@@ -17,10 +17,16 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake import answers
+from remit.intake.answered_question import LEAVE_OUT
 from remit.intake.card import card_lines, card_question, is_small_talk, make_card, numbered
 from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
-from remit.language.sentences import held_sentence, message_language, sentences
+from remit.language.sentences import (
+    held_sentence,
+    message_language,
+    sentences,
+    text_in_language,
+)
 from remit.model.codec import from_json
 from remit.model.contract import Gap
 from remit.model.delivery import Delivery
@@ -230,8 +236,10 @@ class _Answering:
 
     def _refusal(self, problems: Sequence[str], words: str) -> str:
         """Return why no line accepts the words; with one line, its own sentence."""
-        if self._language == "en" and len(problems) == 1:
-            return problems[0]
+        reason = problems[0].removesuffix(LEAVE_OUT).rstrip()
+        known = self._language == "en" or text_in_language(reason, self._language) != reason
+        if known and len(problems) == 1:
+            return text_in_language(problems[0], self._language)
         say = sentences(self._language)
         hint = say["how_line"] if len(problems) > 1 else say["how"]
         return f"{say['not_read'].format(words[:100])} {hint}"

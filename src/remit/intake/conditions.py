@@ -15,7 +15,7 @@ from remit.intake.extraction import Draft, Extraction, connectives_between
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
-from remit.language.files import LANGUAGES, Phrases, section, words_in_all
+from remit.language.files import LANGUAGES, phrases_in_all, section, words_in_all
 from remit.language.time.resolve import Moment, TimeDoubt
 from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind
@@ -26,12 +26,6 @@ _MAX_TIME_TOKENS: Final = 8
 _MAX_TITLE: Final = 120  # characters
 _PAUSES: Final = frozenset(",.;!?:")
 _IN_WORDS: Final = (ConditionKind.ONLY_IF, ConditionKind.AFTER_OK)
-
-
-@cache
-def _leads(kind: ConditionKind) -> Phrases[bool]:
-    every = (each for code in LANGUAGES for each in section(code, "conditions")[kind.value])
-    return Phrases({"|".join(every): True})
 
 
 def find_conditions(
@@ -137,7 +131,7 @@ def _at(
 ) -> Iterator[tuple[Condition, int]]:
     """Return the limit that begins at a token, and its end; exact forms come first."""
     for kind in LED_KINDS:
-        lead = _leads(kind).at(message.keys, at)
+        lead = phrases_in_all("conditions", kind.value).at(message.keys, at)
         if lead is None:
             continue
         if made := _made(kind, message, at, lead[1], now, zone):
@@ -154,7 +148,7 @@ def _made(
     if kind is ConditionKind.NOT_TO:
         return _not_to(message, at, after)
     end = _clause_end(message, after)
-    return (Condition(kind, _words(message, at, end)), end) if end > after else None
+    return (Condition(kind, message.slice(at, end)), end) if end > after else None
 
 
 def _not_before(
@@ -162,7 +156,7 @@ def _not_before(
 ) -> tuple[Condition, int] | None:
     last = min(_clause_end(message, after), after + _MAX_TIME_TOKENS)
     for end in range(last, after, -1):
-        words = _words(message, after, end)
+        words = message.slice(after, end)
         read = answers.when(words, "", now=now, zone=zone)
         if read and isinstance(read[0], TimeDoubt):
             day_alone = answers.lacks_only_the_hour(words)
@@ -170,7 +164,7 @@ def _not_before(
             read = answers.when(latest, words, now=now, zone=zone)
         if read and len(read) == 1 and isinstance(read[0], Moment):
             kind = ConditionKind.NOT_BEFORE
-            return Condition(kind, _words(message, at, end), at=read[0].at), end
+            return Condition(kind, message.slice(at, end), at=read[0].at), end
     return None
 
 
@@ -189,7 +183,7 @@ def _not_on(
             break
     if not days:
         return None
-    words = _words(message, at, end)
+    words = message.slice(at, end)
     return Condition(ConditionKind.NOT_ON, words, days=tuple(days), zone=zone.key), end
 
 
@@ -209,7 +203,7 @@ def _not_to(message: MessageWords, at: int, after: int) -> tuple[Condition, int]
     if named is None:
         return None
     names = tuple(each.name for each in named[0] if each is not message.book.owner)
-    words = _words(message, at, named[1])
+    words = message.slice(at, named[1])
     return (Condition(ConditionKind.NOT_TO, words, names=names), named[1]) if names else None
 
 
@@ -226,10 +220,6 @@ def _clause_end(message: MessageWords, at: int) -> int:
             break
         end += 1
     return end
-
-
-def _words(message: MessageWords, start: int, end: int) -> str:
-    return message.text[message.tokens[start].start : message.tokens[end - 1].end]
 
 
 _BETWEEN: Final = r"[ \t,]+"
@@ -251,6 +241,20 @@ def _pattern() -> re.Pattern[str]:
     return re.compile(rf"{before}(?P<words>{'|'.join(forms)})", re.IGNORECASE)
 
 
+def _may_ask_for_silence(text: str) -> bool:
+    """Whether a word of such a phrase is in a text; the pattern takes long to compile."""
+    folded = text.casefold().replace("’", "'")
+    return any(word in folded for word in _silence_words())
+
+
+@cache
+def _silence_words() -> frozenset[str]:
+    """Return the longest word of each phrase that the pattern finds."""
+    tables = (section(code, "quiet") for code in LANGUAGES)
+    phrases = (each for table in tables for name in ("leads", "silent") for each in table[name])
+    return frozenset(max(each.casefold().split(), key=len) for each in phrases)
+
+
 def _phrase(words: str) -> str:
     return _BETWEEN.join(re.escape(word).replace("'", "['’]") for word in words.split())
 
@@ -260,6 +264,8 @@ def find_quiet(text: str, book: ContactBook) -> Condition | None:
 
     Words that also order something to be sent are not taken for that.
     """
+    if not _may_ask_for_silence(text):
+        return None
     message = message_words(text, book)
     found = [
         each

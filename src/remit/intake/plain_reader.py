@@ -25,7 +25,7 @@ from remit.language.tokens import TokenKind
 from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
-_PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…", " - ", "–", "—", "(")
+_PAUSES: Final = (",", ": ", ". ", "; ", "! ", "? ", "\n", "...", "…", " - ", "–", "—", "(")
 
 
 def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
@@ -111,12 +111,14 @@ def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
     """Yield words after an order to send that describe what to write and that no pattern covers.
 
-    "Ask Bob whether …" and "write to Bob in English …" say what to write, and are no doubt.
+    "Ask Bob whether …" and "write to Bob in English …" say what to write, and are no doubt; a time
+    between the order and the words changes nothing.
     """
     for draft in found.tasks:
         if not draft.work or not reaches_others(draft.deliveries):
             continue
-        for sends, what in pairwise(draft.clauses):
+        untimed = (each for each in draft.clauses if each.became is not ClauseOutcome.TIME)
+        for sends, what in pairwise(untimed):
             behind = (sends.became, what.became) == (ClauseOutcome.DELIVERY, ClauseOutcome.WORK)
             if behind and not _says_what(message, sends, what):
                 yield VetoCue(VetoKind.UNCOVERED, what.text, what.start, what.end)
@@ -147,7 +149,10 @@ def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 
 
 def _unclear(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
-    """Yield texts whose end is uncertain: no clear marks, and a comma or an order inside."""
+    """Yield texts whose edges are uncertain: no clear marks, and a pause or an order inside.
+
+    "Let Bob have this: I'm late" has the order to send it before the colon.
+    """
     if any(reaches_others(draft.deliveries) for draft in found.tasks):
         doubtful = (each for each in message.raw if each.kind is TokenKind.QUOTE and not each.clear)
         yield from (VetoCue(VetoKind.TEXT, q.text[:60], q.start, q.end) for q in doubtful)

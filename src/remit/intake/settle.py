@@ -57,7 +57,7 @@ def settle(
     if answers.is_left_out(answer):
         return _left_out(asked)
     if answers.begins_with_no(answer):
-        return asked.again(f"{answer!r:.100} is read as a no, so nothing was done.")
+        return asked.again(f"{answer!r:.100} reads as a no, so nothing was done.")
     made = _BY_SORT[QuestionTopic(gap.about)](asked)
     if not made.problem and _is_unchanged(made.task, task):
         made = asked.again()  # the same answer once more
@@ -95,7 +95,7 @@ def _time(asked: AnsweredQuestion) -> SettledTask:
     if not found:
         return asked.again()
     if len(found) > 1:
-        return asked.again("A task has one time; say one.")
+        return asked.again("A task has one time. Say which one.")
     doubt = found[0]
     if isinstance(doubt, TimeDoubt):
         return asked.again(doubt.why, doubt.options)
@@ -177,7 +177,7 @@ def _recipient(asked: AnsweredQuestion) -> SettledTask:
         return asked.again(found.doubt.sentence if found and found.doubt else "")
     people = tuple(dict.fromkeys(found.people))
     if len(people) > 1 or len(found.channels) > 1:
-        return asked.again("Name one person; the others go into a message of their own.")
+        return asked.again("Name one person. Write a message of its own for each of the others.")
     name = None if people[0] is asked.book.owner else people[0].name
     way = found.channels[0].name if found.channels else ""
     waits = _waits(asked)
@@ -273,12 +273,14 @@ def _task(asked: AnsweredQuestion) -> SettledTask:
         return SettledTask(asked.closed(ClauseOutcome.WORK))  # as it was said
     found = extract(asked.answer, now=asked.now, zone=asked.zone, book=asked.book)
     if len(found.tasks) != 1:
-        return asked.again("That asks for several things." if found.tasks else "")
+        return asked.again(
+            "That asks for several things. Say one thing to do." if found.tasks else ""
+        )
     if found.questions:
-        return asked.again(f"{found.questions[0].sentence} Say it all in one.")
+        return asked.again(f"{found.questions[0].sentence} Say it all in one sentence.")
     draft, task = found.tasks[0], asked.closed(ClauseOutcome.WORK)
     if draft.scheduled_for and task.scheduled_for:
-        return asked.again("The time was said before; say only what is to be done.")
+        return asked.again("The time is known. Say only what to do.")
     for item in draft.work:
         task = _working(task, item.description)
     task = replace(task, instructions=_lines(task.instructions, asked.answer))

@@ -33,12 +33,12 @@ class _Opening(StrEnum):
     TEXT = "text"  # with the text itself
     PAUSE = "pause"  # behind a comma, or with "but"
     SENTENCE = "sentence"
-    ASIDE = "aside"  # behind a dash, or in brackets
+    ASIDE = "aside"  # behind a dash or what is struck through, or in brackets
 
 
 _OPENINGS: Final = {
     **dict.fromkeys(".!?…\n", _Opening.SENTENCE),
-    **dict.fromkeys("-–—/()[]", _Opening.ASIDE),
+    **dict.fromkeys("-–—/()[]~", _Opening.ASIDE),
     **dict.fromkeys(",;:", _Opening.PAUSE),
 }
 
@@ -155,7 +155,7 @@ class _Part(Struct, frozen=True, dict=True):
         until = phrases_in_all("conditions", "not_before").at(self.message.keys, at) is not None
         return {
             VetoKind.RETRACTION: begins or (self._is_short and self._has("addressing", "message")),
-            VetoKind.CONDITION: begins and _limit_begins(self.message, at) and not reader,
+            VetoKind.CONDITION: begins and _limit_end(self.message, at) > at and not reader,
             VetoKind.REPORTED: self._is_short,
             VetoKind.DENIAL: (begins and until) or self._is_held(cue, begins=begins),
             VetoKind.HOLD: (begins and until) or self._is_held(cue, begins=begins),
@@ -310,12 +310,8 @@ class _Part(Struct, frozen=True, dict=True):
         )
 
 
-def _limit_begins(message: MessageWords, at: int) -> bool:
-    """Whether a condition begins at a token; "otherwise" only follows one."""
-    return _limit_end(message, at) > at
-
-
 def _limit_end(message: MessageWords, at: int) -> int:
+    """Return where the first words of a condition end; `at` if none begins there."""
     tables = (phrases_in_all("conditions", kind) for kind in ("only_if", "after_ok"))
     return max((hit[1] for table in tables if (hit := table.at(message.keys, at))), default=at)
 

@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import State
 
 from remit.errors import BadInput
 from remit.server import files, shapes, static
@@ -66,7 +67,7 @@ def connection_limit() -> int:
 class Connection(HttpProtocol):
     """An HTTP connection that is closed if its client takes too long, or its header is too long.
 
-    One too many replaces the one that has been silent the longest.
+    One too many replaces the one that has been waited for the longest.
     """
 
     limit: ClassVar[int] = MAX_CONNECTIONS
@@ -147,9 +148,12 @@ class Connection(HttpProtocol):
             self._timer = None
 
     def _make_room(self) -> None:
-        others = (each for each in self.connections if isinstance(each, Connection))
-        silent = [each for each in others if each is not self and each.is_silent]
-        oldest = min(silent, key=lambda each: each._since, default=self)  # noqa: SLF001 - a sister
+        """Cut off the oldest that is silent; if none is, the oldest that still sends its body."""
+        others = [each for each in self.connections if isinstance(each, Connection)]
+        others = [each for each in others if each is not self]
+        silent = [each for each in others if each.is_silent]
+        waited_for = silent or [each for each in others if each._stage == "body"]  # noqa: SLF001
+        oldest = min(waited_for, key=lambda each: each._since, default=self)  # noqa: SLF001 - a sister
         self.connections.discard(oldest)  # at once: many may come before it is closed
         oldest.transport.abort()
 
@@ -171,10 +175,10 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
-        found = transport.get_extra_info("socket")
-        if found is not None:
+        self._socket = transport.get_extra_info("socket")
+        if self._socket is not None:
             # Data the system would buffer for a slow reader is kept by us.
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
 
     async def run_asgi(self) -> None:
         try:
@@ -187,11 +191,22 @@ class BoundedWebSocket(WebSocketsSansIOProtocol):
         self._let_go(0)
 
     def shutdown(self) -> None:
+        """Tell the client that the server ends, unless it is leaving itself."""
+        if self.handshake_complete and self.conn.state is not State.OPEN:
+            self._cut_off()
+            return
         super().shutdown()
         self._let_go(_GRACE_AT_STOP)
 
     def _let_go(self, after: float) -> None:
-        asyncio.get_running_loop().call_later(after, self.transport.abort)
+        asyncio.get_running_loop().call_later(after, self._cut_off)
+
+    def _cut_off(self) -> None:
+        """End the connection at once; under TLS, `abort` does nothing after `close` came twice."""
+        self.transport.abort()
+        if self._socket is not None:
+            with suppress(OSError):  # it has ended already
+                self._socket.shutdown(socket.SHUT_RDWR)
 
 
 __all__ = ["HOST", "listening", "pages_url", "serve", "token_of"]

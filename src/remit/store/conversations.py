@@ -207,6 +207,12 @@ def birthplace(tx: Tx, task_id: TaskId) -> Conversation | None:
     return _conversation(row) if row else None
 
 
+def origin(tx: Tx, task_id: TaskId) -> Conversation | None:
+    """Return where a task was created; None if not in a conversation, or that is deleted."""
+    row = tx.one("find_first_conversation", {"task": task_id})
+    return _conversation(row) if row and row["born"] else None
+
+
 def called(tx: Tx, title: str) -> Conversation | None:
     """Return the first conversation with that title."""
     row = tx.one("find_conversation_by_title", {"title": title})

@@ -10,9 +10,9 @@ removed if it looks like a key; `known` does not do that, for texts in the owner
 
 import base64
 import json
-import logging
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from typing import Final
 from urllib.parse import quote, unquote
 
@@ -41,7 +41,12 @@ _LOOKS: Final = (
         rf"\1{SHOWN}",
     ),
 )
-_SHAPES: Final = tuple((re.compile(shape), shown) for shape, shown in _LOOKS)
+
+
+@cache
+def _shapes() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return what finds keys, and what is shown instead; compiled at the first text."""
+    return tuple((re.compile(shape), shown) for shape, shown in _LOOKS)
 
 
 class Redactor:
@@ -68,7 +73,7 @@ class Redactor:
     def __call__(self, text: str) -> str:
         """Return the text without known secrets and without anything that looks like a key."""
         text = self.known(text)
-        for shape, shown in _SHAPES:
+        for shape, shown in _shapes():
             text = shape.sub(shown, text)
         return text
 
@@ -91,24 +96,6 @@ class Redactor:
 
     def __repr__(self) -> str:
         return "Redactor(…)"
-
-
-class RedactingFilter(logging.Filter):
-    """A log filter that removes secrets from every record."""
-
-    def __init__(self, hide: Redactor) -> None:
-        super().__init__()
-        self._hide = hide
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        record.msg, record.args = self._hide(record.getMessage()), ()
-        if record.exc_info and not record.exc_text:
-            record.exc_text = logging.Formatter().formatException(record.exc_info)
-        if record.exc_text:
-            record.exc_text = self._hide(record.exc_text)
-        if record.stack_info:
-            record.stack_info = self._hide(record.stack_info)
-        return True
 
 
 def _forms(value: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Starts, restarts and stops every background loop. Also: locks by key, a filter for repeated logs.
+"""Starts, restarts and stops every background loop. Also: locks by key, filters for logs.
 
 A loop that raises is logged, reported to the owner once, and started again after a pause that
 doubles while it keeps failing. So a loop resumes from what is stored, never from what it had in
@@ -256,3 +256,21 @@ class RepeatFilter(logging.Filter):
         if left_out > 0:
             record.msg, record.args = _LEFT_OUT, (record.getMessage(), left_out)
         return self._seen[place] <= MAX_ALIKE
+
+
+class RedactingFilter(logging.Filter):
+    """A log filter that removes secrets from every record."""
+
+    def __init__(self, hide: Callable[[str], str]) -> None:
+        super().__init__()
+        self._hide = hide
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = self._hide(record.getMessage()), ()
+        if record.exc_info and not record.exc_text:
+            record.exc_text = logging.Formatter().formatException(record.exc_info)
+        if record.exc_text:
+            record.exc_text = self._hide(record.exc_text)
+        if record.stack_info:
+            record.stack_info = self._hide(record.stack_info)
+        return True

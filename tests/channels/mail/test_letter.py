@@ -501,6 +501,13 @@ def test_lines_lists_and_columns_keep_their_shape() -> None:
     assert re.search(r'<p[^<>]* dir="auto"', found)  # whatever script a paragraph is in
 
 
+def test_marks_of_emphasis_are_no_part_of_a_subject() -> None:
+    assert letter.subject_of("Hi,\n\ntwo slots: **Tuesday 10:00** or _Friday_.") == (
+        "Two slots: Tuesday 10:00 or Friday."
+    )
+    assert letter.subject_of("2 \\* 3 \\* 4 and a_b_c") == "2 * 3 * 4 and a_b_c"
+
+
 def test_the_address_of_a_page_is_no_part_of_a_subject() -> None:
     assert subject_of("“Plan” needs you: Send it? http://127.0.0.1:7316/inbox/r-1") == (
         "“Plan” needs you: Send it?"

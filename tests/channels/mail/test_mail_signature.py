@@ -53,6 +53,12 @@ SIGNED: Final = [
             *("-Hanan", "~Hanan", "Thanks, Hanan", "Best, H.", "LG Hanan", "Gruß, Hanan", "H."),
             *("Thanks!", "Danke!", "Vielen Dank im Voraus!", "Gracias", "Cheers", "Regards"),
             *("Hanan Levi, CEO", "Hanan Levi | Redwood Ltd | +49 30 123456"),
+            *("*Hanan Levi*\nRedwood", "Bye,\nHanan \U0001f60a", "Hanan Levi (she/her)"),
+            *("Envoyé depuis mon mobile", "Inviato dal mio telefono", "Sorry for typos"),
+            "Sent from my phone, please excuse typos",
+            "Looking forward to hearing from you.\n\nBest,\nHanan",
+            "Ich freue mich auf deine Antwort!\nHanan",
+            "Please excuse brevity and typos. Sent from my mobile.",
         )
     ),
     "\nSent from my iPhone",
@@ -95,6 +101,10 @@ def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
         f"{ASK}\n\nGet Outlook for Anna",
         f"{ASK}\nBuy this:\n\niPhone case",
         f"{ASK}\n- Hanan\n- Bert",
+        f"{ASK}\n* Bert\n* Hanan",
+        f"{ASK}\n\nLooking forward to the trip, so book a hotel",
+        f"{ASK}\n\nTell Anna that I am sorry for the typos",
+        f"{ASK}\n\nSorry for the short notice, but book a table",
         f"{ASK}\n\nFind out why the message on the printer says that it has a virus",
     ],
 )
@@ -113,7 +123,7 @@ LONG: Final = (
 )
 
 
-@for_each("width", [65, 72, 76, 78])
+@for_each("width", [42, 48, 65, 72, 76, 78])
 def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
     wrapped = "\n".join(textwrap.wrap(LONG, width))
     assert wrapped.count("\n") > 0
@@ -127,6 +137,8 @@ def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
         "Send Bert the whole plan for the new house by post before Friday noon\nBuy milk",
         f"{LONG[:70]}\n- milk\n- bread\n1. one\n2. two",
         f"{LONG[:70]}\nWhen: tomorrow",
+        "send bert the plan of the house by friday\nbuy milk and bread for the weekend",
+        "Send Bert the plan of the house by Friday.\nanna knows where it is",
         f"{ASK}\n\n{LONG[:59]}",
     ],
 )

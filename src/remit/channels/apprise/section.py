@@ -16,7 +16,10 @@ class AppriseTargets(ChannelKind, frozen=True, kw_only=True):
     kind: ClassVar[str] = "apprise"
     service: ClassVar[str] = "Apprise"
     built_by: ClassVar[str] = "remit.channels.apprise.sending"
-    promise: ClassVar[str] = "Never twice unasked. After a cut you are asked."
+    promise: ClassVar[str] = (
+        "Sends nothing twice without asking you. If the connection breaks while sending, you are "
+        "asked."
+    )
 
     asks: ClassVar[Mapping[str, tuple[str, str]]] = {
         "targets": ("Targets", "One a line: a name = the name of a secret (`remit secrets set`)."),

@@ -18,9 +18,11 @@ from remit.channels.mail import quote_shapes
 
 MAX_LINES: Final = 5_000
 _MAX_DEPTH: Final = 300  # nested elements; the parser needs quadratic time
-# Initials may precede the mark; East Asian programs write it wide.
+# Initials may precede the mark, and so may marks of direction; East Asian programs write it wide.
 _QUOTE_PREFIX: Final = re.compile(
-    r"\s*(?:(?:[A-Z][A-Za-z]{0,2})?[>|\uff1e\uff5c\u2502\u2503]|[\u00bb\u203a](?!.*[\u00ab\u2039]))"
+    r"[\s\ufeff\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069]*"
+    r"(?:(?:[A-Z][A-Za-z]{0,2})?[>|\u00a6\uff1e\uff5c\u2502\u2503\u258c-\u258f\u276f\u27e9\u3009]"
+    r"|&gt;|[\u00bb\u203a](?!.*[\u00ab\u2039]))"
 )
 _FLOWED_PREFIX: Final = re.compile(r"(?:> ?)*")
 _OPTIONAL_END: Final = frozenset(
@@ -52,9 +54,12 @@ _QUOTE_NAME: Final = re.compile(
 )
 _QUOTE_START: Final = re.compile(r"rplyfwd|appendonsend|olk_src|zwchr|stopspelling")
 _SIGNATURE_NAME: Final = re.compile(r"signature|zm-_id_-sgn|(?<![a-z])sig(?![a-z])")
-_BORDER_LEFT: Final = re.compile(
-    r"border-(?:left|inline-start)(?:-width|-style)?\s*:\s*(?!none|0|medium none)\S"
+# A line at one side of a block: at the right where people write from right to left.
+_BORDER_AT_SIDE: Final = re.compile(
+    r"border-(?:left|right|inline-start)(?:-width|-style)?\s*:\s*"
+    r"(?!none|hidden|0(?:\.0*)?(?![.\d])|medium none)\S"
     r"|border-width\s*:\s*(?:0\w*\s+){3}[^0\s]"
+    r"|border-style\s*:\s*(?:none\s+){3}(?!none)\S"
 )
 _BORDER_TOP: Final = re.compile(r"border-top\s*:\s*(?!none|0|medium none)\S")
 _HIDDEN: Final = re.compile(
@@ -261,7 +266,7 @@ class _Reader(HTMLParser):
 
     def _element(self, tag: str, names: str, style: str, *, hidden: bool) -> _Element:
         inside = self._is_inside()
-        if tag in _FOREIGN_TAGS or hidden or _BORDER_LEFT.search(style):
+        if tag in _FOREIGN_TAGS or hidden or _BORDER_AT_SIDE.search(style):
             return _Element(tag, quotes=True)
         if _SIGNATURE_NAME.search(names) and not inside:
             return _Element(tag, signature=True)

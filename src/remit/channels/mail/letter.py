@@ -24,6 +24,7 @@ _PLAIN: Final = frozenset(range(0x21, 0x7F)) - {ord("=")}
 _MEDIA: Final = re.compile(r"[a-z0-9]+/[a-z0-9.+-]+")
 _PLAIN_NAME: Final = re.compile(r"[A-Za-z0-9._ -]{1,60}")
 _NAME_PIECE: Final = re.compile(r"(?:%[0-9A-F]{2}|[^%]){1,20}")  # never within a character's code
+_MARKED: Final = re.compile(r"(?<!\w)([*_~])(?=\S)([^*_~\n]+)(?<=\S)\1(?!\w)")  # emphasis
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
 # A dot ends a letter, and From starts one in a mailbox file.
 _AT_START: Final = {b".": b"=2E", b"F": b"=46"}
@@ -128,7 +129,7 @@ def subject_of(body: str, words: str | None = None) -> str:
     """
     words = letter_html.plain_text(body) if words is None else words
     made = letter_head.subject(letter_html.heading(body))
-    return made or letter_head.subject(letter_head.opening(words))
+    return made or letter_head.subject(letter_head.opening(_MARKED.sub(r"\2", words)))
 
 
 def _subject(note: MailContent, words: str) -> str:

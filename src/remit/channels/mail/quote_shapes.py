@@ -41,7 +41,7 @@ _RULE: Final = re.compile(rf"\s*([{_DASH}])\1{{9,}}\s*")
 _WROTE: Final = re.compile(
     r"\b(?:wrote|writes|schrieb|geschrieben|escribi[oó]|[eé]crit|scritto|escreveu|schreef|skrev|"
     r"kirjoitti|napisa\w{1,3}|napsal\w*|a scris|írta|yazd.|έγραψε|"
-    r"написал\w*|пишет)\b|写道|寫道"
+    r"написал\w*|написа|пишет?|pisze|napísal\w*)\b|写道|寫道|כתב|كتب"
 )
 # Words follow who wrote them at once; the colon of a time is none of these.
 _ONE_LINE: Final = re.compile(r"[>)\]](?:[^:]|(?<=\d):(?=\d)){0,30}(?<!\d):(?!\d)\s*\S")

@@ -15,8 +15,8 @@ class EmailSettings(ChannelKind, frozen=True, kw_only=True):
     service: ClassVar[str] = "Email"
     built_by: ClassVar[str] = "remit.channels.mail.sending"
     promise: ClassVar[str] = (
-        "Never twice unasked. After a cut the mailbox is looked into, 15 minutes; then you are "
-        "asked."
+        "Sends nothing twice without asking you. If the connection breaks while sending, Remit "
+        "looks for the message in the mailbox for 15 minutes, then asks you."
     )
 
     secret_fields: ClassVar[tuple[str, ...]] = ("password", "imap_password")

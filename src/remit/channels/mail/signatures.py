@@ -23,12 +23,16 @@ _MAX_ADDRESS_BLOCK: Final = 8  # lines below a name
 _PHONE_DIGITS: Final = 6
 _COMMAS: Final = (",", "\uff0c", "\u3001", "\u060c")
 _SENTENCE: Final = ("?", "\uff1f", "\u061f", ":", "\uff1a")
+_ENDS: Final = (".", "!")
 _NAME: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019.-])*")
 _AROUND_NAME: Final = " ,.!~/\u2013\u2014"
-_BEHIND_NAME: Final = re.compile(r"\s*[,|\u00b7\u2022]\s*|\s+[-\u2013]\s+")  # a title, a company
+# A title, a company, a pronoun.
+_BEHIND_NAME: Final = re.compile(r"\s*[,|\u00b7\u2022]\s*|\s+[-\u2013]\s+|\s+\(")
+_SHOWN_NAME: Final = re.compile(r"([*_]{0,2})(\w.*?)\1[^\w)]*")  # bold, or with a sign behind it
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*\u2022\u2013+]|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s")
 _LABELLED: Final = re.compile(r"[^\s:]+(?: [^\s:]+){0,3}:(?:\s|$)")
 _NARROWEST, _WIDEST = 55, 100  # characters at which programs wrap lines
+_PHONE_WIDTH: Final = 40  # so narrow only a small letter shows that a sentence goes on
 # Devices, systems and mail programs: their names are the same in every language.
 _SYSTEMS: Final = frozenset(
     ("android", "ios", "ipad", "iphone", "linux", "mac", "macos", "windows")
@@ -51,7 +55,12 @@ _SENT: Final = re.compile(
     r"wysłan[eoy]|odesláno|odoslané|küldve|gönderildi|trimis|отправлено"
 )
 _SENT_BY: Final = re.compile(
-    rf"(?:{_SENT.pattern}) (?:from|via|with|using|mit|von|über|desde|con) "
+    rf"(?:{_SENT.pattern}) "
+    r"(?:from|via|with|using|mit|von|über|desde|con|depuis|de|da|dal|do|vanaf|från|fra) "
+)
+_EXCUSE: Final = re.compile(
+    r"(?:please |bitte )?(?:excuse|pardon|forgive|sorry|apologies|entschuldig|disculp|désolé)"
+    r".*(?:typo|brevity|tippfehler|kürze|erratas|brevedad|frappe)"
 )
 # How people close a letter; a line of these words alone asks for nothing.
 _CLOSINGS: Final = frozenset(
@@ -67,6 +76,14 @@ _CLOSINGS: Final = frozenset(
     )
 )
 _THANKING: Final = ("thank", "thx", "dank", "gracias", "merci", "grazie", "obrigad", "viel", "best")
+# What people say last, above their name: a whole line of it asks for nothing.
+_PARTING: Final = re.compile(
+    r"(?:(?:(?:i|we|i'm|i am|we are) )?look(?:ing)? forward to|(?:i )?hope to hear from|"
+    r"have a (?:nice|great|good|lovely) (?:day|evening|night|week|weekend|time|one)|"
+    r"thank(?:s| you) (?:very much )?for your|"
+    r"(?:ich freue mich|wir freuen uns) auf|schön(?:en|es) (?:tag|abend|wochenende)|"
+    r"quedo a la espera|dans l['\u2019]attente|(?:resto )?in attesa di)\b[^,;:?]*"
+)
 _ABOUT_MAIL: Final = re.compile(
     r"e-?mail|\bmail\b|message|nachricht|mensaje|correo|courriel|messaggio"
 )
@@ -114,6 +131,8 @@ def _signature_start(lines: list[str], owner: str, asks: Asks) -> int | None:
         return last
     if last and _is_notice(lines[last], asks):
         return last
+    if last and apart and _PARTING.fullmatch(lines[last].strip().casefold()):
+        return last
     return _closing_start(lines, owner, asks) if last else None  # one line is a request
 
 
@@ -136,11 +155,18 @@ def _is_device_line(line: str, asks: Asks, *, alone: bool, apart: bool) -> bool:
     named = {each for each in words if each in _PRODUCTS or _PRODUCT_WITHIN.search(each)}
     sent = _SENT.fullmatch(words[0]) or _SENT.fullmatch(words[-1])
     if not named:
-        by_program = _SENT_BY.match(line.strip().casefold()) and len(words) <= _MAX_PROGRAM_WORDS
-        return bool(by_program) and apart and not alone
+        return apart and not alone and _is_program_line(line.strip().casefold(), words, asks)
     is_program = len(named) > 1 and words[-1] in _SYSTEMS
     is_sent = bool(sent) and len(words) <= (_MAX_SENT_WORDS if alone else _MAX_DEVICE_WORDS)
     return is_program or is_sent or (apart and not alone and not asks(line))
+
+
+def _is_program_line(text: str, words: list[str], asks: Asks) -> bool:
+    """Whether a line says what a mail was sent with, or excuses its typing."""
+    sent = _SENT_BY.match(text)
+    if excuse := _EXCUSE.search(text):
+        return bool(sent) or excuse.start() == 0 or not asks(text)
+    return bool(sent) and len(words) <= _MAX_PROGRAM_WORDS
 
 
 def _is_notice(line: str, asks: Asks) -> bool:
@@ -157,7 +183,8 @@ def _name_line(lines: list[str], owner: str, asks: Asks) -> int | None:
     """Return the line near the end with the owner's name; only contact data below it."""
     known = {each.casefold() for each in _NAME.findall(owner)}
     for n in range(len(lines) - 1, max(0, len(lines) - 1 - _MAX_ADDRESS_BLOCK), -1):
-        name = _BEHIND_NAME.split(_before_name(lines, n).strip(_AROUND_NAME), maxsplit=1)[0].strip()
+        shown = _SHOWN_NAME.fullmatch(_before_name(lines, n).strip(_AROUND_NAME))
+        name = _BEHIND_NAME.split(shown[2] if shown else "", maxsplit=1)[0].strip()
         words = name.split()
         is_owner = bool(words) and words[0].casefold() in known
         if is_owner and len(words) <= _MAX_NAME_WORDS and _is_name(name):
@@ -242,7 +269,9 @@ def _unwrapped(lines: list[str], asks: Asks) -> str:
     joined: list[str] = []
     before = ""  # the line above, unchanged
     for line in lines:
-        if joined and _NARROWEST <= width <= _WIDEST and _goes_on(before, line, width, asks):
+        small = width < _NARROWEST and line[:1].islower() and before.rstrip()[-1:] not in _ENDS
+        wraps = _NARROWEST <= width <= _WIDEST or (small and width >= _PHONE_WIDTH)
+        if joined and wraps and _goes_on(before, line, width, asks):
             joined[-1] = f"{joined[-1].rstrip()} {line.strip()}"
         else:
             joined.append(line.rstrip())
@@ -258,4 +287,5 @@ def _goes_on(before: str, line: str, width: int, asks: Asks) -> bool:
         return False
     first = line.split(maxsplit=1)[0]
     full = len(before.rstrip()) + 1 + len(first) > width
-    return full and not (first[0].isupper() and asks(line))
+    starts = first[0].isupper() or width < _NARROWEST
+    return full and not (starts and asks(line))

@@ -15,7 +15,10 @@ class TelegramSettings(ChannelKind, frozen=True, kw_only=True):
     watched_by: ClassVar[str] = "remit.channels.telegram.polling"
     added_by: ClassVar[str] = "remit.channels.telegram.bot_api"
     answers_here: ClassVar[bool] = True
-    promise: ClassVar[str] = "Never twice unasked. After a cut you are asked."
+    promise: ClassVar[str] = (
+        "Sends nothing twice without asking you. If the connection breaks while sending, you are "
+        "asked."
+    )
 
     secret_fields: ClassVar[tuple[str, ...]] = ("token",)
     asks: ClassVar[Mapping[str, tuple[str, str]]] = {

@@ -255,7 +255,9 @@ def _wrong(parcel: Parcel) -> str | None:
 
 def _answer(reply: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> Answer:
     if isinstance(reply, HttpFailure):
-        why = "The hook was posted to, and then the line broke" if reply.left else "No way there"
+        why = (
+            "The hook was posted to, and then the line broke" if reply.left else "Could not connect"
+        )
         return again(f"{why} ({reply.why}).", parcel.attempt, doubt=reply.left)
     family = reply.status // 100
     if family == 2:  # noqa: PLR2004 - as the codes are grouped

@@ -17,8 +17,8 @@ class WhatsAppLine(ChannelKind, frozen=True, kw_only=True):
     service: ClassVar[str] = "WhatsApp"
     built_by: ClassVar[str] = "remit.channels.whatsapp.sending"
     promise: ClassVar[str] = (
-        "Never twice unasked. After a cut the provider's reports are waited for, 15 minutes; then "
-        "you are asked."
+        "Sends nothing twice without asking you. If the connection breaks while sending, Remit "
+        "waits 15 minutes for the provider's report, then asks you."
     )
 
     secret_fields: ClassVar[tuple[str, ...]] = ("token", "app_secret", "verify_token")
@@ -81,8 +81,8 @@ class BridgeLink(ChannelKind, frozen=True, kw_only=True):
     service: ClassVar[str] = "WhatsApp"
     built_by: ClassVar[str] = "remit.channels.whatsapp.bridge"
     promise: ClassVar[str] = (
-        "Never twice unasked. After a cut you are asked, unless the bridge knows a message again "
-        "by its id."
+        "Sends nothing twice without asking you. If the connection breaks while sending, you are "
+        "asked, unless the bridge recognises the message by its id."
     )
 
     secret_fields: ClassVar[tuple[str, ...]] = ("token",)

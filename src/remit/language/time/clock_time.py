@@ -26,13 +26,18 @@ class ClockTime(Struct, frozen=True):
 Found = tuple[ClockTime, int]
 
 
-def read_clock(line: TimeText, at: int, *, sure: bool = False) -> Found | None:
-    """Read a time of day; a bare number only after "at", or if `sure` that one stands here."""
+def read_clock(
+    line: TimeText, at: int, *, sure: bool = False, dotted: bool = False
+) -> Found | None:
+    """Read a time of day; a bare number only after "at", or if `sure` that one stands here.
+
+    `dotted`: 7.30 is one too, because a day or "every" stands before it.
+    """
     words = line.words
     led = words.at.at(line.keys, at)
     start = led[1] if led else at
     known = led is not None or sure
-    found = _dotted(line, start, led=known) or _plain(line, start)
+    found = _dotted(line, start, led=known or dotted) or _plain(line, start)
     found = found or (_led(line, start, sure=sure) if known else None)
     if found is None or _is_range(line, found[1]):
         return None
@@ -110,7 +115,7 @@ def _digital(line: TimeText, at: int) -> Found | None:
 
 
 def _dotted(line: TimeText, at: int, *, led: bool) -> Found | None:
-    """Read 15.30 Uhr, 3.30pm, 7.40 in the morning; alone it is a time only after "at"."""
+    """Read 15.30 Uhr, 3.30pm, 7.40 in the morning; alone it is a time only after "at" or a day."""
     hour, minute = line.number(at, 2), line.number(at + 2, 2)
     if hour is None or minute is None or not line.is_tight(at + 1, "."):
         return None

@@ -213,7 +213,7 @@ def _clock(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
         return _one_more_clock(line, phrase, at)
     sure = bool(phrase.day or phrase.every)
     led = line.words.at.at(line.keys, at) is not None
-    found = read_clock(line, at, sure=sure and led) or _zoned_clock(line, at)
+    found = read_clock(line, at, sure=sure and led, dotted=sure) or _zoned_clock(line, at)
     return replace(phrase, end=found[1], clocks=(found[0],)) if found else None
 
 

@@ -129,7 +129,7 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
     own = ChannelSection(
         name="dashboard",
         called="Dashboard",
-        promise="Exactly once: shown and written down are one.",
+        promise="Exactly once: a message is shown as soon as it is stored.",
         own=True,
     )
     called = task_sections.called(chosen)

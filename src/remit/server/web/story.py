@@ -159,7 +159,7 @@ Told = tuple[str, str, str]  # a word, a sentence, a colour
 
 def _created(data: JsonMap, _: Actor) -> Told:
     source = str(data.get("source", "")).partition(":")[0]
-    text = "You asked for it." if source == "manual" else f"It came in by {source}."
+    text = "You created it." if source == "manual" else f"It came in by {source}."
     return "task", text, ""
 
 

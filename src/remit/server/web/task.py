@@ -62,7 +62,8 @@ class TaskRecord(Struct, frozen=True):
     series: Series | None
     before: Task | None  # the task it retries
     made: list[Task]  # tasks it created
-    born: Conversation | None
+    born: Conversation | None  # where it was created, or else first spoken of
+    origin: Conversation | None  # where it was created
     tries: TryHistory
 
 
@@ -183,6 +184,7 @@ def _find(tx: Tx, task_id: TaskId, most: int) -> TaskRecord:
         before=_before(tx, task),
         made=_made(tx, task_id),
         born=conversations.birthplace(tx, task_id),
+        origin=conversations.origin(tx, task_id),
         tries=tries.read(tx, task),
     )
 

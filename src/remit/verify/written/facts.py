@@ -87,12 +87,15 @@ class _NamedDay(NamedTuple):
 
 def wrong_weekdays(text: str, sources: Sequence[str], today: date) -> list[str]:
     """Return the days whose weekday is wrong by the calendar, unless a source says so, too."""
-    known = {named for source in sources for named, _ in _named_days(source, today)}
-    return [
-        f"“{shown}” is not on that weekday"
+    wrong = [
+        (named, shown)
         for named, shown in _named_days(text, today)
-        if named.day.weekday() != named.weekday and named not in known
+        if named.day.weekday() != named.weekday
     ]
+    if not wrong:
+        return []  # as in most texts: the sources need not be read
+    known = {named for source in sources for named, _ in _named_days(source, today)}
+    return [f"“{shown}” is not on that weekday" for named, shown in wrong if named not in known]
 
 
 def _named_days(text: str, today: date) -> Iterator[tuple[_NamedDay, str]]:
