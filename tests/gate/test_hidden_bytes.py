@@ -1,6 +1,7 @@
 """No text carries a message that its reader cannot see, whichever characters it is written in."""
 
-from collections.abc import Callable, Iterator
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator
 
 import pytest
 
@@ -11,7 +12,11 @@ from remit.model.reply import Deliverable
 MESSAGE = b"the key is 4471"
 HAN = "春眠不覚暁処処聞啼鳥夜来風雨声花落知多少国破山河在城春草木深感時花濺涙恨別鳥驚心"
 PERSIAN = "میخواهمکتابهایمرابهکتابخانهببرم" * 6
-EMOJI = "☀☁☂☎☑☔☕☺♠♣♥♦♨♻♿⚓"
+FACES = [chr(code) for code in range(0x1F600, 0x1F678)]
+SIGNS = [
+    chr(code) for code in range(0x1F321, 0x1F6F4) if unicodedata.east_asian_width(chr(code)) != "W"
+]
+SYLLABLES = ("Winter", "Sommer", "Wasser", "Leder", "Feder")
 
 
 def _selector(byte: int) -> str:
@@ -26,9 +31,20 @@ def _bits() -> Iterator[int]:
     return (byte >> shift & 1 for byte in MESSAGE for shift in range(8))
 
 
-def _between(letters: str, signs: str) -> str:
+def _between(letters: Iterable[str], signs: str) -> str:
     """One sign or none behind each letter."""
     return "".join(letter + signs[:bit] for letter, bit in zip(letters, _bits(), strict=False))
+
+
+def _optional(words: Iterable[str], sign: str, behind: int = 1) -> str:
+    """Each word once; the sign behind some of its letters, or not."""
+    pairs = zip(words, _bits(), strict=False)
+    return " ".join(word[:behind] + sign * bit + word[behind:] for word, bit in pairs)
+
+
+def _words(letters: Iterable[str], joined: str = "") -> list[str]:
+    """More different words than the message has bits."""
+    return [f"{a}{joined}{b}{c}" for a in letters for b in letters for c in letters]
 
 
 CHANNELS: dict[str, Callable[[], str]] = {
@@ -53,6 +69,26 @@ CHANNELS: dict[str, Callable[[], str]] = {
     "joiners where letters join anyway": lambda: _between(PERSIAN, "\u200d"),
     "two kinds of zero width": lambda: "".join(letter + "\u200c\u200d" for letter in "می" * 10),
     "doubled zero width": lambda: "می\u200c\u200cشود " * 4,
+    "joiners behind Hindi letters": lambda: _between("कखगघचछजझ" * 15, "\u200d"),
+    "joiners in Hindi conjuncts": lambda: _optional(_words("कतपबमस", "्"), "\u200d", 2),
+    "joiners behind Arabic letters that end a link": lambda: "".join(
+        f"و{chr(0x200D) * bit} " for bit in _bits()
+    ),
+    "non-joiners that part nothing": lambda: _optional(_words("دروزاذ"), "\u200c"),
+    "joiners between any two faces": lambda: _between("😀" * 121, "\u200d"),
+    "joiners between a face and a laptop": lambda: "😀\u200d💻",
+    "selectors that an emoji does not need": lambda: _between(FACES, "\ufe0f"),
+    "selectors that an emoji may need": lambda: _optional(SIGNS, "\ufe0f"),
+    "selectors of keycaps": lambda: "".join("1" + "\ufe0f" * bit + "\u20e3 " for bit in _bits()),
+    "a soft hyphen in a word or none": lambda: _optional(_words(SYLLABLES), "\xad", 6),
+    "where the soft hyphen stands": lambda: " ".join(
+        f"{'Lebensversicherung'[: 2 + half]}\xad{'Lebensversicherung'[2 + half :]}"
+        for half in _halves()
+    ),
+    "Mongolian forms": lambda: _optional(_words("ᠠᠨᠬᠭᠰᠶ"), "\u180b"),
+    "Mongolian forms that do not exist": lambda: "ᠮ\u180b",
+    "direction marks behind words": lambda: _between(["שלום! "] * 120, "\u200f"),
+    "spaces that do not break": lambda: "".join("ab" + " \xa0"[bit] for bit in _bits()),
     "direction marks in a row": lambda: "שלום " + "".join("\u200e\u200f"[bit] for bit in _bits()),
     "direction marks between letters": lambda: _between("שלוםשלום" * 15, "\u200f"),
     "empty isolates": lambda: "שלום " + "".join("\u2066\u2067"[b] + "\u2069" for b in _bits()),
@@ -81,6 +117,24 @@ def test_a_message_that_nobody_sees_is_held(channel: str, author: Author) -> Non
 
     assert isinstance(judged, Objection)
     assert judged.why is HoldReason.HIDDEN, judged.reason
+
+
+HINDI = "क्या व्यक्ति संख्या प्यार मुख्य विद्या भाग्य सत्य नित्य मध्य तथ्य पत्ता बच्चा अच्छा"
+PASSES = {
+    "each sign with its selector": " ".join(f"{sign}\ufe0f" for sign in SIGNS[:60]),
+    "signs without, one with": " ".join(SIGNS[:40]) + " 🌡\ufe0f",
+    "Hindi with every half form": HINDI.replace("्", "्\u200d"),
+    "Hindi with three half forms": HINDI.replace("्", "्\u200d", 3),
+    "one German word, always the same": "Donau\xaddampf\xadschiff " * 30,
+    "three German words": "Die Lebens\xadversicherung, die Kranken\xadversicherung und die Renten "
+    "zahlen bei Arbeits\xadunfähigkeit; die Unterlagen liegen im Sekretariat bereit. " * 3,
+    "French": "1\u202f250\xa0€\xa0; c’est «\xa0tout\xa0»\xa0! À 10\xa0h, M.\xa0Petit\xa0? " * 9,
+}
+
+
+@pytest.mark.parametrize("writing", PASSES)
+def test_writing_that_needs_hidden_characters_passes(writing: str) -> None:
+    assert gate.judge_text(PASSES[writing], most=4096) == Deliverable(PASSES[writing].strip())
 
 
 def test_no_character_takes_a_byte_of_choice() -> None:

@@ -14,11 +14,11 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import GateSecrets, decline, eye, hidden, leak, pair, secret
+from remit.gate import GateSecrets, decline, eye, hidden, hidden_choices, leak, pair, secret
 from remit.model.reply import Reply
 from tests.tables import for_each
 
-MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, eye, hidden)
+MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, hidden_choices, leak, pair, secret)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = GateSecrets(
     frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",)
@@ -44,6 +44,7 @@ PIECES = [
     ),
     *("here is ", "der nutzer ", "thought:\n", "**action:**\n", '{"role": ', "<a_b_c>\n"),
     *("a\u0435", "ﬁ", "می\u200c", "葛\U000e0100", "\xad", "a\xad", "\r\n", "correct-", "c o r "),
+    *("क्\u200d", "👩\u200d💻", "☀\ufe0f", "ᠠ\u180b", "a\xa0"),
 ]
 PLACES: dict[str, Callable[[str], str]] = {
     "inside": lambda text: f"<deliverable>{text}</deliverable>",
@@ -146,6 +147,8 @@ def _patterns() -> Iterator[re.Pattern[str]]:
     for module in MODULES:
         yield from (value for value in vars(module).values() if isinstance(value, re.Pattern))
     yield from (shape.pattern for shape in secret._SHAPES)
+    for choice in hidden_choices._CHOICES:
+        yield from choice
 
 
 def _is_bounded(pattern: re.Pattern[str]) -> bool:

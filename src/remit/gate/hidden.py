@@ -9,11 +9,18 @@ carry a hidden message.
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import Final
 
 from remit.gate.eye import HoldReason, Objection, excerpt, line
+from remit.gate.hidden_choices import (
+    EMOJI,
+    LINKING,
+    MAX_HIDDEN_BITS,
+    MONGOLIAN_WITH_FORMS,
+    hidden_bits,
+)
 
 SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _TEXT_FORM: Final = "\ufe0e"
@@ -29,17 +36,6 @@ _IDEOGRAPH: Final = re.compile("[\u3005\u3400-\u9fff\uf900-\ufaff\U00020000-\U00
 _VARIED: Final = re.compile(
     "([\u3005\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff])([\ufe00-\ufe02\U000e0100-\U000e01ef]?+)"
     "|(.)([\ufe00-\ufe0f])"
-)
-_EMOJI: Final = re.compile(
-    "[\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u23cf\u23e9-\u23f3"
-    "\u23f8-\u23fa\u24c2\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u2604\u260e\u2611\u2614\u2615"
-    "\u2618\u261d\u2620\u2622\u2623\u2626\u262a\u262e\u262f\u2638-\u263a\u2640\u2642\u2648-\u2653"
-    "\u265f\u2660\u2663\u2665\u2666\u2668\u267b\u267e\u267f\u2692-\u2697\u2699\u269b\u269c\u26a0\u26a1"
-    "\u26a7\u26aa\u26ab\u26b0\u26b1\u26bd\u26be\u26c4\u26c5\u26c8\u26ce\u26cf\u26d1\u26d3\u26d4\u26e9"
-    "\u26ea\u26f0-\u26f5\u26f7-\u26fa\u26fd\u2702\u2705\u2708-\u270d\u270f\u2712\u2714\u2716\u271d"
-    "\u2721\u2728\u2733\u2734\u2744\u2747\u274c\u274e\u2753-\u2755\u2757\u2763\u2764\u2795-\u2797"
-    "\u27a1\u27b0\u27bf\u2934\u2935\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d\u3297\u3299"
-    "\U0001f000-\U0001faff]"
 )
 _KEYS: Final = frozenset("0123456789#*")
 # Signs and letters with one other form: mathematics, slashed zero, Burmese, Phags-pa, Manichaean.
@@ -59,7 +55,7 @@ def belongs(before: str, selector: str, after: str) -> bool:
     if not before:
         return False
     if selector in (_TEXT_FORM, _EMOJI_FORM):
-        return bool(_EMOJI.match(before)) or (before in _KEYS and after == _KEYCAP)
+        return bool(EMOJI.match(before)) or (before in _KEYS and after == _KEYCAP)
     number = ord(selector) - (0xE0100 if selector >= "\U000e0100" else 0xFE00)
     if selector >= "\U000e0100":
         most = _NAMES_WITH_MORE.get(before, _MAX_FORMS)
@@ -112,7 +108,6 @@ _SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _MAX_SPACE_KINDS: Final = 3  # kinds of special space in one text
 _MAX_ZERO_WIDTH_PAIRS: Final = 2  # times that a zero-width character may stand twice in a row
 _BRAILLE: Final = re.compile("[\u2801-\u28ff]")
-_ARABIC: Final = re.compile("[\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9]")
 _RIGHT_TO_LEFT: Final = re.compile(
     "[\u05d0-\u05f4\u0620-\u06d3\u06ee-\u08c7\ufb1d-\ufdcf\ufe70-\ufefc"
     "\U00010800-\U00010fff\U0001e800-\U0001eeff]"
@@ -128,12 +123,33 @@ _JOINING: Final = re.compile(
 )
 _SPACELESS: Final = re.compile("[\u0e00-\u109f\u1780-\u17ff\u1950-\u1aaf\ua9e0-\uaadf]")
 _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18af]")
+_LINKING: Final = re.compile(f"[{LINKING}]")
+_LETTER_OF_LINKS: Final = re.compile(f"[{LINKING}\u0620-\u06d3\u08a0-\u08c9]")
+_VIRAMA_CLASS: Final = 9  # Unicode's combining class of the signs that take a letter's vowel
+_RA: Final = frozenset("\u09b0\u0cb0")  # with a joiner it keeps its form before the sign
+_PEOPLE: Final = "👨👩🧑"
+_CHILDREN: Final = "👦👧🧒"
+# What may be joined, without selectors and skins.
+_SEQUENCES: Final = (
+    (_PEOPLE, _PEOPLE + _CHILDREN + "❤🤝⚕⚖✈🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽🩰🐰"),
+    (_CHILDREN, _CHILDREN),
+    ("❤", _PEOPLE + "💋🔥🩹"),
+    ("💋🤝", _PEOPLE),
+    (
+        "⛹🏃🏄🏊🏋🏌👮👯👰👱👳👷💁💂💆💇🕵🙅🙆🙇🙋🙍🙎🚣🚴🚵🚶🤦🤵🤷🤸🤹🤼🤽🤾🦸🦹🧍🧎🧏🧔🧖🧗🧘🧙🧚🧛🧜🧝🧞🧟",
+        "♀♂",
+    ),
+    ("🏃🚶🧎♀♂🦯🦼🦽", "➡"),
+    *(("🏳", "🌈⚧"), ("🏴", "☠"), ("👁", "🗨"), ("🐦", "⬛🔥"), ("🙂", "↔↕"), ("🫱", "🫲")),
+    *(("😮", "💨"), ("😵", "💫"), ("😶", "🌫"), ("🐕", "🦺"), ("🐈", "⬛"), ("🐻", "❄")),
+    *(("🍋", "🟩"), ("🍄", "🟫"), ("⛓", "💥")),
+)
 _ZERO_WIDTH: Final = frozenset("\u200b\u200c\u200d")
 _MARKS: Final = frozenset("\u061c\u200e\u200f")
 _SKIN: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
+_OPTIONAL: Final = re.compile("[\xad\xa0\u061c\u180b-\u180f\u2000-\u200f\u202f\u205f\ufe0e\ufe0f]")
 _SLIP: Final = re.compile("\u200b\u200b|\u200c\u200c|\u200d\u200d")
 _SOFT_HYPHEN: Final = "\xad"
-_EMOJI_VARIANT: Final = "\ufe0f"
 _BLACK_FLAG: Final = "\U0001f3f4"
 _FLAGS: Final = tuple(
     _BLACK_FLAG + "".join(chr(0xE0000 + ord(char)) for char in region) + "\U000e007f"
@@ -157,7 +173,8 @@ def objection(text: str) -> Objection | None:
     index = _misplaced(text)
     if index is not None:
         return _objection_at(text, index)
-    return _too_many(text)
+    overuse = next(_too_many(text), None)
+    return _hidden_objection(text, *overuse) if overuse else None
 
 
 def _misplaced(text: str) -> int | None:
@@ -182,25 +199,25 @@ def _misplaced(text: str) -> int | None:
     return None
 
 
-def _too_many(text: str) -> Objection | None:
-    """Object to characters that are fine once but could encode data in number."""
+def _too_many(text: str) -> Iterator[tuple[int, str]]:
+    """Yield where characters that are fine once could encode data in number."""
     stacked = _STACK.search(text)
     if stacked:
-        return _hidden_objection(text, stacked.start(), "a pile of accents on one letter")
+        yield stacked.start(), "a pile of accents on one letter"
     selected = overused(text)
     if selected is not None:
-        return _hidden_objection(text, selected, "more hidden selectors than any text needs")
-    kinds: set[str] = set()
+        yield selected, "more hidden selectors than any text needs"
+    kinds: dict[str, int] = {}
     for found in _SPACE.finditer(text):
-        kinds.add(found[0])
-        if len(kinds) > _MAX_SPACE_KINDS:
-            return _hidden_objection(
-                text, found.start(), f"the {len(kinds)}th kind of special space"
-            )
+        kinds.setdefault(found[0], found.start())
+    if len(kinds) > _MAX_SPACE_KINDS:
+        yield [*kinds.values()][_MAX_SPACE_KINDS], "one kind of special space too many"
     slips = [found.start() for found in _SLIP.finditer(text)]
     if len(slips) > _MAX_ZERO_WIDTH_PAIRS:
-        return _hidden_objection(text, slips[-1], "many doubled characters that cannot be seen")
-    return None
+        yield slips[-1], "many doubled characters that cannot be seen"
+    optional = _OPTIONAL.search(text)
+    if optional and hidden_bits(text) > MAX_HIDDEN_BITS:
+        yield optional.start(), "the first of many characters that could spell a message"
 
 
 def _belongs(text: str, index: int) -> bool:
@@ -210,6 +227,8 @@ def _belongs(text: str, index: int) -> bool:
     before = text[index - 1 : index]
     if SELECTOR.match(char):
         return belongs(before, char, after)
+    if char == "\u200d" and _joins_emoji(text, index):
+        return True
     if before in _ZERO_WIDTH and before == char:  # two in a row are a typing slip
         before = text[index - 2 : index - 1]
     if char == _SOFT_HYPHEN:
@@ -244,28 +263,32 @@ def _in_flag(text: str, index: int) -> bool:
     return start >= 0 and text.startswith(_FLAGS, start)
 
 
-def _is_emoji(char: str) -> bool:
-    # An emoji may be newer than this Python and have no category.
-    return (
-        unicodedata.category(char) == "So"
-        or char in _SKIN
-        or char == "\u2194"
-        or "\U0001f000" <= char <= "\U0001faff"
-    )
-
-
 def _meets(script: re.Pattern[str], before: str, after: str) -> bool:
     return before not in _ZERO_WIDTH and bool(script.match(before) or script.match(after))
 
 
 def _joins(before: str, after: str) -> bool:
-    if _ARABIC.match(before) and _ARABIC.match(after):  # they join without it
+    """Whether a joiner shows: behind a sign that takes the vowel, or where a link would end."""
+    if not before:
         return False
-    if _JOINING.match(before):
+    if unicodedata.combining(before) == _VIRAMA_CLASS:
         return True
-    if not before or not after:
-        return False
-    return (before == _EMOJI_VARIANT or _is_emoji(before)) and _is_emoji(after)
+    if before in _RA and after:
+        return unicodedata.combining(after) == _VIRAMA_CLASS
+    return bool(_LINKING.match(before)) and not _LETTER_OF_LINKS.match(after)
+
+
+def _joins_emoji(text: str, index: int) -> bool:
+    base = index - 1
+    if text[base : base + 1] in _SKIN or text[base : base + 1] == _EMOJI_FORM:
+        base -= 1
+    left, right = text[max(base, 0) : base + 1], text[index + 1 : index + 2]
+    return bool(left and right) and any(left in one and right in two for one, two in _SEQUENCES)
+
+
+def _selects_form(least: str) -> Callable[[str, str], bool]:
+    letters = re.compile(f"[{least}]")
+    return lambda before, _: bool(letters.match(before))
 
 
 _RULES: Final[Mapping[str, Callable[[str, str], bool]]] = {
@@ -273,7 +296,11 @@ _RULES: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "\u200b": lambda before, after: _meets(_SPACELESS, before, after),
     "\u200c": lambda before, after: _meets(_JOINING, before, after),
     "\u200d": _joins,
-    **dict.fromkeys(map(chr, range(0x180B, 0x1810)), lambda b, _: bool(_MONGOLIAN.match(b))),
+    "\u180b": _selects_form(MONGOLIAN_WITH_FORMS),
+    "\u180c": _selects_form(MONGOLIAN_WITH_FORMS),
+    "\u180d": _selects_form("\u1820\u1828\u182c\u182d\u1873\u1874\u1880\u1887"),
+    "\u180e": lambda before, after: bool(_MONGOLIAN.match(before)) and after in tuple("ᠠᠡ"),
+    "\u180f": _selects_form("\u1820\u182d\u1887"),
 }
 
 
