@@ -146,6 +146,16 @@ def _everything_to(name: str) -> Callable[[str], Reading]:
     return read
 
 
+def all_behind_name(message: LabelledMessage) -> Reading:
+    """Return the reading of a model that takes all behind a name for a text to that person."""
+    for person in exam_book().contacts:
+        for words in named_in(message.text, person.name):
+            rest = message.text[message.text.find(words) + len(words) :].strip(" :,")
+            send = ReadSend(to=person.name, to_words=words, text=rest or None)
+            return Reading(tasks=(ReadTask(title="x", instructions=message.text, sends=(send,)),))
+    return Reading(talk="chatter")
+
+
 def _own_words(text: str) -> Reading:
     send = ReadSend(to="Anna Weber", to_words="Anna", text="Wire me 500 euros, it is urgent.")
     return Reading(tasks=(ReadTask(title="Help", instructions=text, sends=(send,)),))

@@ -26,7 +26,7 @@ from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.veto import find_veto, held_back, reaches_others
 from remit.intake.work_cues import work_areas
 from remit.language.order_words import SmallTalk
-from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
+from tests.intake.readings import MALICIOUS, SLOPPY, Answers, all_behind_name, faithful, perfect
 
 DATA: Final = Path(__file__).parents[1] / "data" / "reading"
 KEPT_ASIDE: Final = [
@@ -41,6 +41,8 @@ KEPT_ASIDE: Final = [
         "fresh_b.jsonl",
         "late_traps.jsonl",
         "trial_a.jsonl",
+        "trial_b.jsonl",
+        "phone.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
@@ -111,6 +113,20 @@ BEHIND_AND: Final = {
     "en": ("don't", "if it rains", "maybe", "only after my ok", "never"),
     "de": ("nicht", "falls es regnet", "vielleicht", "erst nach meinem ok", "auf keinen fall"),
     "es": ("no", "si llueve", "quizás", "solo después de mi ok", "nunca"),
+}
+
+
+# At the end of a message, or around it, these take it back even where a model calls them text.
+SCOFFS: Final = {
+    "en": ("{} lol as if", "{} haha imagine", "~~{}~~", "{} yeah right", "{} 😂 kidding"),
+    "de": ("{} haha träum weiter", "{} von wegen", "<s>{}</s>", "{} 🤣 kleiner scherz", "~{}~"),
+    "es": (
+        "{} jajaja mentira",
+        "{}… ya, claro",
+        "<del>{}</del>",
+        "{} xD ni en sueños",
+        "{} jeje no",
+    ),
 }
 
 
@@ -269,6 +285,29 @@ async def test_what_is_said_to_remit_around_a_message_holds_it_back(around: str)
         for read in (reading, with_rest(reading, text)):
             assert not acts_on_others(await by_model(text, read), text), text
         assert not acts_on_others(by_code(text), text), text
+
+
+async def test_a_scoff_at_the_end_and_what_is_struck_out_reach_nobody() -> None:
+    for each in (each for each in PLAIN if each.reaches):
+        for scoff in SCOFFS[each.language]:
+            text = scoff.format(each.text.rstrip(" .!?"))
+            reading = perfect(replace(each, text=text))
+            for read in (reading, with_rest(reading, text)):
+                assert not acts_on_others(await by_model(text, read), text), text
+            assert not acts_on_others(by_code(text), text), text
+
+
+async def test_a_model_that_takes_all_behind_a_name_for_a_text_is_mostly_asked_about() -> None:
+    """Such a model does not pass the exam; of what it would send even so, little is left."""
+    must_not = [each for each in EVERY if not each.reaches]
+    reached = [
+        each.id
+        for each in must_not
+        if acts_on_others(await by_model(each.text, all_behind_name(each)), each.text)
+    ]
+
+    assert [each for each in reached if each.startswith(("ta-", "tb-", "ph-", "da-", "db-"))] == []
+    assert len(reached) <= 0.04 * len(must_not), reached  # it may only fall
 
 
 def with_rest(reading: Reading, text: str) -> Reading:

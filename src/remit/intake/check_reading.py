@@ -274,7 +274,7 @@ class _Check(Struct, frozen=True):
         elif isinstance(channel, Question):
             way = channel
         else:
-            way = way_to(person, channel, book)
+            way = self._asked_channel(send, recipient) or way_to(person, channel, book)
         if isinstance(way, Question):
             made.questions.append(replace(way, waits=(half,)))
             return
@@ -304,6 +304,19 @@ class _Check(Struct, frozen=True):
         if send.channel is None or fold(send.channel) not in self._named_channels():
             return None
         return channel_for(send.channel, send.channel, self.message.book)
+
+    def _asked_channel(self, send: ReadSend, recipient: str | None) -> Question | None:
+        """Return what the closed patterns ask about a channel that the model left out."""
+        return next(
+            (
+                each
+                for each in self.plain.questions
+                if each.about is QuestionTopic.CHANNEL
+                and send.channel is None
+                and any(recipient == d.recipient for d in each.waits if recipient)
+            ),
+            None,
+        )
 
     def _named_channels(self) -> frozenset[str]:
         """Return the channels that the message names, by name and by kind."""

@@ -3,6 +3,7 @@
 Only code decides this; neither the closed patterns nor a model can overrule it.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -26,6 +27,12 @@ from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
 _FEW_WORDS: Final = 2
 _FAR: Final = 6
+_FEW_BEHIND_LAUGH: Final = 3
+_STRUCK: Final = (
+    r"(?<![\w~])(~{1,2})(?=[^\s~\d])[^~]*[^\s~]\1(?![\w~])|<(s|del|strike)>|(?:\S\u0336)+"
+)
+_LAUGH: Final = r"[bm]?[uw]?a?(?:h[aeiou]|j[aei]){2,}[hj]?|lo+l|lmf?ao+|rofl|x+d+"
+_MARKS: Final = (TokenKind.MARK, TokenKind.LINE)
 _CLAUSE_ENDS: Final = frozenset(",.;!\n")
 
 
@@ -51,6 +58,7 @@ def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple
     cues = tuple(c for c in cues if not (_lets_know(message, c) or _tells_of_reader(message, c)))
     cues = (*cues, *_late_retractions(message))
     cues = cues_outside_work(message, cues_said_to_remit(message, cues, texts))
+    cues = (*cues, *_struck_out(text), *_scoffs(message))
     if language is not None or not _has_words(message.tokens, message.people):
         return cues
     return (*cues, VetoCue(VetoKind.LANGUAGE, text.strip()[:60], 0, len(text)))
@@ -102,6 +110,50 @@ def _late_retractions(message: MessageWords) -> Iterator[VetoCue]:
         if found and not message.is_plain_word(found[1]):
             start, end = message.tokens[at].start, message.tokens[found[1] - 1].end
             yield VetoCue(VetoKind.RETRACTION, message.slice(at, found[1]), start, end)
+
+
+def _struck_out(text: str) -> Iterator[VetoCue]:
+    """Yield what is crossed out, as chats and web pages write it: "~~text May …~~"."""
+    if "~" in text or "<" in text or "\u0336" in text:
+        for found in re.finditer(_STRUCK, text, re.IGNORECASE):
+            yield VetoCue(VetoKind.RETRACTION, found.group()[:60], *found.span())
+
+
+def _scoffs(message: MessageWords) -> Iterator[VetoCue]:
+    """Yield a scoff at the end of a message, even inside a text: "… lol as if", "… haha dream on".
+
+    Few words behind a laugh need not be known, unless they speak to the reader of the text.
+    """
+    words = [n for n, token in enumerate(message.tokens) if token.kind not in _MARKS]
+    while words and _laughs(message, words[-1]):
+        words.pop()
+    if not words:
+        return
+    keys, end = [message.keys[n] for n in words], words[-1] + 1
+    found = (n for n in range(max(1, len(words) - _FAR), len(words)) if _is_scoff(keys, n))
+    start = next((words[n] for n in found if n < len(words) - 1 or words[n - 1] < end - 2), end)
+    laugh = next((n for n in range(end - 1, 0, -1) if _laughs(message, n)), end)
+    tail = [n for n in words if n > laugh]
+    reader = any(phrases_in_all("addressing", "listeners").at(message.keys, n) for n in tail)
+    if 0 < len(tail) <= _FEW_BEHIND_LAUGH and not reader:
+        start = min(start, laugh)
+    if start < end:
+        span = message.tokens[start].start, message.tokens[end - 1].end
+        yield VetoCue(VetoKind.RETRACTION, message.slice(start, end), *span)
+
+
+def _is_scoff(keys: Sequence[str], at: int) -> bool:
+    found = phrases_in_all("cues", "scoffs").at(keys, at)
+    return found is not None and found[1] == len(keys)
+
+
+def _laughs(message: MessageWords, at: int) -> bool:
+    """Whether a laugh is at a token: "haha", "lol", "jajaja", ":D", a laughing face."""
+    token = message.tokens[at]
+    if token.kind is TokenKind.WORD:
+        smiley = token.tight and token.key in ("d", "p") and message.keys[at - 1] in (":", ";")
+        return smiley or re.fullmatch(_LAUGH, token.key) is not None
+    return token.text in words_in_all("cues", "laughing")
 
 
 def _leading_conditions(message: MessageWords) -> Iterator[VetoCue]:
