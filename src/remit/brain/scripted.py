@@ -59,14 +59,14 @@ class ScriptLine(Struct, frozen=True):
 
 class ScriptedBrain:
     def __init__(self, script: tuple[ScriptLine, ...]) -> None:
-        self._script = script
-        self._used = [0] * len(script)
+        self._left = list(script)  # the entries that may still answer
+        self._reads_messages = any(bool(line.extract) for line in script)
         self.heard: list[str] = []
 
     @property
     def reads_messages(self) -> bool:
         """Whether it says how messages are read; if not, only code reads them."""
-        return any(bool(line.extract) for line in self._script)
+        return self._reads_messages
 
     async def fill(self, prompt: str, form: type[T], /) -> T | None:
         """Fill in a form about the message at the end of the prompt; None if no entry matches."""
@@ -105,11 +105,14 @@ class ScriptedBrain:
 
     def _next_line(self, text: str, *, reads: bool) -> ScriptLine:
         folded = text.casefold()
-        for place, line in enumerate(self._script):
-            if (line.times and self._used[place] >= line.times) or reads != bool(line.extract):
-                continue
-            if line.when is None or line.when.casefold() in folded:
-                self._used[place] += 1
+        for place, line in enumerate(self._left):
+            if reads == bool(line.extract) and (
+                line.when is None or line.when.casefold() in folded
+            ):
+                if line.times == 1:
+                    del self._left[place]
+                elif line.times:
+                    self._left[place] = replace(line, times=line.times - 1)
                 return line
         raise Permanent("The script has no answer to this prompt.")
 
