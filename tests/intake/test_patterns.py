@@ -80,7 +80,16 @@ def test_word_lists_are_read_as_toml_reads_them() -> None:
 
 
 @for_each(
-    "text", ["a = 1", 'a = ["x"', 'a = "\\u00e9"', "a = 'x'", '[a.b]\nc = "x"', 'a = ["x", 1]']
+    "text",
+    [
+        "a = 1",
+        'a = ["x"',
+        'a = "\\u00e9"',
+        "a = 'x'",
+        '[a.b]\nc = "x"',
+        'a = ["x", 1]',
+        'a = ["x\ny"]',
+    ],
 )
 def test_what_is_no_word_list_is_left_to_a_parser_of_toml(text: str) -> None:
     assert parse_word_lists(text) is None

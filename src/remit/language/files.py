@@ -94,11 +94,11 @@ def _data_file(name: str, package: str) -> dict[str, list[str]]:
 
 # A head of a table; a name with strings, a list of strings, or a truth; a comment; nothing.
 _LINE: Final = r"""\[(\w+)\][ ]*(?:\#[^\n]*)?
-      | ([\w-]+)[ ]=[ ](\[(?:[\s,]|"[^"\\]*"|\#[^\n]*)*\]|"[^"\\\n]*"|true|false)[ ]*(?:\#[^\n]*)?
+      | ([\w-]+)[ ]=[ ](\[(?:[\s,]|"[^"\\\n]*"|\#[^\n]*)*\]|"[^"\\\n]*"|true|false)[ ]*(?:\#[^\n]*)?
       | \#[^\n]*
       | [ ]*
     """
-_COMMENT: Final = r'("[^"\\]*")|#[^\n]*'
+_COMMENT: Final = r'("[^"\\\n]*")|#[^\n]*'
 _STRING: Final = r'"([^"\\]*)"'
 
 
