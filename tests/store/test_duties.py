@@ -15,14 +15,18 @@ from remit.model.ids import WorkerId
 from remit.server.web import settings_sections
 from remit.settings import EngineSettings, Settings
 from remit.settings.parts import EngineKind
-from remit.store import deliveries, tasks
+from remit.store import deliveries, queue, tasks
 from remit.store.postgres import duties, legs
 from remit.store.postgres.database import SharedPostgres
 from remit.store.postgres.duties import DutyLost, FencedDatabase
 from remit.store.postgres.legs import DISPATCHED, WorkerState
+from remit.store.queue import ClaimFilter
 from remit.testing import FrozenClock
 from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, BODY, DIGEST, WORKER, PostgresScene
+
+
+NAMES = {"": "remit", "code": "remit-code"}
 
 
 @pytest.fixture
@@ -57,12 +61,13 @@ def test_a_leg_begins_once_and_is_released_once(maker: PostgresScene) -> None:
     assert begun is not None
     assert (begun.lease.worker, begun.lease.number) == (WORKER, lease)
     assert maker.do(legs.begin, task.id, lease, WorkerId("wrk-2"), AT) is None
-    assert [each.begun for each in legs.held(maker.tx, AT, 9)] == [True]
+    assert maker.do(legs.begin, task.id, lease, WORKER, AT) == begun  # it did not hear the answer
+    assert [each.begun for each in legs.held(maker.tx, AT)] == [True]
 
     released = [maker.do(legs.release, task.id, lease, maker.ids.review(), AT) for _ in range(2)]
 
     assert released == [True, False]
-    assert (maker.get(task.id).crashes, legs.held(maker.tx, AT, 9)) == (1, [])
+    assert (maker.get(task.id).crashes, legs.held(maker.tx, AT)) == (1, [])
     assert maker.complaints() == []
 
 
@@ -71,13 +76,42 @@ def test_only_workers_that_live_count_as_free(maker: PostgresScene) -> None:
     for n, slots in ((1, 3), (2, 5)):
         worker = WorkerId(f"wrk-{n}")
         late = AT if n == 1 else AT - 2 * legs.ALIVE
-        maker.do(legs.report_load, WorkerState(worker, "here:1", "remit", slots, (), late))
+        maker.do(legs.report_load, WorkerState(worker, "here:1", ("remit",), slots, (), late))
     maker.claim(DISPATCHED)
 
-    found = legs.load(maker.tx, AT)
+    found = legs.load(maker.tx, NAMES, AT)
 
-    assert (found.slots, found.free, found.suspects) == (3, 2, 0)
+    assert (found.free, found.queues, found.suspects) == (2, {"": 2}, 0)
     assert [each.id for each in legs.workers(maker.tx, AT - legs.ALIVE)] == ["wrk-1"]
+
+
+def test_a_queue_that_no_worker_serves_takes_no_slot_and_holds_nothing_up(
+    maker: PostgresScene,
+) -> None:
+    plain, code = ("remit",), ("remit", "remit-code")
+
+    def claim_with(queues: tuple[str, ...], slots: int) -> list[str]:
+        state = WorkerState(WORKER, "here:1", queues, slots, (), AT)
+        maker.sql("DELETE FROM worker_loads")
+        maker.do(legs.report_load, state)
+        found = legs.load(maker.tx, NAMES, AT)
+        wanted = ClaimFilter(found.free, {}, found.suspects == 0, timedelta(0), found.queues)
+        taken = maker.do(queue.claim, DISPATCHED, wanted, maker.ids.run, AT)
+        return sorted(each.task.id for each in taken)
+
+    on_code = [maker.ready(assigned_agent="project:shop").id for _ in range(3)]
+    crashed = maker.ready(assigned_agent="project:shop").id
+    others = [maker.ready().id for _ in range(3)]
+    maker.sql(f"UPDATE tasks SET crashes = 1 WHERE id IN ('{crashed}', '{others[2]}')")
+
+    assert claim_with(plain, 2) == sorted(others[:2])
+    assert claim_with(plain, 2) == []  # both slots are taken
+    assert claim_with(code, 4) == sorted(on_code[:2])
+    assert claim_with(code, 6) == sorted([on_code[2], crashed])
+    # The machine with the repository is gone: what it was to do takes no slot, and the other
+    # suspect need not wait for it.
+    assert claim_with(plain, 3) == [others[2]]
+    assert claim_with(plain, 3) == []
 
 
 async def test_a_daily_cap_holds_however_many_processes_send_at_once(maker: PostgresScene) -> None:
@@ -105,7 +139,7 @@ async def test_the_page_shows_each_worker_what_it_runs_and_the_way_to_temporal(
     engine = EngineSettings(kind=EngineKind.TEMPORAL, address="temporal.example.org:7233")
     db, clock = SharedPostgres(maker.url, process_clock=True), FrozenClock()
     worker, runs = WorkerId("wrk-1"), ("series", "task-1", "task-2")
-    state = WorkerState(worker, "a:1", "remit", 8, runs, clock.now() - timedelta(seconds=7))
+    state = WorkerState(worker, "a:1", ("remit",), 8, runs, clock.now() - timedelta(seconds=7))
     await db.write(legs.report_load, state)
     house = SimpleNamespace(db=db, clock=clock, settings=Settings(home=tmp_path, engine=engine))
     shown, temporal = await settings_sections._workers(SimpleNamespace(house=house))  # type: ignore[arg-type]

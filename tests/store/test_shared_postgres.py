@@ -3,15 +3,18 @@
 import asyncio
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from typing import Any
 
 import psycopg
 import pytest
 
 from remit.errors import StoreLocked
+from remit.model import run
 from remit.model.run import Event
 from remit.store import events, tasks
-from remit.store.postgres import schema
+from remit.store.postgres import connection, database, schema
 from remit.store.postgres.connection import connect
 from remit.store.postgres.database import SharedPostgres, seal
 from remit.store.postgres.lock import only_process, shared_process
@@ -53,8 +56,8 @@ def test_processes_share_the_work_and_one_that_is_killed_leaves_the_journal_whol
     for each in (victim, *others, last):
         each.stdout.close()  # type: ignore[union-attr]
 
-    with connect(maker.url) as connection:
-        seal(connection)  # what the victim committed last
+    with connect(maker.url) as admin:
+        seal(admin)  # what the victim committed last
     held = maker.sql("SELECT 1 FROM tasks WHERE worker IS NOT NULL AND worker <> 'wrk-0'")
     ended = maker.sql("SELECT COUNT(*) AS n FROM tasks WHERE status = 'completed'")
     rest = maker.sql("SELECT COUNT(*) AS n FROM tasks WHERE worker = 'wrk-0'")
@@ -80,14 +83,14 @@ def test_processes_of_this_version_and_the_one_before_share_a_database(
     for each in (first, second, third):
         each.stdout.close()  # type: ignore[union-attr]
 
-    with connect(url) as connection:
-        seal(connection)
+    with connect(url) as admin:
+        seal(admin)
         query = "SELECT status, COUNT(*) AS n, MAX(lease) AS lease FROM tasks GROUP BY status"
-        assert connection.execute(query).fetchall() == [
+        assert admin.execute(query).fetchall() == [
             {"status": "completed", "n": 3 * TASKS, "lease": 1}
         ]
         oldest = "UPDATE meta SET value = %s WHERE key = 'postgres_oldest_schema'"
-        connection.execute(oldest, [str(before + 1)])
+        admin.execute(oldest, [str(before + 1)])
     refused = start(url, "wrk-refused", 0, before)
     assert refused.wait() != 0
     refused.stdout.close()  # type: ignore[union-attr]
@@ -120,6 +123,43 @@ async def test_everybody_hears_everything_once_and_in_one_order(maker: PostgresS
     assert maker.complaints() == []
 
 
+async def test_who_stands_still_while_it_seals_holds_nobody_up(
+    maker: PostgresScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "IDLE_SECONDS", 1)
+    stands, goes_on = threading.Event(), threading.Event()
+    still = SharedPostgres(maker.url, process_clock=True)
+
+    def chain(*args: Any) -> bytes:
+        if threading.current_thread() is still._sealer and not goes_on.is_set():
+            stands.set()
+            goes_on.wait()
+        return run.chain(*args)
+
+    monkeypatch.setattr(database, "chain", chain)
+    await still.write(tasks.admit, maker.task())
+    await asyncio.to_thread(stands.wait)
+    other, heard = SharedPostgres(maker.url, process_clock=True), list[Event]()
+    other.on_commit(heard.extend)
+    try:
+        async with asyncio.timeout(30):
+            while not heard:  # noqa: ASYNC110 - a thread tells
+                await asyncio.sleep(0.02)
+    finally:
+        goes_on.set()
+        for db in (still, other):
+            await db.close()
+    assert maker.complaints() == []
+
+
+def test_a_machine_that_vanished_keeps_no_lock(maker: PostgresScene) -> None:
+    """The server asks whether it is still there, also where the system asks after two hours."""
+    found = maker.sql(
+        "SELECT name FROM pg_settings WHERE name LIKE 'tcp_keepalives%' AND source = 'session'"
+    )
+    assert len(found) == 3
+
+
 def test_what_waits_for_its_seal_is_in_the_log_of_its_task_only(maker: PostgresScene) -> None:
     maker.tx.shared = True  # type: ignore[misc]
     task = maker.ready()
@@ -128,8 +168,8 @@ def test_what_waits_for_its_seal_is_in_the_log_of_its_task_only(maker: PostgresS
     assert [each.n for each in events.last_of_task(maker.tx, task.id, 1)] == [2]
     assert (events.after(maker.tx, 0, 9), events.last(maker.tx)) == ([], 0)
     assert maker.complaints() == []
-    with connect(maker.url) as connection:
-        assert [each.task_id for each in seal(connection)] == [task.id, task.id]
+    with connect(maker.url) as admin:
+        assert [each.task_id for each in seal(admin)] == [task.id, task.id]
     assert [each.n for each in events.after(maker.tx, 0, 9)] == [1, 2]
     assert maker.complaints() == []
 
@@ -138,11 +178,11 @@ def test_a_changed_event_breaks_the_chain_of_several_writers(maker: PostgresScen
     maker.tx.shared = True  # type: ignore[misc]
     for _ in range(3):
         maker.ready()
-    with connect(maker.url) as connection:
-        seal(connection)
-        connection.execute("ALTER TABLE events DISABLE TRIGGER USER")
-        connection.execute("UPDATE events SET at = at + 1 WHERE seq = 3")
-        connection.execute("ALTER TABLE events ENABLE TRIGGER USER")
+    with connect(maker.url) as admin:
+        seal(admin)
+        admin.execute("ALTER TABLE events DISABLE TRIGGER USER")
+        admin.execute("UPDATE events SET at = at + 1 WHERE seq = 3")
+        admin.execute("ALTER TABLE events ENABLE TRIGGER USER")
 
     assert any("Event 3 does not match" in each for each in maker.complaints())
 

@@ -93,12 +93,12 @@ async def _work_with(
     settings: Settings, queues: str, slots: int | None, stop: asyncio.Event, event: str
 ) -> Settings:
     """Work until it is stopped, or until the settings change; return those to go on with."""
-    from remit.engine.dispatcher import CODE  # noqa: PLC0415 - the whole app
+    from remit.store.queue import QUEUES  # noqa: PLC0415 - the whole app
     from remit.wiring.reload import SettingsReload  # noqa: PLC0415 - as above
     from remit.wiring.worker import opened_worker  # noqa: PLC0415 - as above
 
     engine = settings.engine
-    names = ("", CODE) if queues == _EVERY else tuple(each.strip() for each in queues.split(","))
+    names = QUEUES if queues == _EVERY else tuple(each.strip() for each in queues.split(","))
     taken = [f"{engine.task_queue}-{name}" if name else engine.task_queue for name in names]
     used = replace(settings, engine=replace(engine, parallel=slots or engine.parallel))
     new: asyncio.Queue[Settings] = asyncio.Queue()

@@ -14,7 +14,6 @@ from typing import Final
 from remit.engine.local import DISPATCH, LocalEngine
 from remit.engine.temporal import LegStatus, TemporalLink
 from remit.errors import Transient
-from remit.model.reply import PROJECT
 from remit.model.task import Task
 from remit.store import queue, tasks
 from remit.store.postgres import legs
@@ -25,8 +24,6 @@ from remit.system.background import wait_until
 SWEEP: Final = "sweep of legs"
 POLL: Final = timedelta(seconds=5)
 SWEEP_SECONDS: Final = 10.0
-CODE: Final = "code"  # the queue of the machines that have the repositories
-_MOST_SWEPT: Final = 500
 _LOG: Final = logging.getLogger("remit.dispatch")
 
 
@@ -47,10 +44,11 @@ class Dispatcher(LocalEngine):
             weighing.cancel()
 
     async def _claim(self, now: datetime) -> bool:
-        load = await self._db.read(legs.load, now)
+        names = {name: self.link.queue(name) for name in queue.QUEUES}
+        load = await self._db.read(legs.load, names, now)
         left = {name: n - load.sources.get(name, 0) for name, n in self._limits.sources.items()}
         ageing = timedelta(seconds=self._limits.ageing)
-        wanted = ClaimFilter(load.free, left, load.suspects == 0, ageing)
+        wanted = ClaimFilter(load.free, left, load.suspects == 0, ageing, load.queues)
         if not await self._db.read(queue.any_due, now, load.free):
             return False
         found = await self._db.write(queue.claim, DISPATCHED, wanted, self._ids.run, now)
@@ -61,17 +59,16 @@ class Dispatcher(LocalEngine):
         """Start legs; what Temporal does not take now is started by the next sweep."""
         starts = (
             self.link.start_leg(
-                task.id, lease, self._queue_of(task), queue.QUEUE[task.priority] + 1
+                task.id,
+                lease,
+                self.link.queue(queue.queue_of(task.assigned_agent)),
+                queue.QUEUE[task.priority] + 1,
             )
             for task, lease in found
         )
         for failed in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(failed, Exception):
                 _LOG.warning("A leg could not be started: %s", failed)
-
-    def _queue_of(self, task: Task) -> str:
-        """Return the queue of a task; work on code needs a machine that has its repository."""
-        return self.link.queue(CODE if (task.assigned_agent or "").startswith(PROJECT) else "")
 
     async def _until(self, due: datetime | None) -> None:
         # A notification may be lost: look now and then.
@@ -85,7 +82,7 @@ class Dispatcher(LocalEngine):
 
     async def _sweep(self, before: datetime) -> None:
         """Release or start again what Temporal does not run."""
-        for leg in await self._db.read(legs.held, before, _MOST_SWEPT):
+        for leg in await self._db.read(legs.held, before):
             try:
                 await self._settle(leg, await self.link.status(leg.task_id, leg.lease))
             except Transient as silent:

@@ -43,6 +43,13 @@ class LegWorker(LocalEngine):
         self._background.start(HEARTBEAT_LOOP, self._beat)
         return 0
 
+    async def stop(self) -> None:
+        """Have nothing more dispatched to this worker, then stop as the local engine does."""
+        self._stopping = True
+        with suppress(StoreTrouble):
+            await self._report()
+        await super().stop()
+
     async def run_leg(self, task_id: TaskId, lease: int) -> str:
         """Run one leg to its end; nothing if it is another's by now."""
         claim = await self._begin(task_id, lease)
@@ -94,7 +101,7 @@ class LegWorker(LocalEngine):
                 await self._heed_wishes()  # a notification may be lost
 
     async def _report(self) -> None:
-        place, queues = f"{socket.gethostname()}:{os.getpid()}", ", ".join(self.queues)
+        place, queues = f"{socket.gethostname()}:{os.getpid()}", tuple(self.queues)
         runs = (*self.duties(), *self._legs)
         slots = 0 if self._stopping else self._limits.parallel
         state = WorkerState(self.worker, place, queues, slots, runs, self._clock.now())

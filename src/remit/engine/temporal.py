@@ -93,6 +93,7 @@ class TemporalLink:
     async def close(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         await asyncio.to_thread(self._thread.join)
+        self._loop.close()
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
@@ -149,6 +150,8 @@ class TemporalLink:
     async def _serve(self, acts: "_Activities", queues: Sequence[str], slots: int) -> None:
         client = await self._connected()
         patience = timedelta(seconds=self._settings.stop_limit + 10)
+        # Otherwise Temporal's library sends one in 80 % of the time in which one must arrive.
+        beats = timedelta(seconds=self._settings.heartbeat / _BEATS)
         control = Worker(
             client,
             task_queue=self.queue(CONTROL),
@@ -157,6 +160,7 @@ class TemporalLink:
             workflow_runner=UnsandboxedWorkflowRunner(),
             max_cached_workflows=0,  # a cached one would wait ten seconds for a worker that died
             graceful_shutdown_timeout=timedelta(seconds=1),  # duties end at once
+            max_heartbeat_throttle_interval=beats,
         )
         legs = [
             Worker(
@@ -165,11 +169,20 @@ class TemporalLink:
                 activities=[acts.run_leg],
                 max_concurrent_activities=slots,
                 graceful_shutdown_timeout=patience,
+                max_heartbeat_throttle_interval=beats,
             )
             for queue in queues
         ]
         self._workers = [control, *legs]
-        await asyncio.gather(*(each.run() for each in self._workers))
+        runs = [asyncio.create_task(each.run()) for each in self._workers]
+        try:
+            await asyncio.wait(runs, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            # If one fails, all end. A connection takes no second worker for a queue, even if the
+            # first one failed: the next ones get a connection of their own.
+            self._client = None
+            await self._shut_down()
+        await asyncio.gather(*runs)
 
     async def _shut_down(self) -> None:
         workers, self._workers = self._workers, []

@@ -1,16 +1,18 @@
 """The task queue: rank, claim in batches, release the tasks of a dead process."""
 
 import json
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final, cast
 
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.model.codec import Json, stored_text, to_json
 from remit.model.contract import RankingRule
 from remit.model.ids import ReviewId, RunId, TaskId, WorkerId
+from remit.model.reply import PROJECT
 from remit.model.review import RULE, Decision, Review
 from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor, Reason, Status
@@ -22,6 +24,8 @@ QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
 UNRANKED: Final = 4
 POISON: Final = 3
 MOST_DOUBTS: Final = 100  # unknown sends claimed at once, besides all else
+CODE: Final = "code"  # the queue of the machines that have the repositories
+QUEUES: Final = ("", CODE)
 
 
 class UrgencyScore(Struct, frozen=True):
@@ -40,6 +44,10 @@ class ClaimedTask(Struct, frozen=True):
     decisions: Mapping[str, Decision]
 
 
+def _no_limit() -> dict[str, int]:
+    return dict.fromkeys(QUEUES, sys.maxsize)
+
+
 class ClaimFilter(Struct, frozen=True):
     """How many tasks may be claimed, and which not."""
 
@@ -47,12 +55,25 @@ class ClaimFilter(Struct, frozen=True):
     sources: Mapping[str, int]  # remaining room of each limited source
     suspects: bool  # whether tasks that were running when a process died may start
     ageing: timedelta  # waiting time that outweighs one priority level
+    # Of several machines: the room of each queue that one of them serves.
+    queues: Mapping[str, int] = field(default_factory=_no_limit)
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """The queues without room."""
+        return tuple(name for name in QUEUES if self.queues.get(name, 0) <= 0)
+
+
+def queue_of(agent: object) -> str:
+    """Return the queue of a task; work on code needs a machine that has its repository."""
+    return CODE if str(agent or "").startswith(PROJECT) else ""
 
 
 @quick
 def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
     """Return new tasks that wait to be ranked, oldest first."""
-    return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, limit, suspects=True, full=()))
+    anything = ClaimFilter(limit, {}, suspects=True, ageing=timedelta())
+    return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, anything))
 
 
 def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: datetime) -> bool:
@@ -113,14 +134,13 @@ def release_orphans(
 
 
 def _choose(tx: Tx, wanted: ClaimFilter, now: datetime) -> list[Row]:
-    full = [source for source, left in wanted.sources.items() if left <= 0]
     found: list[Row] = []
     for queue in range(UNRANKED):
-        limit = wanted.room
-        found += _due(tx, queue, now, limit, suspects=wanted.suspects, full=full)
+        found += _due(tx, queue, now, wanted)
     level = wanted.ageing / timedelta(milliseconds=1)
     found.sort(key=lambda row: rows.number(row["due_at"]) - level * rows.number(row["queue"]))
-    return _fitting(_doubts(tx, now), found, wanted)
+    doubts = (row for row in _doubts(tx, now) if queue_of(row["assigned_agent"]) in wanted.queues)
+    return _fitting(list(doubts), found, wanted)
 
 
 def _doubts(tx: Tx, now: datetime, limit: int = MOST_DOUBTS) -> list[Row]:
@@ -132,18 +152,22 @@ def _fitting(doubts: Sequence[Row], found: Sequence[Row], wanted: ClaimFilter) -
 
     An unknown send only needs a lookup or a question, however full the queue is.
     """
-    left = dict(wanted.sources)
+    left, queues = dict(wanted.sources), dict(wanted.queues)
     chosen = list({row["session_id"]: row for row in reversed(doubts)}.values())[::-1]
     sessions: set[object] = {row["session_id"] for row in chosen}
     most = len(chosen) + wanted.room
     suspected = False
     for row in found:
         source, suspect = str(row["source_kind"]), bool(row["crashes"])
+        queue = queue_of(row["assigned_agent"])
         if row["session_id"] in sessions or left.get(source, 1) <= 0 or (suspect and suspected):
+            continue
+        if queues.get(queue, 0) <= 0:
             continue
         if len(chosen) == most:
             break
         suspected |= suspect
+        queues[queue] -= 1
         sessions.add(row["session_id"])
         if source in left:
             left[source] -= 1
@@ -151,17 +175,17 @@ def _fitting(doubts: Sequence[Row], found: Sequence[Row], wanted: ClaimFilter) -
     return chosen
 
 
-def _due(
-    tx: Tx, queue: int, now: datetime, limit: int, *, suspects: bool, full: Sequence[str]
-) -> list[Row]:
+def _due(tx: Tx, queue: int, now: datetime, wanted: ClaimFilter) -> list[Row]:
+    full = [source for source, left in wanted.sources.items() if left <= 0]
     return tx.all(
         "list_due",
         {
             "queue": queue,
             "now": rows.ms(now),
-            "limit": limit,
-            "suspects": suspects,
+            "limit": wanted.room,
+            "suspects": wanted.suspects,
             "full": json.dumps(full),
+            "closed": json.dumps(wanted.closed),
         },
     )
 

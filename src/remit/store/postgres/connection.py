@@ -133,6 +133,10 @@ def connect(url: str, *, process_clock: bool = False) -> psycopg.Connection[Dict
             "SELECT set_config('remit.clock', %s, FALSE), set_config('lock_timeout', %s, FALSE),"
             " set_config('idle_in_transaction_session_timeout', %s, FALSE),"
             " set_config('client_min_messages', 'warning', FALSE),"
+            # A machine that vanished must not keep its locks: not its rows, not the whole database.
+            " set_config('tcp_keepalives_idle', '10', FALSE),"
+            " set_config('tcp_keepalives_interval', '5', FALSE),"
+            " set_config('tcp_keepalives_count', '3', FALSE),"
             # What is acknowledged must survive a server that is killed.
             " set_config('synchronous_commit', CASE current_setting('synchronous_commit')"
             " WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, FALSE)",

@@ -14,7 +14,7 @@ from psycopg.rows import DictRow
 
 from remit.model.run import GENESIS, Event, chain
 from remit.store import rows
-from remit.store.database import OnCommit
+from remit.store.database import OnCommit, Row
 from remit.store.group_commit import GroupCommit, WriteJob
 from remit.store.postgres.connection import Connect, PostgresTx, connect
 
@@ -27,6 +27,12 @@ _TAKE: Final = (
     "DELETE FROM unsealed WHERE id IN (SELECT id FROM unsealed ORDER BY id LIMIT %s) RETURNING *"
 )
 _COLUMNS: Final = ("task_id", "n", "kind", "actor", "at", "data")
+_EVENT: Final = ("seq", *_COLUMNS, "hash")
+_INSERT: Final = (
+    f"INSERT INTO events ({', '.join(_EVENT)}) SELECT * FROM unnest("
+    "%s::BIGINT[], %s::TEXT[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BIGINT[], %s::JSON[],"
+    " %s::BYTEA[])"
+)
 
 
 class JournalSealer(threading.Thread):
@@ -120,18 +126,18 @@ def seal(connection: psycopg.Connection[DictRow]) -> list[Event]:
         found = connection.execute(_TAKE, [_BATCH]).fetchall()
         found.sort(key=lambda row: row["id"])
         seq, digest = _last(connection)
-        sealed: list[Event] = []
-        with connection.cursor() as cursor:
-            query = f"COPY events (seq, {', '.join(_COLUMNS)}, hash) FROM STDIN"
-            with cursor.copy(query) as copy:
-                for row in found:
-                    seq += 1
-                    digest = chain(digest, (seq, *(row[name] for name in _COLUMNS)))
-                    copy.write_row((seq, *(row[name] for name in _COLUMNS), digest))
-                    sealed.append(rows.event({**row, "seq": seq, "hash": digest}))
+        sealed: list[Row] = []
+        for row in found:
+            seq += 1
+            digest = chain(digest, (seq, *(row[name] for name in _COLUMNS)))
+            sealed.append({**row, "seq": seq, "hash": digest})
         if sealed:
+            # Not COPY: while a server waits for its rows it does not end an idle transaction, and a
+            # process that stands still there would keep all others from sealing.
+            values = [[row[name] for row in sealed] for name in _EVENT]
+            connection.execute(_INSERT, values)
             connection.execute("SELECT pg_notify(%s, %s)", [_CHANNEL, str(seq)])
-    return sealed
+    return [rows.event(row) for row in sealed]
 
 
 def _last(connection: psycopg.Connection[DictRow]) -> tuple[int, bytes]:

@@ -20,15 +20,15 @@ ALIVE: Final = timedelta(seconds=60)  # since the last beat of a worker that get
 
 
 class QueueLoad(Struct, frozen=True):
-    """What is held at the moment, and how much more can be."""
+    """What is held at the moment, and how much more can be.
 
-    slots: int  # of all workers that live
+    A leg in a queue that no worker serves waits in Temporal, and nothing else waits for it.
+    """
+
+    free: int  # slots of all workers that live
+    queues: Mapping[str, int]  # of them, for each queue that one of them serves
     sources: Mapping[str, int]
     suspects: int  # held tasks that were running when a worker died
-
-    @property
-    def free(self) -> int:
-        return max(0, self.slots - sum(self.sources.values()))
 
 
 class HeldLeg(Struct, frozen=True):
@@ -40,7 +40,7 @@ class HeldLeg(Struct, frozen=True):
 class WorkerState(Struct, frozen=True):
     id: WorkerId
     place: str
-    queues: str
+    queues: tuple[str, ...]
     slots: int
     runs: tuple[str, ...]  # ids of tasks, and names of duties
     beat_at: datetime
@@ -54,29 +54,35 @@ class WorkerState(Struct, frozen=True):
         return tuple(each for each in self.runs if not each.startswith(_TASK))
 
 
-def load(tx: Tx, now: datetime) -> QueueLoad:
-    held = tx.ask(
-        "SELECT source_kind, COUNT(*) AS n, COUNT(*) FILTER (WHERE crashes > 0) AS suspects"
-        " FROM tasks WHERE worker IS NOT NULL GROUP BY source_kind"
+def load(tx: Tx, names: Mapping[str, str], now: datetime) -> QueueLoad:
+    """Return the load of the workers that live; `names` are Temporal's names of the queues."""
+    alive = workers(tx, now - ALIVE)
+    slots: Counter[str] = Counter()
+    for each in alive:
+        slots.update({short: each.slots for short, name in names.items() if name in each.queues})
+    held = tx.ask("SELECT source_kind, crashes, assigned_agent FROM tasks WHERE worker IS NOT NULL")
+    served = [row for row in held if queue.queue_of(row["assigned_agent"]) in slots]
+    taken = Counter(queue.queue_of(row["assigned_agent"]) for row in served)
+    free = sum(each.slots for each in alive) - len(served)
+    return QueueLoad(
+        max(0, free),
+        {name: min(free, most - taken[name]) for name, most in slots.items()},
+        Counter(str(row["source_kind"]) for row in served),
+        sum(bool(row["crashes"]) for row in served),
     )
-    (row,) = tx.ask(
-        "SELECT COALESCE(SUM(slots), 0)::BIGINT AS slots FROM worker_loads"
-        " JOIN workers ON workers.id = worker WHERE ended_at IS NULL AND beat_at > ?",
-        (rows.ms(now - ALIVE),),
-    )
-    sources = Counter({str(each["source_kind"]): rows.number(each["n"]) for each in held})
-    suspects = sum(rows.number(each["suspects"]) for each in held)
-    return QueueLoad(rows.number(row["slots"]), sources, suspects)
 
 
 def begin(
     tx: Tx, task_id: TaskId, lease: int, worker: WorkerId, now: datetime
 ) -> ClaimedTask | None:
-    """Give a dispatched leg to a worker, once; None if it is not to be run any more."""
+    """Give a dispatched leg to a worker, once; None if it is not to be run any more.
+
+    A worker that did not hear that it has the leg asks again.
+    """
     found = tx.ask(
-        "UPDATE tasks SET worker = ?, leg_at = ? WHERE id = ? AND lease = ? AND worker = ?"
+        "UPDATE tasks SET worker = ?, leg_at = ? WHERE id = ? AND lease = ? AND worker IN (?, ?)"
         " RETURNING *",
-        (worker, rows.ms(now), task_id, lease, DISPATCHED),
+        (worker, rows.ms(now), task_id, lease, DISPATCHED, worker),
     )
     if not found:
         return None
@@ -99,12 +105,12 @@ def is_held(tx: Tx, task_id: TaskId, lease: int) -> bool:
     return bool(tx.ask(query, (task_id, lease)))
 
 
-def held(tx: Tx, before: datetime, limit: int) -> list[HeldLeg]:
-    """Return the legs that have been held for longest."""
+def held(tx: Tx, before: datetime) -> list[HeldLeg]:
+    """Return the legs that are held since then, or longer; the oldest first."""
     found = tx.ask(
         "SELECT id, lease, worker FROM tasks WHERE worker IS NOT NULL AND leg_at <= ?"
-        " ORDER BY leg_at LIMIT ?",
-        (rows.ms(before), limit),
+        " ORDER BY leg_at",
+        (rows.ms(before),),
     )
     return [
         HeldLeg(TaskId(str(row["id"])), rows.number(row["lease"]), row["worker"] != DISPATCHED)
@@ -118,7 +124,7 @@ def report_load(tx: Tx, state: WorkerState) -> None:
     tx.ask(
         "INSERT INTO worker_loads (worker, place, queues, slots, runs) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT (worker) DO UPDATE SET slots = excluded.slots, runs = excluded.runs",
-        (state.id, state.place, state.queues, state.slots, json.dumps(state.runs)),
+        (state.id, state.place, ", ".join(state.queues), state.slots, json.dumps(state.runs)),
     )
 
 
@@ -133,7 +139,7 @@ def workers(tx: Tx, since: datetime) -> Sequence[WorkerState]:
         WorkerState(
             WorkerId(str(row["worker"])),
             str(row["place"]),
-            str(row["queues"]),
+            tuple(str(row["queues"]).split(", ")),
             rows.number(row["slots"]),
             tuple(json.loads(str(row["runs"]))),
             rows.parse_time(row["beat_at"]),

@@ -1,10 +1,12 @@
 -- name: list_due
 -- As in the shared statement. The clock of the database decides, and what another process is about
--- to claim is left to it.
+-- to claim is left to it. Of queues without room, or without a worker, nothing is claimed.
 SELECT * FROM tasks
  WHERE queue = :queue AND due_at <= remit_now(:now)
    AND (crashes = 0 OR :suspects)
    AND (:full = '[]' OR source_kind NOT IN (SELECT value FROM json_each(:full)))
+   AND (:closed = '[]' OR CASE WHEN assigned_agent LIKE 'project:%' THEN 'code' ELSE '' END
+     NOT IN (SELECT value FROM json_each(:closed)))
    AND (status <> 'ready' OR NOT EXISTS (
      SELECT 1 FROM reviews WHERE task_id = tasks.id AND decided_at IS NULL))
    AND NOT EXISTS (
