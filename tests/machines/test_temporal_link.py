@@ -1,4 +1,4 @@
-"""The connection of one worker to Temporal: what it serves, and how often it shows that it lives."""
+"""The connection of one worker to Temporal: what it serves, and its signs of life."""
 
 import asyncio
 import itertools
@@ -31,7 +31,7 @@ class Work:
     async def release_leg(self, task_id: TaskId, lease: int) -> None:
         raise AssertionError(f"{task_id} {lease} needs no release")
 
-    async def run_duty(self, name: str) -> None:
+    async def run_duty(self, _name: str) -> None:
         await asyncio.Event().wait()
 
 

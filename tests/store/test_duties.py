@@ -25,7 +25,6 @@ from remit.testing import FrozenClock
 from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, BODY, DIGEST, WORKER, PostgresScene
 
-
 NAMES = {"": "remit", "code": "remit-code"}
 
 
@@ -102,7 +101,7 @@ def test_a_queue_that_no_worker_serves_takes_no_slot_and_holds_nothing_up(
     on_code = [maker.ready(assigned_agent="project:shop").id for _ in range(3)]
     crashed = maker.ready(assigned_agent="project:shop").id
     others = [maker.ready().id for _ in range(3)]
-    maker.sql(f"UPDATE tasks SET crashes = 1 WHERE id IN ('{crashed}', '{others[2]}')")
+    maker.sql("UPDATE tasks SET crashes = 1 WHERE id IN (?, ?)", crashed, others[2])
 
     assert claim_with(plain, 2) == sorted(others[:2])
     assert claim_with(plain, 2) == []  # both slots are taken

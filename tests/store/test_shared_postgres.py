@@ -5,7 +5,6 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import psycopg
 import pytest
@@ -130,11 +129,11 @@ async def test_who_stands_still_while_it_seals_holds_nobody_up(
     stands, goes_on = threading.Event(), threading.Event()
     still = SharedPostgres(maker.url, process_clock=True)
 
-    def chain(*args: Any) -> bytes:
+    def chain(previous: bytes, row: tuple[object, ...]) -> bytes:
         if threading.current_thread() is still._sealer and not goes_on.is_set():
             stands.set()
             goes_on.wait()
-        return run.chain(*args)
+        return run.chain(previous, row)
 
     monkeypatch.setattr(database, "chain", chain)
     await still.write(tasks.admit, maker.task())

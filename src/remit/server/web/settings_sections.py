@@ -273,8 +273,8 @@ async def _workers(call: Call) -> list[HealthFinding]:
     found = [
         HealthFinding(
             "Worker",
-            f"{each.place} on {', '.join(each.queues)} runs {len(each.tasks)} of {each.slots} tasks; "
-            f"last heartbeat {max(0, (now - each.beat_at).total_seconds()):.0f} s ago. "
+            f"{each.place} on {', '.join(each.queues)} runs {len(each.tasks)} of {each.slots} "
+            f"tasks; last heartbeat {max(0, (now - each.beat_at).total_seconds()):.0f} s ago. "
             f"Duties: {', '.join(each.duties) or 'none'}.",
             links=tuple((task, f"/tasks/{task}") for task in each.tasks),
         )

@@ -29,7 +29,7 @@ _TAKE: Final = (
 _COLUMNS: Final = ("task_id", "n", "kind", "actor", "at", "data")
 _EVENT: Final = ("seq", *_COLUMNS, "hash")
 _INSERT: Final = (
-    f"INSERT INTO events ({', '.join(_EVENT)}) SELECT * FROM unnest("
+    "INSERT INTO events (seq, task_id, n, kind, actor, at, data, hash) SELECT * FROM unnest("
     "%s::BIGINT[], %s::TEXT[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BIGINT[], %s::JSON[],"
     " %s::BYTEA[])"
 )
