@@ -448,6 +448,12 @@ def test_what_is_too_short_to_be_told_from_a_word_is_not_learnt() -> None:
         "amqp://:abcDEF123456@host",
         "password=abcDEF123456&x=1",
         '{"api_key": "abcDEF123456"}',
+        "DBPASS=abcDEF123456",
+        "GITHUB_PAT=abcDEF123456",
+        "TOKEN1=abcDEF123456",
+        "MYSQL_PWD='abcDEF123456'",
+        "Passwort: abcDEF123456",
+        "Contraseña: abcDEF123456",
         "client_secret: 'abcDEF123456'",
         "token = abcDEF123456",
         "ghp_abcDEF123456abcDEF123456abcdef",
@@ -478,6 +484,7 @@ def test_what_looks_like_a_key_is_hidden_without_being_known(text: str) -> None:
         "Task task-01JZ8Y0Q6V3W5X7Z9ABCDEFGHJ is completed.",
         "http://127.0.0.1:7316/tasks?q=a@b",
         "12:30 to 14:45, 3 March 2026",
+        "PASS: all tests; bypass: everything; PWD=/data/anna; compat=version-19",
     ],
 )
 def test_what_only_sounds_like_a_key_may_be_read(text: str) -> None:

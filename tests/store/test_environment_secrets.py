@@ -15,12 +15,28 @@ NAMES = """
         TF_VAR_db_password npm_config__authToken COOKIE_SECRET_OLD ENCRYPTION_KEY SSH_PRIVATE_KEY
         TELEGRAM_BOT_TOKEN CLOUDFLARE_API_TOKEN SENDGRID_API_KEY AZURE_STORAGE_SAS MY_CREDS SECRET
         remit_token GOOGLE_CLIENT_SECRET HMAC_KEY NEXT_PUBLIC_SECRET DOCKER_PASSWORDS
+        GITHUB_PAT DBPASS DBPASS2 TOKEN1 PASSWORT KENNWORT_DB DB_PWD CONTRASENA CONTRASEÑA SENHA_DB
+        MOT_DE_PASSE WACHTWOORD SERVICE_CREDENTIALS PG_DSN PASSWORD_PROD DB_PASS_OLD LOGIN_PIN
+        MONKEY BUILD_THING apiKey2 Schlüssel_Bank
 """
 SECRETS = {
     **dict.fromkeys(NAMES.split(), RANDOM),
     "DB_PASSWORD": "correcthorsebattery",  # a word is a password if the name says so for sure
     "PASSWORD": "20190412",
     "SECRET_KEY": "supersecretkey",
+    **dict.fromkeys(
+        (
+            "DBPASS",
+            "PASSWORT",
+            "TOKEN1",
+            "DB_PASSWORD_PROD",
+            "KENNWORT2",
+            "CLAVE_SECRETA",
+            "ROOTPWD",
+        ),
+        "correcthorsebattery",
+    ),
+    "SOMETHING": "ghp_0123456789abcdefghijABCDEFGHIJ012345",
 }
 NOT_SECRETS = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
@@ -48,7 +64,22 @@ NOT_SECRETS = {
     "STRIPE_PUBLISHABLE_KEY": "pk_live_" + RANDOM,
     "DATABASE_URL": "postgres://localhost:5432/app",
     "TOKEN_URL": "https://login.example.com/oauth2/token",
-    "MONKEY": RANDOM,
+    "MONKEY": "banana-2024-split",
+    "COMPASS": "north-by-northwest",
+    "BYPASS": "everything-local",
+    "PAT": "Patricia Weber",
+    "ORACLE_COMPAT": "version-19-compatible",
+    "ZIP_CODE": "12345-6789",
+    "SESSION_MANAGER": "local/host:@/tmp/.ICE-unix/1234",
+    "XDG_SESSION_DESKTOP": "gnome-classic",
+    "LS_COLORS": "rs=0:di=01;34:ln=01;36:mh=00:pi=40;33:so=01;35",
+    "JAVA_OPTS": "-Xmx2048M -XX:MaxMetaspaceSize=512M",
+    "RELEASE": "ReleaseCandidate2024BuildNumber17",
+    "IMAGE": "registry.example.com:5000/app/web@sha256:0f3c9a7be41d55a2c8b70f3c9a7be41d55a2c8b7",
+    "HOST": "ip-10-0-12-34.eu-central-1.compute.internal",
+    "NODE_ID": "123e4567-e89b-12d3-a456-426614174000",
+    "REMOTE": "git@git.example.com:anna/notes.git",
+    "TIMES": "2026-11-18T10:30:00+01:00",
     "GIT_SHA": "0f3c9a7be41d55a2c8b7",
 }
 PARTS = [  # of these only the part that opens something is secret
@@ -61,6 +92,9 @@ PARTS = [  # of these only the part that opens something is secret
     ("PG_DSN", f"host=db user=anna password={RANDOM} dbname=app", {RANDOM}),
     ("STORAGE", f"AccountName=anna;AccountKey={RANDOM};Suffix=example.net", {RANDOM}),
     ("DATABASE_URL", "postgres://anna:postgres@db/app", set()),
+    ("DATABASE", f"anna:{RANDOM}@tcp(db:3306)/app", {RANDOM}),
+    ("JDBC", f"jdbc:mysql://anna:{RANDOM}@db/app", {RANDOM}),
+    ("BROKERS", f"amqp://a:{RANDOM}1@one,amqp://b:{RANDOM}2@two", {RANDOM + "1", RANDOM + "2"}),
 ]
 
 

@@ -11,21 +11,32 @@ removed if it looks like a key; `known` does not do that, for texts in the owner
 import base64
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
+from itertools import pairwise
 from typing import Final
 from urllib.parse import quote, unquote
+
+from msgspec import Struct, convert
+
+from remit.language.files import read_toml
 
 SHOWN: Final = "…"
 _LEAST: Final = 4  # a shorter value looks like any other word
 _PIECE: Final = 8  # this many characters of a key in a row would reveal it
 
 _DIGIT: Final = r"(?=[A-Za-z_+/=.-]{0,40}\d)"  # a key has a digit, a mere word none
-_NAMED: Final = r"password|passwd|passphrase|secret|api[_-]?key|token|signature|authorization"
+_NAMED: Final = (
+    r"(?:pass(?:word|wort|wd|phrase)|kennwort|contrase[nñ]a|mot de passe|senha|wachtwoord|secret"
+    r"|credentials?|api[_-]?key|token|signature|authorization|(?<=_)(?:pass|pwd|pat|dsn)"
+    r"|(?:db|ssh|smtp|root|user|mysql|pg|ftp|imap)(?:pass|pwd|pw))\d{0,3}"
+)
 _MARKS: Final = (
     r"sk-|[sr]k_(?:live|test)_|whsec_|gsk_|xai-|hf_|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|"
     r"xapp-|AKIA|ASIA|AIza|GOCSPX-|ya29\.|npm_|pypi-|dop_v1_|shpat_|SG\.|EAA|AGE-SECRET-KEY-"
 )
+_WHOLE_KEYS: Final = 4  # so many shapes are a whole key
 _LOOKS: Final = (
     (
         r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?:(?!-----END)[\s\S])*+(?:-----END[A-Z0-9 ]*-*)?",
@@ -127,47 +138,42 @@ _SHORTEST_IN_ADDRESS: Final = 16  # a part of an address that works as a key wit
 _SHORTEST_LINE: Final = 24  # one line of a multi-line key
 
 
-def _words_of(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-# Words that name a secret even when joined with another word: PGPASSWORD, SSHPASS.
-_SECRET_ENDINGS: Final = (
-    *("PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "SSHPASS"),
-    *("SECRET", "SECRETS", "TOKEN", "CREDENTIAL", "CREDENTIALS"),
-    *("APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "AUTHKEY", "MASTERKEY", "ACCOUNTKEY"),
-)
-_SECRET_WORDS: Final = frozenset(("PASS", "PWD", "PW", "CREDS"))
-# Words that also name harmless things; then the value must look random, or another word of the name
-# must say what the key is for.
-_MAYBE_SECRET: Final = _words_of(
-    """
-    KEY KEYS TOKENS AUTH AUTHORIZATION PRIVATE CERT CERTS CERTIFICATE PEM PFX JWT HMAC SALT SEED
-    PEPPER MNEMONIC COOKIE SIGNATURE SIGNING ENCRYPTION DSN SAS WEBHOOK OTP TOTP
-    """
-)
-_KEYS: Final = frozenset(("KEY", "KEYS"))
-_KINDS_OF_KEY: Final = _words_of(
-    "API ACCESS PRIVATE MASTER SIGNING ENCRYPTION CLIENT SERVICE ACCOUNT DEPLOY LICENSE"
-)
-_PUBLIC_WORDS: Final = frozenset(("PUBLIC", "PUBLISHABLE", "PUB"))
-
 _NOT_A_WORD: Final = re.compile(r"[^A-Za-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_ADDRESS: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,30}://([^/?#]*)([^\s]*)")
+_ADDRESS: Final = re.compile(
+    r"[A-Za-z][A-Za-z0-9+.-]{1,30}://((?:(?!,\w{2,20}://)[^/?#\s])*)((?:(?!,\w{2,20}://)\S)*)"
+)
 _RANDOM: Final = re.compile(
     r"(?=[A-Za-z+/]{0,64}\d)(?=[\d+/]{0,64}[A-Za-z])[A-Za-z0-9+/]{12,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-"
 )
 _PAIR: Final = re.compile(r"(?:^|[\s;,&?])([A-Za-z][\w -]{0,40}?)\s?=\s?([^\s;,&]+)")
 _PATH: Final = re.compile(r"(?:~?/|\.{1,2}/|[A-Za-z]:[\\/])")
 _SEPARATOR: Final = re.compile(r"[/\\]")
-_EVERYDAY: Final = _words_of(
-    """
-    disabled required optional enabled preferred password passwort changeme change-me change_me
-    postgres postgresql example administrator development production unlimited undefined
-    placeholder anonymous localhost
-    """
-)
+# Random letters and digits: capitals, small letters and digits change places all the time.
+_DENSE: Final = re.compile(r"[A-Za-z0-9]{18,}")
+_LEAST_CHANGES: Final = 0.4  # for each character
+_LOGIN: Final = re.compile(
+    r"[^\s:/@]{1,64}:([^\s@/]{8,256})@[A-Za-z\[(]"
+)  # user:password@tcp(host)
+
+
+class _Names(Struct, frozen=True):
+    """Which parts of a name say that its value is secret; explained in the file."""
+
+    endings: tuple[str, ...]
+    not_endings: frozenset[str]
+    words: frozenset[str]
+    maybe: frozenset[str]
+    keys: frozenset[str]
+    kinds_of_key: frozenset[str]
+    public: frozenset[str]
+    which: frozenset[str]
+    everyday: frozenset[str]
+
+
+@cache
+def _names() -> _Names:
+    return convert(read_toml("secret_names", "remit.store"), _Names)
 
 
 def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
@@ -191,34 +197,63 @@ def lines_of(value: str) -> Iterator[str]:
 
 
 def _values(name: str, value: str) -> Iterator[str]:
-    sure, maybe = _says_secret(name)
-    address = _ADDRESS.match(value)
-    if address:
+    sure, maybe, public = _says_secret(name)
+    addresses = list(_ADDRESS.finditer(value))
+    for address in addresses:
         yield from _of_address(address, named=sure or maybe)
+    login = None if addresses else _LOGIN.match(value)
+    if login:
+        yield login[1]
+    if addresses or login:
         return
     yield from (
         each[2] for each in _PAIR.finditer(value) if _is_secret(*_says_secret(each[1]), each[2])
     )
-    if _is_secret(sure, maybe, value):
+    if _is_secret(sure, maybe, public, value):
         yield from lines_of(value)
 
 
-def _says_secret(name: str) -> tuple[bool, bool]:
-    """Return whether a name surely means a secret, and whether it may mean one."""
-    words = [word.upper() for word in _NOT_A_WORD.split(_CAMEL.sub("_", name)) if word]
-    named = [word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS) for word in words]
-    if not any(named) and not _PUBLIC_WORDS.isdisjoint(words):
-        return False, False
-    maybe = any(named) or not _MAYBE_SECRET.isdisjoint(words)
-    is_key = bool(words) and words[-1] in _KEYS
-    sure = named[-1:] == [True] or (is_key and (any(named) or not _KINDS_OF_KEY.isdisjoint(words)))
-    return sure, maybe
+def _says_secret(name: str) -> tuple[bool, bool, bool]:
+    """Return whether a name surely means a secret, whether it may mean one, and neither."""
+    known = _names()
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    parts = _NOT_A_WORD.split(_CAMEL.sub("_", plain).upper())
+    words = [word for part in parts if (word := part.rstrip("0123456789"))]
+    while len(words) > 1 and words[-1] in known.which:
+        words.pop()
+    named = [_names_secret(word) for word in words]
+    if not any(named) and not known.public.isdisjoint(words):
+        return False, False, True
+    joined = "".join(words).endswith(known.endings) and words[-1] not in known.not_endings
+    maybe = any(named) or joined or not known.maybe.isdisjoint(words)
+    is_key = bool(words) and words[-1] in known.keys
+    kind = any(named) or not known.kinds_of_key.isdisjoint(words)
+    return joined or named[-1:] == [True] or (is_key and kind), maybe, False
 
 
-def _is_secret(sure: bool, maybe: bool, value: str) -> bool:
-    if not maybe or len(value) < SHORTEST or value.lower() in _EVERYDAY or _is_path(value):
+def _names_secret(word: str) -> bool:
+    known = _names()
+    return word in known.words or (word.endswith(known.endings) and word not in known.not_endings)
+
+
+def _is_secret(sure: bool, maybe: bool, public: bool, value: str) -> bool:
+    everyday = value.lower() in _names().everyday
+    if public or len(value) < SHORTEST or everyday or _is_path(value):
         return False
-    return sure or _looks_random(value)
+    return sure or (maybe and _looks_random(value)) or _is_dense(value)
+
+
+def _is_dense(value: str) -> bool:
+    """Whether a value is random whatever its name: a vendor's key, or letters without any order."""
+    if any(shape.fullmatch(value) for shape, _ in _shapes()[:_WHOLE_KEYS]):
+        return True
+    return any(map(_has_no_order, _DENSE.findall(value)))
+
+
+def _has_no_order(run: str) -> bool:
+    kinds = ["d" if sign.isdigit() else "u" if sign.isupper() else "l" for sign in run]
+    changes = sum(one != two for one, two in pairwise(kinds))
+    return len(set(kinds)) == len("dul") and changes >= _LEAST_CHANGES * len(run)
 
 
 def _is_path(value: str) -> bool:
@@ -260,6 +295,6 @@ def _of_address(address: re.Match[str], *, named: bool) -> Iterator[str]:
             each for each in parts if len(each) >= _SHORTEST_IN_ADDRESS and _looks_random(each)
         }
     for each in found:
-        if len(each) >= SHORTEST and each.lower() not in _EVERYDAY:
+        if len(each) >= SHORTEST and each.lower() not in _names().everyday:
             yield each
             yield unquote(each)
