@@ -14,7 +14,8 @@ import nh3
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels.mail import quote_shapes
+from remit.channels.mail import hidden_css, quote_shapes
+from remit.channels.mail.hidden_css import WHITE, Colour, StyleSheet
 
 MAX_LINES: Final = 5_000
 _MAX_DEPTH: Final = 300  # nested elements; the parser needs quadratic time
@@ -46,6 +47,7 @@ _SPACED: Final = frozenset(
     ("p", "ul", "ol", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
 )
 _MAX_INTRODUCTION_LINES: Final = 2
+_SHEET: Final = re.compile(r"<style\b[^>]*>(.*?)(?:</style|\Z)", re.DOTALL | re.IGNORECASE)
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
 _LEADS: Final = {"li": "- ", "td": " ", "th": " "}
 # Element names that mail programs use in their HTML: the same in every language.
@@ -62,10 +64,6 @@ _BORDER_AT_SIDE: Final = re.compile(
     r"|border-style\s*:\s*(?:none\s+){3}(?!none)\S"
 )
 _BORDER_TOP: Final = re.compile(r"border-top\s*:\s*(?!none|0|medium none)\S")
-_HIDDEN: Final = re.compile(
-    r"display\s*:\s*none|mso-hide\s*:\s*all|visibility\s*:\s*hidden"
-    r"|(?:font-size|opacity|max-height)\s*:\s*0(?![.\d])"
-)
 _FOREIGN_TAGS: Final = frozenset(("blockquote", "q", "details"))
 
 
@@ -85,10 +83,14 @@ class BodyLine(Struct, frozen=True):
 
 
 class MailBody(Struct, frozen=True):
-    """All lines of a part. `sound` is False if its markup is ambiguous."""
+    """All lines of a part. `sound` is False if its markup is ambiguous.
+
+    `hides`: its style sheet hides some lines, and it is unclear which.
+    """
 
     lines: tuple[BodyLine, ...]
     sound: bool = True
+    hides: bool = False
 
     @property
     def text(self) -> str:
@@ -109,12 +111,15 @@ def read_html(html: str) -> MailBody:
         return MailBody(
             (BodyLine("[This mail is too deeply nested to be read.]", quoted=True),), sound=False
         )
-    reader = _Reader()
+    sheet = hidden_css.read_sheet(" ".join(_SHEET.findall(html)))
+    reader = _Reader(sheet)
     reader.feed(
         nh3.clean(
             html,
             tags=set(_BLOCKS | _INLINE),
-            attributes={"*": {"class", "id", "name", "type", "style", "hidden"}},
+            attributes={
+                "*": {"class", "id", "name", "type", "style", "hidden", "color", "bgcolor"}
+            },
             generic_attribute_prefixes={"data-"},
             clean_content_tags={"script", "style", "title", "textarea", "noscript", "template"},
             link_rel=None,
@@ -124,7 +129,8 @@ def read_html(html: str) -> MailBody:
     lower = html.lower()
     balanced = lower.count("<blockquote") == lower.count("</blockquote")
     lines = reader.lines()
-    return MailBody(tuple(lines[:MAX_LINES]), balanced and len(lines) <= MAX_LINES)
+    sound = balanced and len(lines) <= MAX_LINES
+    return MailBody(tuple(lines[:MAX_LINES]), sound, hides=not sheet.is_clear)
 
 
 def has_quote_mark(line: str) -> bool:
@@ -178,6 +184,7 @@ class _Element(Struct, frozen=True):
     quotes: bool = False
     container: int = 0  # the number of a quote that may contain the writer's reply
     signature: bool = False
+    background: Colour = WHITE
 
     @property
     def stands_apart(self) -> bool:
@@ -196,8 +203,9 @@ class _Place(Struct, frozen=True):
 class _Reader(HTMLParser):
     """Walks over clean HTML, in which every element is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, sheet: StyleSheet) -> None:
         super().__init__(convert_charrefs=True)
+        self._sheet = sheet
         self._places: list[_Place] = []
         self._words: list[str] = []
         self._open: list[_Element] = []
@@ -218,8 +226,16 @@ class _Reader(HTMLParser):
             return
         if tag in _SPACED and self._places and self._places[-1].line.text:
             self._add("")
-        hidden = _HIDDEN.search(style) is not None or any(name == "hidden" for name, _ in attrs)
-        element = self._element(tag, names, style, hidden=hidden)
+        given = {name: (value or "").lower() for name, value in attrs}
+        written = {"color": given.get("color", ""), "background": given.get("bgcolor", "")}
+        written |= hidden_css.declarations(style)
+        behind = self._open[-1].background if self._open else WHITE
+        hidden = "hidden" in given or self._sheet.hides(tag, given)
+        hidden = hidden or hidden_css.hides(written, behind)
+        element = replace(
+            self._element(tag, names, style, hidden=hidden),
+            background=hidden_css.background(written) or behind,
+        )
         if element.stands_apart:
             self._end_line()
         self._open.append(element)

@@ -7,10 +7,14 @@ ignored.
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
+
+from remit.language.files import read_toml
 
 MAX_LINE: Final = 400  # characters of a line that a program may have written
 _MAX_BLOCK_LINES: Final = 24
@@ -37,18 +41,33 @@ _LABEL: Final = re.compile(
 _DASH: Final = "-_=*~\u2010\u2012\u2013\u2014\u2015\u2500"
 _DIVIDER: Final = re.compile(rf"\s*[{_DASH}]{{2,}}[^{_DASH}].{{0,160}}[{_DASH}]{{2,}}\s*")
 _RULE: Final = re.compile(rf"\s*([{_DASH}])\1{{9,}}\s*")
-# How programs say "wrote" above a quote; a line without date and address needs the word.
-_WROTE: Final = re.compile(
-    r"\b(?:wrote|writes|schrieb|geschrieben|escribi[oó]|[eé]crit|scritto|escreveu|schreef|skrev|"
-    r"kirjoitti|napisa\w{1,3}|napsal\w*|a scris|írta|yazd.|έγραψε|"
-    r"написал\w*|написа|пишет?|pisze|napísal\w*)\b|写道|寫道|כתב|كتب"
-)
 # Words follow who wrote them at once; the colon of a time is none of these.
 _ONE_LINE: Final = re.compile(r"[>)\]](?:[^:]|(?<=\d):(?=\d)){0,30}(?<!\d):(?!\d)\s*\S")
 _NOTES: Final = re.compile(
     r"---\s?\d{1,4}[./-]\d{1,2}[./-]\d{2,4}[ ,]+[\d:. apm]+---", re.IGNORECASE
 )
 _PREFIX: Final = re.compile(r"\s*(?:\[[^\]]{1,40}\]\s*)?[^\W\d_]{1,6}(?:[\[(]\d+[\])])?\s?:")
+
+
+# Lines above or before the words of a chat: a time in brackets, a name and a colon; a name in
+# angle brackets; a date, a dash and a name. The others are written so by their owners, too.
+_CLOCK: Final = r"\d{1,2}[:.]\d{2}(?:[:.]\d{2})?(?i:\s?[ap]\.?m\.?|\s?uhr)?"
+_DAY: Final = r"(?:\d{1,4}[./-]\d{1,2}[./-]\d{1,4},?\s{0,2})?"
+_PERSON: Final = r"~?\s?[^\W\d_][\w.'’ -]{0,40}"
+_CHAT_LINE: Final = re.compile(
+    rf"\s*(?:[\[(]{_DAY}{_CLOCK}[\])]\s*(?:{_PERSON}(?::|\s*$)|<{_PERSON}>)"
+    rf"|{_PERSON},?\s?\[{_DAY}{_CLOCK}\]\s?(?::|$)"
+    rf"|\d{{1,4}}[./-]\d{{1,2}}[./-]\d{{1,4}},?\s{{1,2}}{_CLOCK}\s?[-–—]\s?{_PERSON}:"
+    rf"|(?:{_CLOCK}\s)?<{_PERSON}>\s)",
+    re.IGNORECASE,
+)
+_CHAT_MAYBE: Final = re.compile(
+    rf"\s*(?:{_CLOCK}\s?[-–—|]?\s?{_PERSON}:\s?\S|{_PERSON}\s?\({_DAY}{_CLOCK}\)\s?:\s"
+    rf"|[^\W\d_a-z][\w.'’-]{{0,30}}(?:\s[^\W\d_a-z][\w.'’-]{{0,30}}){{0,3}}"
+    rf"\s?[,–—|-]?\s{{1,3}}(?:\w{{2,12}}\s){{0,2}}{_DAY}{_CLOCK}\s*:?\s*$)"
+)
+_LEAST_CHAT_LINES: Final = 2
+_HEAD_LABELS: Final = 2
 
 
 class HeaderBlock(Struct, frozen=True):
@@ -162,7 +181,7 @@ def introduction(lines: Sequence[str], end: int) -> tuple[int, str] | None:
 
 def says_wrote(line: str) -> bool:
     """Whether a line says that somebody wrote what follows, with a word for it."""
-    return line.rstrip(" *_").endswith(":") and _WROTE.search(line.casefold()) is not None
+    return line.rstrip(" *_").endswith(":") and _wrote().search(line.casefold()) is not None
 
 
 def names_writer(line: str) -> bool:
@@ -177,7 +196,7 @@ def is_flat_quote(line: str, *, is_answer: bool) -> bool:
     """Whether one line says who wrote and when, and has the words themselves, too."""
     if _NOTES.search(line):
         return True
-    if not is_answer and not _WROTE.search(line.casefold()):
+    if not is_answer and not _wrote().search(line.casefold()):
         return False  # people order so: "tell Bert <…> on Monday the 3rd: I am late"
     found = None if line.rstrip(" *_").endswith(":") else _BRACKETED.search(line)
     return (
@@ -188,3 +207,55 @@ def is_flat_quote(line: str, *, is_answer: bool) -> bool:
 def may_go_on(line: str) -> bool:
     """Whether a line is long enough to have been wrapped."""
     return len(line.rstrip()) >= _WRAPPED
+
+
+def chat_start(lines: Sequence[str], *, is_answer: bool) -> int | None:
+    """Return the first line of a pasted chat, if there is one."""
+    sure = next((n for n, line in enumerate(lines) if _CHAT_LINE.match(line)), None)
+    if sure is not None:
+        return sure
+    maybe = [n for n, line in enumerate(lines) if _CHAT_MAYBE.match(line)]
+    # An owner's list has such lines one below the other; in a chat there are words between them.
+    heads = [n for n in maybe if n + 1 < len(lines) and n + 1 not in maybe and lines[n + 1].strip()]
+    spoken = [n for n in maybe if label(lines[n]) is not None or ": " in lines[n]]
+    least = 1 if is_answer else _LEAST_CHAT_LINES
+    if max(len(heads), len(spoken)) >= least:
+        return maybe[0]
+    return _dialogue_start(lines)
+
+
+def _dialogue_start(lines: Sequence[str]) -> int | None:
+    """Return where two speak in turns: `Bob: …`, `Anna: …`, `Bob: …`."""
+    found = [(n, line.partition(":")[0].strip()) for n, line in enumerate(lines) if label(line)]
+    named = [(n, name) for n, name in found if name[:1].isupper()]
+    counts = Counter(name for _, name in named)
+    return named[0][0] if len(counts) > 1 and max(counts.values()) > 1 else None
+
+
+def is_head_without_date(lines: Sequence[str], start: int, *, is_answer: bool) -> bool:
+    """Whether lines of `word: value` above other words may be the head of an older mail."""
+    names: list[str] = []
+    for line in lines[start : start + _MAX_BLOCK_LINES]:
+        if label(line) is None:
+            break
+        names.append(line.partition(":")[0].strip(" *_").casefold())
+    ends = start + len(names)
+    stands_apart = ends < len(lines) and not lines[ends].strip()
+    known = read_toml("quote_words", __package__)
+    says = not set(names).isdisjoint(known["from"]) and not set(names).isdisjoint(known["subject"])
+    return len(names) >= _HEAD_LABELS and (says or (is_answer and stands_apart))
+
+
+def names_person(line: str) -> bool:
+    """Whether a line is only a name of several words, and a colon."""
+    words = line.strip(" *_:").split()
+    several = 1 < len(words) < _MAX_LABEL_WORDS and line.rstrip(" *_").endswith(":")
+    return several and all(word[0].isupper() and word.isalpha() for word in words)
+
+
+@cache
+def _wrote() -> re.Pattern[str]:
+    """Return how programs say "wrote" above a quote: a line without date and address needs it."""
+    known = read_toml("quote_words", __package__)
+    words, signs = "|".join(known["wrote"]), "|".join(known["wrote_signs"])
+    return re.compile(rf"\b(?:{words})\b|{signs}")

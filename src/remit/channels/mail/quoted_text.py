@@ -83,7 +83,7 @@ def _split(body: MailBody, *, is_answer: bool) -> SplitMail:
     lines = body.lines
     folded = [quote_shapes.folded(each.text) for each in lines]
     cut = _cut(lines, folded, is_answer=is_answer)
-    end, certain = cut.start, cut.certain
+    end, certain = cut.start, cut.certain and not body.hides
     owned = [not each.quoted and not each.signature for each in lines[:end]]
     introduced = _introductions(lines[:end], folded, is_answer=is_answer)
     for n in introduced:
@@ -144,7 +144,13 @@ class _Cut(Struct, frozen=True):
 
 
 def _cut(lines: Sequence[BodyLine], folded: Sequence[str], *, is_answer: bool) -> _Cut:
+    chat = quote_shapes.chat_start(
+        ["" if line.quoted else text for line, text in zip(lines, folded, strict=True)],
+        is_answer=is_answer,
+    )
     for n, line in enumerate(lines):
+        if n == chat:
+            return _Cut(n, certain=False)
         if line.quoted and not line.starts_quote and not line.named:
             continue
         start, sign = _sign(lines, folded, n, is_answer=is_answer) or (n, None)
@@ -255,8 +261,10 @@ def _doubtful_sign(
         return n, _Sign.DOUBTFUL
     if follows is None or lines[follows].quoted:
         return None
-    named = is_answer and quote_shapes.names_writer(folded[n])
-    return (n, _Sign.DOUBTFUL) if named or quote_shapes.says_wrote(folded[n]) else None
+    text = folded[n]
+    named = is_answer and (quote_shapes.names_writer(text) or quote_shapes.names_person(text))
+    headed = quote_shapes.is_head_without_date(folded, n, is_answer=is_answer)
+    return (n, _Sign.DOUBTFUL) if named or headed or quote_shapes.says_wrote(text) else None
 
 
 def _next(folded: Sequence[str], n: int) -> int | None:
