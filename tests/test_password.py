@@ -3,7 +3,7 @@
 import pytest
 
 from remit.errors import BadInput
-from remit.operations.password import fits, hash_password, refuse_weak, source_of
+from remit.operations.callers import fits, hash_password, refuse_weak, source_of
 from tests.tables import for_each
 
 

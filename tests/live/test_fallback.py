@@ -10,8 +10,7 @@ from typing import Final
 
 import pytest
 
-from remit.brain.fallback import FIRST_PAUSE_SECONDS
-from remit.brain.models import ModelBrain
+from remit.brain.models import FIRST_PAUSE_SECONDS, ModelBrain
 from remit.cli import log
 from remit.cli.main import run
 from remit.errors import Permanent, Transient

@@ -15,7 +15,7 @@ from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, Edit, Priority, Source, SourceKind, Taint, Task, TaskType
 from remit.reflect import suggest
-from remit.reflect.lines import ReflectionLine
+from remit.reflect.harvest import ReflectionLine
 from remit.settings import BudgetSettings, DeliverSettings, ReflectSettings, Settings, parts
 from remit.testing import START, World, script
 from remit.triggers import cue_admission

@@ -13,7 +13,7 @@ import pytest
 
 from remit.model.review import ReviewAnswer
 from remit.model.task import Priority, SourceKind, Taint
-from remit.reflect import lines
+from remit.reflect import harvest
 from remit.testing import World
 from tests.reflect.learning import Meta, guidelines, look_back, named, priority_rules, ranked, world
 from tests.reflect.learning import lines as kept
@@ -121,5 +121,5 @@ async def test_poisoned_reflections_are_counted_but_say_nothing(tmp_path: Path) 
 def _renamed(line: str, n: int) -> str:
     told = json.loads(line)
     told |= {"task": f"task-{n:026d}", "seq": 9_000 + n, "asked": f"ORDER: {ORDERS[0]}"}
-    assert lines.read(json.dumps(told)) is not None
+    assert harvest.read(json.dumps(told)) is not None
     return json.dumps(told)

@@ -14,7 +14,7 @@ from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
-from remit.reflect import lines
+from remit.reflect import harvest as lines
 from remit.reflect.harvest import ReflectionCollector, reflection
 from remit.testing import START, World
 from tests.reflect.learning import BARE, look_back, task_of, world, written

@@ -8,7 +8,7 @@ from remit.model.ids import SeriesId
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, Source, SourceKind, Taint, Task
 from remit.reflect import statistics, suggest
-from remit.reflect.lines import GREETING, ShownMessage
+from remit.reflect.harvest import GREETING, ShownMessage
 from remit.reflect.statistics import LATE, MIN_CASES, ReflectedTask
 from tests.reflect.learning import GUIDELINE, name, reflection, task_of
 from tests.tables import for_each

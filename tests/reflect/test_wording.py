@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.reflect import lines
-from remit.reflect.lines import BULLETS, CLOSING, EMOJI, EXCLAMATION, GREETING, HEADINGS
+from remit.reflect import harvest
+from remit.reflect.harvest import BULLETS, CLOSING, EMOJI, EXCLAMATION, GREETING, HEADINGS
 from tests.tables import for_each
 
 KINDS = (GREETING, CLOSING, BULLETS, HEADINGS, EMOJI, EXCLAMATION)
@@ -31,14 +31,14 @@ KINDS = (GREETING, CLOSING, BULLETS, HEADINGS, EMOJI, EXCLAMATION)
     ],
 )
 def test_what_stands_in_a_text_is_told_by_its_kind(text: str, kinds: tuple[str, ...]) -> None:
-    assert lines.kinds(text) == kinds
+    assert harvest.kinds(text) == kinds
 
 
 def test_words_are_counted_as_people_count_them() -> None:
-    assert lines.count("It's a well-known beach, isn't it?") == 6
+    assert harvest.count("It's a well-known beach, isn't it?") == 6
 
 
 @given(st.text(max_size=400))
 def test_nothing_but_kinds_comes_out_of_a_text(text: str) -> None:
-    assert set(lines.kinds(text)) <= set(KINDS)
-    assert lines.count(text) <= len(text)
+    assert set(harvest.kinds(text)) <= set(KINDS)
+    assert harvest.count(text) <= len(text)

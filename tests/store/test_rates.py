@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from remit.channels.parts import SendRate
-from remit.operations.password import SignInLimiter
+from remit.operations.callers import SignInLimiter
 from remit.store.postgres.database import SharedPostgres
 from remit.store.spending import Rates
 from tests.store.postgres import Postgres as Server

@@ -53,7 +53,7 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (HOUSE, "serve", "up:serve", "Answer for a store that several processes share."),
     (HOUSE, "worker", "up:worker", "Work for a store that several processes share."),
     (HOUSE, "open", "up:open_", "Open the dashboard, signed in."),
-    (HOUSE, "service", "systemd:app", "Run Remit from login on, with systemd."),
+    (HOUSE, "service", "up:app", "Run Remit from login on, with systemd."),
     (HOUSE, "doctor", "doctor:doctor", "Check every part, and say what to do."),
     (HOUSE, "brain", "brain:app", "What thinks now; `use` changes it."),
     (HOUSE, "channels", "channels:app", "The ways out; `test` sends a message to see it work."),

@@ -23,7 +23,7 @@ from remit.model.codec import JsonMap
 from remit.model.ids import ReviewId
 from remit.model.review import INTENDED, LESSON, MERGE, SEND, Review, ReviewAnswer
 from remit.operations.arguments import NewDecision, Postponement
-from remit.operations.review_json import review_to_json
+from remit.operations.shapes import review_to_json
 from remit.settings import Settings
 from remit.store import inbox as waiting
 from remit.store import reviews, tasks

@@ -15,8 +15,8 @@ from remit.model.ids import TaskId
 from remit.model.likeness import REFLECT, FileVersion, standing
 from remit.operations.settings_arguments import LookBack, Revert
 from remit.operations.shapes import lesson_history
-from remit.reflect import lines
-from remit.reflect.lines import FOLDER
+from remit.reflect import harvest
+from remit.reflect.harvest import FOLDER
 from remit.reflect.statistics import MIN_CASES
 from remit.settings import Settings
 from remit.store import reflections, series, tasks
@@ -87,7 +87,7 @@ def _due(tx: Tx) -> datetime | None:
 def _written(folder: Path) -> tuple[int, int]:
     files = sorted(folder.glob("[0-9]*.jsonl")) if folder.exists() else []
     texts = (path.read_text(encoding="utf-8", errors="replace") for path in files)
-    count = sum(lines.read(line) is not None for text in texts for line in text.splitlines())
+    count = sum(harvest.read(line) is not None for text in texts for line in text.splitlines())
     return len(files), count
 
 

@@ -9,7 +9,7 @@ from remit.channels.push.sending import NEEDS
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
 from remit.model.codec import JsonMap, stamp
-from remit.operations import password
+from remit.operations import callers
 from remit.operations import settings_arguments as args
 from remit.operations.callers import CODE_LIFE, shape
 from remit.operations.operation import Answer, Operation, OperationRequest
@@ -74,12 +74,12 @@ async def set_password(request: OperationRequest, arguments: args.SetPassword) -
     def keep() -> None:
         kept = Secrets(settings.home, machine_ring(settings.home))
         if arguments.password:
-            kept.put(password.SECRET, password.hash_password(arguments.password))
-        elif password.SECRET in kept.names():
-            kept.drop(password.SECRET)
+            kept.put(callers.SECRET, callers.hash_password(arguments.password))
+        elif callers.SECRET in kept.names():
+            kept.drop(callers.SECRET)
 
     if arguments.password:
-        password.refuse_weak(arguments.password, (settings.owner, settings.agent, host))
+        callers.refuse_weak(arguments.password, (settings.owner, settings.agent, host))
     await asyncio.to_thread(keep)
     for each in await request.callers.sign_ins():
         if each.id != request.key:

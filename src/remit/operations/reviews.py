@@ -15,7 +15,7 @@ from remit.model.review import Decision, ReviewAnswer
 from remit.operations import arguments as args
 from remit.operations.messages import hear
 from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.operations.review_json import review_receipt, review_to_json
+from remit.operations.shapes import review_receipt, review_to_json
 from remit.operations.tasks import created, moment, try_again
 from remit.store import edits, inbox, reviews, tasks
 from remit.store.database import Tx

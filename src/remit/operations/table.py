@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from typing import Final
 
 from remit.operations import (
-    bulk,
     contacts,
     entry,
+    filters,
     messages,
     reviews,
     sections,
@@ -20,7 +20,7 @@ from remit.operations.operation import Answer, Operation, OperationRequest
 OPERATIONS: Final = (
     *messages.OPERATIONS,
     *tasks.FILE_OPERATIONS,
-    *bulk.OPERATIONS,
+    *filters.OPERATIONS,
     *tasks.OPERATIONS,
     *reviews.OPERATIONS,
     *contacts.OPERATIONS,

@@ -15,8 +15,8 @@ from msgspec import Struct
 from remit.language.files import read_toml
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, SourceKind, Taint, Task
-from remit.reflect import lines
-from remit.reflect.lines import ReflectionLine, ShownMessage
+from remit.reflect import harvest
+from remit.reflect.harvest import ReflectionLine, ShownMessage
 
 DAYS: Final = 30
 MIN_CASES: Final = 5  # cases
@@ -32,12 +32,12 @@ _TELLS: Final = (SourceKind.EMAIL, SourceKind.WEBHOOK, SourceKind.WHATSAPP, Sour
 _TITLES: Final = cast("dict[str, str]", read_toml("lesson_words", __package__)["titles"])
 _TELLS_NOTHING: Final = frozenset(_TITLES["common"].split())
 _SAYS: Final = {
-    lines.GREETING: ("Leave out the greeting; begin with what matters.", "the greeting"),
-    lines.CLOSING: ("Leave out the closing line; the last thing said matters.", "the closing"),
-    lines.BULLETS: ("Write sentences, not lists with bullets.", "the bullets"),
-    lines.HEADINGS: ("Write without headings.", "the headings"),
-    lines.EMOJI: ("Use no emoji.", "the emoji"),
-    lines.EXCLAMATION: ("Use no exclamation marks.", "the exclamation marks"),
+    harvest.GREETING: ("Leave out the greeting; begin with what matters.", "the greeting"),
+    harvest.CLOSING: ("Leave out the closing line; the last thing said matters.", "the closing"),
+    harvest.BULLETS: ("Write sentences, not lists with bullets.", "the bullets"),
+    harvest.HEADINGS: ("Write without headings.", "the headings"),
+    harvest.EMOJI: ("Use no emoji.", "the emoji"),
+    harvest.EXCLAMATION: ("Use no exclamation marks.", "the exclamation marks"),
 }
 
 

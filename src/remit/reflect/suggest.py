@@ -18,7 +18,7 @@ from remit.language.files import read_toml
 from remit.model.codec import JsonMap, from_json
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, Taint, Task
-from remit.reflect.lines import ReflectionLine
+from remit.reflect.harvest import ReflectionLine
 from remit.reflect.statistics import MAX_NAMED_TASKS, ReflectedTask
 
 MAX_SUGGESTIONS: Final = 3  # suggestions that are looked at

@@ -20,9 +20,8 @@ from remit.errors import BadInput
 from remit.model.caller import Caller
 from remit.model.view import JsonView
 from remit.operations.arguments import TaskChange
-from remit.operations.callers import PROGRAM, CallerRegistry
+from remit.operations.callers import PROGRAM, CallerRegistry, source_of
 from remit.operations.operation import Operation
-from remit.operations.password import source_of
 from remit.operations.permission import access
 from remit.operations.table import OPERATIONS
 from remit.server import (

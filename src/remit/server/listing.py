@@ -21,8 +21,7 @@ from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.model.view import SCHEMA_VERSION, show
 from remit.operations import filters, upkeep
 from remit.operations.filters import DUE_WORDS, STATUS_WORDS, FilterContext
-from remit.operations.review_json import review_to_json
-from remit.operations.shapes import alike
+from remit.operations.shapes import alike, review_to_json
 from remit.server.call import (
     VIEW,
     Call,

@@ -10,7 +10,7 @@ from remit.model.ids import ReviewId
 from remit.model.review import InboxGroup
 from remit.model.view import show
 from remit.operations import reviews as operations
-from remit.operations.review_json import review_receipt, review_to_json
+from remit.operations.shapes import review_receipt, review_to_json
 from remit.server.call import (
     VIEW,
     Call,

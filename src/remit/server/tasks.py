@@ -30,8 +30,8 @@ from remit.operations.arguments import (
     RunTask,
     TaskChange,
 )
-from remit.operations.review_json import review_to_json
 from remit.operations.settings_arguments import KeepFile
+from remit.operations.shapes import review_to_json
 from remit.operations.table import perform
 from remit.server import listing, shapes
 from remit.server.bodies import model_of

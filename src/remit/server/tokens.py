@@ -16,7 +16,7 @@ from pydantic import Field
 
 from remit.model.caller import Scope
 from remit.model.codec import Json
-from remit.operations import password
+from remit.operations import callers
 from remit.operations.callers import SIGN_IN_LIFE, shape
 from remit.operations.entry import sign_in_to_json
 from remit.server.auth import DEVICE_COOKIE
@@ -97,7 +97,7 @@ async def enter(call: Call) -> CallResult:
 
 async def _refused(call: Call, given: str) -> tuple[str, int] | None:
     """Return why this is no password; None if it is the owner's."""
-    if not call.at_pages or not await asyncio.to_thread(password.is_set, call.house.settings.home):
+    if not call.at_pages or not await asyncio.to_thread(callers.is_set, call.house.settings.home):
         return _WRONG, 401
     limiter, who = call.callers.limiter, (call.source, call.device)
     if pause := await limiter.begin(*who):
@@ -110,9 +110,9 @@ async def _refused(call: Call, given: str) -> tuple[str, int] | None:
 
 def _is_password(call: Call, given: str) -> bool:
     home = call.house.settings.home
-    found = Secrets(home, machine_ring(home)).get(password.SECRET)
+    found = Secrets(home, machine_ring(home)).get(callers.SECRET)
     with _ONE_AT_A_TIME:  # each takes 32 MB
-        return password.fits(given, found)
+        return callers.fits(given, found)
 
 
 async def leave(call: Call) -> CallResult:

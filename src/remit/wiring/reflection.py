@@ -29,8 +29,7 @@ from remit.plan import priority
 from remit.plan.draft import ranked
 from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.ports import Brain
-from remit.reflect.harvest import ReflectionCollector
-from remit.reflect.lines import FOLDER
+from remit.reflect.harvest import FOLDER, ReflectionCollector
 from remit.reflect.reflector import Asks, Rank, ReflectionContext, Reflector, sender_domain
 from remit.reflect.statistics import DAYS, MIN_CASES
 from remit.reflect.versions import LessonVersions

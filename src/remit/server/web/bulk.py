@@ -11,7 +11,7 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.operations import upkeep
 from remit.operations.arguments import Bulk
-from remit.operations.bulk import BULK
+from remit.operations.filters import BULK
 from remit.operations.settings_arguments import NewView, RemoveView
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody, as_list, model_of

@@ -13,7 +13,7 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.conversation import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.model.reply import Policy
-from remit.operations.password import is_set
+from remit.operations.callers import is_set
 from remit.operations.sections import SAVED
 from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.problem import Problem, RequestRefused
