@@ -18,7 +18,7 @@ import pytest
 from remit.calendar import entry, own_server
 from remit.calendar.client import CalDavClient, CalendarLocation
 from remit.model.codec import JsonMap
-from remit.server.channels import FeedRate
+from remit.server.feed import FeedRate
 from remit.testing import START
 from tests import forks
 from tests.calendar.caldav_servers import Server, answers

@@ -1,4 +1,4 @@
-"""The text of a notice (a title, a line, maybe a link), and the courier's limits of sending.
+"""The text of a notice: a title, a line, maybe a link.
 
 A title may come from a stranger's mail or calendar. So it cannot format the message, link anywhere,
 or start a line: the only link is to the dashboard.
@@ -6,9 +6,8 @@ or start a line: the only link is to the dashboard.
 
 import re
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from datetime import datetime, tzinfo
-from typing import Final, TypeAlias, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final, cast
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -17,9 +16,7 @@ from remit.channels.markdown import plain
 from remit.language.files import read_toml
 from remit.language.sentences import DEFAULT_LANGUAGE, message_language, notice_sentence
 from remit.model.conversation import Notice, NoticeKind
-from remit.model.delivery import ActionButton, Delivery, SendCap
-from remit.model.permit import Permission, QuietHours
-from remit.ports import People
+from remit.model.delivery import ActionButton
 
 FEW: Final = 5  # of one kind in a message; more are only counted
 MOST_LINES: Final = 20
@@ -130,45 +127,3 @@ def _language(found: Sequence[Notice]) -> str:
 def _list_of(news: NoticeKind) -> str:
     places = {NoticeKind.DONE: "/tasks", NoticeKind.MISSED: "/schedule"}
     return places.get(news, "/inbox")
-
-
-Standing: TypeAlias = Callable[[str], Awaitable[Sequence[Permission]]]  # on a channel
-Count: TypeAlias = Callable[[Delivery, datetime], Awaitable[int]]
-
-
-class SendLimits(Struct, frozen=True, kw_only=True):
-    people: People
-    standing: Standing  # the owner's standing permissions
-    sent: Count  # how many other messages went to the same place since a moment
-    now: Callable[[], datetime]
-    zone: tzinfo
-    quiet: QuietHours | None = None
-    daily_cap: int = 0  # 0: no limit
-    undo: int = 0  # seconds in which an approval can be undone
-
-    def quiet_left(self) -> float:
-        """Return how many seconds of quiet hours are left."""
-        now = self.now()
-        until = self.quiet.until(now, self.zone) if self.quiet else None
-        return (until - now).total_seconds() if until else 0.0
-
-    def undo_left(self, approved_at: datetime | None) -> float:
-        """Return how many seconds an approval can still be undone."""
-        if approved_at is None:
-            return 0.0
-        left = self.undo - (self.now() - approved_at).total_seconds()
-        return left if 0 < left <= self.undo else 0.0  # ignore a corrected clock
-
-    def cap(self) -> SendCap | None:
-        """Return how many messages may go to one place today; None: no limit."""
-        midnight = self.now().astimezone(self.zone).replace(hour=0, minute=0, second=0)
-        return SendCap(midnight.replace(microsecond=0), self.daily_cap) if self.daily_cap else None
-
-    async def crowd(self, delivery: Delivery) -> str | None:
-        """Return why a message would exceed today's limit; None if it does not."""
-        if (cap := self.cap()) is None:
-            return None
-        count = await self.sent(delivery, cap.since)
-        if count < cap.most:
-            return None
-        return f"{count} messages went there today, and {self.daily_cap} is the limit. "

@@ -1,17 +1,16 @@
-"""Questions, lessons, similar tasks, notices, conversations and turns as JSON, and their schemas.
+"""Questions, lessons, similar tasks, notices, conversations and turns as JSON.
 
 One form for HTTP, pages, the terminal and files.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.conversation import Action, Conversation, Notice, Role, TaskRef, Turn
-from remit.model.likeness import FileVersion, LessonFile, SimilarTask, standing
+from remit.model.conversation import Conversation, Notice, TaskRef, Turn
+from remit.model.likeness import FileVersion, SimilarTask, standing
 from remit.model.task_file import ATTACHMENTS
 from remit.model.view import JsonView, show
-from remit.operations.texts import object_schema
 
 if TYPE_CHECKING:
     from remit.plan.priority import PriorityRules
@@ -77,29 +76,6 @@ def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
     ]
 
 
-_TEXT: Final[JsonMap] = {"type": "string"}
-_CHANGE: Final[dict[str, Json]] = {
-    "change": {"type": "integer"},
-    "file": {"enum": list[Json](LessonFile)},
-    "why": _TEXT,
-    "by": _TEXT,
-    "at": {"type": "string", "format": "date-time"},
-    "taskId": {"type": ["string", "null"]},
-    "reverts": {"type": ["integer", "null"]},
-    "was": _TEXT,
-    "digest": _TEXT,
-}
-
-
-LESSON_SCHEMAS: Final[dict[str, JsonMap]] = {
-    "RuleChange": object_schema(**_CHANGE),
-    "RuleChanges": object_schema(
-        changes={"type": "array", "items": object_schema(**_CHANGE)},
-        holds={"type": "array", "items": {"type": "integer"}},
-    ),
-}
-
-
 def notice_to_json(each: Notice) -> JsonMap:
     telling = each.telling
     return {
@@ -120,13 +96,6 @@ def notice_to_json(each: Notice) -> JsonMap:
         "receipt": each.receipt,
         "why": each.why,
     }
-
-
-_REF: Final = "#/components/schemas/"
-_TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
-_COUNT: Final[JsonMap] = {"type": "integer"}
-_MAYBE_COUNT: Final[JsonMap] = {"type": ["integer", "null"]}
-_MAYBE_TEXT: Final[JsonMap] = {"type": ["string", "null"]}
 
 
 def conversation_to_json(talk: Conversation) -> JsonMap:
@@ -166,45 +135,6 @@ def with_turns(talk: Conversation, turns: Sequence[Turn], before: int | None) ->
 
 def _ref(ref: TaskRef) -> Json:
     return {"taskId": ref.task_id, "action": ref.action.value}
-
-
-def _list(name: str) -> JsonMap:
-    return {"type": "array", "items": {"$ref": _REF + name}}
-
-
-def _maybe(name: str) -> JsonMap:
-    return {"anyOf": [{"$ref": _REF + name}, {"type": "null"}]}
-
-
-_TALK: Final[dict[str, Json]] = {
-    "id": _TEXT,
-    "title": _TEXT,
-    "channel": _TEXT,
-    "createdAt": _TIME,
-    "updatedAt": _TIME,
-}
-TALK_SCHEMAS: Final[dict[str, JsonMap]] = {
-    "Conversations": object_schema(conversations=_list("Conversation"), next=_MAYBE_TEXT),
-    "Conversation": object_schema(**_TALK),
-    "ConversationDetail": object_schema(**_TALK, turns=_list("Turn"), before=_MAYBE_COUNT),
-    "TaskRef": object_schema(taskId=_TEXT, action={"enum": list[Json](Action)}),
-    "Turn": object_schema(
-        conversationId=_TEXT,
-        turnNumber=_COUNT,
-        role={"enum": list[Json](Role)},
-        content=_TEXT,
-        timestamp=_TIME,
-        channel=_TEXT,
-        taskRef=_maybe("TaskRef"),
-        taskRefs=_list("TaskRef"),
-        answers=_MAYBE_COUNT,
-        owed={"type": "boolean"},
-        receipt={"anyOf": [{"$ref": _REF + "Heard"}, {"type": "null"}]},
-        notes={"type": "array", "items": _TEXT},
-        attachments=_list("KeptFile"),
-    ),
-    "Spoken": object_schema(turn={"$ref": _REF + "Turn"}, answer=_maybe("Turn")),
-}
 
 
 def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:

@@ -147,19 +147,19 @@ class QueryParameter(Struct, frozen=True):
     """A query parameter, as documented."""
 
     name: str
-    says: str
-    schema: JsonMap
+    says: str = ""
+    schema: JsonMap = field(default_factory=lambda: {"type": "string"})
     many: bool = False
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """One row of the route table: what it does, and what the documentation says."""
+    """One row of the route table: what it does, and what the documentation says of the API."""
 
     method: str
     path: str
     does: Does
-    says: str
-    gives: str  # the schema of its answer
+    says: str = ""
+    gives: str = "Page"  # the schema of its answer
     status: int = 200
     also: int | None = None  # another success status, with the same answer
     query: tuple[QueryParameter, ...] = ()
@@ -242,42 +242,35 @@ def read(
 
 
 def page(
-    path: str, does: Does, says: str, *query: QueryParameter, scope: Scope | None = None
+    path: str, does: Does, *query: str, scope: Scope | None = None, public: bool = False
 ) -> Route:
-    """A page, or a part of one."""
+    """A page, or a part of one, with the names of its query parameters."""
+    known = tuple(map(QueryParameter, query))
     return Route(
-        method="GET",
-        path=path,
-        does=does,
-        says=says,
-        gives="Page",
-        query=query,
-        page=True,
-        scope=scope,
+        method="GET", path=path, does=does, query=known, scope=scope, public=public, page=True
     )
 
 
 def form(
     path: str,
     does: Does,
-    says: str,
     body: type[BaseModel],
     operation: Operation | None = None,
     *,
     scope: Scope | None = None,
+    public: bool = False,
 ) -> Route:
     """What a form of a page sends."""
     return Route(
         method="POST",
         path=path,
         does=does,
-        says=says,
-        gives="Page",
         body=body,
         operation=operation,
         kept=operation is None or operation.arguments.kept,
-        page=True,
         scope=scope,
+        public=public,
+        page=True,
     )
 
 

@@ -1,34 +1,24 @@
-"""Routes of channels (their state and guarantees) and the calendar feed of planned tasks.
-
-Anybody with the feed's address may read it.
-"""
+"""Routes of channels: how each stands, what it promises, and the calls of providers and hooks."""
 
 import asyncio
-import hmac
-from collections import deque
-from collections.abc import Iterator, Mapping
-from datetime import datetime, timedelta
+from collections.abc import Mapping
 from typing import Final
 
-from remit.calendar import ics
 from remit.channels.health import ChannelState, channel_states
 from remit.channels.registry import InboundHook
 from remit.channels.whatsapp import callbacks
-from remit.errors import NotFound, RemitError
+from remit.errors import NotFound
 from remit.model.codec import Json
 from remit.model.delivery import SendGuarantee
-from remit.model.task import SourceKind, Task
 from remit.operations.upkeep import DASHBOARD, cue_to_json
 from remit.server.call import Call, CallResult, QueryParameter, Route, read
 from remit.server.problem import Problem, RequestRefused
-from remit.store import deliveries, inbound, permissions, series, series_orders, tasks
+from remit.store import deliveries, inbound, permissions
 from remit.store.cues import CueFate
 from remit.store.database import Tx
-from remit.store.secrets import secrets_of
 from remit.system.http_client import is_signed
 from remit.wiring import App
 from remit.wiring.app_context import keys_of
-from remit.wiring.calendar import FEED
 
 GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
     SendGuarantee.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
@@ -93,111 +83,6 @@ ROUTES: Final = (
 )
 
 
-PREFIX: Final = "/feed/"
-AHEAD: Final = timedelta(days=60)
-MOST: Final = 1_000
-_SHORTEST: Final = 32  # characters of the secret
-_A_MINUTE: Final = 30  # answers per minute, to all callers together
-
-
-class FeedRate:
-    """Allows this many requests per minute."""
-
-    def __init__(self, most: int = _A_MINUTE) -> None:
-        self._most = most
-        self._seen: deque[datetime] = deque()
-
-    def allows(self, now: datetime) -> bool:
-        while self._seen and not now - timedelta(minutes=1) < self._seen[0] <= now:
-            self._seen.popleft()
-        if len(self._seen) >= self._most:
-            return False
-        self._seen.append(now)
-        return True
-
-
-_PACE: Final = FeedRate()
-
-
-async def feed(call: Call) -> CallResult:
-    """Return everything planned for the next 60 days, to callers with the secret."""
-    now = call.house.clock.now()
-    if not _fits(call):  # first: callers without the secret must not use up the rate
-        return CallResult("There is nothing here.", 404)
-    if not _PACE.allows(now):
-        return CallResult("Too many requests; ask again in a minute.", 429, headers=_WAIT)
-    found = await call.house.db.read(coming, now)
-    name = f"{call.house.settings.agent}: planned"
-    text = ics.whole([ics.event(each, now) for each in found], name=name)
-    return CallResult(text, media="text/calendar; charset=utf-8")
-
-
-def coming(tx: Tx, now: datetime) -> list[ics.Event]:
-    """Return planned tasks, then future slots of series.
-
-    What came from a calendar is left out, because it is in that calendar.
-    """
-    until = now + AHEAD
-    planned = tasks.planned_between(tx, now, until, MOST)
-    wanted = [task for task in planned if _is_wanted(task, now)]
-    known: set[object] = {(task.series_id, task.slot) for task in wanted}
-    listed = [*map(_of_task, wanted), *_of_series(tx, now, until, known)]
-    return sorted(listed, key=lambda each: each[1])[:MOST]
-
-
-def _is_wanted(task: Task, now: datetime) -> bool:
-    at = task.scheduled_for
-    return (
-        not task.ended
-        and at is not None
-        and at >= now
-        and (task.source.kind is not SourceKind.CALDAV)
-    )
-
-
-def _of_task(task: Task) -> ics.Event:
-    assert task.scheduled_for is not None  # noqa: S101 - only such were chosen
-    return f"{task.id}@remit", task.scheduled_for, task.title, task.instructions[:500]
-
-
-def _of_series(tx: Tx, now: datetime, until: datetime, known: set[object]) -> Iterator[ics.Event]:
-    for each in series.list_series(tx, limit=MOST):
-        if each.paused_at is not None:
-            continue
-        for slot in series_orders.coming(tx, each, now, int(AHEAD.days * 24)):
-            if slot.at >= until:
-                break
-            if slot.fate is None and slot.at >= now and (each.id, slot.at) not in known:
-                at = slot.planned or slot.at
-                yield f"{each.id}-{slot.at:%Y%m%dT%H%M%SZ}@remit", at, each.title, ""
-
-
-def _fits(call: Call) -> bool:
-    """Whether the address ends in the secret; an empty one is never valid."""
-    name = call.path["name"].removesuffix(".ics")
-    try:
-        secret = secrets_of(call.house.settings.home).find(FEED)
-    except RemitError:
-        secret = ""
-    same = hmac.compare_digest(name.encode("utf-8", "replace"), secret.encode())
-    return same and len(secret) >= _SHORTEST
-
-
-_WAIT: Final = {"Retry-After": "60"}
-# For phones, not for programs: so it counts as a page and is no part of the API.
-FEED_ROUTES: Final = (
-    Route(
-        method="GET",
-        path=PREFIX + "{name}",
-        does=feed,
-        says="What is planned, as a calendar to subscribe to",
-        gives="Greeting",
-        public=True,
-        page=True,
-    ),
-)
-
-
 RETRY_AFTER: Final = 600  # seconds
 
 
@@ -239,11 +124,9 @@ HOOKS_IN_ROUTES: Final = (
 
 _PATH: Final = "/hooks/whatsapp/{name}"
 _ASKED: Final = (
-    QueryParameter("hub.mode", "What is asked: subscribe.", {"type": "string"}),
-    QueryParameter(
-        "hub.verify_token", "The word that you entered beside the address.", {"type": "string"}
-    ),
-    QueryParameter("hub.challenge", "What is said back.", {"type": "string"}),
+    QueryParameter("hub.mode", "What is asked: subscribe."),
+    QueryParameter("hub.verify_token", "The word that you entered beside the address."),
+    QueryParameter("hub.challenge", "What is said back."),
 )
 
 

@@ -13,12 +13,12 @@ from remit.operations.entry import push_state
 from remit.operations.messages import conversation_id
 from remit.operations.shapes import conversation_to_json, notice_to_json, with_turns
 from remit.server import static
-from remit.server.call import Call, CallResult, QueryParameter, Route, numbers, read, result_of
+from remit.server.call import Call, CallResult, QueryParameter, numbers, page, read, result_of
 from remit.store import conversations, notices
 from remit.store.database import Tx
 
 _MOST: Final = 200
-_BEFORE: Final = QueryParameter("before", "The last one of the page before.", {"type": "string"})
+_BEFORE: Final = QueryParameter("before", "The last one of the page before.")
 _LIMIT: Final = numbers("limit", "How many at most.", 50, 1, _MOST)
 _TURN: Final = numbers("before", "Only turns before this one; 0 is from the end.", 0, 0, 10**9)
 
@@ -71,7 +71,7 @@ ROUTES: Final = (
 
 _NOTICES_LIMIT: Final = 50
 _PLACE: Final = re.compile(r"[0-9]{1,15}")
-_CURSOR: Final = QueryParameter("cursor", "`next` of the page before.", {"type": "string"})
+_CURSOR: Final = QueryParameter("cursor", "`next` of the page before.")
 
 
 async def list_notices(call: Call) -> CallResult:
@@ -119,15 +119,7 @@ PUSH_ROUTES: Final = (
         "Push",
         scope=Scope.APPROVE,
     ),
-    Route(
-        method="GET",
-        path=WORKER,
-        does=worker,
-        says="What shows a notice while no page is open",
-        gives="Page",
-        public=True,
-        page=True,
-    ),
+    page(WORKER, worker, public=True),
 )
 
 

@@ -25,7 +25,7 @@ from remit.operations.operation import OperationRequest
 from remit.peer.agent_operations import AgentOperations
 from remit.server import problem
 from remit.server.bodies import MOST_BYTES
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, Route, page
 from remit.server.problem import Problem
 from remit.wiring import App
 
@@ -41,15 +41,7 @@ def card(port: int) -> Route:
         card_json = a2a_shapes.card(f"http://127.0.0.1:{port}")
         return CallResult(json.dumps(card_json), media="application/json")
 
-    return Route(
-        method="GET",
-        path="/.well-known/agent-card.json",
-        does=show,
-        says="The card by which other agents know Remit",
-        gives="Greeting",
-        public=True,
-        page=True,
-    )
+    return page("/.well-known/agent-card.json", show, public=True)
 
 
 class AgentEndpoints:

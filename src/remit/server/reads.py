@@ -77,7 +77,7 @@ ROUTES: Final = (
         "What comes back, oldest first",
         "SeriesPage",
         QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
-        QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
+        QueryParameter("cursor", "`next` of the page before."),
         numbers("limit", "How many.", 100, 1, 500),
     ),
     read(

@@ -131,7 +131,7 @@ ROUTES: Final = (
         QueryParameter(
             "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}
         ),
-        QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
+        QueryParameter("cursor", "`next` of the page before."),
         numbers("limit", "How many.", 100, 1, MOST),
     ),
     read("/api/reviews/{id}", look, "One question, open or decided", "Review", tagged=True),

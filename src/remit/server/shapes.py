@@ -13,8 +13,8 @@ from remit.intake.recipients import QuestionTopic
 from remit.language.files import read_toml
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.conversation import NoticeKind, NoticeState
-from remit.model.likeness import SimilarityKind
+from remit.model.conversation import Action, NoticeKind, NoticeState, Role
+from remit.model.likeness import LessonFile, SimilarityKind
 from remit.model.reply import Policy, Usage
 from remit.model.review import InboxGroup, ReviewAnswer
 from remit.model.rrule import ClockChange
@@ -23,7 +23,6 @@ from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority
 from remit.model.veto import ConditionKind, VetoKind
-from remit.operations.shapes import LESSON_SCHEMAS, TALK_SCHEMAS
 from remit.operations.texts import object_schema
 from remit.server.problem import URN
 from remit.store.cues import CueFate
@@ -33,9 +32,9 @@ _VIEWED: Final = frozenset({"Task", "TaskDetail", "DebugDetail"})
 _ENUMS: Final[Mapping[str, type[StrEnum]]] = {
     kind.__name__: kind
     for kind in (
-        *(Actor, ClockChange, ConditionKind, CueFate, EventKind, InboxGroup, NoticeKind),
-        *(NoticeState, OnMissed, Overlap, Policy, Priority, QuestionTopic, Reason, ReviewAnswer),
-        *(Scope, SimilarityKind, SlotFate, Status, VetoKind),
+        *(Action, Actor, ClockChange, ConditionKind, CueFate, EventKind, InboxGroup, LessonFile),
+        *(NoticeKind, NoticeState, OnMissed, Overlap, Policy, Priority, QuestionTopic, Reason),
+        *(ReviewAnswer, Role, Scope, SimilarityKind, SlotFate, Status, VetoKind),
     )
 }
 _PLAIN: Final[Mapping[str, JsonMap]] = {
@@ -90,7 +89,6 @@ def schemas() -> dict[str, JsonMap]:
     state = _published("builder-state", "BuilderState")
     found = _tasks() | _special() | _parts(state, "BuilderState") | {"BuilderState": state}
     found |= {name: _object(each) for name, each in _answers().items() if name[0].isupper()}
-    found |= TALK_SCHEMAS | LESSON_SCHEMAS
     return {name: _map(in_views(each)) for name, each in found.items()}
 
 

@@ -247,4 +247,4 @@ FILE_ROUTES: Final = (
         "/api/tasks/{id}/files/{sha256}", download, "One of its files, to be saved", "FileContent"
     ),
 )
-FILE_PAGES: Final = (page("/tasks/{id}/files/{sha256}", download, "One of its files, to be saved"),)
+FILE_PAGES: Final = (page("/tasks/{id}/files/{sha256}", download),)

@@ -3,7 +3,7 @@
 The session cookie is hidden from scripts and from other sites. It is set and read only under the
 host name of the pages (`files.pages_host`), or under `public_url`. At 127.0.0.1, where any program
 of this machine may ask, a correct token is answered with a link to that name. Codes and the token
-are too long to guess; tries of the password are limited (`operations.password`).
+are too long to guess; tries of the password are limited (`operations.callers`).
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from remit.operations.callers import SIGN_IN_LIFE, shape
 from remit.operations.entry import sign_in_to_json
 from remit.server.auth import DEVICE_COOKIE
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, Route, read
+from remit.server.call import Call, CallResult, form, page, read
 from remit.server.web import shell
 from remit.store.secrets import Secrets, machine_ring
 
@@ -83,13 +83,13 @@ async def look(call: Call) -> CallResult:
 
 async def enter(call: Call) -> CallResult:
     """Sign in with the token of this directory, or with the password."""
-    form = call.read(SignInToken)
-    after = _local(form.next)
-    if call.callers.is_owners(form.token):
+    given = call.read(SignInToken)
+    after = _local(given.next)
+    if call.callers.is_owners(given.token):
         if not call.at_pages:
             return _go_on(await call.callers.link(after))
         return _signed_in(call, await call.callers.new_sign_in(), after)
-    wrong = await _refused(call, form.token)
+    wrong = await _refused(call, given.token)
     if wrong:
         return _page(call, after, *wrong)
     return _signed_in(call, await call.callers.new_sign_in(), after)
@@ -143,14 +143,13 @@ def _cookie(call: Call, name: str, value: str, seconds: int) -> str:
 
 def _go_on(address: str, headers: dict[str, str] | None = None) -> CallResult:
     """Return a page that redirects itself; a form may not be answered by another origin."""
-    page = shell.render("pages/signed-in.html", {"next": address})
-    return CallResult(page, media="text/html", headers=headers or {})
+    shown = shell.render("pages/signed-in.html", {"next": address})
+    return CallResult(shown, media="text/html", headers=headers or {})
 
 
 def _page(call: Call, after: str, wrong: str = "", status: int = 200) -> CallResult:
     values = {"next": after, "wrong": wrong, "is_public": call.is_public}
-    page = shell.render("pages/sign-in.html", values)
-    return CallResult(page, status, media="text/html")
+    return CallResult(shell.render("pages/sign-in.html", values), status, media="text/html")
 
 
 def _local(address: str | None) -> str:
@@ -164,39 +163,7 @@ def _local(address: str | None) -> str:
 
 
 SIGN_IN_ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/sign-in",
-        does=look,
-        says="Sign a browser in",
-        gives="Page",
-        query=(
-            QueryParameter("code", "What the link carries.", {"type": "string"}),
-            QueryParameter("next", "Where to go then.", {"type": "string"}),
-        ),
-        public=True,
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/sign-in",
-        does=enter,
-        says="Sign a browser in with the token",
-        gives="Page",
-        status=303,
-        body=SignInToken,
-        public=True,
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/sign-out",
-        does=leave,
-        says="Sign this browser out",
-        gives="Page",
-        status=303,
-        body=EmptyBody,
-        public=True,
-        page=True,
-    ),
+    page("/sign-in", look, "code", "next", public=True),
+    form("/sign-in", enter, SignInToken, public=True),
+    form("/sign-out", leave, EmptyBody, public=True),
 )

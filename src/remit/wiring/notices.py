@@ -12,7 +12,8 @@ from remit.converse.notice_follower import NoticeDecisions, OwnerPresence
 from remit.delivery.courier import Courier
 from remit.delivery.notice_delivery import NoticeContext
 from remit.delivery.notice_sender import NoticeSender
-from remit.delivery.notice_text import NoticeWords, SendLimits
+from remit.delivery.notice_text import NoticeWords
+from remit.delivery.send_permission import SendLimits
 from remit.model.conversation import NoticeContent, PlannedNotice
 from remit.model.delivery import Delivery, SendGuarantee
 from remit.model.permit import Reach, UnclearRecipient

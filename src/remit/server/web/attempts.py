@@ -14,7 +14,7 @@ from remit.model.reply import Usage
 from remit.model.run import Event, EventKind, Run
 from remit.model.status import ACTIVE
 from remit.model.task import Task
-from remit.server.call import Call, CallResult, QueryParameter, numbers, page
+from remit.server.call import Call, CallResult, page
 from remit.server.page_language import say
 from remit.server.web import markup, shell, story, timeline
 from remit.server.web.markup import TextChanges
@@ -279,17 +279,7 @@ def _all(tx: Tx, task_id: TaskId) -> list[Event]:
     return events.of_task(tx, task_id)
 
 
-SHOW: Final = QueryParameter("show", "Which lines.", {"enum": list(LogKind)})
-FIND: Final = QueryParameter("find", "Words that must be in a line.", {"type": "string"})
 ROUTES: Final = (
-    page(
-        "/tasks/{id}/log",
-        more,
-        "Lines of a task's log",
-        numbers("after", "Behind this line.", 0, 0, 10**15),
-        numbers("before", "Before this line.", 0, 0, 10**15),
-        SHOW,
-        FIND,
-    ),
-    page("/tasks/{id}/log.jsonl", export, "A task's log, whole"),
+    page("/tasks/{id}/log", more, "after", "before", "show", "find"),
+    page("/tasks/{id}/log.jsonl", export),
 )

@@ -137,7 +137,7 @@ def _number(found: Json) -> int:
     return cast("int", found)
 
 
-ROUTES: Final = (form("/tasks/bulk", act, "One thing for many tasks", BulkForm, BULK),)
+ROUTES: Final = (form("/tasks/bulk", act, BulkForm, BULK),)
 
 
 class RemoveViewForm(RequestBody):
@@ -169,6 +169,6 @@ def back_to_list(text: str) -> str:
 
 
 VIEW_ROUTES: Final = (
-    form("/tasks/views", keep_view, "Keep a view", model_of(NewView), upkeep.SAVE_VIEW),
-    form("/tasks/views/delete", drop_view, "Forget a view", RemoveViewForm, upkeep.REMOVE_VIEW),
+    form("/tasks/views", keep_view, model_of(NewView), upkeep.SAVE_VIEW),
+    form("/tasks/views/delete", drop_view, RemoveViewForm, upkeep.REMOVE_VIEW),
 )

@@ -23,7 +23,7 @@ from remit.operations.settings_arguments import (
 )
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, Route, form, page
+from remit.server.call import Call, CallResult, form, page
 from remit.server.page_language import say
 from remit.server.web import shell
 
@@ -196,53 +196,14 @@ async def _page(call: Call, more: Mapping[str, object], status: int = 200) -> Ca
     return await shell.page(call, "pages/connect.html", values, status)
 
 
-def _parameters(*names: str) -> tuple[QueryParameter, ...]:
-    return tuple(
-        QueryParameter(each, "As the provider sent it.", {"type": "string"}) for each in names
-    )
-
-
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path=CALLBACK,
-        does=come_back,
-        says="Where a provider sends the browser back to",
-        gives="Page",
-        query=_parameters(*_PASSED_ON, *_IGNORED),
-        public=True,
-        page=True,
-    ),
-    page(_PLACE, ask, "Finish a sign-in", *_parameters(*_PASSED_ON), scope=Scope.ADMIN),
-    form(_PLACE, finish, "Finish a sign-in", FinishForm, sections.FINISH),
-    page(
-        _ACCOUNT,
-        look,
-        "A new account to sign in for",
-        QueryParameter("kind", "gmail, outlook or google.", {"type": "string"}),
-        scope=Scope.ADMIN,
-    ),
-    form(_ACCOUNT, add, "Sign in for a new account", AccountForm, sections.ADD),
-    form(
-        "/settings/channels/{name}/connect",
-        begin,
-        "Sign in for a channel",
-        EmptyBody,
-        sections.BEGIN,
-    ),
-    form(
-        "/settings/calendars/{name}/connect",
-        begin_calendar,
-        "Sign in for a calendar account",
-        EmptyBody,
-        sections.BEGIN_CALENDAR,
-    ),
-    form("/settings/channels/{name}/pair", pair, "Pair a chat", PairForm, upkeep.PAIR_CHANNEL),
-    page(
-        "/settings/channels/{name}/pairing",
-        look_pairing,
-        "What became of a pairing code",
-        QueryParameter("of", "The digest of the code.", {"type": "string"}),
-        scope=Scope.ADMIN,
-    ),
+    page(CALLBACK, come_back, *_PASSED_ON, *_IGNORED, public=True),
+    page(_PLACE, ask, *_PASSED_ON, scope=Scope.ADMIN),
+    form(_PLACE, finish, FinishForm, sections.FINISH),
+    page(_ACCOUNT, look, "kind", scope=Scope.ADMIN),
+    form(_ACCOUNT, add, AccountForm, sections.ADD),
+    form("/settings/channels/{name}/connect", begin, EmptyBody, sections.BEGIN),
+    form("/settings/calendars/{name}/connect", begin_calendar, EmptyBody, sections.BEGIN_CALENDAR),
+    form("/settings/channels/{name}/pair", pair, PairForm, upkeep.PAIR_CHANNEL),
+    page("/settings/channels/{name}/pairing", look_pairing, "of", scope=Scope.ADMIN),
 )

@@ -22,7 +22,7 @@ from remit.operations.arguments import (
 )
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, FileNames, RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, form, numbers, page, with_files
+from remit.server.call import Call, CallResult, form, page, with_files
 from remit.server.conversations import ident
 from remit.server.tasks import named_files
 from remit.server.web import shell, talk_cards
@@ -37,10 +37,6 @@ _PAGE: Final = 50
 _RECENT: Final = 100
 _FACTS: Final = 8
 _CORRECTS: Final = (ReviewAnswer.ANSWER, ReviewAnswer.BACK, ReviewAnswer.EDIT)
-_BEFORE: Final = numbers("before", "Only turns before this one.", 0, 0, 10**9)
-_AFTER: Final = numbers("after", "Only turns after this one.", 0, 0, 10**9)
-_ABOUT: Final = QueryParameter("about", "The task that is spoken of.", {"type": "string"})
-_FULL: Final = QueryParameter("full", "The whole box, or a line.", {"enum": ["true", "false"]})
 
 
 class TurnForm(RequestBody):
@@ -282,14 +278,14 @@ def _drawn(tx: Tx, turns_found: Sequence[Turn], place: CardContext) -> list[Turn
 
 _ONE: Final = "/conversations/{id}"
 ROUTES: Final = (
-    page("/conversations", list_page, "Every conversation"),
-    page(_ONE, conversation_page, "One conversation", _BEFORE, _ABOUT),
-    page(f"{_ONE}/turns", turns, "What was said since", _AFTER),
-    page(f"{_ONE}/rail", rail, "The margin alone"),
-    page("/talk/card/{id}", card, "A task in a talk", _FULL),
-    page("/talk/task/{id}", line, "A task in the margin"),
-    with_files(form("/conversations", begin, "Begin one", TurnForm, messages.SAY)),
-    with_files(form(_ONE, say, "Say something", TurnForm, messages.SAY)),
-    form(f"{_ONE}/title", rename, "Give it a name", NewName, messages.RENAME),
-    form(f"{_ONE}/delete", remove, "Put it away", EmptyBody, messages.REMOVE),
+    page("/conversations", list_page),
+    page(_ONE, conversation_page, "before", "about"),
+    page(f"{_ONE}/turns", turns, "after"),
+    page(f"{_ONE}/rail", rail),
+    page("/talk/card/{id}", card, "full"),
+    page("/talk/task/{id}", line),
+    with_files(form("/conversations", begin, TurnForm, messages.SAY)),
+    with_files(form(_ONE, say, TurnForm, messages.SAY)),
+    form(f"{_ONE}/title", rename, NewName, messages.RENAME),
+    form(f"{_ONE}/delete", remove, EmptyBody, messages.REMOVE),
 )

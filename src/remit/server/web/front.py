@@ -15,7 +15,7 @@ from remit.operations.arguments import NewConversation, NewMessage, NewTask, New
 from remit.operations.messages import HEAR
 from remit.operations.table import perform
 from remit.server.bodies import FileNames, RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, form, page, with_files
+from remit.server.call import Call, CallResult, form, page, with_files
 from remit.server.problem import KINDS, Problem
 from remit.server.tasks import FILE_PAGES, named_files
 from remit.server.web import (
@@ -143,22 +143,12 @@ def _receipt(result: MessageResult) -> dict[str, object]:
 
 
 ROUTES: Final = (
-    page("/", front, "The front door"),
-    page("/new", fresh, "A new task"),
-    with_files(form("/new", entrust, "Hand over a task", OrderForm, HEAR)),
-    page(
-        "/new/{id}",
-        received,
-        "What a message became",
-        QueryParameter("toast", "In one line.", {"enum": ["true", "false"]}),
-    ),
-    page("/agent", agent, "Who works"),
-    page(
-        "/palette",
-        palette,
-        "Tasks by a few letters",
-        QueryParameter("q", "What is typed.", {"type": "string"}),
-    ),
+    page("/", front),
+    page("/new", fresh),
+    with_files(form("/new", entrust, OrderForm, HEAR)),
+    page("/new/{id}", received, "toast"),
+    page("/agent", agent),
+    page("/palette", palette, "q"),
 )
 
 

@@ -26,7 +26,7 @@ from remit.operations.arguments import (
 from remit.operations.settings_arguments import NewContact
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody
-from remit.server.call import Call, CallResult, QueryParameter, form, page
+from remit.server.call import Call, CallResult, form, page
 from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail
 from remit.server.web.ask import ReviewPage
 from remit.server.web.inbox_listing import (
@@ -45,10 +45,6 @@ from remit.store.inbox import WaitingReview
 _MOST_NAME: Final = 100
 _EVENING, _MORNING = 18, 8  # o'clock
 _LOOKS, _LOOK_SECONDS = 40, 0.05
-_DONE: Final = QueryParameter("done", "What was just decided.", {"type": "string"})
-_ANSWER: Final = QueryParameter("answer", "What a link in a mail chose.", {"type": "string"})
-_BY: Final = QueryParameter("by", "The channel of that mail.", {"type": "string"})
-_AT: Final = QueryParameter("at", "What is open beside the list.", {"type": "string"})
 
 
 # Looking ------------------------------------------------------------------------------------------
@@ -366,31 +362,18 @@ def _until(wish: NewLater, now: datetime) -> datetime:
 
 
 ROUTES: Final = (
-    page("/inbox", front, "What waits for the owner", _DONE),
-    page("/inbox/list", rows, "The list alone", _AT),
-    page("/inbox/{id}", review_page, "One thing that waits", _DONE, _ANSWER, _BY),
-    page("/inbox/{id}/stand", stand, "How it stands by now"),
-    form("/inbox/seen", mark_all_seen, "They were seen", SeenForm, reviews.SEE_ALL),
-    form("/inbox/{id}/preview", preview, "How a text would arrive", NewText, scope=Scope.READ),
-    form("/inbox/{id}", decide, "Decide it", NewAnswer, reviews.DECIDE),
-    form(
-        "/inbox/{id}/contact",
-        answer_with_contact,
-        "Answer with a new contact",
-        ContactAnswer,
-        reviews.DECIDE,
-    ),
-    form("/inbox/{id}/later", later, "Put it off", NewLater, reviews.LATER),
-    form("/inbox/{id}/undo", undo, "Call it back", EmptyBody, reviews.UNDO),
+    page("/inbox", front, "done"),
+    page("/inbox/list", rows, "at"),
+    page("/inbox/{id}", review_page, "done", "answer", "by"),
+    page("/inbox/{id}/stand", stand),
+    form("/inbox/seen", mark_all_seen, SeenForm, reviews.SEE_ALL),
+    form("/inbox/{id}/preview", preview, NewText, scope=Scope.READ),
+    form("/inbox/{id}", decide, NewAnswer, reviews.DECIDE),
+    form("/inbox/{id}/contact", answer_with_contact, ContactAnswer, reviews.DECIDE),
+    form("/inbox/{id}/later", later, NewLater, reviews.LATER),
+    form("/inbox/{id}/undo", undo, EmptyBody, reviews.UNDO),
     # What was held back goes out: that takes what deciding takes.
-    form(
-        "/inbox/{id}/resume",
-        resume,
-        "Send it after all",
-        EmptyBody,
-        tasks.RESUME,
-        scope=Scope.APPROVE,
-    ),
-    form("/inbox/{id}/seen", mark_seen, "It was seen", EmptyBody, tasks.SEE),
-    form("/inbox/{id}/retry", retry, "Try it again", NewTry, tasks.RETRY),
+    form("/inbox/{id}/resume", resume, EmptyBody, tasks.RESUME, scope=Scope.APPROVE),
+    form("/inbox/{id}/seen", mark_seen, EmptyBody, tasks.SEE),
+    form("/inbox/{id}/retry", retry, NewTry, tasks.RETRY),
 )

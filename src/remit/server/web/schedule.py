@@ -16,7 +16,7 @@ from remit.model.task import SourceKind, Task
 from remit.operations import series as operations
 from remit.operations.operation import Operation
 from remit.server import listing
-from remit.server.call import Call, CallResult, Does, QueryParameter, form, page
+from remit.server.call import Call, CallResult, Does, form, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import calendar, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
@@ -341,41 +341,21 @@ def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series
 
 
 _VERBS: Final = (
-    ("pause", operations.PAUSE, SeriesForm, "paused", "Pause a series"),
-    ("resume", operations.RESUME, SeriesForm, "resumed", "Let a series go on"),
-    ("end", operations.END, SeriesForm, "ended", "End a series"),
-    ("skip", operations.SKIP, SlotForm, "skipped", "Leave one run out"),
-    ("unskip", operations.UNSKIP, SlotForm, "unskipped", "Run one after all"),
-    ("repeat", operations.REPEAT, RepeatForm, "changed", "Let a series run at other times"),
-    ("move", operations.MOVE, MoveSlotForm, "moved", "Put one run elsewhere"),
+    ("pause", operations.PAUSE, SeriesForm, "paused"),
+    ("resume", operations.RESUME, SeriesForm, "resumed"),
+    ("end", operations.END, SeriesForm, "ended"),
+    ("skip", operations.SKIP, SlotForm, "skipped"),
+    ("unskip", operations.UNSKIP, SlotForm, "unskipped"),
+    ("repeat", operations.REPEAT, RepeatForm, "changed"),
+    ("move", operations.MOVE, MoveSlotForm, "moved"),
 )
-_SAID: Final = {done: operation.sentence for _, operation, _, done, _ in _VERBS}
+_SAID: Final = {done: operation.sentence for _, operation, _, done in _VERBS}
 ROUTES: Final = (
-    page(
-        "/schedule",
-        show,
-        "The calendar",
-        QueryParameter("span", "A week or a month.", {"enum": [*CalendarSpan]}),
-        QueryParameter("on", "A day in it.", {"type": "string", "format": "date"}),
-        QueryParameter("done", "What was done just now.", {"type": "string"}),
-        QueryParameter("series", "Of which series a run was skipped.", {"type": "string"}),
-        QueryParameter("slot", "Which run was skipped.", {"type": "string"}),
-    ),
-    page(
-        "/schedule/{id}/times",
-        times,
-        "When a series repeats",
-        QueryParameter("back", "Where one came from.", {"type": "string"}),
-    ),
-    page(
-        "/schedule/{id}",
-        slot,
-        "One run of a series",
-        QueryParameter("at", "Its time.", {"type": "string", "format": "date-time"}),
-        QueryParameter("back", "Where one came from.", {"type": "string"}),
-    ),
+    page("/schedule", show, "span", "on", "done", "series", "slot"),
+    page("/schedule/{id}/times", times, "back"),
+    page("/schedule/{id}", slot, "at", "back"),
     *(
-        form(f"/schedule/{{id}}/{verb}", _orders(operation, body, done), says, body, operation)
-        for verb, operation, body, done, says in _VERBS
+        form(f"/schedule/{{id}}/{verb}", _orders(operation, body, done), body, operation)
+        for verb, operation, body, done in _VERBS
     ),
 )

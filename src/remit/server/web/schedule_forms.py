@@ -85,11 +85,5 @@ async def see_refusal(call: Call) -> CallResult:
 
 
 REFUSED_ROUTES: Final = (
-    form(
-        "/schedule/refused",
-        see_refusal,
-        "An event that starts nothing was seen",
-        model_of(RefusalForm),
-        SEE_REFUSAL,
-    ),
+    form("/schedule/refused", see_refusal, model_of(RefusalForm), SEE_REFUSAL),
 )

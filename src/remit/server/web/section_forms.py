@@ -22,7 +22,7 @@ from remit.operations.settings_arguments import (
 )
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, form, page
+from remit.server.call import Call, CallResult, form, page
 from remit.server.web import connect, settings_sections, shell
 from remit.settings import Settings
 from remit.settings.channels import kinds
@@ -227,20 +227,10 @@ def _offered(settings: Settings, table: str) -> list[str]:
 
 
 ROUTES: Final = (
-    page(
-        "/settings/edit",
-        look,
-        "The form of one section",
-        QueryParameter("section", "Such as budget, or channels.post.", _TEXT),
-        QueryParameter("kind", "Of a new channel.", _TEXT),
-        QueryParameter("saved", "It was saved just now.", _TEXT),
-        QueryParameter("then", "The step of the first run to go on with.", _TEXT),
-        QueryParameter("test", "A test that was begun.", _TEXT),
-        scope=Scope.ADMIN,
-    ),
-    form("/settings/edit", save, "Save a section", SectionFields, sections.CHANGE),
-    form("/settings/edit/test", test, "Try a section out", SectionName, sections.TEST),
-    form("/settings/edit/remove", remove, "Remove a section", SectionName, sections.REMOVE),
+    page("/settings/edit", look, "section", "kind", "saved", "then", "test", scope=Scope.ADMIN),
+    form("/settings/edit", save, SectionFields, sections.CHANGE),
+    form("/settings/edit/test", test, SectionName, sections.TEST),
+    form("/settings/edit/remove", remove, SectionName, sections.REMOVE),
 )
 
 
@@ -290,14 +280,6 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
 
 
 WELCOME_ROUTES: Final = (
-    page(
-        "/welcome",
-        look_welcome,
-        "The first run, in three steps",
-        QueryParameter("step", "Which step.", {"type": "integer", "minimum": 1, "maximum": 3}),
-        QueryParameter("saved", "It was saved just now.", _TEXT),
-        QueryParameter("test", "A test that was begun.", _TEXT),
-        scope=Scope.ADMIN,
-    ),
-    form("/welcome/test", test_welcome, "Try a step out", SectionName, sections.TEST),
+    page("/welcome", look_welcome, "step", "saved", "test", scope=Scope.ADMIN),
+    form("/welcome/test", test_welcome, SectionName, sections.TEST),
 )

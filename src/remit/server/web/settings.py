@@ -15,7 +15,7 @@ from remit.model.conversation import CONVERSATION, DIGEST, PUSH, Notice, NoticeS
 from remit.model.reply import Policy
 from remit.operations.callers import is_set
 from remit.operations.sections import SAVED
-from remit.server.call import Call, CallResult, QueryParameter, page
+from remit.server.call import Call, CallResult, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import connect, section_forms, settings_sections, shell, task_sections
 from remit.settings.channels import kinds
@@ -241,15 +241,8 @@ _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
     "about": _about,
 }
 ROUTES: Final = (
-    page("/settings", front, "The settings", scope=Scope.ADMIN),
+    page("/settings", front, scope=Scope.ADMIN),
     *section_forms.ROUTES,
-    page("/settings/channels/test/{task}", trial, "What came of a test", scope=Scope.ADMIN),
-    page(
-        "/settings/{section}",
-        look,
-        "One part of the settings",
-        QueryParameter("test", "A test that was begun.", {"type": "string"}),
-        QueryParameter("saved", "It was saved just now.", {"type": "string"}),
-        scope=Scope.ADMIN,
-    ),
+    page("/settings/channels/test/{task}", trial, scope=Scope.ADMIN),
+    page("/settings/{section}", look, "test", "saved", scope=Scope.ADMIN),
 )

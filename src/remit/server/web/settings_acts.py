@@ -120,55 +120,15 @@ def _then(operation: Operation, place: str) -> Does:
 _PERMISSION: Final = model_of(NewPermission)
 _ON, _REVOKE, _SIGN_OUT = upkeep.SWITCH_CHANNEL_ON, entry.REVOKE_TOKEN, entry.END_SIGN_IN
 ROUTES: Final = (
-    form(
-        "/settings/channels/{name}/test", test, "Try a channel out", EmptyBody, upkeep.TEST_CHANNEL
-    ),
-    form(
-        "/settings/channels/{name}/on",
-        _then(_ON, "channels"),
-        "Use a channel again",
-        EmptyBody,
-        _ON,
-    ),
-    form(
-        "/settings/contacts/drop",
-        drop_contact,
-        "Take someone out of the book",
-        RemoveContactForm,
-        contacts.REMOVE,
-    ),
-    form(
-        "/settings/contacts/policy",
-        permit,
-        "Whether someone is written to",
-        _PERMISSION,
-        contacts.PERMIT,
-    ),
-    form(
-        "/settings/policies/forget", forget, "Take a permission back", _PERMISSION, contacts.PERMIT
-    ),
-    form(
-        "/settings/password",
-        set_password,
-        "Set the password",
-        model_of(SetPassword),
-        entry.SET_PASSWORD,
-    ),
-    form("/settings/tokens", make_token, "Make a token", TokenForm, entry.MAKE_TOKEN),
-    form(
-        "/settings/tokens/{id}/revoke",
-        _then(_REVOKE, "tokens"),
-        "Revoke a token",
-        EmptyBody,
-        _REVOKE,
-    ),
-    form(
-        "/settings/sign-ins/{id}/end",
-        _then(_SIGN_OUT, "tokens"),
-        "Sign a browser out",
-        EmptyBody,
-        _SIGN_OUT,
-    ),
+    form("/settings/channels/{name}/test", test, EmptyBody, upkeep.TEST_CHANNEL),
+    form("/settings/channels/{name}/on", _then(_ON, "channels"), EmptyBody, _ON),
+    form("/settings/contacts/drop", drop_contact, RemoveContactForm, contacts.REMOVE),
+    form("/settings/contacts/policy", permit, _PERMISSION, contacts.PERMIT),
+    form("/settings/policies/forget", forget, _PERMISSION, contacts.PERMIT),
+    form("/settings/password", set_password, model_of(SetPassword), entry.SET_PASSWORD),
+    form("/settings/tokens", make_token, TokenForm, entry.MAKE_TOKEN),
+    form("/settings/tokens/{id}/revoke", _then(_REVOKE, "tokens"), EmptyBody, _REVOKE),
+    form("/settings/sign-ins/{id}/end", _then(_SIGN_OUT, "tokens"), EmptyBody, _SIGN_OUT),
 )
 
 
@@ -184,7 +144,5 @@ async def try_out(call: Call) -> CallResult:
 
 
 NOTICES_ACTS_ROUTES: Final = (
-    form(
-        "/settings/notices/test", try_out, "Try a way out", model_of(TriedWay), upkeep.TEST_NOTICE
-    ),
+    form("/settings/notices/test", try_out, model_of(TriedWay), upkeep.TEST_NOTICE),
 )

@@ -21,7 +21,7 @@ from remit.model.series import Series
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.model.view import limit_sentences, standing_of
-from remit.server.call import Call, CallResult, QueryParameter, numbers, page
+from remit.server.call import Call, CallResult, page
 from remit.server.page_language import retell, say
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
@@ -329,27 +329,12 @@ _SENTENCES: Final = {
     Status.CANCELLED: "It was cancelled; nothing more is sent.",
 }
 _SEEN: Final = (
-    numbers("attempt", "Whose timeline is shown.", 0, 0, 10**9),
-    numbers("runs", "How many attempts are listed.", RUNS, 0, attempts.MOST),
+    "attempt",
+    "runs",
 )
 ROUTES: Final = (
-    page(
-        "/tasks/{id}",
-        look,
-        "One task",
-        *_SEEN,
-        attempts.SHOW,
-        attempts.FIND,
-        numbers("before", "Older lines.", 0, 0, 10**15),
-    ),
-    page("/tasks/{id}/part/{part}", part, "A piece of a task's page", *_SEEN),
-    page(
-        "/tasks/{id}/compare",
-        compare,
-        "Two attempts side by side",
-        numbers("a", "The earlier attempt.", 0, 0, 10**9),
-        numbers("b", "The later attempt.", 0, 0, 10**9),
-        QueryParameter("of", "The task that the earlier one is of.", {"type": "string"}),
-    ),
+    page("/tasks/{id}", look, *_SEEN, "show", "find", "before"),
+    page("/tasks/{id}/part/{part}", part, *_SEEN),
+    page("/tasks/{id}/compare", compare, "a", "b", "of"),
     *attempts.ROUTES,
 )

@@ -74,26 +74,24 @@ async def ask(call: Call) -> CallResult:
     return shell.elsewhere(f"/conversations/{answer.content['id']}")
 
 
-_ACTS: Final = (
-    ("pause", tasks.PAUSE, "Stop at the next safe place"),
-    ("resume", tasks.RESUME, "Go on where it was"),
-    ("cancel", tasks.CANCEL, "End it"),
-    ("run", tasks.RUN, "Start at once what was planned for later"),
-    ("undo", tasks.UNDO, "Call back what was approved"),
-    ("restore", tasks.RESTORE, "Show it again"),
-)
+_ACTS: Final = {
+    "pause": tasks.PAUSE,
+    "resume": tasks.RESUME,
+    "cancel": tasks.CANCEL,
+    "run": tasks.RUN,
+    "undo": tasks.UNDO,
+    "restore": tasks.RESTORE,
+}
 ROUTES: Final = (
     *(
-        form(f"/tasks/{{id}}/{name}", _does(operation), says, EmptyBody, operation)
-        for name, operation, says in _ACTS
+        form(f"/tasks/{{id}}/{name}", _does(operation), EmptyBody, operation)
+        for name, operation in _ACTS.items()
     ),
-    form(
-        "/tasks/{id}/delete", remove, "Hide it; cancel it first if it runs", EmptyBody, tasks.DELETE
-    ),
-    page("/tasks/{id}/delete", confirm, "Whether it is to be deleted"),
-    page("/tasks/{id}/again", again, "Other instructions for another try"),
-    form("/tasks/{id}/retry", retry, "Try it again, as a new task", RetryForm, tasks.RETRY),
-    form("/tasks/{id}/ask", ask, "Talk about it", EmptyBody, messages.TALK_ABOUT),
+    form("/tasks/{id}/delete", remove, EmptyBody, tasks.DELETE),
+    page("/tasks/{id}/delete", confirm),
+    page("/tasks/{id}/again", again),
+    form("/tasks/{id}/retry", retry, RetryForm, tasks.RETRY),
+    form("/tasks/{id}/ask", ask, EmptyBody, messages.TALK_ABOUT),
 )
 
 
@@ -227,6 +225,6 @@ def _text(delivery: Delivery, text: str) -> str | None:
 
 
 TASK_EDIT_ROUTES: Final = (
-    page("/tasks/{id}/edit", edit_page, "Change a task that has not begun"),
-    form("/tasks/{id}/edit", save, "Change a task that has not begun", NewEdit, operations.EDIT),
+    page("/tasks/{id}/edit", edit_page),
+    form("/tasks/{id}/edit", save, NewEdit, operations.EDIT),
 )

@@ -12,7 +12,7 @@ from remit.errors import BadInput, NotFound
 from remit.model import ids
 from remit.model.task import SourceKind
 from remit.operations import filters
-from remit.server.call import Call, CallResult, QueryParameter, page
+from remit.server.call import Call, CallResult, page
 from remit.server.page_language import say
 from remit.server.web import bulk, listing, row, shell, words
 from remit.server.web.bulk import VERBS
@@ -134,29 +134,12 @@ def _bulk_result(done: str | None) -> str:
     return text + (" " + say("{0} could not be.", words.count(refused)) if refused else "")
 
 
-_QUERY: Final = (
-    QueryParameter("q", "The filter line.", {"type": "string"}),
-    QueryParameter("sort", "In which order.", {"enum": [*SortOrder]}),
-    QueryParameter("group", "In which sections.", {"enum": [*ListGrouping]}),
-    QueryParameter("before", "Where the page before ended.", {"type": "string"}),
-)
-_CHOSEN: Final = tuple(
-    QueryParameter(name, "A word for the line.", {"type": "string"}) for name in _MENU
-)
-_DONE: Final = (
-    QueryParameter("done", "What a bulk action came to.", {"type": "string"}),
-    QueryParameter("gone", "A task that was just deleted.", {"type": "string"}),
-)
+_QUERY: Final = ("q", "sort", "group", "before")
 ROUTES: Final = (
-    page("/tasks", show, "The list of tasks", *_QUERY, *_CHOSEN, *_DONE),
-    page("/tasks/tabs", tabs, "The states, with their numbers", *_QUERY),
-    page("/tasks/stats", stats, "The strip above the list"),
-    page(
-        "/tasks/rows",
-        rows,
-        "Some rows of the list",
-        QueryParameter("ids", "Of which tasks, with commas between.", {"type": "string"}),
-    ),
+    page("/tasks", show, *_QUERY, *_MENU, "done", "gone"),
+    page("/tasks/tabs", tabs, *_QUERY),
+    page("/tasks/stats", stats),
+    page("/tasks/rows", rows, "ids"),
 )
 
 
