@@ -1,4 +1,4 @@
-"""Parses one event or to-do: its start, duration, rules, and the occurrence it overrides."""
+"""Parses one event or to-do: its values, times, rules, and the occurrence it overrides."""
 
 import hashlib
 import re
@@ -10,9 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import values
 from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar, read_rule
-from remit.calendar.values import CalendarDuration, CalendarTime, ExtraDate
 from remit.calendar.zones import CalendarComponent, CalendarProperty, Zones, instant
 from remit.model.caller import ORGANIZER, OWNER_ORGANIZES
 from remit.model.codec import JsonMap, stamp
@@ -21,6 +19,106 @@ from remit.model.ids import SeriesId, SessionId
 from remit.model.recurrence import RecurrenceRule
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.store.occurrences import StoredOccurrence
+
+_STAMP: Final = re.compile(
+    r"([0-9]{4})([0-9]{2})([0-9]{2})(?:T([0-9]{2})([0-9]{2})([0-9]{2})(Z?))?"
+)
+_SPAN: Final = re.compile(
+    r"([+-]?)P(?:([0-9]{1,5})W)?(?:([0-9]{1,6})D)?"
+    r"(?:T(?:([0-9]{1,6})H)?(?:([0-9]{1,8})M)?(?:([0-9]{1,9})S)?)?"
+)
+_ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
+_LAST_SECOND: Final = 59
+
+
+class CalendarTime(Struct, frozen=True):
+    """A date, or a wall time; without a zone it floats."""
+
+    wall: datetime  # naive; midnight for a date
+    zone: tzinfo | None = None
+    day: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.wall:%Y-%m-%d}" if self.day else f"{self.wall:%Y-%m-%d %H:%M}"
+
+
+class CalendarDuration(Struct, frozen=True):
+    """A length: whole wall days, and the rest in seconds."""
+
+    days: int = 0
+    rest: timedelta = timedelta(0)
+
+
+def parse_times(lines: list[CalendarProperty], zones: Zones) -> list[CalendarTime]:
+    """Parse every date or time in a list of properties, such as all EXDATEs of an event."""
+    return [
+        parse_time(one, line.params, zones)
+        for line in lines
+        for one in line.value.split(",")
+        if one
+    ]
+
+
+def parse_time(text: str, params: dict[str, str], zones: Zones) -> CalendarTime:
+    """Parse one date or time; a TZID gives its zone, a Z means UTC."""
+    found = _STAMP.fullmatch(text.strip())
+    if found is None:
+        raise UnfitCalendar(f"{text!r:.40} is no date or time; one looks like 20261104T090000")
+    year, month, day, hour, minute, second, utc = found.groups()
+    try:
+        if hour is None:
+            return CalendarTime(datetime(int(year), int(month), int(day)), day=True)  # noqa: DTZ001 - a wall
+        # A leap second has no wall time; it counts as the second before.
+        last = min(int(second), _LAST_SECOND)
+        wall = datetime(int(year), int(month), int(day), int(hour), int(minute), last)  # noqa: DTZ001 - a wall
+    except ValueError:
+        raise UnfitCalendar(f"there is no {text!r:.40} in any year's calendar") from None
+    if utc:
+        return CalendarTime(wall, UTC)
+    return CalendarTime(wall, zones.find(params["TZID"]) if params.get("TZID") else None)
+
+
+def parse_duration(text: str) -> CalendarDuration:
+    """Parse a DURATION; a negative one is refused."""
+    found = _SPAN.fullmatch(text.strip())
+    if found is None or text.strip()[-1:] in "PT":
+        raise UnfitCalendar(f"{text!r:.40} is no duration; one looks like PT30M or P1D")
+    sign, weeks, days, hours, minutes, seconds = found.groups(default="0")
+    if sign == "-":
+        raise UnfitCalendar(f"its duration {text!r:.40} goes back in time")
+    rest = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds))
+    return CalendarDuration(int(weeks) * 7 + int(days), rest)
+
+
+class ExtraDate(Struct, frozen=True):
+    """An RDATE: one more start, with its own end if it is a period."""
+
+    start: CalendarTime
+    end: CalendarTime | CalendarDuration | None = None
+
+
+def parse_extra_dates(lines: list[CalendarProperty], zones: Zones) -> list[ExtraDate]:
+    """Parse every RDATE: a date, a time or a period."""
+    found: list[ExtraDate] = []
+    for line in lines:
+        for one in line.value.split(","):
+            first, slash, last = one.partition("/")
+            if not slash:
+                found += [ExtraDate(parse_time(first, line.params, zones))] if first else []
+            elif "P" in last:
+                found.append(ExtraDate(parse_time(first, line.params, zones), parse_duration(last)))
+            else:
+                end = parse_time(last, line.params, zones)
+                found.append(ExtraDate(parse_time(first, line.params, zones), end))
+    return found
+
+
+def plain_text(raw: str) -> str:
+    """Return a text without its escapes."""
+    if "\\" not in raw:
+        return raw
+    return _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], raw)
+
 
 _ONE_DAY: Final = CalendarDuration(days=1)
 _KINDS: Final = {"VEVENT": EntryKind.EVENT, "VTODO": EntryKind.TODO}
@@ -68,8 +166,8 @@ def read(
         start=start,
         length=length,
         rules=tuple(read_rule(line.value, limits) for line in written),
-        extras=() if replaces else tuple(values.extras(component.properties("RDATE"), zones)),
-        excluded=() if replaces else tuple(values.stamps(component.properties("EXDATE"), zones)),
+        extras=() if replaces else tuple(parse_extra_dates(component.properties("RDATE"), zones)),
+        excluded=() if replaces else tuple(parse_times(component.properties("EXDATE"), zones)),
         replaces=replaces,
         onward=onward,
         sequence=_sequence(component),
@@ -123,7 +221,7 @@ def _times(
         return start, measure(start, end, home)
     lasts = _written(component, "DURATION")
     if lasts:
-        length = values.span(lasts[0].value)
+        length = parse_duration(lasts[0].value)
         if start.day and length.rest:
             raise UnfitCalendar(
                 f"it starts {start}, a day, and lasts hours; days would be understood"
@@ -149,7 +247,7 @@ def _written(component: CalendarComponent, *names: str) -> list[CalendarProperty
 
 def _stamp(component: CalendarComponent, name: str, zones: Zones) -> CalendarTime | None:
     line = next(iter(_written(component, name)), None)
-    return values.stamp(line.value, line.params, zones) if line else None
+    return parse_time(line.value, line.params, zones) if line else None
 
 
 class BrokenChange(Struct, frozen=True):
@@ -186,7 +284,7 @@ def _replaces(component: CalendarComponent, zones: Zones) -> tuple[CalendarTime 
         raise UnfitCalendar(
             f"its RECURRENCE-ID has RANGE={reach:.20}; THISANDFUTURE would be understood"
         )
-    return values.stamp(line.value, line.params, zones), bool(reach)
+    return parse_time(line.value, line.params, zones), bool(reach)
 
 
 def _sequence(component: CalendarComponent) -> int:
@@ -198,8 +296,8 @@ def _texts_and_flags(
     component: CalendarComponent, kind: EntryKind, limits: CalendarLimits
 ) -> tuple[str, str, frozenset[SlotFlag]]:
     flags: set[SlotFlag] = set()
-    summary = values.text(component.says("SUMMARY"))
-    description = values.text(component.says("DESCRIPTION"))
+    summary = plain_text(component.says("SUMMARY"))
+    description = plain_text(component.says("DESCRIPTION"))
     if max(len(summary), len(description)) > limits.text:
         flags.add(SlotFlag.CUT)
     status = component.says("STATUS").strip().upper()

@@ -136,7 +136,6 @@ def _slot(uid: str, each: EventOccurrence, home: ExpansionContext) -> CalendarSl
         key=each.key,
         start=start,
         end=each.end.astimezone(UTC),
-        all_day=each.entry.start.day,
         local=start.astimezone(home.zone),
         flags=each.flags | each.entry.flags,
         summary=each.entry.summary,

@@ -77,7 +77,6 @@ class CalendarSlot(Struct, frozen=True):
     key: str
     start: datetime
     end: datetime
-    all_day: bool
     local: datetime
     flags: frozenset[SlotFlag]
     summary: str

@@ -12,10 +12,17 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import expansion, values
-from remit.calendar.entry import BrokenChange, CalendarEntry, end_of, measure
+from remit.calendar import expansion
+from remit.calendar.entry import (
+    BrokenChange,
+    CalendarDuration,
+    CalendarEntry,
+    CalendarTime,
+    end_of,
+    measure,
+    parse_time,
+)
 from remit.calendar.expansion import ExpansionBudget, SlotFlag, TimeWindow, UnfitCalendar
-from remit.calendar.values import CalendarDuration, CalendarTime
 from remit.calendar.zones import Zones, instant, wall_of
 from remit.model import recurrence_times
 from remit.model.recurrence import RecurrenceRule
@@ -177,7 +184,7 @@ def _until(start: CalendarTime, rule: RecurrenceRule, home: ExpansionContext) ->
     """
     if not rule.until:
         return None
-    read = values.stamp(rule.until, {}, home.zones)
+    read = parse_time(rule.until, {}, home.zones)
     if start.day:
         return _origin(CalendarTime(_day_of(read, home), day=True), home)
     if read.day:
