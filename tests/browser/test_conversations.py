@@ -8,10 +8,13 @@ from typing import Final
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
+from remit.model.ids import ConversationId
 from remit.settings import Settings
+from remit.store import conversations
 from tests.browser.conftest import PATIENCE, PHONE, Visit
 from tests.browser.puppet import Puppet
 from tests.browser.site import Site, barriers
+from tests.engine.rig import until
 
 PARKS: Final = "I looked around.\n<deliverable>Lumphini Park.</deliverable>"
 
@@ -73,9 +76,9 @@ def test_a_task_is_handed_over_by_talking_and_its_card_follows_it_to_the_end(
     site.do(puppet.answer(PARKS))
 
     expect(card.get_by_text("Completed")).to_be_visible()
-    expect(card.locator(".quote")).to_have_text("Lumphini Park.")
     expect(card.locator("li.ok")).to_have_count(2)  # the work, and the way out
     expect(_turn(page)).to_contain_text("is done")
+    expect(page.get_by_text("Lumphini Park.")).to_have_count(1)
     expect(page.locator("[data-talk-rail]")).to_contain_text("Completed")
 
 
@@ -109,6 +112,38 @@ def test_a_question_that_a_task_asks_is_answered_in_the_talk_and_remembered(
         re.compile(r"due\?.*tomorrow at 9:30$", re.DOTALL)
     )
     assert _tasks(site) == 1
+
+
+def test_a_question_stands_once_where_the_owner_looks(
+    site: Site, puppet: Puppet, visit: Visit
+) -> None:
+    path = _began(site)
+    page = visit(path)
+    held = page.locator(".turns").get_by_text("The assistant did not mark what to send.")
+    whole = page.locator(".tcard:not(.slim)")
+
+    _say(page, "Find two parks in Bangkok")  # its card is in sight, and asks by itself
+    site.do(puppet.answer("Lumphini Park."))
+    expect(whole.get_by_text("Needs review")).to_be_visible()
+    talk = ConversationId(path.rpartition("/")[2])
+
+    async def is_told() -> bool:
+        turns = await site.house.db.read(conversations.turns, talk)
+        return any("needs you" in turn.content for turn in turns)
+
+    site.do(until(is_told))
+    page.reload()
+    expect(held).to_have_count(1)
+    expect(page.locator(".turn")).to_have_count(2)
+
+    _say(page, "Find two lakes in Bangkok")  # something else was said since: it asks below
+    _say(page, "What is running?")
+    site.do(puppet.answer("Lake Ratchada."))
+    for _ in ("live", "reloaded"):
+        expect(_turn(page).locator(".tcard:not(.slim) .asked")).to_be_visible()
+        expect(whole).to_have_count(2)
+        expect(held).to_have_count(2)
+        page.reload()
 
 
 def test_a_correction_changes_the_time_and_makes_no_second_task(site: Site, visit: Visit) -> None:

@@ -204,7 +204,7 @@ def _untold(
     tx: Tx, telling: NoticeContent, posts: tuple[PlannedNotice, ...]
 ) -> tuple[PlannedNotice, ...]:
     """Return the ways on which this was not sent before."""
-    return tuple(post for post in posts if not notices.is_told(tx, telling.about, post.way))
+    return tuple(post for post in posts if notices.kind_sent(tx, telling.about, post.way) is None)
 
 
 def _usable_ways(

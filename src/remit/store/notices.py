@@ -64,9 +64,10 @@ def decide(
     return waits
 
 
-def is_told(tx: Tx, about: str, way: str) -> bool:
-    """Whether something was sent over a way, or is about to be."""
-    return tx.one("find_notice_about", {"about": about, "way": way}) is not None
+def kind_sent(tx: Tx, about: str, way: str) -> NoticeKind | None:
+    """Return the kind of what was sent over a way, or is about to be; None: nothing."""
+    row = tx.one("find_notice_about", {"about": about, "way": way})
+    return NoticeKind(str(row["kind"])) if row else None
 
 
 def put(tx: Tx, new: Notice) -> bool:
@@ -346,8 +347,7 @@ def _decided(tx: Tx, each: Notice, now: datetime) -> str | None:
 def _mended(tx: Tx, each: Notice) -> str | None:
     event = _event(tx, each)
     data = event.data if event else {}
-    place = (str(data.get(name, "")) for name in ("account", "calendar", "path"))
-    held = calendars.get(tx, *place)
+    held = calendars.get(tx, *(str(data.get(name, "")) for name in ("account", "calendar", "path")))
     if held is None or held.why is None or held.etag != data.get("etag"):
         return "It was fixed, or is gone."
     return "You have seen it." if held.seen else None

@@ -1,5 +1,5 @@
 -- name: find_notice_about
-SELECT id FROM notices WHERE about = :about AND way = :way;
+SELECT kind FROM notices WHERE about = :about AND way = :way;
 
 -- name: put_notice
 -- What was told over a way is not told again, whatever says it.

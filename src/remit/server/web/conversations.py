@@ -9,7 +9,16 @@ from pydantic import Field
 
 from remit.errors import BadInput
 from remit.model import ids
-from remit.model.conversation import MAX_TITLE, MAX_TURN, Conversation, Role, Turn
+from remit.model.conversation import (
+    CONVERSATION,
+    MAX_TITLE,
+    MAX_TURN,
+    Action,
+    Conversation,
+    NoticeKind,
+    Role,
+    Turn,
+)
 from remit.model.ids import ConversationId, TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.task import Task
@@ -29,7 +38,7 @@ from remit.server.web import shell, talk_cards
 from remit.server.web.review_kinds import question_text
 from remit.server.web.talk_cards import TaskCard, place_of
 from remit.server.web.task_sections import CardContext
-from remit.store import conversations, reviews, sessions, tasks
+from remit.store import conversations, notices, reviews, sessions, tasks
 from remit.store.database import Tx
 
 _PATIENCE: Final = 2.0  # seconds that a page waits for an answer
@@ -57,6 +66,7 @@ class TurnView(Struct, frozen=True):
     turn: Turn
     at: datetime  # on the owner's clock
     cards: tuple[TaskCard, ...]
+    asks: bool = False  # whether it only says that a task has a question
 
     @property
     def mine(self) -> bool:
@@ -64,15 +74,14 @@ class TurnView(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """The text besides a message's card, which is shown task by task."""
+        """The text besides its cards: those of a message, and the questions they ask."""
+        asked = {card.asked for card in self.cards if card.asked}
+        if self.asks and asked:
+            return ""
         card = self.turn.receipt.get("card") if self.cards else None
         drawn = str(card["text"]) if isinstance(card, dict) else ""
-        return self.turn.content.removeprefix(drawn).strip()
-
-    @property
-    def asked_below(self) -> bool:
-        """Whether one of its cards asks the same; a question is shown once."""
-        return question_text(self.text) in {card.asked for card in self.cards}
+        lines = self.turn.content.removeprefix(drawn).splitlines()
+        return "\n".join(line for line in lines if question_text(line) not in asked).strip()
 
     @property
     def clauses(self) -> list[object]:
@@ -261,19 +270,46 @@ def _facts(tx: Tx, task: Task) -> list[StatedFact]:
 
 
 def _since(tx: Tx, ident: ConversationId, after: int, place: CardContext) -> list[TurnView]:
-    turns_found = conversations.turns(tx, ident, 0, _PAGE)
-    return _drawn(tx, [turn for turn in turns_found if turn.n > after], place)
+    return _drawn(tx, conversations.turns(tx, ident, 0, _PAGE), place, after)
 
 
-def _drawn(tx: Tx, turns_found: Sequence[Turn], place: CardContext) -> list[TurnView]:
+def _drawn(
+    tx: Tx, turns_found: Sequence[Turn], place: CardContext, after: int = 0
+) -> list[TurnView]:
+    """Return the turns after a place. A task's question stands once: in its last whole card.
+
+    The card that the owner still has in sight asks by itself, so no turn says that it does.
+    """
+    shown: list[tuple[Turn, bool]] = []
+    whole: dict[TaskId, int] = {}  # the turn with the task's whole card
+    in_sight: set[TaskId] = set()  # such cards since the owner's last turn
+    for turn in turns_found:
+        asking = _asking(tx, turn)
+        if asking & in_sight:
+            continue
+        made = {ref.task_id for ref in turn.task_refs if ref.action is Action.CREATED} | asking
+        in_sight = made | (set() if turn.role is Role.USER else in_sight)
+        whole |= dict.fromkeys(made, turn.n)
+        shown.append((turn, bool(asking)))
     return [
         TurnView(
             turn,
             turn.said_at.astimezone(place.zone),
-            tuple(talk_cards.of_turn(tx, turn.task_refs, place)),
+            tuple(talk_cards.of_turn(tx, turn, place, whole)),
+            asks,
         )
-        for turn in turns_found
+        for turn, asks in shown
+        if turn.n > after
     ]
+
+
+def _asking(tx: Tx, turn: Turn) -> set[TaskId]:
+    """Return the task whose question a turn only reports; empty if it says anything else."""
+    if turn.role is not Role.ASSISTANT or turn.answers or len(turn.task_refs) != 1:
+        return set()
+    key = conversations.turn_key(tx, turn.conversation_id, turn.n)
+    asks = notices.kind_sent(tx, key, CONVERSATION) is NoticeKind.QUESTION
+    return {turn.task_refs[0].task_id} if asks else set()
 
 
 _ONE: Final = "/conversations/{id}"

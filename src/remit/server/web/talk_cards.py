@@ -1,5 +1,6 @@
 """A task as a card in a conversation: work, delivery, text and buttons."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -7,18 +8,18 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.contract import ItemStatus
-from remit.model.conversation import Action, TaskRef
+from remit.model.conversation import CONVERSATION, NoticeKind, Turn
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
-from remit.model.task import Task
+from remit.model.task import Task, TaskType
 from remit.model.view import limit_sentences
 from remit.server.call import Call
 from remit.server.page_language import say
 from remit.server.web import ask, row, task_sections, words
 from remit.server.web.review_kinds import ReviewButton, acts_of, kind_of, question_text
-from remit.server.web.task_sections import CardContext
+from remit.server.web.task_sections import DASHBOARD, CardContext
 from remit.store import reviews, series, tasks
 from remit.store.database import Tx
 
@@ -77,7 +78,9 @@ async def card(call: Call, task_id: TaskId, *, full: bool = True) -> TaskCard:
 
 def place_of(call: Call) -> CardContext:
     settings = call.house.settings
-    return CardContext(settings.agent, call.house.zone, task_sections.called(settings.channels))
+    reports = CONVERSATION in settings.notices.ways(NoticeKind.DONE)
+    channels = task_sections.called(settings.channels)
+    return CardContext(settings.agent, call.house.zone, channels, reports)
 
 
 def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = True) -> TaskCard:
@@ -88,7 +91,7 @@ def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = T
     )
     if not full:
         return plain
-    text = _text(task, asked)
+    text = "" if place.reports and _is_reported(task) else _text(task, asked)
     whole = len(text) <= MOST_QUOTED
     acts = acts_of(asked, kind_of(asked)) if asked else ()
     return replace(
@@ -105,17 +108,24 @@ def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = T
     )
 
 
+def _is_reported(task: Task) -> bool:
+    """Whether the conversation has the result of this work as a message of its own."""
+    here = any(each.channel == DASHBOARD and not each.recipient for each in task.delivery)
+    at_once = task.type is TaskType.IMMEDIATE and task.status is Status.COMPLETED
+    return at_once and here and bool(task.work)
+
+
 def _is_click(act: ReviewButton, asked: Review | None) -> bool:
     """Whether one click may answer: nothing in another card is approved."""
     alone = asked is None or len(asked.card_tasks) <= 1
     return act.answer in _SIMPLE and alone
 
 
-def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: CardContext) -> list[TaskCard]:
-    """Return the cards of a turn: full where a task was made, one line where it was mentioned."""
+def of_turn(tx: Tx, turn: Turn, place: CardContext, whole: Mapping[TaskId, int]) -> list[TaskCard]:
+    """Return the cards of a turn: a task's whole one in its turn in `whole`, elsewhere a line."""
     found = []
-    for ref in refs:
-        card = _card(tx, ref.task_id, place, full=ref.action is Action.CREATED)
+    for ref in turn.task_refs:
+        card = _card(tx, ref.task_id, place, full=whole.get(ref.task_id) == turn.n)
         if card.task.deleted_at is None:
             found.append(card)
     return found

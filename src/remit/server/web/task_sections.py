@@ -150,6 +150,7 @@ class CardContext(Struct, frozen=True):
     agent: str
     zone: tzinfo
     channels: Mapping[str, str]
+    reports: bool = False  # whether results are messages of their own
 
 
 def cards(task: Task, asked: Sequence[Review], place: CardContext) -> tuple[DeliveryCard, ...]:

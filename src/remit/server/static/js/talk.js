@@ -74,6 +74,7 @@ async function append() {
     const n = Number(turn.dataset.turn);
     if (n <= Number(turns.dataset.last)) continue;
     turns.querySelector(".empty")?.remove();
+    turn.querySelectorAll(".tcard:not(.slim)").forEach(shorten);
     turns.append(turn);
     fresh ??= turn;
     turn.querySelectorAll("[data-live]").forEach(queue); // what changed before it stood here
@@ -82,6 +83,14 @@ async function append() {
   }
   if (tasks) margin();
   if (near) toAnswer(fresh);
+}
+
+// A task that asks again does so below; its card above becomes a line.
+function shorten(card) {
+  for (const old of turns.querySelectorAll(`.tcard:not(.slim)[data-live="${card.dataset.live}"]`)) {
+    old.dataset.src += "?full=false";
+    queue(old);
+  }
 }
 
 async function margin() {
