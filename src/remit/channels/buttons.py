@@ -18,12 +18,13 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.errors import NotFound, RemitError
+from remit.language.sentences import message_language, notice_sentence, task_language
 from remit.model.codec import JsonMap, moment, stamp, text_of
 from remit.model.delivery import ActionButton
 from remit.model.ids import ReviewId
 from remit.model.review import Review, ReviewAnswer
 from remit.ports import Clock
-from remit.store import inbound, meta, reviews
+from remit.store import inbound, meta, reviews, tasks
 from remit.store.database import Database, Tx
 from remit.store.inbound import InboundMessage
 
@@ -65,6 +66,9 @@ _UNFIT: Final = (
     "This button does not fit any more: what it was about has changed, or it was not made here. "
     "Nothing was done. The question is in the inbox of the dashboard."
 )
+_DECIDED: Final = "This was decided before: {0}. Nothing more was done."
+_DISCARDED: Final = "Your text is discarded. The question is still open."
+_INSTEAD: Final = "This will be sent instead:"
 _EMPTY: Final = "That was no text, so nothing was done. Press the button again, and write one."
 
 
@@ -111,13 +115,14 @@ class ChatButtons:
         review, word, text = found
         if word == _DISCARD:
             await self._db.write(meta.delete, _waits(press.channel, press.address))
-            return ButtonReply("Your text is discarded. The question is still open.")
+            return ButtonReply(await self._db.read(_sentence, review, _DISCARDED))
         answer = ReviewAnswer.EDIT if word == _SEND_EDITED else ReviewAnswer(word)
         if text is None and review.needs_text(answer):
             until = stamp(self._clock.now() + _TEXT_WAIT)
             asked = text_of({"review": review.id, "word": word, "until": until})
             await self._db.write(meta.put, _waits(press.channel, press.address), asked)
-            return ButtonReply(_PROMPTS[answer], asks_for_text=True)
+            prompt = await self._db.read(_sentence, review, _PROMPTS[answer])
+            return ButtonReply(prompt, asks_for_text=True)
         return await self._decided(review, answer, text, press)
 
     async def take_text(self, message: InboundMessage, text: str) -> ButtonReply | None:
@@ -136,8 +141,10 @@ class ChatButtons:
         review = await self._db.read(_find, ReviewId(row["review"]))
         if review is None or review.decision is not None or not text.strip():
             await self._db.write(_use, message, waits, self._clock.now())
-            unfit = _UNFIT if review is None else _EMPTY
-            return ButtonReply(_already(review) if review and review.decision else unfit)
+            if review is None:
+                return ButtonReply(_unfit())
+            already = review.decision is not None
+            return ButtonReply(await self._db.read(_already if already else _no_text, review))
         return await self._with_text(review, row, message, text)
 
     async def _with_text(
@@ -151,8 +158,8 @@ class ChatButtons:
         if row["word"] == ReviewAnswer.EDIT:
             draft = {**row, "ref": message.ref, "text": text}
             buttons = await self._db.write(_drafted, review, press, draft)
-            shown = f"This will be sent instead:\n\n{text}"
-            return ButtonReply(shown, buttons=buttons)
+            head = await self._db.read(_sentence, review, _INSTEAD)
+            return ButtonReply(f"{head}\n\n{text}", buttons=buttons)
         await self._db.write(meta.put, waits, text_of({**row, "ref": message.ref}))
         reply = await self._decided(review, ReviewAnswer(str(row["word"])), text, press)
         await self._db.write(_use, message, waits, self._clock.now())
@@ -168,7 +175,7 @@ class ChatButtons:
             return ButtonReply(str(error))
         used = InboundMessage(_used(press.data), press.channel, {"review": review.id})
         await self._db.write(inbound.take, [used], self._clock.now())
-        return ButtonReply(_DONE[answer])
+        return ButtonReply(await self._db.read(_sentence, review, _DONE[answer]))
 
 
 def shown_digest(review: Review) -> str:
@@ -189,7 +196,9 @@ def _offered(
         key = fresh
         meta.put(tx, _KEY, key)
     return tuple(
-        ActionButton(LABELS[each], _signed(key, review, each.value, channel, address))
+        ActionButton(
+            _sentence(tx, review, LABELS[each]), _signed(key, review, each.value, channel, address)
+        )
         for each in words
     )
 
@@ -205,7 +214,7 @@ def _drafted(
     texts = {word: "" if word == "edit" else text for word in labels}
     where = press.channel, press.address
     return tuple(
-        ActionButton(label, _signed(key, review, word, *where, texts[word]))
+        ActionButton(_sentence(tx, review, label), _signed(key, review, word, *where, texts[word]))
         for word, label in labels.items()
     )
 
@@ -215,7 +224,7 @@ def _pressed(tx: Tx, press: ButtonPress) -> tuple[Review, str, str | None] | But
     found = _DATA.fullmatch(press.data)
     review = _find(tx, ReviewId(found["review"])) if found else None
     if found is None or review is None:
-        return ButtonReply(_UNFIT)
+        return ButtonReply(_unfit())
     word = found["word"]
     stored = meta.get(tx, _waits(press.channel, press.address))
     draft = json.loads(stored).get("text") if stored else None
@@ -223,10 +232,10 @@ def _pressed(tx: Tx, press: ButtonPress) -> tuple[Review, str, str | None] | But
     known = meta.get(tx, _KEY) or ""
     made = _signed(known, review, word, press.channel, press.address, text or "")
     if not known or not hmac.compare_digest(made, press.data):
-        return ButtonReply(_UNFIT)
+        return ButtonReply(_unfit())
     if review.decision is not None:
-        return ButtonReply(_already(review))
-    return ButtonReply(_UNFIT) if _is_used(tx, press.data) else (review, word, text)
+        return ButtonReply(_already(tx, review))
+    return ButtonReply(_unfit()) if _is_used(tx, press.data) else (review, word, text)
 
 
 def _signed(key: str, review: Review, word: str, channel: str, address: str, text: str = "") -> str:
@@ -243,9 +252,22 @@ def _find(tx: Tx, review_id: ReviewId) -> Review | None:
         return None
 
 
-def _already(review: Review) -> str:
+def _sentence(tx: Tx, review: Review, english: str, *values: object) -> str:
+    """Return a sentence in the language of the message that a question comes from."""
+    return notice_sentence(english, task_language(tasks.get(tx, review.task_id)), *values)
+
+
+def _unfit() -> str:
+    return notice_sentence(_UNFIT, message_language(""))
+
+
+def _no_text(tx: Tx, review: Review) -> str:
+    return _sentence(tx, review, _EMPTY)
+
+
+def _already(tx: Tx, review: Review) -> str:
     answer = review.decision.answer if review.decision else ReviewAnswer.DECLINE
-    return f"This was decided before: {LABELS[answer].lower()}. Nothing more was done."
+    return _sentence(tx, review, _DECIDED, _sentence(tx, review, LABELS[answer]))
 
 
 def _waits(channel: str, address: str) -> str:

@@ -11,7 +11,7 @@ from typing import Final
 from remit.converse import intent, meaning, records
 from remit.converse.intent import AMEND, MOVE_RUN, Intent, IntentKind, moved, ref_of
 from remit.converse.meaning import Retraction, TaskAction, is_phrase, words_of
-from remit.converse.orders import read_order
+from remit.converse.orders import read_order, read_reply
 from remit.converse.scene import ConversationScene, MessageIntake
 from remit.model.codec import moment
 from remit.model.conversation import Turn
@@ -32,6 +32,7 @@ def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Inten
         return Intent(IntentKind.HEAR, text=scene.turn.content, ref=ref_of(scene))
     return (
         _settled(scene, ear, now)
+        or read_reply(scene)
         or read_order(scene, ear, now)
         or _answer(scene, ear)
         or _remark(scene, ear)

@@ -29,6 +29,8 @@ from remit.converse.meaning import (
 from remit.converse.scene import ConversationScene, MessageIntake
 from remit.model.codec import from_json
 from remit.model.conversation import OrderKind, Role, TurnOrder
+from remit.model.ids import TaskId
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
 
@@ -55,6 +57,22 @@ def read_order(scene: ConversationScene, ear: MessageIntake, now: datetime) -> I
         return _looked(command, scene)
     closed = {Approval: _approved, UndoCommand: _undone, Retraction: _retracted}
     return closed[type(command)](scene) if command is not None else None
+
+
+def read_reply(scene: ConversationScene) -> Intent | None:
+    """Return what a bare yes or no makes of the one open card.
+
+    A reply to the card decides; said without one, a yes is asked how it is meant.
+    """
+    about = scene.turn.about
+    cards = [each for each in scene.asked if each.reason is Reason.APPROVAL]
+    cards = [each for each in cards if about in (None, each.task_id)]
+    decision = meaning.read_decision(cards[0], scene.turn.content, "") if len(cards) == 1 else None
+    if decision is None or meaning.read(scene.turn.content) is not None:
+        return None  # a whole sentence says what it wants
+    if decision.answer is ReviewAnswer.APPROVE:
+        return _approved(scene) if about else _proposed_approval(scene, cards[0].task_id)
+    return _retracted(scene) if about and decision.answer is ReviewAnswer.DECLINE else None
 
 
 def _looked(query: StatusQuery, scene: ConversationScene) -> Intent | None:
@@ -262,7 +280,7 @@ def ordered(
         answer = Intent(IntentKind.ANSWER, review=str(order.question), text=scene.turn.content)
         return answer if order.question else Intent(IntentKind.ASK, text=_NO_SUCH)
     if order.kind is OrderKind.APPROVE:
-        return _proposed_approval(scene, task)
+        return _proposed_approval(scene, task.id)
     at = ear.when(task, order.words)
     if order.kind is OrderKind.MOVE:
         return moved(task, at, (order.words,), now)
@@ -281,9 +299,9 @@ def _followed(act: TaskAction, task: Task, *, certain: bool) -> Intent:
     return Intent(IntentKind.ASK, act=act.value, tasks=(task.id,), text=ask)
 
 
-def _proposed_approval(scene: ConversationScene, task: Task) -> Intent:
+def _proposed_approval(scene: ConversationScene, task_id: TaskId) -> Intent:
     cards = [each for each in scene.asked if each.reason is Reason.APPROVAL]
-    mine = [each for each in cards if each.task_id == task.id]
+    mine = [each for each in cards if each.task_id == task_id]
     if len(mine) != 1:
         return Intent(IntentKind.ASK, text=_NOTHING_TO_APPROVE)
     how = 'Say "yes, send it".' if len(cards) == 1 else "Approve it on its card."

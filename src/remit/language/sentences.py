@@ -8,6 +8,7 @@ from typing import ClassVar, Final, cast
 from remit.language.files import read_toml, section
 from remit.language.order_words import language_of
 from remit.language.tokens import tokenize
+from remit.model.task import Task
 from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
 DEFAULT_LANGUAGE: Final = "en"
@@ -35,6 +36,11 @@ def prefer_language(chosen: str) -> None:
 def message_language(text: str) -> str:
     """Return the language for answers to a message: the owner's choice, or that of the message."""
     return LanguagePreference.chosen or _language_of_message(text)
+
+
+def task_language(task: Task | None) -> str:
+    """Return the language for sentences about a task: that of the message it came from."""
+    return message_language(task.request.text if task and task.request else "")
 
 
 @lru_cache(maxsize=256)

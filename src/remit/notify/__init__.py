@@ -13,7 +13,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.sentences import message_language, notice_sentence, text_in_language
+from remit.language.sentences import (
+    message_language,
+    notice_sentence,
+    task_language,
+    text_in_language,
+)
 from remit.model.conversation import (
     CONVERSATION,
     DIGEST,
@@ -89,7 +94,7 @@ def telling(event: Event, task: Task | None) -> NoticeContent | None:
         news=found,
         about=_about(event, found),
         title=title,
-        line=text_in_language(_line(event, found), _language(task)),
+        line=text_in_language(_line(event, found), task_language(task)),
         href=_href(event, found),
         text=notice_text(found, event, task, title),
         seq=event.seq,
@@ -109,17 +114,12 @@ def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -
         again = [f"“{task.title}” works again."] if event.data.get("recovered") else []
         if event.data.get("quiet"):
             still = f"Still watching “{task.title}”: nothing to report for a week."
-            return text_in_language("\n\n".join(again) or still, _language(task))
-        text = text_in_language("\n\n".join([*again, _done(task)]), _language(task))
+            return text_in_language("\n\n".join(again) or still, task_language(task))
+        text = text_in_language("\n\n".join([*again, _done(task)]), task_language(task))
         return "\n\n".join([text, *_results(task)])
     where = str(event.data.get("account", ""))
     words = _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
-    return text_in_language(words, _language(task))
-
-
-def _language(task: Task | None) -> str:
-    """Return the language of the message that a task came from."""
-    return message_language(task.request.text if task and task.request else "")
+    return text_in_language(words, task_language(task))
 
 
 def many(found: Sequence[NoticeContent]) -> str:

@@ -12,8 +12,8 @@ from remit.errors import NotPossibleNow
 from remit.language.sentences import (
     held_sentence,
     in_language,
-    message_language,
     sentences,
+    task_language,
 )
 from remit.model.codec import stamp, text_of, to_json
 from remit.model.contract import ChangedTest
@@ -104,18 +104,13 @@ def condition(task: Task, place: int, words: str) -> Review:
     return _review(task, key, Reason.APPROVAL, asked, planned, about=CONDITION)
 
 
-def _language(task: Task) -> str:
-    """The language of the message that a task came from."""
-    return message_language(task.request.text if task.request else "")
-
-
 def _sentences(task: Task) -> dict[str, str]:
-    return sentences(_language(task))
+    return sentences(task_language(task))
 
 
 def _translated(task: Task, *texts: str) -> str:
     """Return sentences of ours in the language of the message that a task came from."""
-    return " ".join(in_language(each, _language(task)) for each in texts)
+    return " ".join(in_language(each, task_language(task)) for each in texts)
 
 
 def _arguments(wanted: ToolCall) -> str:
@@ -200,7 +195,7 @@ def _why_asked(task: Task, reach: Reach) -> str:
         return ""
     if task.taint is not Taint.OWNER:
         return _sentences(task)["tainted"]
-    return held_sentence(task.veto, _language(task))
+    return held_sentence(task.veto, task_language(task))
 
 
 def unproven(task: Task, why: str, evidence: str) -> Review:

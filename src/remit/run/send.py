@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from remit import gate
 from remit.delivery.courier import DailyLimitReached, ReadyDelivery
 from remit.gate import Author
-from remit.language.sentences import message_language, sentences
+from remit.language.sentences import sentences, task_language
 from remit.model import delivery as answers
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.permit import Reach
@@ -71,7 +71,7 @@ def _approval(
     asked = ask.permission(task, to, reach, text, why)
     if not task.files or rooms.courier.carries_files(to):
         return asked
-    say = sentences(message_language(task.request.text if task.request else ""))
+    say = sentences(task_language(task))
     names = ", ".join(each.name for each in task.files)
     note = say["files_stay"].format(to.channel, names)
     return replace(asked, question=f"{note} {asked.question}")

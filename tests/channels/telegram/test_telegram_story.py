@@ -59,6 +59,7 @@ def test_work_asked_for_in_the_chat_comes_back_there_and_is_decided_there(tmp_pa
         send_back(town)
         answer(town)
         decline(town)
+        reply(town)
 
         # Decided elsewhere, the card says so, too.
         town.bot.write(TELL_ANNA.format("elsewhere"))
@@ -69,13 +70,13 @@ def test_work_asked_for_in_the_chat_comes_back_there_and_is_decided_there(tmp_pa
         for path in (f"/inbox/{review}", "/tasks", "/settings/channels"):
             assert "Telegram" in page(client, path)
         titles = sorted(str(task["title"]) for task in tasks(client))
-        assert len(titles) == 7, titles
+        assert len(titles) == 10, titles
         by = {
             str(cast("JsonMap", each["decision"])["by"])
             for task in tasks(client)
             for each in cast("list[JsonMap]", client.task(str(task["id"]))["reviews"])
         }
-        assert by == {"owner: by telegram", "owner"}
+        assert by == {"owner: by telegram", "owner: in a conversation", "owner"}
 
 
 def order(town: Town) -> None:
@@ -158,6 +159,30 @@ def decline(town: Town) -> None:
     town.bot.press(shown, "Decline")
     says_at_last(town, shown, r"Declined \d\d:\d\d\.")
     assert len(town.bot.texts(ANNA)) == 2
+
+
+def reply(town: Town) -> None:
+    """A bare yes or no in reply to a card decides it; all is in the language of the order."""
+    order = "Sag Anna: das Treffen ist um {}"
+    for hour, word, outcome in (
+        ("eins", "ja", r"Freigegeben \d\d:\d\d, gesendet\."),
+        ("zwei", "nein", r"abgebrochen|Abgebrochen"),
+    ):
+        town.bot.write(order.format(hour))
+        shown = card(town, f"um {hour}")
+        assert list(shown.buttons) == ["Freigeben", "Bearbeiten", "Zurückgeben", "Ablehnen"]
+        ack = town.sent(f"Text: das Treffen ist um {hour}")
+        says_at_last(town, ack, r"Wartet auf dich\.$")
+        town.bot.write(word, reply_to_message={"message_id": shown.message, "text": shown.text})
+        says_at_last(town, ack if word == "nein" else shown, outcome)
+    town.bot.write(TELL_ANNA.format("without a reply"))
+    shown = card(town, "without a reply")
+    before = len(town.bot.accepted)
+    town.bot.write("yes")
+    town.sent('Say "yes, send it".', after=before)
+    town.bot.press(shown, "Decline")
+    says_at_last(town, shown, r"Declined \d\d:\d\d\.")
+    assert town.bot.texts(ANNA)[2:] == ["das Treffen ist um eins"]
 
 
 def test_a_file_that_the_work_made_is_approved_in_the_chat_and_goes_out_once(

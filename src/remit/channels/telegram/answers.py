@@ -23,6 +23,7 @@ from remit.channels.telegram.sending import (
 )
 from remit.errors import NotFound
 from remit.failpoint import failpoint
+from remit.language.sentences import message_language, notice_sentence, task_language
 from remit.model.codec import stamp
 from remit.model.conversation import Role, Turn
 from remit.model.delivery import Accepted, ActionButton, DeliveryStatus, SendRetry
@@ -41,17 +42,19 @@ _DOUBT: Final = (
     "An answer of mine may be missing here: I was interrupted while I sent it. It is in the "
     "conversation on the dashboard."
 )
+_RECALLED: Final = "Called back. It waits for you on the dashboard."
 _DECIDED: Final = {
-    ReviewAnswer.APPROVE: "Approved",
-    ReviewAnswer.EDIT: "Approved with your text",
-    ReviewAnswer.BACK: "Sent back",
-    ReviewAnswer.ANSWER: "Answered",
-    ReviewAnswer.ARRIVED: "It arrived",
-    ReviewAnswer.RESEND: "Sent again",
-    ReviewAnswer.DROP: "Left out",
-    ReviewAnswer.DECLINE: "Declined",
-    ReviewAnswer.READDRESS: "Goes to somebody else",
+    ReviewAnswer.APPROVE: "Approved {0}",
+    ReviewAnswer.EDIT: "Approved with your text {0}",
+    ReviewAnswer.BACK: "Sent back {0}",
+    ReviewAnswer.ANSWER: "Answered {0}",
+    ReviewAnswer.ARRIVED: "It arrived {0}",
+    ReviewAnswer.RESEND: "Sent again {0}",
+    ReviewAnswer.DROP: "Left out {0}",
+    ReviewAnswer.DECLINE: "Declined {0}",
+    ReviewAnswer.READDRESS: "Goes to somebody else {0}",
 }
+_SENT: Final = "sent"
 _ENDS: Final = {Status.COMPLETED: "done", Status.FAILED: "failed", Status.CANCELLED: "cancelled"}
 _LOG: Final = logging.getLogger("remit.telegram")
 
@@ -102,7 +105,7 @@ class AnswerRelay:
             _begun, self._context.name, self._place, self._claim, last
         )
         if doubtful:
-            await self._post(_DOUBT)
+            await self._post(notice_sentence(_DOUBT, message_language("")))
         return at
 
     async def _heed(self, event: Event) -> None:
@@ -228,25 +231,27 @@ class AnswerRelay:
                 _LOG.info("A card in Telegram could not be changed.")
 
     def _outcome(self, card: _Card) -> str:
-        decision = card.review.decision
+        decision, task = card.review.decision, card.task
+        language = task_language(task)
         if decision is None:
-            return "Called back. It waits for you on the dashboard."
+            return notice_sentence(_RECALLED, language)
         at = decision.decided_at
-        when = f" {at.astimezone(self._context.zone):%H:%M}" if at else ""
-        word = _ENDS.get(card.task.status, "")
-        away = [each for each in card.task.delivery if each.channel != "dashboard"]
+        when = f"{at.astimezone(self._context.zone):%H:%M}" if at else ""
+        word = "" if decision.answer is ReviewAnswer.DECLINE else _ENDS.get(task.status, "")
+        away = [each for each in task.delivery if each.channel != "dashboard"]
         if word == "done" and any(each.status is DeliveryStatus.SENT for each in away):
-            word = "sent"
-        if decision.answer is ReviewAnswer.DECLINE:
-            word = ""
-        return f"{_DECIDED[decision.answer]}{when}{f', {word}' if word else ''}."
+            word = _SENT
+        decided = notice_sentence(_DECIDED[decision.answer], language, when).rstrip()
+        return f"{decided}{f', {notice_sentence(word, language)}' if word else ''}."
 
 
 def _shown(card: _Card, outcome: str) -> MarkedText:
     review = card.review
     text = review.decision.text if review.decision and review.decision.text else review.evidence
     cut = text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
-    whole = "\n\n".join(filter(None, (f"“{card.task.title}”: {review.question}", cut, outcome)))
+    named = "“{0}”: {1}"
+    head = notice_sentence(named, task_language(card.task), card.task.title, review.question)
+    whole = "\n\n".join(filter(None, (head, cut, outcome)))
     return MarkedText(whole if units(whole) <= MAX_UNITS else outcome)
 
 

@@ -26,6 +26,7 @@ from remit.channels.telegram.section import TelegramSettings
 from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, units
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
+from remit.language.sentences import message_language, notice_sentence
 from remit.model.codec import moment, stamp
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted
@@ -51,6 +52,7 @@ _STRANGER: Final = "This bot works for one person alone. If you have got a code,
 _GROUP: Final = (
     "I take part in no group unless my owner has connected it, and I have read nothing here."
 )
+_HERE: Final = "I am here. Write what to do."
 _EDITED: Final = (
     "You have edited a message. I go by what you wrote first, so the edit changes nothing. Write a "
     "new message if something shall be different."
@@ -184,16 +186,18 @@ class TelegramWatch:
 
     async def _owner_wrote(self, message: ChatMessage, paired: int) -> None:
         incoming = message.inbound(self._context.name, paired)
-        about = f"{message.chat}:{message.message}"
+        about, language = f"{message.chat}:{message.message}", message_language(message.text)
         if message.edited:
-            await self._say_once(f"edited {about} {message.at}", message.chat, _EDITED)
+            sentence = notice_sentence(_EDITED, language)
+            await self._say_once(f"edited {about} {message.at}", message.chat, sentence)
             return
         await self._store(incoming)
         failpoint("telegram:stored")
         if message.is_start:
-            await self._say_once(f"start {about}", message.chat, "I am here. Write what to do.")
+            await self._say_once(f"start {about}", message.chat, notice_sentence(_HERE, language))
         elif message.forwarded:
-            await self._say_once(f"forwarded {about}", message.chat, _FORWARDED, message.message)
+            sentence = notice_sentence(_FORWARDED, language)
+            await self._say_once(f"forwarded {about}", message.chat, sentence, message.message)
         elif (
             response := await self._context.buttons.take_text(incoming, message.text)
         ) is not None:

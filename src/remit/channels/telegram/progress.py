@@ -21,6 +21,7 @@ from remit.channels.markdown import plain
 from remit.channels.telegram.bot_api import BotAnswer, BotReply, answer_of, chat_of
 from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, render, units
 from remit.failpoint import failpoint
+from remit.language.sentences import notice_sentence, task_language
 from remit.model.contract import ItemStatus
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted, Locked, SendRetry
@@ -43,9 +44,9 @@ _STATES: Final = {  # what has not begun is not shown
     Status.DELIVERING: "Sending.",
     Status.NEEDS_REVIEW: "Waits for you.",
     Status.PAUSED: "Paused.",
-    Status.COMPLETED: "Done {at}.",
-    Status.FAILED: "Failed {at}.",
-    Status.CANCELLED: "Cancelled {at}.",
+    Status.COMPLETED: "Done {0}.",
+    Status.FAILED: "Failed {0}.",
+    Status.CANCELLED: "Cancelled {0}.",
 }
 _ITEMS: Final = {ItemStatus.PENDING: "○", ItemStatus.COMPLETED: "✓", ItemStatus.FAILED: "✗"}
 _LOG: Final = logging.getLogger("remit.telegram")
@@ -264,13 +265,16 @@ def _block(task: Task, most: int, titled: bool, zone: tzinfo, redact: Callable[[
     state = _STATES.get(task.status)
     if state is None:
         return ""
+    language = task_language(task)
     title = plain(redact(task.title), _MAX_TITLE)
     lines = [f"“{title}”"] if titled else []
     items = [(each.status, plain(redact(each.description), _MAX_TITLE)) for each in task.work]
     if len(items) > 1:  # a single one says what the order says
         lines += [f"{_ITEMS[status]} {name}" for status, name in items[:most]]
-        lines += [f"… and {len(items) - most} more"] if len(items) > most else []
-    lines.append(state.format(at=f"{task.last_updated.astimezone(zone):%H:%M}"))
+        left = len(items) - most
+        lines += [notice_sentence("… and {0} more", language, left)] if left > 0 else []
+    at = f"{task.last_updated.astimezone(zone):%H:%M}"
+    lines.append(notice_sentence(state, language, at))
     return "\n".join(lines)
 
 
