@@ -1,5 +1,6 @@
 """A real Remit, and a real browser."""
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -65,13 +66,30 @@ every_look: Final = _looks("light-wide", "dark-phone")
 one_look: Final = _looks("dark-phone")  # of a page that is looked at in every light anyway
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """One Chromium per module. While it lives its driver holds this thread's event loop."""
+@pytest.fixture(scope="session")
+def shared_browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
+    """One Chromium for all tests of this process, and the loop of its driver.
+
+    The driver's loop counts as running in this thread, so no other could run. Hence it is set aside
+    between the tests that have a browser.
+    """
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
-        yield browser
+        loop = asyncio.get_running_loop()
+        asyncio._set_running_loop(None)
+        yield browser, loop
+        asyncio._set_running_loop(loop)
         browser.close()
+
+
+@pytest.fixture
+def browser(
+    shared_browser: tuple[Browser, asyncio.AbstractEventLoop],
+) -> Iterator[Browser]:
+    browser, loop = shared_browser
+    asyncio._set_running_loop(loop)
+    yield browser
+    asyncio._set_running_loop(None)
 
 
 @pytest.fixture
@@ -106,7 +124,7 @@ def visit(browser: Browser, site: Site) -> Iterator[Visit]:
         if deaf:
             page.route_web_socket("**/ws*", lambda _line: None)
         site.watch(page)
-        page.goto(site.link())
+        site.sign_in(context)
         page.goto(site.url + path)
         return page
 

@@ -69,13 +69,14 @@ def pages(site: Furnished) -> dict[str, str]:
 
 def window(browser: Browser, site: Furnished, *, dark: bool, phone: bool) -> Page:
     """A signed-in window."""
-    page = browser.new_context(
+    context = browser.new_context(
         viewport=PHONE if phone else WIDE,
         color_scheme="dark" if dark else "light",
         reduced_motion="reduce",
-    ).new_page()
+    )
+    site.sign_in(context)
+    page = context.new_page()
     site.watch(page)
-    page.goto(site.link())
     return page
 
 

@@ -1,15 +1,20 @@
-"""Every page: no barrier, no error, nothing wider than the screen, light and dark, on any size."""
+"""Every page: no barrier, no error, nothing wider than the screen, in any look, and few bytes."""
 
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Request
 
-from tests.browser.conftest import every_look
+from tests.browser.conftest import WIDE, every_look
 from tests.browser.furnish import Furnished
 from tests.browser.shots import pages, window
 from tests.browser.site import barriers
 from tests.soak import SOAK
+
+MOST_BYTES: Final = 110_000  # on the wire, when a browser has nothing of the page yet
+LANGUAGES: Final = ("en", "de") if SOAK else ("de",)
+HEAVY: Final = ("letter", "tasks", "task", "conversation")  # the others only in `make soak`
 
 
 @pytest.fixture(scope="module")
@@ -46,3 +51,32 @@ def _too_large(page: Page) -> list[str]:
         "document.querySelector('.app') && document.documentElement.scrollHeight > innerHeight"
     )
     return ["wider than the screen"] * bool(wide) + ["a second scroll bar"] * bool(tall)
+
+
+class _Requests:
+    """What a page has fetched."""
+
+    def __init__(self) -> None:
+        self.all: list[Request] = []
+
+    def add(self, request: Request) -> None:
+        self.all.append(request)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_page_weighs_more_than_it_may(browser: Browser, house: Furnished, language: str) -> None:
+    weights: dict[str, int] = {}
+    for name, address in pages(house).items():
+        if not SOAK and name not in HEAVY:
+            continue
+        # A context of its own has an empty cache.
+        cold = browser.new_context(viewport=WIDE, locale=language)
+        house.sign_in(cold)
+        done = _Requests()
+        page = cold.new_page()
+        page.on("requestfinished", done.add)
+        page.goto(house.url + address, wait_until="load")
+        weights[name] = sum(each.sizes()["responseBodySize"] for each in done.all)
+        cold.close()
+    assert min(weights.values()) > 0
+    assert {name: bytes_ for name, bytes_ in weights.items() if bytes_ > MOST_BYTES} == {}

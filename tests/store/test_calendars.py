@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -18,6 +17,7 @@ from remit.store.database import Tx
 from remit.store.occurrences import OccurrenceState, ReadResource, StoredOccurrence
 from tests.soak import examples
 from tests.store.scene import AT, Scene
+from tests.tables import for_each
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -134,7 +134,7 @@ def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Sc
     assert task(scene, task_id) == ("My own words", "new", AT + 2 * HOUR)
 
 
-@pytest.mark.parametrize("taint", [Taint.CONTACT, Taint.PUBLIC])
+@for_each("taint", [Taint.CONTACT, Taint.PUBLIC])
 def test_an_event_that_became_another_s_gets_a_task_of_its_own(scene: Scene, taint: Taint) -> None:
     follow(scene, start())
     first = give(scene)
@@ -146,7 +146,7 @@ def test_an_event_that_became_another_s_gets_a_task_of_its_own(scene: Scene, tai
     whole(scene)
 
 
-@pytest.mark.parametrize("planned", [True, False])
+@for_each("planned", [True, False])
 def test_what_is_taken_out_is_dropped_with_the_reason(scene: Scene, *, planned: bool) -> None:
     follow(scene, start(key="1"), start(AT + 2 * HOUR, "2"))
     task_id = None if planned else give(scene, "1")

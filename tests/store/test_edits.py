@@ -11,12 +11,13 @@ from remit.model.status import Status
 from remit.model.task import Edit, Priority, TaskType
 from remit.store import deliveries, edits, moves, task_filter, tasks
 from tests.store.scene import BODY, DIGEST, Scene
+from tests.tables import for_each
 
 HOUR = timedelta(hours=1)
 UNBEGUN = (Status.NEW, Status.READY, Status.PAUSED)
 
 
-@pytest.mark.parametrize("status", UNBEGUN)
+@for_each("status", UNBEGUN)
 def test_what_has_not_begun_can_be_changed(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
     sends = (Delivery("outbox", "Ana", "Hello", id=scene.ids.delivery()),)
@@ -76,7 +77,7 @@ def test_what_is_not_said_stays(scene: Scene) -> None:
     )
 
 
-@pytest.mark.parametrize("status", [each for each in Status if each not in UNBEGUN])
+@for_each("status", [each for each in Status if each not in UNBEGUN])
 def test_what_has_begun_is_not_changed_any_more(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
     before = scene.image()

@@ -17,6 +17,7 @@ from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.store import cues, home
 from remit.store.occurrences import OccurrenceState
 from tests.store.scene import Scene
+from tests.tables import for_each
 
 PAIRS = [(was, to) for was, to in product(Status, Status) if was is not to]
 ILLEGAL = [pair for pair in PAIRS if pair not in BY_PAIR]
@@ -76,7 +77,7 @@ def test_the_moves_in_the_file_are_the_moves_of_the_table(scene: Scene) -> None:
     assert stored == {(move.was.value, move.to.value) for move in MOVES}
 
 
-@pytest.mark.parametrize(("was", "to"), ILLEGAL)
+@for_each(("was", "to"), ILLEGAL)
 def test_no_statement_makes_an_illegal_move(scene: Scene, was: Status, to: Status) -> None:
     task = _standing(scene, was)
 
@@ -86,7 +87,7 @@ def test_no_statement_makes_an_illegal_move(scene: Scene, was: Status, to: Statu
     assert _status(scene, task) is was
 
 
-@pytest.mark.parametrize(("was", "to"), sorted(BY_PAIR))
+@for_each(("was", "to"), sorted(BY_PAIR))
 def test_every_move_of_the_table_is_let_through(scene: Scene, was: Status, to: Status) -> None:
     if was is Status.PAUSED and to in PAUSABLE:
         task = _standing(scene, to)
@@ -99,7 +100,7 @@ def test_every_move_of_the_table_is_let_through(scene: Scene, was: Status, to: S
     assert _status(scene, task) is to
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("was", "to"), [(a, b) for a, b in product(sorted(PAUSABLE), sorted(PAUSABLE)) if a is not b]
 )
 def test_a_pause_ends_only_where_it_began(scene: Scene, was: Status, to: Status) -> None:
@@ -110,7 +111,7 @@ def test_a_pause_ends_only_where_it_began(scene: Scene, was: Status, to: Status)
         _force(scene, task, to)
 
 
-@pytest.mark.parametrize("status", [status for status in Status if status is not Status.NEW])
+@for_each("status", [status for status in Status if status is not Status.NEW])
 def test_a_task_is_born_new_and_nothing_else(scene: Scene, status: Status) -> None:
     scene.admit()
     row = dict(scene.sql("SELECT * FROM tasks")[0])
@@ -135,7 +136,7 @@ def test_no_statement_forgets_a_task_or_a_part_of_the_journal(scene: Scene) -> N
 
 
 @pytest.mark.only_sqlite("Postgres has no INSERT OR REPLACE")
-@pytest.mark.parametrize("table", ["tasks", "events"])
+@for_each("table", ["tasks", "events"])
 def test_no_row_is_replaced_by_another_of_the_same_name(scene: Scene, table: str) -> None:
     scene.admit()
 
@@ -143,7 +144,7 @@ def test_no_row_is_replaced_by_another_of_the_same_name(scene: Scene, table: str
         scene.sql(f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}")  # noqa: S608
 
 
-@pytest.mark.parametrize("status", sorted(set(Status) - TERMINAL))
+@for_each("status", sorted(set(Status) - TERMINAL))
 def test_only_an_ended_task_can_be_hidden(scene: Scene, status: Status) -> None:
     task = _standing(scene, status)
 
@@ -151,7 +152,7 @@ def test_only_an_ended_task_can_be_hidden(scene: Scene, status: Status) -> None:
         scene.sql("UPDATE tasks SET deleted_at = 1 WHERE id = ?", task)
 
 
-@pytest.mark.parametrize("status", [Status.NEEDS_REVIEW, Status.PAUSED])
+@for_each("status", [Status.NEEDS_REVIEW, Status.PAUSED])
 def test_a_wait_cannot_forget_where_it_leads(scene: Scene, status: Status) -> None:
     task = _standing(scene, status)
 

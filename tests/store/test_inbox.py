@@ -15,6 +15,7 @@ from remit.store import deliveries, inbox, reviews, stats, tasks
 from remit.store.deliveries import DashboardPost
 from remit.store.inbox import InboxCounts
 from tests.store.scene import BODY, DIGEST, Scene
+from tests.tables import for_each
 
 HOUR = timedelta(hours=1)
 
@@ -129,7 +130,7 @@ def test_what_was_deleted_waits_for_nobody(scene: Scene) -> None:
     assert inbox.needs(scene.tx, scene.now) == InboxCounts()
 
 
-@pytest.mark.parametrize("status", [Status.NEW, Status.READY, Status.NEEDS_REVIEW, Status.PAUSED])
+@for_each("status", [Status.NEW, Status.READY, Status.NEEDS_REVIEW, Status.PAUSED])
 def test_only_what_has_ended_can_be_seen_to_its_end(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
 

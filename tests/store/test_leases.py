@@ -15,6 +15,7 @@ from remit.store.deliveries import DashboardPost
 from remit.store.moves import Ending
 from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, WORKER, Scene
+from tests.tables import for_each
 
 Verb = Callable[[Scene, ClaimedTask, Lease], object]
 OTHER = WorkerId("wrk-2")
@@ -85,7 +86,7 @@ def test_a_leg_that_comes_back_from_the_dead_writes_nothing(scene: Scene, verb: 
     assert scene.image() == after
 
 
-@pytest.mark.parametrize("verb", [_record, _move, _finish, _claim_send, _post])
+@for_each("verb", [_record, _move, _finish, _claim_send, _post])
 def test_the_one_who_took_over_writes(scene: Scene, verb: Verb) -> None:
     claim = scene.delivering()
     scene.do(queue.release_orphans, OTHER, scene.ids.review, scene.wait())
@@ -97,7 +98,7 @@ def test_the_one_who_took_over_writes(scene: Scene, verb: Verb) -> None:
     assert scene.complaints() == []
 
 
-@pytest.mark.parametrize("verb", [_move, _finish])
+@for_each("verb", [_move, _finish])
 def test_a_task_that_has_moved_on_is_not_moved_by_one_who_did_not_see_it(
     scene: Scene, verb: Verb
 ) -> None:

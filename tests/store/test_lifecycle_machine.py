@@ -16,6 +16,7 @@ from tests.soak import SOAK, examples
 from tests.store.scene import Scene
 from tests.store.stage import EASY, KINDS, MOODS, Deed, Shape, Stage
 from tests.store.twin import Twin
+from tests.tables import for_each
 
 # The store has no verb for these yet: nothing finds duplicates, and no policy refuses.
 NOT_BUILT = {"a duplicate", "against policy"}
@@ -80,7 +81,7 @@ def test_everything_the_model_knows_happens_in_the_store_too(tmp_path: Path) -> 
     assert len(known) <= may_be_left, {(why.name, why.was, why.to) for why in known}
 
 
-@pytest.mark.parametrize("seed", range(3))
+@for_each("seed", range(3))
 def test_a_walk_is_the_same_on_both_databases(scene: Scene, seed: int) -> None:
     assert _walk(scene, Random(seed), Counter())  # noqa: S311 - dice
 

@@ -12,6 +12,7 @@ from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.store import deliveries, moves, queue, reviews, runs, tasks
 from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, Scene
+from tests.tables import for_each
 
 # Pause and resume ---------------------------------------------------------------------------------
 
@@ -29,7 +30,7 @@ def test_a_pause_is_over_where_it_began(scene: Scene, status: Status) -> None:
     assert scene.complaints() == []
 
 
-@pytest.mark.parametrize("status", sorted(set(Status) - PAUSABLE))
+@for_each("status", sorted(set(Status) - PAUSABLE))
 def test_what_cannot_be_paused_is_not(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
     before = scene.image()
@@ -40,7 +41,7 @@ def test_what_cannot_be_paused_is_not(scene: Scene, status: Status) -> None:
     assert scene.image() == before
 
 
-@pytest.mark.parametrize("status", sorted(set(Status) - {Status.PAUSED}))
+@for_each("status", sorted(set(Status) - {Status.PAUSED}))
 def test_only_what_is_paused_goes_on(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
 
@@ -85,8 +86,8 @@ def test_a_pause_does_not_take_back_a_cancel(scene: Scene) -> None:
 # Cancel -------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", sorted(set(Status) - TERMINAL))
-@pytest.mark.parametrize("hide", [False, True])
+@for_each("status", sorted(set(Status) - TERMINAL))
+@for_each("hide", [False, True])
 def test_a_cancelled_task_ends_at_once_or_at_its_next_boundary(
     scene: Scene, status: Status, hide: bool
 ) -> None:
@@ -106,7 +107,7 @@ def test_a_cancelled_task_ends_at_once_or_at_its_next_boundary(
     assert scene.complaints() == []
 
 
-@pytest.mark.parametrize("status", sorted(TERMINAL))
+@for_each("status", sorted(TERMINAL))
 def test_what_has_ended_is_not_cancelled(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
 
@@ -125,7 +126,7 @@ def test_a_cancel_answers_the_questions_that_are_open(scene: Scene) -> None:
     assert decided.answer == "decline"
 
 
-@pytest.mark.parametrize("reason", sorted(set(Reason) - {Reason.AMBIGUOUS}))
+@for_each("reason", sorted(set(Reason) - {Reason.AMBIGUOUS}))
 def test_who_has_cancelled_is_not_asked(scene: Scene, reason: Reason) -> None:
     claim = scene.running()
     scene.do(moves.cancel, claim.task.id, scene.now)
@@ -226,7 +227,7 @@ def test_a_task_does_not_end_with_a_message_in_the_air(scene: Scene, way: str) -
 # Run now, delete, restore -------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("status", sorted(Status))
+@for_each("status", sorted(Status))
 def test_only_what_waits_for_its_time_can_be_hastened(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
     scene.wait()
@@ -249,7 +250,7 @@ def test_a_task_planned_for_later_starts_now_and_keeps_its_date(scene: Scene) ->
     assert len(scene.claim()) == 1
 
 
-@pytest.mark.parametrize("status", sorted(Status))
+@for_each("status", sorted(Status))
 def test_only_what_has_ended_is_hidden_and_shown_again(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
 

@@ -117,7 +117,7 @@ def test_no_statement_reads_a_whole_table_by_accident(scene: Scene, name: str) -
     assert bool(scans) is (name in WHOLE), steps
 
 
-@pytest.mark.parametrize("name", INTENDED)
+@for_each("name", INTENDED)
 def test_what_the_engine_asks_goes_along_the_index_made_for_it(scene: Scene, name: str) -> None:
     steps = _plan_of(scene, name)
 

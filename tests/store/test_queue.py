@@ -15,6 +15,7 @@ from remit.store import moves, queue, reviews, runs, tasks
 from remit.store.queue import POISON, ClaimedTask
 from tests.soak import SOAK
 from tests.store.scene import AT, ROOMY, RULE, WORKER, Scene
+from tests.tables import for_each
 
 ALONE = replace(ROOMY, room=1)
 
@@ -276,7 +277,7 @@ def test_a_task_that_ended_a_leg_in_good_order_is_no_suspect_any_more(scene: Sce
     assert scene.get(claim.task.id).status is Status.RUNNING
 
 
-@pytest.mark.parametrize("hide", [False, True])
+@for_each("hide", [False, True])
 def test_who_has_cancelled_is_not_asked_about_poison(scene: Scene, hide: bool) -> None:
     claim = scene.running()
     scene.do(moves.cancel, claim.task.id, scene.now, hide=hide)

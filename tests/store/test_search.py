@@ -14,6 +14,7 @@ from remit.store import search, tasks
 from remit.store.search import TaskFilter
 from tests.soak import examples
 from tests.store.scene import Scene
+from tests.tables import for_each
 
 
 def found(scene: Scene, **wanted: object) -> list[str]:
@@ -84,7 +85,7 @@ def test_a_page_shows_each_task_with_its_own_deliveries(scene: Scene) -> None:
         assert [each.recipient for each in task.delivery] == [f"to {n}.{m}" for m in range(n)]
 
 
-@pytest.mark.parametrize("limit", [-1, 0, search.MOST + 1])
+@for_each("limit", [-1, 0, search.MOST + 1])
 def test_a_page_has_a_size(scene: Scene, limit: int) -> None:
     with pytest.raises(BadInput, match="between 1 and 500"):
         search.page(scene.tx, TaskFilter(limit=limit))
@@ -162,7 +163,7 @@ def test_what_is_found_follows_what_is_written(scene: Scene) -> None:
     assert found(scene, text="sanur") == ["Find beaches"]
 
 
-@pytest.mark.parametrize("text", ["", " ", '"', "*", "()", "NEAR(", "- -", "🌊", "🌊🌊 *", "\x00"])
+@for_each("text", ["", " ", '"', "*", "()", "NEAR(", "- -", "🌊", "🌊🌊 *", "\x00"])
 def test_a_search_without_a_word_is_refused_with_a_sentence(scene: Scene, text: str) -> None:
     if text == "NEAR(":
         assert found(scene, text=text) == []

@@ -20,6 +20,7 @@ from remit.store.connection import connect
 from remit.store.slots import SkippedSlots
 from remit.triggers.repeat import following
 from tests.store.scene import AT, RULE, Scene
+from tests.tables import for_each
 
 DAY: Final = timedelta(days=1)
 DAILY: Final = Repeats("FREQ=DAILY", "Europe/Berlin", AT + DAY)
@@ -81,7 +82,7 @@ def test_a_task_that_does_not_repeat_has_no_series(scene: Scene) -> None:
     assert series.soonest(scene.tx, AT) is None
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("repeats", "why"),
     [
         (replace(DAILY, rule="FREQ=NEVER"), "it has FREQ=NEVER; one of"),

@@ -13,6 +13,7 @@ from remit.model.task import Priority, Task
 from remit.store import moves, queue, series, series_orders, slots, tasks
 from remit.triggers.repeat import following
 from tests.store.scene import RULE, Scene
+from tests.tables import for_each
 
 DAY = timedelta(days=1)
 
@@ -144,7 +145,7 @@ def test_who_skips_twice_skips_two(scene: Scene) -> None:
     assert series.find(scene.tx, series_id).skips == (task.slot + DAY, task.slot + 2 * DAY)
 
 
-@pytest.mark.parametrize("away", [timedelta(hours=1), -5 * DAY, 5000 * DAY])
+@for_each("away", [timedelta(hours=1), -5 * DAY, 5000 * DAY])
 def test_only_a_slot_to_come_can_be_skipped(scene: Scene, away: timedelta) -> None:
     series_id, task = _begun(scene)
     assert task.slot is not None

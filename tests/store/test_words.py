@@ -10,6 +10,7 @@ from remit.store import search, words
 from remit.store.search import TaskFilter
 from tests.soak import examples
 from tests.store.scene import Scene
+from tests.tables import for_each
 
 SAID = ("inv", "INVOICE", "Lisbon inv", "müller in", "a", "a1", "in voice", "straße stra", "zz")
 LETTERS = st.sampled_from("abAB1é²ßøЖ日-_. ")
@@ -76,7 +77,7 @@ def test_of_many_words_that_begin_alike_none_is_listed(scene: Scene) -> None:
     assert len(search.ids(scene.tx, TaskFilter(text="w"))) == words._ENDINGS + 1
 
 
-@pytest.mark.parametrize("said", ["über", "snake_case", "_ w", "日本", "ครับ w"])
+@for_each("said", ["über", "snake_case", "_ w", "日本", "ครับ w"])
 def test_a_word_that_the_index_may_fold_otherwise_is_left_to_it(scene: Scene, said: str) -> None:
     assert words.read(scene.tx, said).terms is None
 
