@@ -23,7 +23,7 @@ class Weak(ScriptedBrain):
 def weak(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: object) -> Stage:
     played = stage(*delivery, replies=replies, **more)
     assert isinstance(played.brain, ScriptedBrain)
-    return dataclasses.replace(played, brain=Weak(played.brain._script))
+    return dataclasses.replace(played, brain=Weak(tuple(played.brain._left)))
 
 
 async def test_even_the_owner_is_asked_before_he_is_written_to() -> None:
