@@ -10,13 +10,7 @@ from typing import Annotated, Final
 from msgspec.structs import replace
 
 from remit import settings as house_settings
-from remit.cli import (
-    clock,
-    codes,
-    out,
-    receipt,
-    remit_client,
-)
+from remit.cli import clock, codes, out, receipt, remit_client
 from remit.cli.out import AsJson, Timeout, Wait, flag, free
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key

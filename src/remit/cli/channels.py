@@ -7,15 +7,7 @@ from typing import Annotated, Final, cast
 
 from remit import settings as house_settings
 from remit.channels.health import ChannelState
-from remit.cli import (
-    clock,
-    codes,
-    notice_state,
-    out,
-    remit_client,
-    section_questions,
-    words,
-)
+from remit.cli import clock, codes, notice_state, out, remit_client, section_questions, words
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
 from remit.cli.lookup import EventWatch

@@ -9,12 +9,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import (
-    clock,
-    out,
-    remit_client,
-    words,
-)
+from remit.cli import clock, out, remit_client, words
 from remit.cli.lookup import find_review
 from remit.cli.out import AsJson, Piece, StyledText, Timeout, Wait, flag, free
 from remit.cli.tally import CommandTally, events_so_far

@@ -154,11 +154,7 @@ def ls(*, json: AsJson = False) -> int:
 
 
 @app.command()
-def came(
-    *,
-    limit: Annotated[int, _LIMIT] = 20,
-    json: AsJson = False,
-) -> int:
+def came(*, limit: Annotated[int, _LIMIT] = 20, json: AsJson = False) -> int:
     """What came in and what became of it; what started nothing can be started by its name."""
     with glance(house_settings.load().database) as tx:
         found = cues.latest(tx, limit)

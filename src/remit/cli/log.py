@@ -5,12 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Annotated, Final
 
-from remit.cli import (
-    clock,
-    out,
-    proof,
-    words,
-)
+from remit.cli import clock, out, proof, words
 from remit.cli.lookup import PAUSE, EventWatch, database_of
 from remit.cli.out import AsJson, Id, StyledText, flag
 from remit.journal import event_words

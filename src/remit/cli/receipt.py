@@ -11,12 +11,7 @@ from remit.cli.lookup import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
 from remit.intake.card import CardTask, make_card
-from remit.language.sentences import (
-    in_language,
-    message_language,
-    prefer_language,
-    sentences,
-)
+from remit.language.sentences import in_language, message_language, prefer_language, sentences
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer

@@ -109,10 +109,7 @@ def rehearse_words(
 ) -> JsonMap:
     """Return what `remit add` would make of a message, without a running Remit."""
     check_text(text)
-    zone, book = (
-        find_owner_zone(settings.zone, os.environ).zone,
-        _book(settings, _channels()),
-    )
+    zone, book = (find_owner_zone(settings.zone, os.environ).zone, _book(settings, _channels()))
     words = text.strip()
 
     def read_rest(rest: str) -> Extraction:

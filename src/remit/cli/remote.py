@@ -17,11 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
 
-from remit.cli import (
-    clock,
-    codes,
-    out,
-)
+from remit.cli import clock, codes, out
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.lookup import PAUSE, EventWatch
 from remit.cli.out import part

@@ -351,21 +351,11 @@ def _event(found: PlannedStart, settings: Settings) -> JsonMap:
 
 def _event_row(tx: Tx, found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
     ref = f"task-{cli_words.short_id(tx, found.task_id)}" if found.task_id else "-"
-    return [
-        StyledText(ref, "dim"),
-        show_moment(found.at, zone),
-        _from(found),
-        found.title,
-    ]
+    return [StyledText(ref, "dim"), show_moment(found.at, zone), _from(found), found.title]
 
 
 def _event_slot_row(found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
-    return [
-        show_moment(found.at, zone),
-        StyledText("to come", "dim"),
-        found.title,
-        _from(found),
-    ]
+    return [show_moment(found.at, zone), StyledText("to come", "dim"), found.title, _from(found)]
 
 
 def _from(found: PlannedStart) -> str:

@@ -97,13 +97,7 @@ def add_calendar(
         raise BadInput("Give your address there: --user you@example.org.", field="user")
     _need_client_id(name, client_id)
     account = new_account(
-        name,
-        name,
-        user=user,
-        client_id=client_id,
-        url=url,
-        oauth_url=oauth_url,
-        trusted=trusted,
+        name, name, user=user, client_id=client_id, url=url, oauth_url=oauth_url, trusted=trusted
     )
     _add(account, browser=True)
 

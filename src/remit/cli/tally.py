@@ -5,12 +5,7 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from remit.cli import (
-    codes,
-    log,
-    out,
-    words,
-)
+from remit.cli import codes, log, out, words
 from remit.cli.codes import OwnerMustAnswer
 from remit.cli.lookup import EventWatch
 from remit.cli.out import StyledText
@@ -140,8 +135,7 @@ def _tell(event: Event) -> None:
         return  # its question follows below, with the possible answers
     head, *_ = log.sentence(event).splitlines() or [""]
     out.say(
-        StyledText(f"{words.clock(event.at)}  ", "dim"),
-        StyledText(head, log.styled(event).style),
+        StyledText(f"{words.clock(event.at)}  ", "dim"), StyledText(head, log.styled(event).style)
     )
 
 

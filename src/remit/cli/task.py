@@ -6,12 +6,7 @@ from functools import partial
 from typing import Annotated, TypeAlias
 
 from remit import settings as house_settings
-from remit.cli import (
-    clock,
-    out,
-    remit_client,
-    words,
-)
+from remit.cli import clock, out, remit_client, words
 from remit.cli.codes import OwnerMustAnswer
 from remit.cli.out import AsJson, Id, Ids, Timeout, Wait, flag
 from remit.cli.remit_client import RemitClient

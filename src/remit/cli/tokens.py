@@ -5,10 +5,7 @@ from getpass import getpass
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import (
-    out,
-    remit_client,
-)
+from remit.cli import out, remit_client
 from remit.cli.commands import CommandGroup, Flag
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
 from remit.errors import BadInput, NotFound

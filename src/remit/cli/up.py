@@ -61,11 +61,7 @@ def worker(
     os._exit(code)
 
 
-def serve(
-    *,
-    port: Port = None,
-    json: AsJson = False,
-) -> int:
+def serve(*, port: Port = None, json: AsJson = False) -> int:
     """Answer on 127.0.0.1 for a store that several processes share; workers do the work."""
     from remit.cli.up_process import ServeProcess  # noqa: PLC0415 - the whole app
 

@@ -51,10 +51,7 @@ WatchTarget: TypeAlias = Annotated[
     str,
     Meta(
         max_length=2_000,
-        extra_json_schema={
-            "pattern": "^(?:https?://|command:.|calendar:.|folder:/)",
-            **READABLE,
-        },
+        extra_json_schema={"pattern": "^(?:https?://|command:.|calendar:.|folder:/)", **READABLE},
     ),
 ]
 

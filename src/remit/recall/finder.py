@@ -127,11 +127,7 @@ class TaskFinder:
         return kept[:most]
 
     async def by_meaning(
-        self,
-        text: str,
-        most: int,
-        without: Sequence[SessionId] = (),
-        status: Status | None = None,
+        self, text: str, most: int, without: Sequence[SessionId] = (), status: Status | None = None
     ) -> list[NearestTask]:
         """Return the tasks near some words in meaning."""
         vector = await self.library.vector(text) if self.library else None

@@ -232,10 +232,7 @@ def _json(raw: bytes) -> Json:
         return cast(
             "Json",
             json.loads(
-                text,
-                object_pairs_hook=_object,
-                parse_float=_finite,
-                parse_constant=_no_constant,
+                text, object_pairs_hook=_object, parse_float=_finite, parse_constant=_no_constant
             ),
         )
     except json.JSONDecodeError as error:

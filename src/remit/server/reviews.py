@@ -11,15 +11,7 @@ from remit.model.review import InboxGroup
 from remit.model.view import show
 from remit.operations import reviews as operations
 from remit.operations.shapes import review_receipt, review_to_json
-from remit.server.call import (
-    VIEW,
-    Call,
-    CallResult,
-    QueryParameter,
-    numbers,
-    read,
-    result_of,
-)
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers, read, result_of
 from remit.store import inbox
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts, WaitingReview
@@ -124,9 +116,7 @@ ROUTES: Final = (
         "Questions that wait for the owner, oldest first",
         "Reviews",
         QueryParameter(
-            "group",
-            "What he must do.",
-            {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
+            "group", "What he must do.", {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]}
         ),
         QueryParameter(
             "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}

@@ -138,12 +138,7 @@ PAGES: Final = (
     numbers("after", "Go on after this turnNumber.", 0, 0, 10**15 - 1),
     numbers("limit", "How many.", 100, 1, 1000),
 )
-_ACTIONS: Final = {
-    "pause": PauseTask,
-    "resume": ResumeTask,
-    "cancel": CancelTask,
-    "run": RunTask,
-}
+_ACTIONS: Final = {"pause": PauseTask, "resume": ResumeTask, "cancel": CancelTask, "run": RunTask}
 ROUTES: Final = (
     read(
         "/api/tasks",

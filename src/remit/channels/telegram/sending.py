@@ -29,14 +29,7 @@ from remit.channels.telegram.bot_api import (
 )
 from remit.channels.telegram.section import TelegramSettings
 from remit.model.codec import JsonMap
-from remit.model.delivery import (
-    ActionButton,
-    Answer,
-    Parcel,
-    Refused,
-    SendGuarantee,
-    SendRetry,
-)
+from remit.model.delivery import ActionButton, Answer, Parcel, Refused, SendGuarantee, SendRetry
 from remit.model.task_file import FileLimits
 from remit.ports import Clock
 from remit.store import meta

@@ -19,10 +19,7 @@ class WebhookSettings(ChannelKind, frozen=True, kw_only=True):
     secret_fields: ClassVar[tuple[str, ...]] = ("secret",)
     asks: ClassVar[Mapping[str, tuple[str, str]]] = {
         "url": ("Address", "Where the program takes events, such as https://example.org/in."),
-        "secret": (
-            "Signing secret",
-            "It signs every event: whsec_ and base64.",
-        ),
+        "secret": ("Signing secret", "It signs every event: whsec_ and base64."),
         "private": ("It is in your own network", "Or on this machine."),
     }
 

@@ -20,15 +20,7 @@ from remit.channels.parts import SendRate
 from remit.channels.whatsapp.section import BridgeLink
 from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppMessages, digits
 from remit.errors import BadInput
-from remit.model.delivery import (
-    Accepted,
-    Answer,
-    Locked,
-    Parcel,
-    Refused,
-    SendGuarantee,
-    SendRetry,
-)
+from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendGuarantee, SendRetry
 from remit.ports import Clock
 from remit.store.spending import Rates
 from remit.system import http_client

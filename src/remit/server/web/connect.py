@@ -10,10 +10,7 @@ from remit.channels import pairing
 from remit.channels.oauth.providers import CALLBACK, KINDS, provider_of
 from remit.errors import BadInput, NotFound, NotPossibleNow, RemitError, Transient
 from remit.model.caller import Scope
-from remit.operations import (
-    sections,
-    upkeep,
-)
+from remit.operations import sections, upkeep
 from remit.operations.settings_arguments import (
     AddAccount,
     BeginCalendarSignIn,

@@ -23,12 +23,7 @@ from remit.model.ids import ConversationId, TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.task import Task
 from remit.operations import messages
-from remit.operations.arguments import (
-    NewConversation,
-    NewTitle,
-    NewTurn,
-    RemoveConversation,
-)
+from remit.operations.arguments import NewConversation, NewTitle, NewTurn, RemoveConversation
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, FileNames, RequestBody
 from remit.server.call import Call, CallResult, form, page, with_files

@@ -162,13 +162,7 @@ def _says(review: Review, kind: ReviewKind) -> str:
 
 
 def _ended(
-    call: Call,
-    task: Task,
-    kind: ReviewKind,
-    now: datetime,
-    why: str = "",
-    *,
-    edited: bool = False,
+    call: Call, task: Task, kind: ReviewKind, now: datetime, why: str = "", *, edited: bool = False
 ) -> InboxRow:
     tries = say("{0} failed tries", task.attempts) if task.attempts > 1 else ""
     text = why or task.result_summary or say("It ended without a message.")

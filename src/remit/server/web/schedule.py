@@ -204,11 +204,7 @@ def _is_skipped(task: Task, now: datetime) -> bool:
 
 
 def _mark(
-    task: Task,
-    since: datetime,
-    until: datetime,
-    zone: tzinfo | None,
-    homes: Mapping[TaskId, str],
+    task: Task, since: datetime, until: datetime, zone: tzinfo | None, homes: Mapping[TaskId, str]
 ) -> CalendarMark:
     at = task.slot if task.ended and task.slot else task.scheduled_for
     if at is None or not since <= at < until:

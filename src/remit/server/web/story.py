@@ -252,11 +252,7 @@ _STANDS: Final = {
     Status.FAILED: "Failed",
     Status.CANCELLED: "Cancelled",
 }
-_COLOURS: Final = {
-    Status.COMPLETED: "ok",
-    Status.FAILED: "bad",
-    Status.NEEDS_REVIEW: "you",
-}
+_COLOURS: Final = {Status.COMPLETED: "ok", Status.FAILED: "bad", Status.NEEDS_REVIEW: "you"}
 _TELL: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
     EventKind.TASK_CREATED: _created,
     EventKind.TASK_MOVED: _moved,

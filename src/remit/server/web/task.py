@@ -328,10 +328,7 @@ _SENTENCES: Final = {
     Status.COMPLETED: "It is completed: everything was done and sent.",
     Status.CANCELLED: "It was cancelled; nothing more is sent.",
 }
-_SEEN: Final = (
-    "attempt",
-    "runs",
-)
+_SEEN: Final = ("attempt", "runs")
 ROUTES: Final = (
     page("/tasks/{id}", look, *_SEEN, "show", "find", "before"),
     page("/tasks/{id}/part/{part}", part, *_SEEN),

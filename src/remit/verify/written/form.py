@@ -96,20 +96,14 @@ FORMS: Final[Mapping[str, tuple[Callable[[str], bool], str]]] = {
         lambda text: _has_points(text) or _lines(text) or _in_a_row(text),
         "there is no list in it",
     ),
-    "points": (
-        _has_points,
-        "there are no points in it, one below the other, each with its mark",
-    ),
+    "points": (_has_points, "there are no points in it, one below the other, each with its mark"),
     "json": (_is_json, "it is not JSON"),
     "csv": (_is_csv, "it is not a table of comma-separated values"),
     "no-table": (
         lambda text: not has_table(text),
         "there is a table in it, which its reader cannot read",
     ),
-    "no-html": (
-        lambda text: _TAG.search(_CODE.sub("", text)) is None,
-        "there are HTML tags in it",
-    ),
+    "no-html": (lambda text: _TAG.search(_CODE.sub("", text)) is None, "there are HTML tags in it"),
     "no-links": (_lacks(_LINK), "there are links in it that are written in markdown"),
     "no-headings": (_lacks(_HEADING), "there are headings in it that are written in markdown"),
     "no-markdown": (_no_markdown, "there is markdown in it, which its reader sees as signs"),
