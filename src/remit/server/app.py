@@ -51,6 +51,7 @@ from remit.server.call import (
     Route,
     digest_of,
     name_of,
+    read,
     route_of,
 )
 from remit.server.live import LiveConnections
@@ -110,35 +111,9 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     async def describe(_: Call) -> CallResult:
         return CallResult(openapi.document(routes, port))
 
-    described = Route(
-        method="GET", path="/openapi.json", does=describe, says="This page", gives="OpenApi"
-    )
-    nouns = (
-        *reads.HEALTH_ROUTES,
-        *live.ROUTES,
-        *conversations.ROUTES,
-        *tasks.ROUTES,
-        *tasks.FILE_ROUTES,
-        *reviews.ROUTES,
-        *conversations.CONTACTS_ROUTES,
-        *channels.ROUTES,
-        *reads.RULES_ROUTES,
-        *reads.ROUTES,
-        *reads.STATS_ROUTES,
-        *listing.RECALL_ROUTES,
-        *listing.SEARCH_ROUTES,
-        *listing.VIEWS_ROUTES,
-        *reads.EVENTS_ROUTES,
-        *channels.HOOKS_ROUTES,
-        *channels.HOOKS_IN_ROUTES,
-        *feed.ROUTES,
-        *tokens.ROUTES,
-        *tokens.SIGN_IN_ROUTES,
-        *conversations.PUSH_ROUTES,
-        *conversations.NOTICES_ROUTES,
-        peers.card(port),
-        described,
-    )
+    described = read("/openapi.json", describe, "This page", "OpenApi")
+    modules = (channels, conversations, feed, listing, live, reads, reviews, tasks, tokens)
+    nouns = (*(route for each in modules for route in each.ROUTES), peers.card(port), described)
     writes = (route_of(each) for each in OPERATIONS if not _is_shared(each))
     programs = (*nouns, *writes, *(reads.DEBUG_ROUTES if debug else ()))
     # By address, and a word before a name: the first that fits answers.

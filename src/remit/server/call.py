@@ -219,7 +219,7 @@ def route_of(operation: Operation) -> Route:
     )
 
 
-def read(
+def read(  # noqa: PLR0913 - as the columns of a table
     path: str,
     does: Does,
     says: str,
@@ -227,6 +227,7 @@ def read(
     *query: QueryParameter,
     tagged: bool = False,
     scope: Scope | None = None,
+    public: bool = False,
 ) -> Route:
     """What programs may look at."""
     return Route(
@@ -238,6 +239,7 @@ def read(
         query=query,
         tagged=tagged,
         scope=scope,
+        public=public,
     )
 
 

@@ -73,16 +73,6 @@ def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, st
     return permissions.channels_off(tx), {name: why for name, why in last.items() if why}
 
 
-ROUTES: Final = (
-    read(
-        "/api/channels",
-        list_channels,
-        "Every way out: whether it has what it needs, and what it promises",
-        "Channels",
-    ),
-)
-
-
 RETRY_AFTER: Final = 600  # seconds
 
 
@@ -106,20 +96,6 @@ async def take(call: Call) -> CallResult:
         again = {"Retry-After": str(RETRY_AFTER)}
         raise RequestRefused(Problem("rate-limited", sentence, headers=again))
     return CallResult(cue_to_json(kept), 202)
-
-
-HOOKS_IN_ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/hooks/in/{name}",
-        does=take,
-        says="An event from a program, by the secret of its hook",
-        gives="Cue",
-        status=202,
-        public=True,
-        raw=True,
-    ),
-)
 
 
 _PATH: Final = "/hooks/whatsapp/{name}"
@@ -175,14 +151,29 @@ def _hook(call: Call) -> InboundHook:
     return hook
 
 
-HOOKS_ROUTES: Final = (
+ROUTES: Final = (
+    read(
+        "/api/channels",
+        list_channels,
+        "Every way out: whether it has what it needs, and what it promises",
+        "Channels",
+    ),
     Route(
-        method="GET",
-        path=_PATH,
-        does=challenge,
-        says="Asked by WhatsApp once, when its hook is entered",
-        gives="Challenge",
-        query=_ASKED,
+        method="POST",
+        path="/hooks/in/{name}",
+        does=take,
+        says="An event from a program, by the secret of its hook",
+        gives="Cue",
+        status=202,
+        public=True,
+        raw=True,
+    ),
+    read(
+        _PATH,
+        challenge,
+        "Asked by WhatsApp once, when its hook is entered",
+        "Challenge",
+        *_ASKED,
         public=True,
     ),
     Route(

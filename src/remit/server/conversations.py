@@ -56,17 +56,6 @@ def _look(tx: Tx, talk: ConversationId, before: int, limit: int) -> tuple[Conver
 
 
 _ONE: Final = "/api/conversations/{id}"
-ROUTES: Final = (
-    read(
-        "/api/conversations",
-        recent,
-        "The conversations that went on last",
-        "Conversations",
-        _BEFORE,
-        _LIMIT,
-    ),
-    read(_ONE, show, "A conversation with its newest turns", "ConversationDetail", _TURN, _LIMIT),
-)
 
 
 _NOTICES_LIMIT: Final = 50
@@ -86,18 +75,6 @@ async def list_notices(call: Call) -> CallResult:
     return CallResult({"notices": listed, "next": more})
 
 
-NOTICES_ROUTES: Final = (
-    read(
-        "/api/notices",
-        list_notices,
-        "What the owner was told, newest first: over which way, and what came of it",
-        "Notices",
-        numbers("limit", "How many of them.", _NOTICES_LIMIT, 1, 500),
-        _CURSOR,
-    ),
-)
-
-
 WORKER: Final = "/sw.js"  # at the root, or it could not speak for every page
 
 
@@ -111,18 +88,6 @@ async def worker(_: Call) -> CallResult:
     return CallResult(text, media="text/javascript")
 
 
-PUSH_ROUTES: Final = (
-    read(
-        "/api/push",
-        look,
-        "Whether browsers can be told while no page is open, and whether this one is",
-        "Push",
-        scope=Scope.APPROVE,
-    ),
-    page(WORKER, worker, public=True),
-)
-
-
 async def look_contacts(call: Call) -> CallResult:
     """Everyone in the book, with what holds for each way."""
     return result_of(await contacts.look(call))
@@ -132,7 +97,32 @@ async def list_rules(call: Call) -> CallResult:
     return result_of(await contacts.list_rules(call))
 
 
-CONTACTS_ROUTES: Final = (
+ROUTES: Final = (
+    read(
+        "/api/conversations",
+        recent,
+        "The conversations that went on last",
+        "Conversations",
+        _BEFORE,
+        _LIMIT,
+    ),
+    read(_ONE, show, "A conversation with its newest turns", "ConversationDetail", _TURN, _LIMIT),
+    read(
+        "/api/notices",
+        list_notices,
+        "What the owner was told, newest first: over which way, and what came of it",
+        "Notices",
+        numbers("limit", "How many of them.", _NOTICES_LIMIT, 1, 500),
+        _CURSOR,
+    ),
+    read(
+        "/api/push",
+        look,
+        "Whether browsers can be told while no page is open, and whether this one is",
+        "Push",
+        scope=Scope.APPROVE,
+    ),
+    page(WORKER, worker, public=True),
     read(
         "/api/contacts",
         look_contacts,

@@ -231,17 +231,6 @@ async def look_recall(call: Call) -> CallResult:
     return CallResult(await call.house.recollection.state())
 
 
-RECALL_ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/recall",
-        does=look_recall,
-        says="How the index of tasks stands",
-        gives="Recall",
-    ),
-)
-
-
 _LOOKED: Final = 500  # open questions and series that are searched
 
 
@@ -301,7 +290,18 @@ def _fits(text: str, words: list[str]) -> bool:
     return all(word in folded for word in words)
 
 
-SEARCH_ROUTES: Final = (
+async def list_views(call: Call) -> CallResult:
+    return result_of(await upkeep.list_views(call))
+
+
+ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/recall",
+        does=look_recall,
+        says="How the index of tasks stands",
+        gives="Recall",
+    ),
     read(
         "/api/search",
         search_everything,
@@ -312,11 +312,5 @@ SEARCH_ROUTES: Final = (
         numbers("limit", "How many of each.", 10, 1, 50),
         VIEW,
     ),
+    read("/api/views", list_views, "Filters with a name", "Views"),
 )
-
-
-async def list_views(call: Call) -> CallResult:
-    return result_of(await upkeep.list_views(call))
-
-
-VIEWS_ROUTES: Final = (read("/api/views", list_views, "Filters with a name", "Views"),)

@@ -24,7 +24,6 @@ from remit.server.call import (
     Call,
     CallResult,
     QueryParameter,
-    Route,
     numbers,
     read,
     result_of,
@@ -70,27 +69,6 @@ def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
     return [event(each, call.house.zone) for each in found]
 
 
-ROUTES: Final = (
-    read(
-        "/api/series",
-        list_series,
-        "What comes back, oldest first",
-        "SeriesPage",
-        QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
-        QueryParameter("cursor", "`next` of the page before."),
-        numbers("limit", "How many.", 100, 1, 500),
-    ),
-    read(
-        "/api/series/{id}",
-        look,
-        "One series, and the next times it comes back",
-        "Series",
-        _COMING,
-        tagged=True,
-    ),
-)
-
-
 async def look_stats(call: Call) -> CallResult:
     found = await current_numbers(call.house)
     return CallResult(stats_to_json(call, found))
@@ -130,46 +108,14 @@ def _used_json(usage: Usage) -> JsonMap:
     return {"cents": usage.cents, "tokens": usage.tokens, "requests": usage.requests}
 
 
-STATS_ROUTES: Final = (
-    read(
-        "/api/stats",
-        look_stats,
-        "What stands where, what ended when, what it cost, what comes next",
-        "Stats",
-        VIEW,
-    ),
-)
-
-
 async def list_lessons(call: Call) -> CallResult:
     return CallResult(lesson_history(await call.house.reflection.history()))
-
-
-LESSONS_ROUTES: Final = (
-    read(
-        "/api/lessons",
-        list_lessons,
-        "Every accepted change of the rules and guidelines, the newest first",
-        "RuleChanges",
-    ),
-)
 
 
 async def list_priority_rules(call: Call) -> CallResult:
     """Return the rules in force; while the file is wrong, they differ from it."""
     found = call.house.priority
     return CallResult(priority_rules_to_json(found(), found.complaint))
-
-
-RULES_ROUTES: Final = (
-    read(
-        "/api/priority-rules",
-        list_priority_rules,
-        "The rules that rank tasks, in their order, and what is wrong with their file",
-        "PriorityRules",
-    ),
-    *LESSONS_ROUTES,
-)
 
 
 async def tell_health(call: Call) -> CallResult:
@@ -195,24 +141,6 @@ def _loop_json(call: Call, loop: LoopState) -> Json:
     }
 
 
-HEALTH_ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/healthz",
-        does=tell_health,
-        says="Whether Remit is there, and which of its loops keep failing",
-        gives="Health",
-        public=True,
-    ),
-    read(
-        "/api/background",
-        background,
-        "The loops that run in the background, and what those that fail failed with",
-        "Background",
-    ),
-)
-
-
 async def follow(call: Call) -> CallResult:
     """Return everything after a place, in order, without a gap."""
     since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
@@ -227,7 +155,56 @@ def _events_page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:
     return events.after(tx, since, limit), last
 
 
-EVENTS_ROUTES: Final = (
+ROUTES: Final = (
+    read(
+        "/api/series",
+        list_series,
+        "What comes back, oldest first",
+        "SeriesPage",
+        QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
+        QueryParameter("cursor", "`next` of the page before."),
+        numbers("limit", "How many.", 100, 1, 500),
+    ),
+    read(
+        "/api/series/{id}",
+        look,
+        "One series, and the next times it comes back",
+        "Series",
+        _COMING,
+        tagged=True,
+    ),
+    read(
+        "/api/stats",
+        look_stats,
+        "What stands where, what ended when, what it cost, what comes next",
+        "Stats",
+        VIEW,
+    ),
+    read(
+        "/api/lessons",
+        list_lessons,
+        "Every accepted change of the rules and guidelines, the newest first",
+        "RuleChanges",
+    ),
+    read(
+        "/api/priority-rules",
+        list_priority_rules,
+        "The rules that rank tasks, in their order, and what is wrong with their file",
+        "PriorityRules",
+    ),
+    read(
+        "/healthz",
+        tell_health,
+        "Whether Remit is there, and which of its loops keep failing",
+        "Health",
+        public=True,
+    ),
+    read(
+        "/api/background",
+        background,
+        "The loops that run in the background, and what those that fail failed with",
+        "Background",
+    ),
     read(
         "/api/events",
         follow,
@@ -237,7 +214,6 @@ EVENTS_ROUTES: Final = (
         numbers("limit", "How many.", 100, 1, 1000),
     ),
 )
-
 
 _MIRRORED: Final = {
     ("GET", "/api/tasks"),

@@ -139,42 +139,6 @@ PAGES: Final = (
     numbers("limit", "How many.", 100, 1, 1000),
 )
 _ACTIONS: Final = {"pause": PauseTask, "resume": ResumeTask, "cancel": CancelTask, "run": RunTask}
-ROUTES: Final = (
-    read(
-        "/api/tasks",
-        listing.find,
-        "List tasks, newest first if nothing else is said",
-        "TaskPage",
-        *listing.FILTERS,
-    ),
-    read("/api/tasks/needs-attention", attention, "What waits for the owner", "Attention", VIEW),
-    read(
-        "/api/tasks/{id}",
-        look,
-        "One task, with its recent log, its reviews and its runs",
-        "TaskDetail",
-        VIEW,
-        tagged=True,
-    ),
-    Route(
-        method="PATCH",
-        path="/api/tasks/{id}",
-        does=change,
-        says=operations.EDIT.summary,
-        gives="Task",
-        query=(VIEW,),
-        body=model_of(TaskChange),
-        operation=operations.EDIT,
-        tagged=True,
-    ),
-    read("/api/tasks/{id}/log", log, "What happened to a task, in order", "Log", *PAGES),
-    read(
-        "/api/tasks/{id}/builder-state",
-        builder_state,
-        "Its contract and what the checks found, as S2's builder-state.json",
-        "BuilderState",
-    ),
-)
 
 
 # Whatever is in it, a browser runs and loads nothing of it.
@@ -236,10 +200,44 @@ async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
     return found
 
 
-FILE_ROUTES: Final = (
+ROUTES: Final = (
+    read(
+        "/api/tasks",
+        listing.find,
+        "List tasks, newest first if nothing else is said",
+        "TaskPage",
+        *listing.FILTERS,
+    ),
+    read("/api/tasks/needs-attention", attention, "What waits for the owner", "Attention", VIEW),
+    read(
+        "/api/tasks/{id}",
+        look,
+        "One task, with its recent log, its reviews and its runs",
+        "TaskDetail",
+        VIEW,
+        tagged=True,
+    ),
+    Route(
+        method="PATCH",
+        path="/api/tasks/{id}",
+        does=change,
+        says=operations.EDIT.summary,
+        gives="Task",
+        query=(VIEW,),
+        body=model_of(TaskChange),
+        operation=operations.EDIT,
+        tagged=True,
+    ),
+    read("/api/tasks/{id}/log", log, "What happened to a task, in order", "Log", *PAGES),
+    read(
+        "/api/tasks/{id}/builder-state",
+        builder_state,
+        "Its contract and what the checks found, as S2's builder-state.json",
+        "BuilderState",
+    ),
     read("/api/tasks/{id}/files", list_files, "The files of a task, in and out", "TaskFiles"),
     read(
         "/api/tasks/{id}/files/{sha256}", download, "One of its files, to be saved", "FileContent"
     ),
+    page("/tasks/{id}/files/{sha256}", download),
 )
-FILE_PAGES: Final = (page("/tasks/{id}/files/{sha256}", download),)

@@ -36,20 +36,6 @@ async def browsers(call: Call) -> CallResult:
     return CallResult({"signIns": rows})
 
 
-ROUTES: Final = (
-    read(
-        "/api/tokens",
-        listed,
-        "The tokens of programs, without their secrets",
-        "Tokens",
-        scope=Scope.ADMIN,
-    ),
-    read(
-        "/api/sign-ins", browsers, "The browsers that are signed in", "SignIns", scope=Scope.ADMIN
-    ),
-)
-
-
 _USED: Final = (
     "This link was used before or is older than 15 minutes. Run `remit open` for another."
 )
@@ -162,7 +148,17 @@ def _local(address: str | None) -> str:
     return found if is_ours and not found.startswith("/sign-") else "/"
 
 
-SIGN_IN_ROUTES: Final = (
+ROUTES: Final = (
+    read(
+        "/api/tokens",
+        listed,
+        "The tokens of programs, without their secrets",
+        "Tokens",
+        scope=Scope.ADMIN,
+    ),
+    read(
+        "/api/sign-ins", browsers, "The browsers that are signed in", "SignIns", scope=Scope.ADMIN
+    ),
     page("/sign-in", look, "code", "next", public=True),
     form("/sign-in", enter, SignInToken, public=True),
     form("/sign-out", leave, EmptyBody, public=True),

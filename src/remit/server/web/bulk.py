@@ -137,9 +137,6 @@ def _number(found: Json) -> int:
     return cast("int", found)
 
 
-ROUTES: Final = (form("/tasks/bulk", act, BulkForm, BULK),)
-
-
 class RemoveViewForm(RequestBody):
     name: Annotated[str, Field(max_length=200)]
     back: Annotated[str, Field(max_length=2_000)] = "/tasks"
@@ -168,7 +165,8 @@ def back_to_list(text: str) -> str:
     return text if text == "/tasks" or text.startswith("/tasks?") else "/tasks"
 
 
-VIEW_ROUTES: Final = (
+ROUTES: Final = (
+    form("/tasks/bulk", act, BulkForm, BULK),
     form("/tasks/views", keep_view, model_of(NewView), upkeep.SAVE_VIEW),
     form("/tasks/views/delete", drop_view, RemoveViewForm, upkeep.REMOVE_VIEW),
 )

@@ -17,7 +17,7 @@ from remit.operations.table import perform
 from remit.server.bodies import FileNames, RequestBody
 from remit.server.call import Call, CallResult, form, page, with_files
 from remit.server.problem import KINDS, Problem
-from remit.server.tasks import FILE_PAGES, named_files
+from remit.server.tasks import named_files
 from remit.server.web import (
     bulk,
     connect,
@@ -152,25 +152,12 @@ ROUTES: Final = (
 )
 
 
-PAGES_ROUTES: Final = (
-    *ROUTES,
-    *inbox.ROUTES,
-    *conversations.ROUTES,
-    *tasks.ROUTES,  # before the pages of one task: `/tasks/tabs` is none
-    *bulk.VIEW_ROUTES,
-    *bulk.ROUTES,
-    *schedule.ROUTES,
-    *schedule_forms.REFUSED_ROUTES,
-    *task.ROUTES,
-    *task_acts.ROUTES,
-    *FILE_PAGES,
-    *task_acts.TASK_EDIT_ROUTES,
-    *connect.ROUTES,
-    *settings.ROUTES,
-    *section_forms.WELCOME_ROUTES,
-    *settings_acts.ROUTES,
-    *settings_acts.NOTICES_ACTS_ROUTES,
+# The list of tasks before the pages of one task: `/tasks/tabs` is none.
+_PAGES: Final = (
+    *(inbox, conversations, tasks, bulk, schedule, schedule_forms, task, task_acts, connect),
+    *(settings, section_forms, settings_acts),
 )
+PAGES_ROUTES: Final = (*ROUTES, *(route for each in _PAGES for route in each.ROUTES))
 
 
 def trouble(problem: Problem) -> Response:

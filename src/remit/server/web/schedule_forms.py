@@ -84,6 +84,4 @@ async def see_refusal(call: Call) -> CallResult:
     return shell.elsewhere(REFUSED_HREF)
 
 
-REFUSED_ROUTES: Final = (
-    form("/schedule/refused", see_refusal, model_of(RefusalForm), SEE_REFUSAL),
-)
+ROUTES: Final = (form("/schedule/refused", see_refusal, model_of(RefusalForm), SEE_REFUSAL),)

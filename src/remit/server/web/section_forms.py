@@ -226,14 +226,6 @@ def _offered(settings: Settings, table: str) -> list[str]:
     return [name for name in able if name not in settings.doors]
 
 
-ROUTES: Final = (
-    page("/settings/edit", look, "section", "kind", "saved", "then", "test", scope=Scope.ADMIN),
-    form("/settings/edit", save, SectionFields, sections.CHANGE),
-    form("/settings/edit/test", test, SectionName, sections.TEST),
-    form("/settings/edit/remove", remove, SectionName, sections.REMOVE),
-)
-
-
 _STEPS: Final = (("You", "you"), ("Language model", "brain"), ("Where to reach you", ""))
 
 
@@ -279,7 +271,11 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
     return await shell.page(call, "pages/welcome.html", values)
 
 
-WELCOME_ROUTES: Final = (
+ROUTES: Final = (
+    page("/settings/edit", look, "section", "kind", "saved", "then", "test", scope=Scope.ADMIN),
+    form("/settings/edit", save, SectionFields, sections.CHANGE),
+    form("/settings/edit/test", test, SectionName, sections.TEST),
+    form("/settings/edit/remove", remove, SectionName, sections.REMOVE),
     page("/welcome", look_welcome, "step", "saved", "test", scope=Scope.ADMIN),
     form("/welcome/test", test_welcome, SectionName, sections.TEST),
 )

@@ -242,7 +242,6 @@ _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
 }
 ROUTES: Final = (
     page("/settings", front, scope=Scope.ADMIN),
-    *section_forms.ROUTES,
     page("/settings/channels/test/{task}", trial, scope=Scope.ADMIN),
     page("/settings/{section}", look, "test", "saved", scope=Scope.ADMIN),
 )

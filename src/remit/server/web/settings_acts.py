@@ -119,17 +119,6 @@ def _then(operation: Operation, place: str) -> Does:
 
 _PERMISSION: Final = model_of(NewPermission)
 _ON, _REVOKE, _SIGN_OUT = upkeep.SWITCH_CHANNEL_ON, entry.REVOKE_TOKEN, entry.END_SIGN_IN
-ROUTES: Final = (
-    form("/settings/channels/{name}/test", test, EmptyBody, upkeep.TEST_CHANNEL),
-    form("/settings/channels/{name}/on", _then(_ON, "channels"), EmptyBody, _ON),
-    form("/settings/contacts/drop", drop_contact, RemoveContactForm, contacts.REMOVE),
-    form("/settings/contacts/policy", permit, _PERMISSION, contacts.PERMIT),
-    form("/settings/policies/forget", forget, _PERMISSION, contacts.PERMIT),
-    form("/settings/password", set_password, model_of(SetPassword), entry.SET_PASSWORD),
-    form("/settings/tokens", make_token, TokenForm, entry.MAKE_TOKEN),
-    form("/settings/tokens/{id}/revoke", _then(_REVOKE, "tokens"), EmptyBody, _REVOKE),
-    form("/settings/sign-ins/{id}/end", _then(_SIGN_OUT, "tokens"), EmptyBody, _SIGN_OUT),
-)
 
 
 async def try_out(call: Call) -> CallResult:
@@ -143,6 +132,15 @@ async def try_out(call: Call) -> CallResult:
     return await settings.section(call, "notices", {"said": sentence})
 
 
-NOTICES_ACTS_ROUTES: Final = (
+ROUTES: Final = (
+    form("/settings/channels/{name}/test", test, EmptyBody, upkeep.TEST_CHANNEL),
+    form("/settings/channels/{name}/on", _then(_ON, "channels"), EmptyBody, _ON),
+    form("/settings/contacts/drop", drop_contact, RemoveContactForm, contacts.REMOVE),
+    form("/settings/contacts/policy", permit, _PERMISSION, contacts.PERMIT),
+    form("/settings/policies/forget", forget, _PERMISSION, contacts.PERMIT),
+    form("/settings/password", set_password, model_of(SetPassword), entry.SET_PASSWORD),
+    form("/settings/tokens", make_token, TokenForm, entry.MAKE_TOKEN),
+    form("/settings/tokens/{id}/revoke", _then(_REVOKE, "tokens"), EmptyBody, _REVOKE),
+    form("/settings/sign-ins/{id}/end", _then(_SIGN_OUT, "tokens"), EmptyBody, _SIGN_OUT),
     form("/settings/notices/test", try_out, model_of(TriedWay), upkeep.TEST_NOTICE),
 )

@@ -82,17 +82,6 @@ _ACTS: Final = {
     "undo": tasks.UNDO,
     "restore": tasks.RESTORE,
 }
-ROUTES: Final = (
-    *(
-        form(f"/tasks/{{id}}/{name}", _does(operation), EmptyBody, operation)
-        for name, operation in _ACTS.items()
-    ),
-    form("/tasks/{id}/delete", remove, EmptyBody, tasks.DELETE),
-    page("/tasks/{id}/delete", confirm),
-    page("/tasks/{id}/again", again),
-    form("/tasks/{id}/retry", retry, RetryForm, tasks.RETRY),
-    form("/tasks/{id}/ask", ask, EmptyBody, messages.TALK_ABOUT),
-)
 
 
 _TITLE: Final = 500
@@ -224,7 +213,16 @@ def _text(delivery: Delivery, text: str) -> str | None:
     return delivery.content if words == (delivery.content or "").strip() else words
 
 
-TASK_EDIT_ROUTES: Final = (
+ROUTES: Final = (
+    *(
+        form(f"/tasks/{{id}}/{name}", _does(operation), EmptyBody, operation)
+        for name, operation in _ACTS.items()
+    ),
+    form("/tasks/{id}/delete", remove, EmptyBody, tasks.DELETE),
+    page("/tasks/{id}/delete", confirm),
+    page("/tasks/{id}/again", again),
+    form("/tasks/{id}/retry", retry, RetryForm, tasks.RETRY),
+    form("/tasks/{id}/ask", ask, EmptyBody, messages.TALK_ABOUT),
     page("/tasks/{id}/edit", edit_page),
     form("/tasks/{id}/edit", save, NewEdit, operations.EDIT),
 )
