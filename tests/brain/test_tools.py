@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.brain import scripted, tools
-from remit.brain.tool import kit
+from remit.brain import scripted, task_tools, tools
 from remit.brain.tools import MAX_RESULT_CHARACTERS, OwnTool, Toolbox, takes
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
@@ -134,7 +133,7 @@ async def test_a_tool_that_is_not_there_is_named() -> None:
 
 @for_each("question", ["", "   ", 5, None])
 async def test_an_empty_question_is_not_put(question: Json) -> None:
-    box = Toolbox([kit.ask_owner(Policy.ALLOW)])
+    box = Toolbox([task_tools.ask_owner(Policy.ALLOW)])
     call = ToolCall("c", "ask_owner", {"question": question})
 
     assert box.asks_owner(call) is None
@@ -147,7 +146,7 @@ def test_nobody_asks_through_a_tool_that_is_not_there() -> None:
 
 @for_each(("n", "done"), [(1, (1,)), (2, (2,)), (0, ()), (3, ()), (-1, ())])
 async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) -> None:
-    box = Toolbox([kit.tick_item(Policy.ALLOW)])
+    box = Toolbox([task_tools.tick_item(Policy.ALLOW)])
     mine = task(work=(WorkItem("Look"), WorkItem("Tell")))
     result = await box.use(mine, ToolCall("c", "tick_item", {"n": n}))
 
@@ -156,7 +155,7 @@ async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) ->
 
 
 async def test_a_task_without_items_has_none_to_tick() -> None:
-    result = await use(Toolbox([kit.tick_item(Policy.ALLOW)]), "tick_item", n=1)
+    result = await use(Toolbox([task_tools.tick_item(Policy.ALLOW)]), "tick_item", n=1)
 
     assert result.text == "This task has no work items."
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.brain.tool import workspace
-from remit.brain.tool.workspace import Workspace
+from remit.brain import workspace_tools
+from remit.brain.workspace_tools import Workspace
 from remit.errors import BadInput, Conflict, RemitError
 from remit.model.ids import TaskId
 from tests.tables import for_each
@@ -135,9 +135,9 @@ def test_only_text_goes_in(tmp_path: Path) -> None:
 def test_a_file_a_folder_and_their_number_have_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspace, "MAX_FILE_BYTES", 100)
-    monkeypatch.setattr(workspace, "MAX_TOTAL_BYTES", 250)
-    monkeypatch.setattr(workspace, "MAX_FILES", 4)
+    monkeypatch.setattr(workspace_tools, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(workspace_tools, "MAX_TOTAL_BYTES", 250)
+    monkeypatch.setattr(workspace_tools, "MAX_FILES", 4)
     files = place(tmp_path)
     with pytest.raises(BadInput, match="at most 100"):
         files.write("big", "ü" * 51)

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.mcp import server
-from remit.brain.mcp.shelf import McpToolSource
+from remit.brain import mcp_server
+from remit.brain.mcp_tools import McpToolSource
 from remit.brain.tools import Toolbox
 from remit.model.codec import Json
 from remit.model.reply import Policy, ToolCall, ToolResult
@@ -306,7 +306,7 @@ async def test_a_server_that_dies_in_the_middle_of_a_call_is_not_called_again(
 async def test_stderr_is_kept_up_to_a_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.brain.mcp.shelf.MAX_STDERR_BYTES", 5)
+    monkeypatch.setattr("remit.brain.mcp_tools.MAX_STDERR_BYTES", 5)
     async with rig(tmp_path) as there:
         await there.use()
 
@@ -463,7 +463,7 @@ async def test_of_two_calls_the_second_is_asked_about_once_the_first_was_read(
 
 
 def test_what_a_server_is_called_is_split_from_what_it_calls_its_tool() -> None:
-    assert server.own_name("s__a__b") == "a__b"
+    assert mcp_server.own_name("s__a__b") == "a__b"
 
 
 async def test_remit_killed_in_the_middle_of_a_call_asks_and_does_not_call_again(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.mcp.shelf import McpToolSource
+from remit.brain.mcp_tools import McpToolSource
 from remit.brain.tools import Toolbox
 from remit.model.codec import Json
 from remit.model.reply import ToolCall, ToolResult

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from remit.brain.tool import kit
+from remit.brain import task_tools
 from remit.errors import NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall
@@ -123,7 +123,7 @@ async def _admitted(world: World) -> dict[str, list[Task]]:
 async def _reaches(world: World, task: Task, other: Task) -> dict[str, bool]:
     """By which ways a task gets at another."""
     db = world.house.db
-    lines = kit.read_task_log(Policy.ALLOW, db)
+    lines = task_tools.read_task_log(Policy.ALLOW, db)
     try:
         await lines.use(task, ToolCall("1", "read_task_log", {"task_id": other.id}))
         logged = True
@@ -147,9 +147,9 @@ async def test_every_way_to_read_a_task_keeps_to_one_rule(tmp_path: Path) -> Non
     async with World(tmp_path) as world:
         made = await _admitted(world)
         whose = {each.id: name for name, tasks in made.items() for each in tasks}
-        by_words = kit.search_tasks(Policy.ALLOW, world.house.db)
+        by_words = task_tools.search_tasks(Policy.ALLOW, world.house.db)
         find = world.house.recollection.finder.find
-        by_meaning = kit.search_tasks(Policy.ALLOW, world.house.db, find)
+        by_meaning = task_tools.search_tasks(Policy.ALLOW, world.house.db, find)
         for (name, (_, task)), (other_name, (other, _)) in product(made.items(), made.items()):
             asked: JsonMap = {"query": f"Bangkok picnic {other_name} A"}
             told = await by_words.use(task, ToolCall("1", "search_tasks", asked))

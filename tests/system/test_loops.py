@@ -239,7 +239,7 @@ class _Nothing:
 
 # What may run for long without one, because it belongs to something that ends and is waited for.
 WAITED_FOR = {
-    "brain/mcp/shelf.py:_read": "the output of a process",
+    "brain/mcp_tools.py:_read": "the output of a process",
     "converse/talk.py:_answer": "one turn, which stays owed until it is answered",
     "delivery/notice_sender.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",

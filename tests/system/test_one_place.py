@@ -12,7 +12,7 @@ SOURCES = ROOT / "src/remit"
     ("pattern", "places"),
     [
         (r"\bkillpg\b", {"system/process.py"}),
-        (r"\bdir_fd=", {"specialist/tree.py", "brain/tool/workspace.py", "system/files.py"}),
+        (r"\bdir_fd=", {"specialist/tree.py", "brain/workspace_tools.py", "system/files.py"}),
         (r"\b(mkstemp|O_EXCL)\b", {"system/files.py"}),
         (r"\bGIT_CONFIG_GLOBAL\b", {"system/git.py"}),
         (r"\bimport tomlkit\b", {"formats/toml_edit.py"}),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from remit.brain.tool.workspace import Workspace
+from remit.brain.workspace_tools import Workspace
 from remit.delivery.courier import Courier
 from remit.errors import BadInput
 from remit.files import checks, reader

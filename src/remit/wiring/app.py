@@ -9,10 +9,9 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.brain import prompt
+from remit.brain import prompt, task_tools
 from remit.brain.models import ModelBrain
 from remit.brain.think import NoBrain, Thinker
-from remit.brain.tool import kit
 from remit.brain.tools import Toolbox, UsableTool
 from remit.channels.push.sending import PushNotifier
 from remit.channels.registry import ChannelRegistry
@@ -200,7 +199,7 @@ def _work(
 def _tools(base: Foundation, able: Sequence[UsableTool]) -> Toolbox:
     """Build everything the brain may call: the owner's commands, built-in tools, and added ones."""
     ground, settings, brain = base.ground, base.ground.settings, base.ground.brain
-    own = kit.own(
+    own = task_tools.own(
         settings.tools,
         ground.db,
         base.intake.admit,

@@ -15,11 +15,11 @@ from remit.brain.budget import MeteredBrain
 from remit.brain.choose import ModelRole
 from remit.brain.command import PREFIX, CommandTool
 from remit.brain.guidelines import FILE, GuidelinesFile
-from remit.brain.mcp.shelf import McpToolSource
+from remit.brain.mcp_tools import McpToolSource
 from remit.brain.models import ModelBrain, PaidBrain, Summariser
 from remit.brain.score import ModelScorer
 from remit.brain.think import NoBrain, ThinkContext
-from remit.brain.tool.web import WebTools
+from remit.brain.web_tools import WebTools
 from remit.contacts.book import Contacts
 from remit.errors import BadInput
 from remit.model.ids import TaskId

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from remit.brain import outside
 from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain, PaidBrain
+from remit.brain.task_tools import read_task_log, search_tasks
 from remit.brain.think import NoBrain
-from remit.brain.tool.kit import read_task_log, search_tasks
 from remit.brain.tools import OwnTool
 from remit.contacts.book import Contacts
 from remit.converse.execute import IntentExecutor

@@ -10,9 +10,9 @@ from functools import reduce
 from pathlib import Path
 from typing import Final, TypeAlias
 
-from remit.brain.tool import workspace
-from remit.brain.tool.web import WebTools
+from remit.brain import workspace_tools
 from remit.brain.tools import OwnTool, number, takes, text
+from remit.brain.web_tools import WebTools
 from remit.errors import BadInput, NotFound
 from remit.files.kept_files import KeptFiles
 from remit.journal import follow
@@ -277,9 +277,9 @@ def own(  # noqa: PLR0913 - each tool needs something else
         create_task(tools.create_task, db, admit),
         ask_owner(tools.ask_owner),
         tick_item(tools.tick_item),
-        workspace.list_files(tools.list_files, work),
-        workspace.read_file(tools.read_file, work, kept, sees),
-        workspace.write_file(tools.write_file, work),
+        workspace_tools.list_files(tools.list_files, work),
+        workspace_tools.read_file(tools.read_file, work, kept, sees),
+        workspace_tools.write_file(tools.write_file, work),
         *(web.tools(tools.fetch, tools.search) if web else ()),
     ]
     return [each for each in every if each.set_to is not Policy.DENY]

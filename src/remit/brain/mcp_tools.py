@@ -21,9 +21,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.brain import mcp_server
 from remit.brain.choose import Secret
-from remit.brain.mcp import server
-from remit.brain.mcp.server import McpLimits, McpServer, McpTransport, McpTrouble, own_name
+from remit.brain.mcp_server import McpLimits, McpServer, McpTransport, McpTrouble, own_name
 from remit.model.codec import JsonMap, text_of
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
@@ -176,7 +176,7 @@ class McpToolSource:
             names = (*_ALWAYS, *chosen.env)
             environ = {name: self._environ[name] for name in names if name in self._environ}
             return await start(chosen.command, environ, limits, self._folder)
-        from remit.brain.mcp.address import McpHttpTransport  # noqa: PLC0415 - a slow import, for few
+        from remit.brain.mcp_http import McpHttpTransport  # noqa: PLC0415 - a slow import, for few
 
         token = self._environ.get(chosen.token_env, "") if chosen.token_env else ""
         if chosen.token_env and not token:
@@ -208,7 +208,7 @@ class McpProcess(McpTransport):
         answer: asyncio.Future[JsonMap] = asyncio.get_running_loop().create_future()
         self._waiting[number] = answer
         try:
-            await self._send(server.question(number, method, params))
+            await self._send(mcp_server.question(number, method, params))
             return await answer
         finally:
             self._waiting.pop(number, None)
@@ -230,7 +230,7 @@ class McpProcess(McpTransport):
         stdin = self._running.stdin
         assert stdin is not None  # noqa: S101 - it is a pipe
         try:
-            stdin.write(server.packed(message) + b"\n")
+            stdin.write(mcp_server.packed(message) + b"\n")
             await stdin.drain()
         except (OSError, RuntimeError):
             raise McpTrouble(f"The server {self._limits.name} has ended.", sent=True) from None
@@ -241,28 +241,28 @@ class McpProcess(McpTransport):
         why = "has ended"
         try:
             while line := await stdout.readline():
-                for message in server.unpacked(line):
+                for message in mcp_server.unpacked(line):
                     await self._take(message)
                 if self._unasked > _MAX_UNASKED_MESSAGES:
                     why = "talks without being asked"
                     break
         except ValueError:
-            why = f"sent more than {server.MAX_MESSAGE_BYTES} bytes in one line"
+            why = f"sent more than {mcp_server.MAX_MESSAGE_BYTES} bytes in one line"
         except McpTrouble:
             pass
         self._break(f"The server {self._limits.name} {why}.")
 
     async def _take(self, message: JsonMap) -> None:
-        self.changed = self.changed or server.says_changed(message)
+        self.changed = self.changed or mcp_server.says_changed(message)
         number = message.get("id")
         waiting = self._waiting.get(number) if isinstance(number, int) else None
-        if waiting is not None and server.is_answer(message, int(str(number))):
+        if waiting is not None and mcp_server.is_answer(message, int(str(number))):
             self._unasked = 0
             if not waiting.done():
                 waiting.set_result(message)
             return
         self._unasked += 1
-        reply = server.polite(message)
+        reply = mcp_server.polite(message)
         if reply is not None:
             await self._send(reply)
 
@@ -289,7 +289,7 @@ async def start(
             cwd=folder,
             env=dict(environ),
             start_new_session=True,
-            limit=server.MAX_MESSAGE_BYTES,
+            limit=mcp_server.MAX_MESSAGE_BYTES,
         )
     except OSError as error:
         why = f"The server {limits.name} cannot be started: {error.strerror or error}."

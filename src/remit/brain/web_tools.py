@@ -92,7 +92,7 @@ class WebTools:
 
     async def _search(self, task: Task, call: ToolCall) -> ToolResult:
         del task
-        from remit.brain.tool import web_search  # noqa: PLC0415 - as above
+        from remit.brain import web_search  # noqa: PLC0415 - as above
 
         query = text(call, "query")
         found = await web_search.ask(self._settings, self._key, query)

@@ -10,9 +10,9 @@ from typing import Final
 
 import httpx2
 
+from remit.brain import mcp_server
 from remit.brain.choose import Secret
-from remit.brain.mcp import server
-from remit.brain.mcp.server import McpLimits, McpRefusal, McpTransport, McpTrouble
+from remit.brain.mcp_server import McpLimits, McpRefusal, McpTransport, McpTrouble
 from remit.model.codec import JsonMap
 from remit.system.http_client import trusted_authorities
 from remit.system.process import GRACE_SECONDS
@@ -61,19 +61,19 @@ class McpHttpTransport(McpTransport):
             await self._web.aclose()
 
     async def _forget(self, number: int) -> None:
-        if self.version != server.MODERN:  # only older servers need the message
+        if self.version != mcp_server.MODERN:  # only older servers need the message
             await super()._forget(number)
 
     async def _post_question(self, number: int, method: str, params: JsonMap) -> JsonMap:
-        body = server.packed(server.question(number, method, params))
+        body = mcp_server.packed(mcp_server.question(number, method, params))
         headers = self._headers(method, params)
         async with self._web.stream("POST", self._url, content=body, headers=headers) as response:
             self._check(response.status_code)
             self._session = response.headers.get(_SESSION, self._session)
             kind = response.headers.get("content-type", "").partition(";")[0].strip()
             async for part in _parts(response, kind, self._limits.name):
-                for message in server.unpacked(part):
-                    if server.is_answer(message, number):
+                for message in mcp_server.unpacked(part):
+                    if mcp_server.is_answer(message, number):
                         return message
                     await self._answer_server(message, response.status_code)
             if response.status_code >= _REFUSED:
@@ -96,8 +96,8 @@ class McpHttpTransport(McpTransport):
         error = message.get("error")
         if status >= _REFUSED and isinstance(error, dict):
             raise McpRefusal(str(error.get("message") or status)[:2000])
-        self.changed = self.changed or server.says_changed(message)
-        reply = server.polite(message)
+        self.changed = self.changed or mcp_server.says_changed(message)
+        reply = mcp_server.polite(message)
         if reply is not None:
             with suppress(McpTrouble):  # a bad side message does not spoil the answer
                 await self._send(reply)
@@ -107,7 +107,7 @@ class McpHttpTransport(McpTransport):
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async with self._web.stream(
-                    "POST", self._url, content=server.packed(message), headers=headers
+                    "POST", self._url, content=mcp_server.packed(message), headers=headers
                 ):
                     pass  # nothing to read: it was a notification
         except (TimeoutError, httpx2.HTTPError):
@@ -125,7 +125,7 @@ class McpHttpTransport(McpTransport):
             headers[_SESSION] = self._session
         if self.version:
             headers["MCP-Protocol-Version"] = self.version
-        if self.version == server.MODERN:
+        if self.version == mcp_server.MODERN:
             headers["Mcp-Method"] = method
             named = params.get("name")
             headers |= {"Mcp-Name": named} if isinstance(named, str) else {}
@@ -137,9 +137,9 @@ async def _parts(response: httpx2.Response, kind: str, name: str) -> AsyncIterat
     buffer, total = b"", 0
     async for piece in response.aiter_bytes():
         total += len(piece)
-        if total > server.MAX_MESSAGE_BYTES:
+        if total > mcp_server.MAX_MESSAGE_BYTES:
             raise McpTrouble(
-                f"The server {name} sent more than {server.MAX_MESSAGE_BYTES} bytes.", sent=True
+                f"The server {name} sent more than {mcp_server.MAX_MESSAGE_BYTES} bytes.", sent=True
             )
         buffer += piece
         if kind != "text/event-stream":

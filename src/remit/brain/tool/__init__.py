@@ -1,1 +1,0 @@
-"""The built-in tools of the brain, one file for each group."""
