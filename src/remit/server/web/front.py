@@ -19,7 +19,6 @@ from remit.server.call import Call, CallResult, form, page, with_files
 from remit.server.problem import KINDS, Problem
 from remit.server.tasks import named_files
 from remit.server.web import (
-    bulk,
     connect,
     conversations,
     inbox,
@@ -154,7 +153,7 @@ ROUTES: Final = (
 
 # The list of tasks before the pages of one task: `/tasks/tabs` is none.
 _PAGES: Final = (
-    *(inbox, conversations, tasks, bulk, schedule, schedule_forms, task, task_acts, connect),
+    *(inbox, conversations, tasks, schedule, schedule_forms, task, task_acts, connect),
     *(settings, section_forms, settings_acts),
 )
 PAGES_ROUTES: Final = (*ROUTES, *(route for each in _PAGES for route in each.ROUTES))
