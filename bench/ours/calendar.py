@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from remit.calendar import expand
-from remit.calendar.expansion import TimeWindow
+from remit.calendar.slots import TimeWindow
 
 SINCE: Final = datetime(2026, 11, 2, tzinfo=UTC)
 UNTIL: Final = SINCE + timedelta(days=30)

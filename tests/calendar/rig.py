@@ -5,7 +5,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from remit.calendar.expand import DEFAULT, slots
-from remit.calendar.expansion import CalendarLimits, CalendarSlot, Expansion, TimeWindow
+from remit.calendar.slots import CalendarLimits, CalendarSlot, Expansion, TimeWindow
 
 UTC_ZONE: Final = ZoneInfo("UTC")
 

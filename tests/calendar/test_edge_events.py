@@ -6,7 +6,7 @@ from typing import Final, TypedDict, cast
 from zoneinfo import ZoneInfo
 
 from remit.calendar import expand
-from remit.calendar.expansion import TimeWindow
+from remit.calendar.slots import TimeWindow
 from tests.calendar.rig import line, midnight, zulu
 from tests.tables import for_each, read_yaml
 

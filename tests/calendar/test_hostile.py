@@ -8,7 +8,7 @@ import icalendar
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
+from remit.calendar.slots import CalendarLimits, SlotFlag, TimeWindow
 from tests.calendar.rig import calendar, event, expand, year
 from tests.soak import examples
 from tests.tables import for_each

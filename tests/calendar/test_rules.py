@@ -12,7 +12,7 @@ from dateutil import rrule as other  # type: ignore[import-untyped]
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from remit.calendar.expansion import TimeWindow
+from remit.calendar.slots import TimeWindow
 from tests.calendar.rig import calendar, event, expand, zulu
 from tests.soak import examples
 

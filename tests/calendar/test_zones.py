@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from remit.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
+from remit.calendar.slots import CalendarLimits, SlotFlag, TimeWindow
 from tests.calendar.rig import calendar, event, expand
 from tests.soak import one_in
 

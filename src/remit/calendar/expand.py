@@ -16,9 +16,10 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import entry, series
+from remit.calendar import entry, occurrences
 from remit.calendar.entry import BrokenChange, CalendarEntry
-from remit.calendar.expansion import (
+from remit.calendar.occurrences import EventOccurrence, ExpansionContext
+from remit.calendar.slots import (
     IDLE,
     CalendarLimits,
     CalendarRefusal,
@@ -28,7 +29,6 @@ from remit.calendar.expansion import (
     TimeWindow,
     UnfitCalendar,
 )
-from remit.calendar.series import EventOccurrence, ExpansionContext
 from remit.calendar.zones import CalendarComponent, Zones, read_components
 from remit.language import outside_text
 from remit.model.task import Taint
@@ -96,7 +96,7 @@ def _expanded(
         return [], [CalendarRefusal("", _sentence(why))]
     try:
         entries, broken = _read_entries(thing, home)
-        found = series.occurrences(entries, broken, home)
+        found = occurrences.occurrences(entries, broken, home)
         refused = [
             CalendarRefusal(thing.uid, _sentence(str(each)), one_change=True) for each in broken
         ]

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
 
-from remit.calendar.expansion import (
+from remit.calendar.slots import (
     MEGABYTE,
     CalendarLimits,
     ExpansionBudget,

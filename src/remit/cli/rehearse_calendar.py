@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 from remit import settings as house_settings
 from remit.calendar import expand
-from remit.calendar.expansion import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
+from remit.calendar.slots import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 from remit.cli import clock, codes, out
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.errors import BadInput, NotFound

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import expansion
+from remit.calendar import slots
 from remit.calendar.entry import (
     BrokenChange,
     CalendarDuration,
@@ -22,7 +22,7 @@ from remit.calendar.entry import (
     measure,
     parse_time,
 )
-from remit.calendar.expansion import ExpansionBudget, SlotFlag, TimeWindow, UnfitCalendar
+from remit.calendar.slots import ExpansionBudget, SlotFlag, TimeWindow, UnfitCalendar
 from remit.calendar.zones import Zones, instant, wall_of
 from remit.model import recurrence_times
 from remit.model.recurrence import RecurrenceRule
@@ -145,7 +145,7 @@ def _ruled(
         raise UnfitCalendar(
             f"it is a whole day and repeats {rule.freq}; DAILY is the most often it can"
         )
-    expansion.check(rule, first, (since, until), home.budget)
+    slots.check(rule, first, (since, until), home.budget)
     made = _by_ticks if counted else _by_walls
     some = False
     for origin in made(whole.start, rule, (since, until), home):
@@ -153,7 +153,7 @@ def _ruled(
         if last is None or origin.at <= last.at:
             yield origin
     if not some:
-        expansion.must_fall(rule, first.replace(tzinfo=UTC) if counted else first, home.budget)
+        slots.must_fall(rule, first.replace(tzinfo=UTC) if counted else first, home.budget)
 
 
 def _by_walls(
