@@ -151,10 +151,10 @@ ROUTES: Final = (
 )
 
 
-# The list of tasks before the pages of one task: `/tasks/tabs` is none.
+# What has a name of its own comes before what a variable part would catch, too.
 _PAGES: Final = (
     *(inbox, conversations, tasks, schedule, schedule_forms, task, task_acts, connect),
-    *(settings, section_forms, settings_acts),
+    *(section_forms, settings, settings_acts),
 )
 PAGES_ROUTES: Final = (*ROUTES, *(route for each in _PAGES for route in each.ROUTES))
 
