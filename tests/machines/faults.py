@@ -38,6 +38,19 @@ def restart_temporal(scene: Scene) -> None:
     scene.temporal.start()
 
 
+def wipe_temporal(scene: Scene) -> None:
+    """Start it again without anything that it knew: rows are the only authority."""
+    scene.temporal.kill()
+    scene.temporal.forget()
+    scene.temporal.start()
+
+
+def replace_worker(scene: Scene) -> None:
+    """End a worker in good order, as an upgrade does, and start another."""
+    scene.fleet.stop("worker")
+    scene.fleet.start("worker")
+
+
 def restart_postgres(scene: Scene) -> None:
     scene.postgres.stop()
     scene.postgres.start()
@@ -88,4 +101,6 @@ FAULTS: Final[tuple[Callable[[Scene], None], ...]] = (
     restart_postgres,
     cut_a_wire,
     skew_a_clock,
+    wipe_temporal,
+    replace_worker,
 )

@@ -32,7 +32,34 @@ def complaints(
     yield from _disorder(journal)
     yield from _zombies(journal)
     yield from _wrong_doubts(journal, over=over)
+    yield from _forgotten_answers(journal)
     yield from _wrong_sends(journal, Counter(accepted))
+
+
+def summary(journal: Sequence[Record], accepted: Sequence[str]) -> str:
+    """Return what happened in numbers."""
+    kinds = Counter(each.kind for each in journal)
+    crashed = sum(each.data.get("outcome") == "crashed" for each in journal)
+    doubts = sum(each.data.get("answer") == "unknown" for each in journal)
+    late = sum(bool(each.data.get("late")) for each in journal)
+    return (
+        f"{kinds['task.created']} tasks, {len(accepted)} messages accepted, {len(journal)} events, "
+        f"{crashed} legs died, {doubts} sends in doubt, {late} late answers, "
+        f"{len(accepted) - len(set(accepted))} accepted twice, {len(unsettled(journal))} unsettled"
+    )
+
+
+def about(journal: Sequence[Record], complaint: str) -> str:
+    """Return a complaint with the events of the tasks that it names, or of their deliveries."""
+    named = {
+        each.task
+        for each in journal
+        if each.task
+        and any(
+            str(name) in complaint for name in (each.task, each.data.get("delivery", each.task))
+        )
+    }
+    return "\n".join([complaint, *(str(each) for each in journal if each.task in named)])
 
 
 def unsettled(journal: Sequence[Record]) -> set[str]:
@@ -71,7 +98,10 @@ def _zombies(journal: Sequence[Record]) -> Iterator[str]:
 
 
 def _wrong_doubts(journal: Sequence[Record], *, over: bool) -> Iterator[str]:
-    """What is in doubt is exactly what was cut: claimed, and no answer written down."""
+    """What is in doubt is exactly what was cut: claimed, and no answer written down.
+
+    An answer that is late came to a worker that had lost the task: the send was cut, and is known.
+    """
     cut: set[object] = set()
     silent: set[object] = set()
     for each in journal:
@@ -83,10 +113,20 @@ def _wrong_doubts(journal: Sequence[Record], *, over: bool) -> Iterator[str]:
             silent.discard(delivery)
             if answer == "unknown" and delivery not in cut:
                 yield f"{delivery} is in doubt, and its answer was known, at {each.seq}"
-            if answer != "unknown":
+            if answer != "unknown" and not each.data.get("late"):
                 cut.discard(delivery)
     if over and silent:
         yield f"claimed and never settled: {sorted(map(str, silent))}"
+
+
+def _forgotten_answers(journal: Sequence[Record]) -> Iterator[str]:
+    """What a worker learned after it had lost the task settles the doubt."""
+    told = [each.data for each in journal if each.kind == "delivery.settled"]
+    last = {data["delivery"]: data["answer"] for data in told}
+    for data in told:
+        late = data.get("late") and data["answer"] == "accepted"
+        if late and last[data["delivery"]] == "unknown":
+            yield f"{data['delivery']} was accepted, as a late answer told, and is in doubt"
 
 
 def _wrong_sends(journal: Sequence[Record], accepted: Counter[str]) -> Iterator[str]:

@@ -37,6 +37,11 @@ class TemporalServer:
             self._process.kill()
             self._process.wait()
 
+    def forget(self) -> None:
+        """Remove what it remembers, while it does not run."""
+        for each in self._folder.glob("temporal.db*"):
+            each.unlink()
+
     def _wait(self) -> None:
         end = time.monotonic() + 100
         while time.monotonic() < end:

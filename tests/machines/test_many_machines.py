@@ -10,6 +10,7 @@ import random
 import shutil
 import threading
 import time
+from collections import Counter
 from typing import Final, Self, cast
 
 import pytest
@@ -248,6 +249,7 @@ def test_stories_pass_and_whatever_dies_nothing_is_lost_and_nothing_is_sent_twic
             fault(scene)
         time.sleep(1)
     client = fleet.client(-1)
+    print("faults:", dict(Counter(fault.__name__ for fault in order)))  # noqa: T201 - shown by -rP
 
     def left() -> set[str]:
         found = history.unsettled(journal(client))
@@ -255,8 +257,10 @@ def test_stories_pass_and_whatever_dies_nothing_is_lost_and_nothing_is_sent_twic
 
     client.wait(lambda: not left(), "everything comes to rest", left, seconds=600)
     events = journal(client)
+    print(history.summary(events, providers.accepted))  # noqa: T201 - as above
 
-    assert list(history.complaints(events, providers.accepted, over=SOAK)) == []
+    wrong = list(history.complaints(events, providers.accepted, over=SOAK))
+    assert not wrong, history.about(events, " ".join(wrong))
     created = {each.data["title"] for each in events if each.kind == "task.created"}
     assert set(load.titles) <= created
     assert fleet.seat.run("audit", "verify").code == 0

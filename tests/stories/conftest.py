@@ -6,25 +6,40 @@ from pathlib import Path
 
 import pytest
 
+from remit.settings import EngineSettings
 from remit.testing import World
-from tests.soak import one_of
+from remit.wiring import app
+from tests.machines.story_engine import StoryEngine
+from tests.machines.temporal import TemporalServer
+from tests.soak import first_of, one_of
 from tests.store.postgres import Postgres
 from tests.stories.shop.rig import Opens, opened
 from tests.stories.shop.sample import sample
 from tests.verify import workshop
 
-# Stories that run on Postgres too: each on one of the databases, in `make soak` on both.
-ON_BOTH = {
+# Stories that run on Postgres and on Temporal too: some each on one of them, in `make soak` on all;
+# the others only there.
+EVERYWHERE = {
     *("test_s0_delivery", "test_s1_steps", "test_s3_continuity", "test_s3_series"),
     *("test_s4_lifecycle", "test_courier"),
 }
 
 
+# Those about the file itself: a backup, its restore, a folder.
+ON_ONE_FILE = {"test_restore"}
+STORES = ("sqlite", "postgres", "temporal")
+
+
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if metafunc.module.__name__.rpartition(".")[2] in ON_BOTH:
-        metafunc.fixturenames.append("store")
-        both = [pytest.param(each, marks=one_of("store")) for each in ("sqlite", "postgres")]
-        metafunc.parametrize("store", both, indirect=True)
+    name = metafunc.module.__name__.rpartition(".")[2]
+    if name in EVERYWHERE:
+        kinds = [pytest.param(each, marks=one_of("store")) for each in STORES]
+    elif name not in ON_ONE_FILE:
+        kinds = first_of(STORES)
+    else:
+        return
+    metafunc.fixturenames.append("store")
+    metafunc.parametrize("store", kinds, indirect=True)
 
 
 @pytest.fixture
@@ -35,8 +50,21 @@ def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         return
     server: Postgres = request.getfixturevalue("postgres_server")
     monkeypatch.setattr(World, "store_url", server.store)
+    if request.param == "temporal":
+        temporal: TemporalServer = request.getfixturevalue("temporal_server")
+        address = EngineSettings(address=temporal.address)
+        monkeypatch.setattr(StoryEngine, "temporal", address, raising=False)
+        monkeypatch.setattr(app, "LocalEngine", StoryEngine)
     yield
     server.wipe()
+
+
+@pytest.fixture(scope="session")
+def temporal_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TemporalServer]:
+    server = TemporalServer(tmp_path_factory.mktemp("temporal"), remembers=False)
+    server.start()
+    yield server
+    server.kill()
 
 
 @pytest.fixture(scope="session")

@@ -330,8 +330,6 @@ async def test_a_long_file_is_read_in_pieces(tmp_path: Path) -> None:
     assert "| the end" in heard[2]
 
 
-@pytest.mark.parametrize("store", ["sqlite", "postgres"], indirect=True)
-@pytest.mark.usefixtures("store")
 async def test_a_file_that_came_in_may_be_sent_on_and_a_deleted_task_loses_its_files(
     tmp_path: Path,
 ) -> None:
