@@ -5,20 +5,22 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import psycopg
 import pytest
 
-from remit.errors import StoreLocked
+from remit.errors import StoreLocked, StoreTrouble
 from remit.model import run
 from remit.model.run import Event
 from remit.store import events, tasks
+from remit.store.opening import opened_store
 from remit.store.postgres import connection, database, schema
 from remit.store.postgres.connection import connect
 from remit.store.postgres.database import SharedPostgres, seal
 from remit.store.postgres.lock import only_process, shared_process
 from tests.store.postgres import Postgres as Server
-from tests.store.scene import PostgresScene
+from tests.store.scene import AT, PostgresScene
 
 TASKS = 60
 
@@ -149,6 +151,32 @@ async def test_who_stands_still_while_it_seals_holds_nobody_up(
         for db in (still, other):
             await db.close()
     assert maker.complaints() == []
+
+
+async def test_each_machine_notices_a_dump_and_starts_again_once_that_is_said(
+    maker: PostgresScene, postgres_server: Server, tmp_path: Path
+) -> None:
+    """A copy of the database plays the dump."""
+    url, homes = postgres_server.create("many_lived"), [tmp_path / "a", tmp_path / "b"]
+    for home in homes:
+        home.mkdir()
+
+    async def work(home: Path) -> None:
+        async with opened_store(url, home, shared=True) as db:
+            await db.write(tasks.admit, maker.task())
+
+    await work(homes[0])
+    postgres_server.psql("CREATE DATABASE many_dumped TEMPLATE many_lived;")
+    for home in homes:
+        await work(home)
+    copied = "DROP DATABASE many_lived; CREATE DATABASE many_lived TEMPLATE many_dumped;"
+    postgres_server.psql(copied)
+    for home in homes:
+        with pytest.raises(StoreTrouble, match="put back from a dump"):
+            await work(home)
+    schema.hold_back(url, homes[0], AT)
+    for home in homes:
+        await work(home)
 
 
 def test_a_machine_that_vanished_keeps_no_lock(maker: PostgresScene) -> None:

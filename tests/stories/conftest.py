@@ -33,7 +33,7 @@ STORES = ("sqlite", "postgres", "temporal")
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     name = metafunc.module.__name__.rpartition(".")[2]
     if name in EVERYWHERE:
-        kinds = [pytest.param(each, marks=one_of("store")) for each in STORES]
+        kinds: list[object] = [pytest.param(each, marks=one_of("store")) for each in STORES]
     elif name not in ON_ONE_FILE:
         kinds = first_of(STORES)
     else:

@@ -3,9 +3,10 @@
 import asyncio
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from remit.errors import StoreTrouble
 from remit.files.kept_files import KeptFiles
 from remit.settings import Settings
 from remit.store import home
@@ -49,8 +50,9 @@ async def opened_store(
     `shared` other processes may work on that database, too.
     """
     if isinstance(place, str):
-        opens = _opened_shared if shared else _opened_server
-        async with opens(place, home_folder, process_clock=process_clock) as db:
+        async with _opened_server(
+            place, home_folder, process_clock=process_clock, shared=shared
+        ) as db:
             yield db
         return
     await asyncio.to_thread(home.prepare, place)
@@ -63,40 +65,22 @@ async def opened_store(
 
 @asynccontextmanager
 async def _opened_server(
-    url: str, home_folder: Path, *, process_clock: bool
+    url: str, home_folder: Path, *, process_clock: bool, shared: bool
 ) -> AsyncIterator[Database]:
     refuse_without_driver()
     from remit.store.postgres import lock, schema  # noqa: PLC0415 - an extra
     from remit.store.postgres.connection import location  # noqa: PLC0415 - as above
-    from remit.store.postgres.database import Postgres  # noqa: PLC0415 - as above
-    from remit.store.postgres.schema import LastEventFile  # noqa: PLC0415 - as above
+    from remit.store.postgres.database import Postgres, SharedPostgres  # noqa: PLC0415 - as above
 
-    with lock.only_process(url):
+    with lock.shared_process(url) if shared else lock.only_process(url):
         await asyncio.to_thread(schema.prepare, url)
-        seen = LastEventFile(home_folder, location(url))
-        db = Postgres(url, process_clock=process_clock)
+        seen = schema.LastEventFile(home_folder, location(url))
+        db = (SharedPostgres if shared else Postgres)(url, process_clock=process_clock)
         try:
             await db.read(seen.refuse_older)
             db.on_commit(seen.follow)
             yield db
-            await db.read(seen.write_last)
-        finally:
-            await db.close()
-
-
-@asynccontextmanager
-async def _opened_shared(
-    url: str, home_folder: Path, *, process_clock: bool
-) -> AsyncIterator[Database]:
-    del home_folder  # what one machine saw last says little about the work of several
-    refuse_without_driver()
-    from remit.store.postgres import lock, schema  # noqa: PLC0415 - an extra
-    from remit.store.postgres.database import SharedPostgres  # noqa: PLC0415 - as above
-
-    with lock.shared_process(url):
-        await asyncio.to_thread(schema.prepare, url)
-        db = SharedPostgres(url, process_clock=process_clock)
-        try:
-            yield db
+            with suppress(StoreTrouble):  # what was written before is true as well
+                await db.read(seen.write_last)
         finally:
             await db.close()

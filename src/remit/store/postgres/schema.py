@@ -109,17 +109,24 @@ _EVERY: Final = 100  # events between two writes of the file
 
 
 class LastEventFile:
+    """The last event that a machine saw in a database, and after how many restores."""
+
     def __init__(self, home: Path, where: str) -> None:
         self._path = home / FILE
         self._where = where
         self._written = 0
+        self._incarnation = 1
 
     def refuse_older(self, tx: Tx) -> None:
-        """Refuse a database that has lost what this machine saw in it."""
+        """Refuse a database that has lost what this machine saw in it, and nobody said so."""
+        self._incarnation = after_restore.incarnation(tx)
         if not self._path.exists():
             return
         seen = json.loads(self._path.read_text(encoding="utf-8"))
-        if seen["where"] != self._where:
+        if (
+            seen["where"] != self._where
+            or seen.get("incarnation", self._incarnation) < self._incarnation
+        ):
             return
         found = events.after(tx, seen["seq"] - 1, 1)
         if not found or found[0].hash != seen["hash"]:
@@ -135,12 +142,14 @@ class LastEventFile:
             self._write(happened[-1])
 
     def write_last(self, tx: Tx) -> None:
+        self._incarnation = after_restore.incarnation(tx)
         found = events.after(tx, events.last(tx) - 1, 1)
         if found:
             self._write(found[0])
 
     def _write(self, event: Event) -> None:
         content = {"where": self._where, "seq": event.seq, "hash": event.hash}
+        content["incarnation"] = self._incarnation
         write_atomic(self._path, json.dumps(content))
         self._written = event.seq
 
