@@ -57,7 +57,9 @@ class State:
     @property
     def is_paused(self) -> bool:
         paused = any(each.paused_at for each in self.series.values())
-        return paused or any(task.status is Status.PAUSED for task in self.live)
+        return paused or any(
+            task.status is Status.PAUSED or task.pause_requested for task in self.live
+        )
 
 
 @dataclass(frozen=True)
@@ -162,11 +164,15 @@ async def play(
             new = tuple(task.title for key, task in after.tasks.items() if key not in before.tasks)
             right = is_right(turn.means, before, after, new)
             asked = not new and before.times == after.times and "?" in answer
-            out = tuple(reached(house)[sent:])
             # What the first message sends by itself is not the turn's effect.
-            own = message.reaches and turn.means in _LEAVES and not new
-            found.append(Outcome(message, turn, answer, right, asked, new, () if own else out))
+            own = message.reaches and turn.means in _LEAVES
+            out = [e for e in reached(house)[sent:] if not (own and _is_own(e, message, new))]
+            found.append(Outcome(message, turn, answer, right, asked, new, tuple(out)))
         return found
+
+
+def _is_own(sent: str, message: LabelledMessage, new: tuple[str, ...]) -> bool:
+    return not new or sent.partition(": ")[2] in message.text
 
 
 def reached(house: World) -> list[str]:
@@ -196,7 +202,7 @@ def is_right(means: str, before: State, after: State, new: tuple[str, ...]) -> b
     if new or means == "new":
         return means == "new" and len(new) == 1
     judged = {
-        "cancel": not after.live,
+        "cancel": all(task.cancel_requested for task in after.live),
         "move": before.times != after.times,
         "skip": after.runs_left_out > before.runs_left_out,
         "pause": after.is_paused,

@@ -4,20 +4,22 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.exam.score import LabelledMessage, public_messages
+from remit.intake.exam.score import LabelledMessage, parse_messages, public_messages
 from remit.intake.reading_form import Reading
 from remit.model.reply import Policy
 from tests.converse.second_turns import Outcome, Reads, ordering, play, understanding
 from tests.intake.readings import MALICIOUS, perfect
 from tests.soak import one_in
 
+PHONE = Path(__file__).parents[1] / "data" / "reading" / "phone.jsonl"
 POLICIES = pytest.mark.parametrize("policy", [Policy.ASK, Policy.ALLOW])
 
 
 async def played(home: Path, policy: Policy, model: str = "") -> list[Outcome]:
     """Every labelled message with later turns, read by a model of some character, or by none."""
     found = []
-    for message in public_messages():
+    phone = parse_messages(PHONE.read_text().splitlines())
+    for message in (*public_messages(), *phone):
         if message.then:
             place = home / message.id
             place.mkdir()
@@ -56,7 +58,7 @@ async def test_without_a_model_a_later_turn_does_what_it_means_or_asks(
     left = [each for each in found if not each.right and not each.asked]
     # A yes in other words than a closed phrase does nothing, and says so.
     assert {each.turn.means for each in left} <= {"move", "approve"}
-    assert sum(each.right for each in found) >= 35  # of 43; it may only rise
+    assert sum(each.right for each in found) >= 48  # of 57; it may only rise
 
 
 @POLICIES

@@ -19,6 +19,7 @@ from remit.model.review import Review, ReviewAnswer
 from remit.model.task import Task
 
 _SHORT: Final = 16  # words of an answer to an open question
+_SLIP: Final = 2  # words that may be an answer, though no question takes them
 _MOST_NAMED: Final = 5
 _MOST_REMARK: Final = 12  # words of what may be a remark or work
 
@@ -95,23 +96,28 @@ def _timed(
 
 
 def _answer(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
-    """Return short words as the answer to an open question, if they ask for nothing else."""
+    """Return short words as the answer to an open question, if they can be one.
+
+    What no question takes is a turn of its own, and the question stays open; a word or two may be
+    an answer with a slip, and are asked about.
+    """
     text = scene.turn.content.strip()
     open_ = [each for each in scene.asked if ReviewAnswer.ANSWER in each.options]
     if scene.turn.about is not None:
         open_ = [each for each in open_ if each.task_id == scene.turn.about]
     if not open_ or len(text.split()) > _SHORT or text.endswith("?") or ear.is_talk(text):
         return None
-    fits = [(each, _fit(scene, ear, each, text)) for each in open_]
-    fitting = [each for each, fit in fits if fit]
+    fits = {each: _fit(scene, ear, each, text) for each in open_}
+    fitting = [each for each in open_ if fits[each]]
     if ear.asks_for_work(text) or (not fitting and ear.is_request(text)):
-        free = [each for each, fit in fits if fit is not False]
-        return _either(scene, free[0]) if free else None  # otherwise it can be no answer
-    if not fitting and ear.reads_by_model:
-        return None  # the model decides which one it answers, if any
+        may_fit = [each for each in open_ if fits[each] is not False]
+        return _either(scene, may_fit[0]) if may_fit else None  # otherwise it can be no answer
+    is_slip = len(text.split()) <= _SLIP
+    free = [each for each in open_ if fits[each] is None or is_slip]
+    if not fitting and (ear.reads_by_model or not free):
+        return None  # a model decides which one it answers, if any
     if len(open_) == 1 or len(fitting) == 1:
-        review = fitting[0] if fitting else open_[0]
-        return Intent(IntentKind.ANSWER, review=str(review.id), text=text)
+        return Intent(IntentKind.ANSWER, review=str((fitting or open_)[0].id), text=text)
     asked = "\n".join(f"- {each.question}" for each in open_[:_MOST_NAMED])
     return Intent(IntentKind.ASK, text=f"{_WHICH_ANSWERED}\n{asked}")
 
@@ -136,7 +142,7 @@ def _remark(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
     if ear.asks_for_work(text) or not ear.is_loose_work(text):
         return None
     name = f" If it is about {records.title(about[0])}, say what is to change." if about else ""
-    ask = f'Is that something new to be done? Then say "new".{name}'
+    ask = f'Is that something new to be done? Then say "new".{name}{scene.still_open}'
     return Intent(IntentKind.ASK, text=ask, ref=ref_of(scene), new=True)
 
 

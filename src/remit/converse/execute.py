@@ -85,8 +85,10 @@ class IntentExecutor(Struct, frozen=True):
     async def _act(self, act: TaskAction, task_id: TaskId, ref: str) -> TurnAnswer:
         before = await self.db.read(tasks.get, task_id)
         name, refs = records.title(before), (TaskRef(task_id, Action.UPDATED),)
+        if act is TaskAction.PAUSE and before.status is Status.NEEDS_REVIEW:
+            return TurnAnswer(f"{name} waits for your answer; nothing happens before it.", refs)
         if before.status in _REACHED.get(act, ()):
-            return TurnAnswer(f"{name} is {before.status.value.replace('_', ' ')}.", refs)
+            return TurnAnswer(self._too_late(act, before), refs)
         does: Mapping[TaskAction, Callable[[TaskId], Awaitable[Task]]] = {
             TaskAction.PAUSE: self.hands.pause,
             TaskAction.RESUME: self.hands.resume,
@@ -104,6 +106,16 @@ class IntentExecutor(Struct, frozen=True):
         done = _ALL_RUNS if before.series_id else _DONE
         sentence = _SOON[act] if soon else done.get(act, _DONE[act])
         return TurnAnswer(sentence.format(name), (*refs, *more))
+
+    def _too_late(self, act: TaskAction, task: Task) -> str:
+        """Say how a task ended, or that it cannot be taken back because it was sent."""
+        name, now = records.title(task), self.clock.now()
+        sent = [each for each in task.delivery if each.recipient and each.sent_at]
+        if act is TaskAction.RESUME or not sent:
+            return f"{name} is {task.status.value.replace('_', ' ')}."
+        at = records.moment(max(each.sent_at or now for each in sent), now, self.zone)
+        ways = ", ".join(map(records.where, sent))
+        return f"Too late: {name} went out {at} by {ways}. It cannot be taken back."
 
     async def _amend(self, task_id: TaskId, at: datetime | None) -> TurnAnswer:
         assert at is not None  # noqa: S101 - what is amended has a time
@@ -287,7 +299,8 @@ class IntentExecutor(Struct, frozen=True):
         """Let the model answer; its claims are checked against the records."""
         now = self.clock.now()
         if self.mind is None:
-            return _joined(code_answer, TurnAnswer(code_answer.text or _NO_MIND))
+            text = code_answer.text or _NO_MIND
+            return _joined(code_answer, TurnAnswer(f"{text}{scene.still_open}"))
         about = scene.last or scene.spoken[:1]
         asked = QuestionContext(scene.turn, scene.before, scene.spoken, now, self.zone, self.who)
         model_answer = await answer(self.mind, asked)
@@ -299,12 +312,13 @@ class IntentExecutor(Struct, frozen=True):
         notes = claim_notes(model_answer.text, about, known, self.zone, self.owner)
         read = [task.id for task in known if task.id in model_answer.read]
         refs = _refs(dict.fromkeys([*read, *(task.id for task in about[:1])]))
-        return _joined(code_answer, TurnAnswer(model_answer.text, refs, notes=notes))
+        text = f"{model_answer.text}{scene.still_open}"
+        return _joined(code_answer, TurnAnswer(text, refs, notes=notes))
 
 
 def _joined(first: TurnAnswer, second: TurnAnswer) -> TurnAnswer:
     """Join what code said and what the model said."""
-    text = second.text if first.text in ("", second.text) else f"{first.text}\n\n{second.text}"
+    text = second.text if second.text.startswith(first.text) else f"{first.text}\n\n{second.text}"
     seen = {ref.task_id for ref in first.refs}
     more = tuple(ref for ref in second.refs if ref.task_id not in seen)
     return TurnAnswer(text, (*first.refs, *more), first.receipt, first.asks, second.notes)

@@ -228,22 +228,27 @@ def read(
     line = text.strip()
     if "\n" in line or len(line) > _MOST_CHARS:
         return None
-    words = bare(words_of(line))
+    words = bare(words_of(line)) or words_of(line)
     clauses = [each for each in _CLAUSE.split(line) if words_of(each)]
-    if whole := _closed(words, clauses):
-        return whole
+    for form in (words_of(line), words):  # "doch nicht", of which "doch" alone means nothing
+        if whole := _closed(form, clauses):
+            return whole
     if not 1 <= len(words) <= _MOST_WORDS or len(clauses) > _MOST_CLAUSES:
         return None
     one = _query(words) or _command(words) if len(clauses) == 1 else None
     return one or _of_clause(clauses) or _correction(line)
 
 
-def _closed(words: Words, clauses: list[str]) -> Approval | UndoCommand | Retraction | None:
+def _closed(
+    words: Words, clauses: list[str]
+) -> Approval | UndoCommand | TaskCommand | Retraction | None:
     """Return what the sentence is as a whole, whatever tasks exist."""
     if is_phrase("approve", words) or _approves(clauses):
         return Approval()
     if is_phrase("undo", words):
         return UndoCommand()
+    if is_phrase("wait", words):
+        return TaskCommand(TaskAction.PAUSE, TaskReference(pointed=True))
     return Retraction() if is_phrase("retract", words) else None
 
 

@@ -82,6 +82,13 @@ class ConversationScene(Struct, frozen=True):
         return ()
 
     @property
+    def still_open(self) -> str:
+        """A line with the question asked last, for an answer to something else; else nothing."""
+        last = {task.id for task in self.last}
+        asked = next((each for each in self.asked if each.task_id in last), None)
+        return f"\nStill open: {asked.question}" if asked else ""
+
+    @property
     def pending(self) -> Turn | None:
         """The last answer, if it asked the owner something that only this conversation knows."""
         mine = [turn for turn in self.before if turn.role is Role.ASSISTANT]
@@ -157,7 +164,7 @@ class MessageIntake(Protocol):
         """
 
     def is_talk(self, text: str) -> bool:
-        """Whether the words only thank, greet or laugh. Nothing is stored."""
+        """Whether the words only thank, greet, laugh or ask something. Nothing is stored."""
 
     def asks_for_work(self, text: str) -> bool:
         """Whether the words, by themselves, ask for something to be done. Nothing is stored."""

@@ -34,7 +34,7 @@ from remit.model.delivery import (
 )
 from remit.model.permit import Reach, UnclearRecipient
 from remit.model.reply import Policy
-from remit.model.task import Priority, Task
+from remit.model.task import Priority, SourceKind, Task
 from remit.model.task_file import FileContent, TaskFile, join_body, split_body
 from remit.model.veto import excludes, holds_until
 from remit.ports import (
@@ -151,7 +151,9 @@ class Courier:
             return SendRetry(f"{ready.reach.name} gets nothing at this time", left, spends=False)
         urgent = ready.reach.owner and task.priority in (Priority.HIGH, Priority.CRITICAL)
         quiet = 0.0 if urgent else self._bounds.quiet_left()
-        undo = self._bounds.undo_left(ready.approved_at)
+        # What is ordered in a conversation can be stopped there like an approval.
+        said = task.source.kind is SourceKind.CONVERSATION and not ready.reach.owner
+        undo = self._bounds.undo_left(ready.approved_at or (task.created_at if said else None))
         why = "the quiet hours" if quiet > undo else "it can be undone still"
         return SendRetry(why, max(quiet, undo), spends=False) if quiet or undo else None
 

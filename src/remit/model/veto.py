@@ -41,7 +41,7 @@ class VetoCue(Struct, frozen=True):
 _SAYS: Final = "Your message says {}."
 _SENTENCES: Final = {
     VetoKind.LANGUAGE: "Your message is in a language that Remit does not read.",
-    VetoKind.ANSWER: "You gave this text in answer to a question.",
+    VetoKind.ANSWER: "Your answer made this message complete.",
     VetoKind.MODEL_TEXT: "The wording is not yours.",
     VetoKind.RECIPIENT: "It is not certain that {} is to get it.",
     VetoKind.TEXT: "It is not certain where the text begins and ends.",

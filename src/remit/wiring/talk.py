@@ -103,6 +103,7 @@ class ConversationIntake(Struct, frozen=True):
             SmallTalk.THANKS,
             SmallTalk.GREETING,
             SmallTalk.CHATTER,
+            SmallTalk.QUESTION,
         )
 
     def asks_for_work(self, text: str) -> bool:
