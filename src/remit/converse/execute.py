@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from remit.converse import meaning, records
 from remit.converse.answer import ModelAnswer, QuestionContext, answer, claim_notes
-from remit.converse.intent import Intent, IntentKind, matching, ref_of
+from remit.converse.intent import Intent, IntentKind, choice_of, matching, ref_of
 from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
 from remit.converse.orders import ordered
 from remit.converse.scene import (
@@ -21,7 +21,7 @@ from remit.converse.scene import (
     UnderstoodMessage,
 )
 from remit.errors import BadInput, Conflict, NotFound
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import JsonMap
 from remit.model.conversation import Action, TaskRef
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Review
@@ -77,7 +77,7 @@ class IntentExecutor(Struct, frozen=True):
             IntentKind.HEAR: lambda: self._hear(intent, scene),
         }
         if intent.what is IntentKind.ASK:
-            return TurnAnswer(intent.text, asks=_asks(intent, scene), refs=_refs(intent.tasks))
+            return TurnAnswer(intent.text, asks=choice_of(intent, scene), refs=_refs(intent.tasks))
         return await does[intent.what]()
 
     # Acts ---------------------------------------------------------------------------------------
@@ -88,7 +88,10 @@ class IntentExecutor(Struct, frozen=True):
         if act is TaskAction.PAUSE and before.status is Status.NEEDS_REVIEW:
             return TurnAnswer(f"{name} waits for your answer; nothing happens before it.", refs)
         if before.status in _REACHED.get(act, ()):
-            return TurnAnswer(self._too_late(act, before), refs)
+            late = records.too_late(before, self.clock.now(), self.zone)
+            is_stopped = act in (TaskAction.PAUSE, TaskAction.CANCEL)
+            ended = f"{name} is {before.status.value.replace('_', ' ')}."
+            return TurnAnswer((late if is_stopped else "") or ended, refs)
         does: Mapping[TaskAction, Callable[[TaskId], Awaitable[Task]]] = {
             TaskAction.PAUSE: self.hands.pause,
             TaskAction.RESUME: self.hands.resume,
@@ -106,16 +109,6 @@ class IntentExecutor(Struct, frozen=True):
         done = _ALL_RUNS if before.series_id else _DONE
         sentence = _SOON[act] if soon else done.get(act, _DONE[act])
         return TurnAnswer(sentence.format(name), (*refs, *more))
-
-    def _too_late(self, act: TaskAction, task: Task) -> str:
-        """Say how a task ended, or that it cannot be taken back because it was sent."""
-        name, now = records.title(task), self.clock.now()
-        sent = [each for each in task.delivery if each.recipient and each.sent_at]
-        if act is TaskAction.RESUME or not sent:
-            return f"{name} is {task.status.value.replace('_', ' ')}."
-        at = records.moment(max(each.sent_at or now for each in sent), now, self.zone)
-        ways = ", ".join(map(records.where, sent))
-        return f"Too late: {name} went out {at} by {ways}. It cannot be taken back."
 
     async def _amend(self, task_id: TaskId, at: datetime | None) -> TurnAnswer:
         assert at is not None  # noqa: S101 - what is amended has a time
@@ -220,8 +213,7 @@ class IntentExecutor(Struct, frozen=True):
         task, left = await self.db.read(_after, review.task_id)
         if left:
             return TurnAnswer("\n".join(left), refs)
-        now = self.clock.now()
-        how = records.stands(task, now, self.zone)
+        how = records.stands(task, self.clock.now(), self.zone)
         return TurnAnswer(f"Thank you. {records.title(task)}: {how}.", refs)
 
     async def _approve(self, review_id: ReviewId) -> TurnAnswer:
@@ -299,8 +291,9 @@ class IntentExecutor(Struct, frozen=True):
         """Let the model answer; its claims are checked against the records."""
         now = self.clock.now()
         if self.mind is None:
-            text = code_answer.text or _NO_MIND
-            return _joined(code_answer, TurnAnswer(f"{text}{scene.still_open}"))
+            return _joined(
+                code_answer, TurnAnswer((code_answer.text or _NO_MIND) + scene.still_open)
+            )
         about = scene.last or scene.spoken[:1]
         asked = QuestionContext(scene.turn, scene.before, scene.spoken, now, self.zone, self.who)
         model_answer = await answer(self.mind, asked)
@@ -326,23 +319,6 @@ def _joined(first: TurnAnswer, second: TurnAnswer) -> TurnAnswer:
 
 def _refs(ids: Iterable[str]) -> tuple[TaskRef, ...]:
     return tuple(TaskRef(TaskId(each), Action.DISCUSSED) for each in ids)
-
-
-def _asks(intent: Intent, scene: ConversationScene) -> JsonMap:
-    """Return what the next turn may settle; empty if there is nothing to choose."""
-    if not intent.tasks and not intent.review:
-        return {}
-    named: list[Json] = list(intent.tasks)
-    return {
-        "act": intent.act,
-        "tasks": named,
-        "review": intent.review,
-        "new": intent.new,
-        "text": scene.turn.content,
-        "ref": intent.ref,
-        "words": list[Json](intent.words),
-        "at": stamp(intent.at) if intent.at else None,
-    }
 
 
 def _after(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:

@@ -10,6 +10,7 @@ from msgspec import Struct
 from remit.converse import records
 from remit.converse.meaning import TaskReference, Words, in_list, words_of
 from remit.converse.scene import ConversationScene, UnclearTime
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -47,6 +48,23 @@ class Intent(Struct, frozen=True):
 def ref_of(scene: ConversationScene) -> str:
     """Return the source ref of a turn's tasks."""
     return f"{scene.turn.conversation_id}:{scene.turn.n}"
+
+
+def choice_of(intent: Intent, scene: ConversationScene) -> JsonMap:
+    """Return what the next turn may settle; empty if there is nothing to choose."""
+    if not intent.tasks and not intent.review:
+        return {}
+    named: list[Json] = list(intent.tasks)
+    return {
+        "act": intent.act,
+        "tasks": named,
+        "review": intent.review,
+        "new": intent.new,
+        "text": scene.turn.content,
+        "ref": intent.ref,
+        "words": list[Json](intent.words),
+        "at": stamp(intent.at) if intent.at else None,
+    }
 
 
 def moved(

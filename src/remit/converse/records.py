@@ -69,6 +69,16 @@ def _ended(word: str, task: Task, now: datetime, zone: ZoneInfo) -> str:
     return f"{word} {moment(at, now, zone)}{went}" if at else word
 
 
+def too_late(task: Task, now: datetime, zone: ZoneInfo) -> str:
+    """Return that a task cannot be taken back, if it was sent to others; else nothing."""
+    sent = [each for each in task.delivery if each.recipient and each.sent_at]
+    if not sent:
+        return ""
+    at, ways = max(each.sent_at or now for each in sent), ", ".join(map(where, sent))
+    went = f"{title(task)} went out {moment(at, now, zone)} by {ways}"
+    return f"Too late: {went}. It cannot be taken back."
+
+
 def where(delivery: Delivery) -> str:
     return f"{delivery.channel} to {delivery.recipient or 'you'}"
 

@@ -152,8 +152,8 @@ class Courier:
         urgent = ready.reach.owner and task.priority in (Priority.HIGH, Priority.CRITICAL)
         quiet = 0.0 if urgent else self._bounds.quiet_left()
         # What is ordered in a conversation can be stopped there like an approval.
-        said = task.source.kind is SourceKind.CONVERSATION and not ready.reach.owner
-        undo = self._bounds.undo_left(ready.approved_at or (task.created_at if said else None))
+        in_talk = task.source.kind is SourceKind.CONVERSATION and not ready.reach.owner
+        undo = self._bounds.undo_left(ready.approved_at or (task.created_at if in_talk else None))
         why = "the quiet hours" if quiet > undo else "it can be undone still"
         return SendRetry(why, max(quiet, undo), spends=False) if quiet or undo else None
 
