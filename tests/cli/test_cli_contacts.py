@@ -31,6 +31,8 @@ def test_someone_is_added_shown_and_taken_out(own_seat: Terminal) -> None:
         (("add", "Bob", "--channel", "dashboard"), "it must look like email="),
         (("add", "Bob", "--id", "email=x"), "gives no address on it"),
         (("add", " "), "text on one line"),
+        (("add", "Bob", "--channel", "email=not an address"), "Write it like anna@example.org"),
+        (("add", "Bob", "--channel", "telegram=bob"), "'bob' is no address for telegram."),
         (("allow", "Zoe", "dashboard"), "Who is 'Zoe'?"),
         (("allow", "Zoe", "pigeon"), "There is no channel 'pigeon'"),
         (("allow", "you", "dashboard"), "You are always written to"),

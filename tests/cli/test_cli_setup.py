@@ -74,6 +74,9 @@ def test_the_walk_asks_three_things_and_writes_what_was_said(tmp_path: Path) -> 
     assert "Mars/Olympus" in refused.out
     assert "one looks like Europe/Berlin" in refused.out
 
+    left = terminal.type(["setup"], ["Hanan", "", "Europe/Berlin", "", "\x04"])  # the input ends
+    assert (left.code, "What was saved until then stays." in left.out) == (130, True), left.out
+    assert 'owner = "Hanan"' in _kept(terminal)
     said = terminal.type(["setup"], ["Hanan", "", "Europe/Berlin", "", "none", "none"])
 
     assert said.code == 0, said.out

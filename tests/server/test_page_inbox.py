@@ -22,6 +22,7 @@ from remit.model.review import Review
 from remit.model.status import Actor, Reason
 from remit.model.task import Task
 from remit.review import ask
+from remit.server.web import words
 from remit.store import audit, meta, reviews
 from remit.store.database import Tx
 from tests.server.served import TOKEN, Served
@@ -509,3 +510,33 @@ def test_a_click_is_noted_and_what_a_page_fetches_by_itself_is_not(
 
 async def _acted(served: Served) -> datetime | None:
     return await served.house.db.read(meta.last)
+
+
+def test_a_row_is_counted_among_its_kind_and_shows_words_without_marks(
+    served: Served, visitor: Visitor
+) -> None:
+    served.add("Say hello")  # the last of three, and the only one that is decided
+    review = _asked(served)
+    served.settle()
+    page = visitor.get(f"/inbox/{review}")
+    assert "1 of 1" in page
+    assert [words.teaser(text) for text in ("**Two** *parks*: `a`", "# 2*3*4 a_b_c", "- one")] == [
+        "Two parks: `a`",
+        "2*3*4 a_b_c",
+        "one",
+    ]
+
+
+def test_someone_new_is_added_and_used_before_any_channel_is_set_up(
+    served: Served, visitor: Visitor
+) -> None:
+    served.post("/api/messages", {"text": "Tell Zoe that I am late"})
+    (review,) = _open(served)
+    assert "No channel is set up yet" in visitor.get(f"/inbox/{review.id}")
+
+    visitor.post(f"/inbox/{review.id}/contact", name="Zoe Park", channel="dashboard")
+
+    served.settle()
+    (asked,) = _open(served)
+    assert "Zoe Park" in asked.question
+    assert "dashboard: Zoe Park" in (served.home / "contacts.yaml").read_text()

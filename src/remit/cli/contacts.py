@@ -18,6 +18,7 @@ from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy
+from remit.operations.contacts import check_address
 from remit.operations.settings_arguments import NewPermission
 from remit.operations.texts import is_readable_line
 from remit.settings import Settings
@@ -95,6 +96,8 @@ def add(
     addresses, ids = _pairs(channel, "--channel"), _pairs(id_, "--id")
     for known in sorted(ids.keys() - addresses.keys()):
         raise BadInput(f"--id names {known}, and --channel gives no address on it.", field="id")
+    for each, address in addresses.items():
+        check_address(settings, each, address)
     lines = {each: ContactAddress(address, ids.get(each)) for each, address in addresses.items()}
     kept = edit.put(settings.home / FILE, ContactEntry(_text(name), tuple(alias), role, lines))
     return _done(kept.name, f"{kept.name} is in {FILE}.", json)

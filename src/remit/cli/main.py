@@ -20,6 +20,10 @@ def run(argv: Sequence[str]) -> int:
     except KeyboardInterrupt:
         out.say()
         return codes.INTERRUPTED
+    except EOFError:
+        out.say()
+        out.say("The input ended before all was asked. What was saved until then stays.")
+        return codes.INTERRUPTED
     except BrokenPipeError:
         # The reader closed the pipe. Python would complain again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -20,9 +20,9 @@ from remit.operations import settings_arguments as args
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.texts import is_readable_line
 from remit.ports import AddressedChannel, implements
+from remit.settings import Settings
 from remit.store import permissions
 
-_EMAIL: Final = "email"  # as people call that channel before it is set up
 _EXAMPLES: Final = (
     ("mail", "anna@example.org"),
     ("whatsapp", "+66 81 234 5678"),
@@ -131,18 +131,43 @@ def _new_address(old: ContactEntry, way: str, address: str) -> ContactAddress:
 
 
 def _check_address(request: OperationRequest, way: str, address: str) -> None:
-    """Refuse what the channel could not send to; of those not set up only e-mail can be told."""
-    channel = request.house.outfit.channels.get(way)
+    """Refuse what the channel could not send to."""
+    channel, settings = request.house.outfit.channels.get(way), request.house.settings
     if channel is None:
-        takes = way != _EMAIL or "@" in address.strip("@")
-    else:
-        takes = not implements(channel, AddressedChannel) or channel.takes(address)
-    if takes:
-        return
-    known = request.house.settings.channels.get(way)
-    kind = (known.service if known else way).lower()
+        check_address(settings, way, address)
+    elif implements(channel, AddressedChannel) and not channel.takes(address):
+        raise _no_address(settings, way, address)
+
+
+def check_address(settings: Settings, way: str, address: str) -> None:
+    """Refuse what no channel of this kind could send to, whether or not it is set up."""
+    if not _is_address(_kind(settings, way), address):
+        raise _no_address(settings, way, address)
+
+
+def _is_address(kind: str, address: str) -> bool:
+    from remit.channels.mail import letter_head  # noqa: PLC0415 - rarely needed, slow to import
+    from remit.channels.telegram.bot_api import chat_of  # noqa: PLC0415 - as above
+
+    if kind == "email":
+        try:
+            letter_head.address(address)
+        except BadInput:
+            return False
+    if kind == "whatsapp":
+        return any(map(str.isdigit, address))
+    return kind != "telegram" or chat_of(address) is not None
+
+
+def _kind(settings: Settings, way: str) -> str:
+    known = settings.channels.get(way)
+    return (known.service if known else way).lower()
+
+
+def _no_address(settings: Settings, way: str, address: str) -> BadInput:
+    kind = _kind(settings, way)
     example = next((f" Write it like {each}." for name, each in _EXAMPLES if name in kind), "")
-    raise BadInput(f"{address!r:.60} is no address for {way}.{example}", field="address")
+    return BadInput(f"{address!r:.60} is no address for {way}.{example}", field="address")
 
 
 def _text(text: str) -> str:

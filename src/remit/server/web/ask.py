@@ -184,7 +184,7 @@ def _with_card(call: Call, asked: ReviewPage, card: RequestCard) -> ReviewPage:
         if asked.kind is ReviewKind.REQUEST
     )
     if not many and lines and lines[0].about == QuestionTopic.RECIPIENT:
-        asked = replace(asked, new_contact=tuple(call.house.settings.channels))
+        asked = replace(asked, new_contact=tuple(call.house.settings.channels) or ("dashboard",))
     if not many or asked.kind is not ReviewKind.REQUEST:
         return replace(asked, card=card, options=options)
     title = sentences(card.language)["several"].format(len(card.open))

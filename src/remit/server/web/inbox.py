@@ -146,7 +146,8 @@ async def answer_with_contact(call: Call) -> CallResult:
     """Put someone into the contacts, and answer a question with them."""
     given, found = call.read(ContactAnswer), await _waiting(call)
     listed = await inbox_listing.listed(call)
-    name, channels = given.name.strip(), {given.channel: given.address.strip()}
+    name = given.name.strip()
+    channels = {given.channel: given.address.strip() or name}
     try:
         await perform(call, NewContact(name=name, channels=channels))
         await perform(call, NewDecision(str(found.review.id), ReviewAnswer.ANSWER, name))

@@ -71,6 +71,16 @@ class InboxListing(Struct, frozen=True):
         """Return the position in the list, from 1; 0 if it is not there."""
         return next((n for n, row in enumerate(self.rows, 1) if row.id == ident), 0)
 
+    def position(self, ident: str) -> tuple[int, int] | None:
+        """Return the position in its section, from 1, and how many there are."""
+        places = (
+            (n, heap)
+            for heap in self.heaps
+            for n, row in enumerate(heap.rows, 1)
+            if row.id == ident
+        )
+        return next(((n, heap.count) for n, heap in places), None)
+
     def after(self, ident: str) -> InboxRow | None:
         """Return what to open next: the one below, or else the first."""
         rows, at = self.rows, self.place(ident)
@@ -156,7 +166,7 @@ def _asked(
 def _says(review: Review, kind: ReviewKind) -> str:
     if kind is ReviewKind.SEND:
         to = ask.permission(review)
-        text = words.first_line(review.evidence, 100).strip("*#_ ")
+        text = words.teaser(review.evidence, 100)
         return say("Send to {0}: “{1}”", to.contact if to else say("you"), text)
     return review_kinds.question_text(review.question)
 
@@ -172,7 +182,7 @@ def _ended(
         colour=SORTS[kind].colour,
         icon=SORTS[kind].icon,
         title=task.title,
-        says=words.first_line(text),
+        says=words.teaser(text),
         ways=_ways(call, task),
         meta=tries if kind is ReviewKind.FIX else words.verified(task, edited=edited),
         at=(task.completed_at or task.last_updated).astimezone(now.tzinfo),

@@ -146,7 +146,7 @@ def _sub(task: Task, about: _About, zone: tzinfo | None) -> str:
         case Status.FAILED:
             text = _failed(task, about.runs)
         case Status.COMPLETED | Status.CANCELLED:  # pragma: no branch - there is no other
-            text = _work(task) or words.first_line(task.result_summary or task.instructions)
+            text = _work(task) or words.teaser(task.result_summary or task.instructions)
     return text
 
 

@@ -22,6 +22,7 @@ class StatusLook(Struct, frozen=True):
 
 
 _FORM: Final = frozenset({"form", "no-placeholder", "no-padding", "language"})
+_MARKS: Final = re.compile(r"^(?:#{1,6}|[-*+>]) +|\*\*|\B\*(?=\w)|(?<=\w)\*\B")
 _ASKS: Final = StatusLook("you", "Needs you", "you")
 _LOOK: Final = StatusLook("you", "Needs review", "eye")
 _STATES: Final = {
@@ -117,6 +118,11 @@ def first_line(text: str | None, most: int = 160) -> str:
     lines = (text or "").strip().splitlines()
     line = lines[0] if lines else ""
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def teaser(text: str | None, most: int = 160) -> str:
+    """Return the first line without the marks of Markdown."""
+    return _MARKS.sub("", first_line(text, most))
 
 
 def clock(at: datetime) -> str:
