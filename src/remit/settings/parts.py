@@ -100,9 +100,7 @@ class BudgetSettings(Struct, frozen=True):
 class DeliverSettings(Struct, frozen=True):
     """When and how often others are written to."""
 
-    undo: int = (
-        10  # seconds from an approval, or an order in a conversation, to the first byte; 0: none
-    )
+    undo: int = 10  # seconds from an approval, or an order in a chat, to the first byte; 0: none
     quiet: str = ""  # `22:00-07:00` on the owner's clock; empty: none
     daily_cap: int = 20  # messages to one person per day before asking; 0: no limit
     keep_inbound: int = 90  # days that inbound messages are kept; 0: for ever
