@@ -6,6 +6,9 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from remit.cli.up import choose_queues
+from remit.settings import Settings
+from remit.settings.projects import ProjectSettings
 from tests.cli.terminal import LIMIT, SETTINGS, Terminal
 from tests.store.postgres import Postgres
 
@@ -90,6 +93,21 @@ def test_a_database_from_a_dump_is_noticed_and_what_may_be_out_waits(
         assert seat.run("resume", later).code == 0
         seat.until(later, "completed")
     assert seat.run("audit", "--json").json["whole"] is True
+
+
+def test_a_worker_takes_code_where_the_repositories_are_and_no_queue_that_is_not(
+    tmp_path: Path,
+) -> None:
+    def projects(path: Path) -> Settings:
+        return Settings(home=tmp_path, projects={"shop": ProjectSettings(path=str(path))})
+
+    here, elsewhere = projects(tmp_path), projects(tmp_path / "gone")
+    assert choose_queues(here, "all") == ["remit", "remit-code"]
+    assert choose_queues(elsewhere, "all") == ["remit"]
+    assert choose_queues(elsewhere, "code, main") == ["remit-code", "remit"]
+    seat = seat_on(tmp_path, "postgresql://nobody@127.0.0.1:9/none")
+    said = seat.run("worker", "--queues", "cod", REMIT_ENGINE_KIND="temporal")
+    assert (said.code, "There is no queue 'cod'" in said.err) == (2, True), said.err
 
 
 SHIFTED = """

@@ -141,8 +141,11 @@ async def test_the_page_shows_each_worker_what_it_runs_and_the_way_to_temporal(
     state = WorkerState(worker, "a:1", ("remit",), 8, runs, clock.now() - timedelta(seconds=7))
     await db.write(legs.report_load, state)
     house = SimpleNamespace(db=db, clock=clock, settings=Settings(home=tmp_path, engine=engine))
-    shown, temporal = await settings_sections._workers(SimpleNamespace(house=house))  # type: ignore[arg-type]
+    maker.ready(assigned_agent="project:shop")
+    shown, code, temporal = await settings_sections._workers(SimpleNamespace(house=house))  # type: ignore[arg-type]
     await db.close()
+
+    assert code.said == "Tasks on code that no worker takes: 1."
 
     said = "a:1 on remit runs 2 of 8 tasks; last heartbeat 7 s ago. Duties: series."
     assert shown.said == said

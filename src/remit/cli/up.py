@@ -46,16 +46,21 @@ def up(
 
 
 _EVERY: Final = "all"
+_QUEUES: Final = {"main": "", "code": "code"}
 
 
 def worker(
     *,
-    queues: Annotated[str, flag("Take work from these queues alone: `code`, or a name.")] = _EVERY,
+    queues: Annotated[
+        str, flag("`main`, `code` (machines with the repositories), or both.")
+    ] = _EVERY,
     slots: Annotated[int | None, number_flag("Tasks at once; default: [engine] parallel.")] = None,
     json: AsJson = False,
 ) -> int:
     """Work on the tasks of a store that several processes share, until you stop it."""
-    code = asyncio.run(_work(_shared_settings(), queues, slots, json=json))
+    settings = _shared_settings()
+    choose_queues(settings, queues)
+    code = asyncio.run(_work(settings, queues, slots, json=json))
     sys.stdout.flush()
     # Threads of Temporal's library may still run; they do not survive an orderly exit of Python.
     os._exit(code)
@@ -80,6 +85,20 @@ def _shared_settings() -> Settings:
     return settings
 
 
+def choose_queues(settings: Settings, wanted: str) -> list[str]:
+    """Return Temporal's names of the queues; by default those that this machine can work on."""
+    names = [each.strip() for each in wanted.split(",")]
+    if wanted == _EVERY:
+        able = all(Path(each.path).expanduser().is_dir() for each in settings.projects.values())
+        names = [name for name in _QUEUES if able or name != "code"]
+    unknown = [name for name in names if name not in _QUEUES]
+    if unknown:
+        sentence = f"There is no queue {unknown[0]!r}; take `main`, `code` or both."
+        raise BadInput(sentence, field="queues")
+    base = settings.engine.task_queue
+    return [f"{base}-{short}" if short else base for short in map(_QUEUES.__getitem__, names)]
+
+
 async def _work(settings: Settings, queues: str, slots: int | None, *, json: bool) -> int:
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -97,13 +116,10 @@ async def _work_with(
     settings: Settings, queues: str, slots: int | None, stop: asyncio.Event, event: str
 ) -> Settings:
     """Work until it is stopped, or until the settings change; return those to go on with."""
-    from remit.store.queue import QUEUES  # noqa: PLC0415 - the whole app
-    from remit.wiring.reload import SettingsReload  # noqa: PLC0415 - as above
+    from remit.wiring.reload import SettingsReload  # noqa: PLC0415 - the whole app
     from remit.wiring.worker import opened_worker  # noqa: PLC0415 - as above
 
-    engine = settings.engine
-    names = QUEUES if queues == _EVERY else tuple(each.strip() for each in queues.split(","))
-    taken = [f"{engine.task_queue}-{name}" if name else engine.task_queue for name in names]
+    engine, taken = settings.engine, choose_queues(settings, queues)
     used = replace(settings, engine=replace(engine, parallel=slots or engine.parallel))
     new: asyncio.Queue[Settings] = asyncio.Queue()
     async with opened_worker(used) as found:

@@ -30,6 +30,7 @@ from remit.store import cues, events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.store.postgres import fingerprints, legs
+from remit.store.queue import CODE
 from remit.system.background import Background
 from remit.wiring.proof import kinds
 from remit.wiring.readers import model_choice
@@ -270,6 +271,7 @@ def _loops(background: Background, hide: Callable[[str], str]) -> list[HealthFin
 async def _workers(call: Call) -> list[HealthFinding]:
     """Return each worker with its load, what it runs, and when it was last heard of."""
     house, now = call.house, call.house.clock.now()
+    alive = await house.db.read(legs.workers, now - legs.ALIVE)
     found = [
         HealthFinding(
             "Worker",
@@ -278,9 +280,14 @@ async def _workers(call: Call) -> list[HealthFinding]:
             f"Duties: {', '.join(each.duties) or 'none'}.",
             links=tuple((task, f"/tasks/{task}") for task in each.tasks),
         )
-        for each in await house.db.read(legs.workers, now - legs.ALIVE)
+        for each in alive
     ]
     engine = house.settings.engine
+    if not any(f"{engine.task_queue}-{CODE}" in each.queues for each in alive):
+        todo = "Start one on a machine with the repositories: `remit worker --queues code`."
+        if waiting := await house.db.read(legs.waiting_for_code, now):
+            sentence = f"Tasks on code that no worker takes: {waiting}."
+            found.append(HealthFinding("Worker", sentence, "bad", "fail", todo))
     pages = f"{engine.pages}/namespaces/{engine.namespace}/workflows"
     shown = HealthFinding("Temporal", "Its own pages show every leg.", links=((pages, pages),))
     none = HealthFinding("Worker", "None lives.", "bad", "fail", "Start one: `remit worker`.")

@@ -72,6 +72,16 @@ def load(tx: Tx, names: Mapping[str, str], now: datetime) -> QueueLoad:
     )
 
 
+def waiting_for_code(tx: Tx, now: datetime) -> int:
+    """Return how many tasks on code are due, or handed to Temporal, and not begun."""
+    (row,) = tx.ask(
+        "SELECT COUNT(*) AS n FROM tasks WHERE assigned_agent LIKE 'project:%'"
+        " AND (worker = ? OR (worker IS NULL AND due_at <= ?))",
+        (DISPATCHED, rows.ms(now)),
+    )
+    return rows.number(row["n"])
+
+
 def begin(
     tx: Tx, task_id: TaskId, lease: int, worker: WorkerId, now: datetime
 ) -> ClaimedTask | None:
