@@ -63,6 +63,11 @@ if RUNS_PROGRAMS and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).fr
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Tests wait for sockets, browsers and processes: two on a core leave it less idle."""
+    return 2 * (os.cpu_count() or 1)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
     """Keep all imports and 15,000 tests out of later garbage collections."""

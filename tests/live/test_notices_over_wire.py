@@ -1,10 +1,7 @@
 """Notices by WhatsApp and by mail, over real sockets: once, in one line, healed by a report."""
 
-import re
 from datetime import timedelta
 from pathlib import Path
-
-import httpx2
 
 from remit.model.conversation import Notice, NoticeState
 from remit.store import events, notices
@@ -131,31 +128,6 @@ async def test_a_notice_by_mail_has_one_subject_one_recipient_and_one_link(tmp_p
         assert body.get_content().count("<a ") <= 1
 
 
-async def test_a_link_in_a_mail_opens_the_card_and_decides_nothing(tmp_path: Path) -> None:
-    async with PostOffice() as office:
-        text = WISHES.format(way="post") + EMAIL.format(port=office.port)
-        async with ChannelHouse(tmp_path, text) as house:
-            house.write("contacts.yaml", "- name: Anna\n  channels: {outbox: anna-1}\n")
-            task = await house.send("outbox", "See you at noon.", "Anna")
-            await again(house)
-            body = office.accepted[-1].parsed.get_body(("plain",))
-            assert body is not None
-            link = r"Approve <https://remit\.example\.test(/inbox/\S+?)>"
-            found = re.search(link, body.get_content())
-            assert found is not None
-            forged = found[1][:-1] + ("A" if found[1][-1] != "A" else "B")
-            shown = [await opened(house, each) for each in (found[1], forged, found[1])]
-            assert "From your mail: Approve." in shown[0]
-            assert "does not fit any more" in shown[1]
-            assert house.world.outbox.sent == []
-            review = await house.only_question()
-            assert (review.task_id, review.decision) == (task.id, None)
-            await house.approve()
-            await house.world.run(timedelta(minutes=1))
-            assert "does not fit any more" in await opened(house, found[1])
-            assert len(house.world.outbox.sent) == 1
-
-
 async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path) -> None:
     async with PostOffice() as office, Provider() as provider:
         nowhere = WISHES.replace("https://remit.example.test", "").format(way=f'post", "{NAME}')
@@ -170,16 +142,6 @@ async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path
         for said in (mail.parsed.as_string(), message.text):
             assert "See you at noon." in said
             assert "://" not in said
-
-
-async def opened(house: ChannelHouse, path: str) -> str:
-    """What the owner's browser shows."""
-    transport = httpx2.AsyncHTTPTransport(verify=False)
-    async with httpx2.AsyncClient(transport=transport) as client:
-        headers = {"authorization": f"Bearer {'t' * 32}"}
-        answer = await client.get(f"{house.url}{path}", headers=headers)
-    assert answer.status_code == 200
-    return answer.text
 
 
 async def test_a_mail_server_that_is_away_gets_it_later_and_once(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def _ends(line: socket.socket) -> bool:
 
 def test_a_package_folder_that_is_absent_for_a_while_stops_no_work(tmp_path: Path) -> None:
     seat, package = Terminal(tmp_path), tmp_path / "lib" / "remit"
-    shutil.copytree(SOURCES, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(SOURCES, package)
     with up(seat, PYTHONPATH=str(package.parent)) as (remit, logged):
         package.rename(tmp_path / "away")
         task = remit.add("Find two parks")
