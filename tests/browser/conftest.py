@@ -89,6 +89,8 @@ def browser(
     browser, loop = shared_browser
     asyncio._set_running_loop(loop)
     yield browser
+    for context in browser.contexts:  # a page that stays would go on calling its server
+        context.close()
     asyncio._set_running_loop(None)
 
 
