@@ -10,8 +10,9 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.calendar.components import CalendarComponent, CalendarProperty
 from remit.calendar.slots import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar, read_rule
-from remit.calendar.zones import CalendarComponent, CalendarProperty, Zones, instant
+from remit.calendar.zones import Zones, instant
 from remit.model.caller import ORGANIZER, OWNER_ORGANIZES
 from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery

@@ -17,6 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.calendar import entry, occurrences
+from remit.calendar.components import CalendarComponent, read_components
 from remit.calendar.entry import BrokenChange, CalendarEntry
 from remit.calendar.occurrences import EventOccurrence, ExpansionContext
 from remit.calendar.slots import (
@@ -29,7 +30,7 @@ from remit.calendar.slots import (
     TimeWindow,
     UnfitCalendar,
 )
-from remit.calendar.zones import CalendarComponent, Zones, read_components
+from remit.calendar.zones import Zones
 from remit.language import outside_text
 from remit.model.task import Taint
 from remit.store.calendars import StoredResource
