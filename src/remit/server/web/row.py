@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from remit.errors import NotFound
 from remit.model import rrule
@@ -72,15 +72,9 @@ class _About(Struct, frozen=True):
     series: Series | None = None
 
 
-class _Known(Struct):
-    """Caches each series for a page."""
-
-    series: dict[SeriesId, Series | None] = field(default_factory=dict)
-
-
 def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime) -> list[TaskRow]:
     """Return the rows of a page; `now` is on the owner's clock."""
-    known = _Known()
+    known: dict[SeriesId, Series | None] = {}
     return [draw(task, _about(tx, task, known, now), task.id in asks, now) for task in found]
 
 
@@ -98,17 +92,17 @@ def _undeleted_task(tx: Tx, task_id: TaskId) -> Task | None:
     return task if task.deleted_at is None else None
 
 
-def _about(tx: Tx, task: Task, known: _Known, now: datetime) -> _About:
+def _about(tx: Tx, task: Task, known: dict[SeriesId, Series | None], now: datetime) -> _About:
     reached = reaches(task, now)
     waits = task.status is Status.NEEDS_REVIEW
-    if task.series_id is not None and task.series_id not in known.series:
-        known.series[task.series_id] = series.get(tx, task.series_id)
+    if task.series_id is not None and task.series_id not in known:
+        known[task.series_id] = series.get(tx, task.series_id)
     return _About(
         runs=runs.of_task(tx, task.id, 20) if reached or task.status is Status.FAILED else (),
         reviews=reviews.of_task(tx, task.id) if reached or waits else (),
         said=events.last_of_task(tx, task.id, 12) if task.status in ACTIVE else (),
         cents=spending.of_task(tx, task.id).cents if task.started_at else None,
-        series=known.series.get(task.series_id) if task.series_id else None,
+        series=known.get(task.series_id) if task.series_id else None,
     )
 
 
