@@ -46,7 +46,7 @@ from remit.brain import vendors
 from remit.brain.choose import FilledForm, ModelConfig, ModelLimits
 from remit.brain.progress import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold, too_long
 from remit.errors import Permanent, Transient
-from remit.model.codec import JsonMap
+from remit.model.codec import JsonMap, without_surrogates
 from remit.model.reply import Ask, Prompt, Reply, Tool, ToolCall, ToolResult, Usage
 from remit.ports import OnText
 
@@ -96,13 +96,14 @@ class SharedModelConnection:
                 return self._unanswered(error, messages)
         if len(result.response.text or "") > MAX_ANSWER_CHARS:
             return replace(
-                too_long(sound(result.response.text or "")), usage=_usage([result.response])
+                too_long(without_surrogates(result.response.text or "")),
+                usage=_usage([result.response]),
             )
         run = Conversation(
             messages=result.new_messages(), usage=result.usage, conversation_id=session
         )
         reply = self._read(result.response, result.output)
-        return replace(reply, state=sound(dump(run)))
+        return replace(reply, state=without_surrogates(dump(run)))
 
     async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
         """Have a form filled in; an invalid one goes back to the model, twice."""
@@ -140,7 +141,7 @@ class SharedModelConnection:
         """Return a reply by how the answer ended; only a complete one may be delivered."""
         details = response.provider_details or {}
         usage = _usage([response])
-        text = sound(output if isinstance(output, str) else response.text or "")
+        text = without_surrogates(output if isinstance(output, str) else response.text or "")
         match response.finish_reason:
             case "stop" | "tool_call" if isinstance(output, DeferredToolRequests):
                 return Reply(text, usage=usage, calls=tuple(_call(each) for each in output.calls))
@@ -151,7 +152,7 @@ class SharedModelConnection:
             case "length":
                 why = f"it was cut off; [brain] token_limit is {self._limits.tokens}."
             case "content_filter":
-                text = text or sound(str(details.get("refusal") or ""))
+                text = text or without_surrogates(str(details.get("refusal") or ""))
                 why = f"{self._model} declined to answer."
             case None if details.get("finish_reason"):
                 why = f"{self._model} ended it with {str(details['finish_reason'])[:40]!r}."
@@ -175,11 +176,6 @@ def _last(messages: Sequence[ModelMessage]) -> ModelResponse | None:
 
 def _is_whole(response: ModelResponse) -> bool:
     return response.finish_reason in ("stop", "tool_call")
-
-
-def sound(text: str) -> str:
-    """Return the text without lone surrogates, which no file or channel accepts."""
-    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _toolset(tools: Sequence[Tool]) -> ExternalToolset[object]:
@@ -214,7 +210,7 @@ def _call(part: ToolCallPart) -> ToolCall:
         if len(json.dumps(args, allow_nan=False).encode()) > MAX_ANSWER_CHARS:
             args = {"unreadable": TOO_LONG}
     except (ValueError, AssertionError, RecursionError):
-        args = {"unreadable": sound(str(part.args))[:_MAX_ARGUMENT_CHARACTERS]}
+        args = {"unreadable": without_surrogates(str(part.args))[:_MAX_ARGUMENT_CHARACTERS]}
     return ToolCall(part.tool_call_id, part.tool_name, args)
 
 
@@ -244,8 +240,8 @@ class _Listener:
                     continue
             if piece:
                 if len(self.beginning) < KEPT_CHARS:
-                    self.beginning += sound(piece)
-                await self._on_text(sound(piece))
+                    self.beginning += without_surrogates(piece)
+                await self._on_text(without_surrogates(piece))
 
 
 def _length(event: AgentStreamEvent) -> int:

@@ -5,8 +5,7 @@ dashboard. Code limits how deeply tasks may create tasks, and how many one run m
 """
 
 import hashlib
-from collections.abc import Awaitable, Callable, Iterable
-from functools import reduce
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -24,7 +23,7 @@ from remit.model.ids import TaskId, task_id
 from remit.model.likeness import SimilarTask
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.run import Event
-from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
+from remit.model.task import Creator, Cue, Source, SourceKind, Task, worst_taint
 from remit.settings import ToolSettings
 from remit.store import events, search, tasks
 from remit.store.database import Database, Tx
@@ -169,7 +168,7 @@ def read_task_log(policy: Policy, db: Database) -> OwnTool:
         wanted = task_id(named) if named else None
         read, found = await db.read(_read_events, task, wanted, last, before)
         return ToolResult(
-            call.id, _newest_lines(found, last), taint=_worst(each.taint for each in read)
+            call.id, _newest_lines(found, last), taint=worst_taint(each.taint for each in read)
         )
 
     return OwnTool(_LOG, policy, read)
@@ -244,13 +243,11 @@ def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> OwnT
             if alike.task.id not in known and len(lines) < limit:
                 lines.append(f"{_line(alike.task)} (alike)")
                 taints.append(alike.taint)
-        return ToolResult(call.id, "\n".join(lines) or "Nothing was found.", taint=_worst(taints))
+        return ToolResult(
+            call.id, "\n".join(lines) or "Nothing was found.", taint=worst_taint(taints)
+        )
 
     return OwnTool(_SEARCH, policy, look)
-
-
-def _worst(taints: Iterable[Taint]) -> Taint:
-    return reduce(Taint.joined, taints, Taint.OWNER)
 
 
 def _line(task: Task) -> str:

@@ -20,7 +20,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy
 from remit.operations.contacts import check_address
 from remit.operations.settings_arguments import NewPermission
-from remit.operations.texts import is_readable_line
+from remit.operations.texts import readable_line
 from remit.settings import Settings
 from remit.store import permissions
 from remit.store.read_only import glance
@@ -99,7 +99,9 @@ def add(
     for each, address in addresses.items():
         check_address(settings, each, address)
     lines = {each: ContactAddress(address, ids.get(each)) for each, address in addresses.items()}
-    kept = edit.put(settings.home / FILE, ContactEntry(_text(name), tuple(alias), role, lines))
+    kept = edit.put(
+        settings.home / FILE, ContactEntry(readable_line(name), tuple(alias), role, lines)
+    )
     return _done(kept.name, f"{kept.name} is in {FILE}.", json)
 
 
@@ -158,15 +160,8 @@ def _pairs(given: tuple[str, ...], name: str) -> dict[str, str]:
             raise BadInput(
                 f"{name} is {each!r:.60}; it must look like email=anna@example.org.", field=name
             )
-        found[key.strip()] = _text(value)
+        found[key.strip()] = readable_line(value)
     return found
-
-
-def _text(text: str) -> str:
-    text = text.strip()
-    if not is_readable_line(text):
-        raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
-    return text
 
 
 def _row(person: JsonMap, way: JsonMap, *, first: bool) -> list[Piece]:

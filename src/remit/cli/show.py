@@ -14,9 +14,9 @@ from remit.errors import BadInput, NotFound
 from remit.journal import event_words
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.contract import ItemStatus
+from remit.model.deferred import project_of
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.reply import PROJECT
 from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.status import TERMINAL, Status
@@ -239,12 +239,6 @@ def _print_decisions(settled: list[Review]) -> None:
             at = words.local(decision.decided_at)
             text = event_words.decision(decision.answer, decision.by)
             out.line(f"  {at}  {text}: {review.question}")
-
-
-def project_of(task: Task) -> str:
-    """Return the project that is worked on, if any."""
-    who = task.assigned_agent or ""
-    return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 
 
 def _section(title: str, text: str) -> None:

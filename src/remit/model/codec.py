@@ -46,6 +46,11 @@ _IN_UTC: Final = "2026-02-22T15:30:00.000000Z"
 _BREAKS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
 
 
+def without_surrogates(text: str) -> str:
+    """Return the text with lone surrogates replaced, which no file, store or channel accepts."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def sha256(content: bytes) -> bytes:
     import hashlib  # noqa: PLC0415 - it loads OpenSSL, and most who import a value hash nothing
 

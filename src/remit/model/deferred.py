@@ -103,7 +103,9 @@ def document_of(value: object) -> str:
 
 
 def project_of(task: Task) -> str:
-    return (task.assigned_agent or "").removeprefix(PROJECT)
+    """Return the project that a task works on; empty if none."""
+    who = task.assigned_agent or ""
+    return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 
 
 def is_late(finding: Finding) -> bool:

@@ -1,6 +1,6 @@
 """A task, its source, how it moves, and what the owner may change before it begins."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Final, TypedDict, Unpack
@@ -62,6 +62,11 @@ class Taint(StrEnum):
 
 
 _TRUST: Final = {taint: place for place, taint in enumerate(Taint)}
+
+
+def worst_taint(taints: Iterable[Taint]) -> Taint:
+    """Return the least trusted of some authors; the owner, if there is none."""
+    return max(taints, key=_TRUST.__getitem__, default=Taint.OWNER)
 
 
 class Priority(StrEnum):

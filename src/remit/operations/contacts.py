@@ -13,12 +13,12 @@ from remit.contacts import edit
 from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, NotFound, OutOfDate
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap, stamp, text_of
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.operations import settings_arguments as args
-from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.operations.texts import is_readable_line
+from remit.operations.operation import Answer, Operation, OperationRequest, etag_of
+from remit.operations.texts import readable_line
 from remit.ports import AddressedChannel, implements
 from remit.settings import Settings
 from remit.store import permissions
@@ -33,17 +33,20 @@ _EXAMPLES: Final = (
 async def look(request: OperationRequest) -> Answer:
     """Return everyone in the book, with the policy for each address."""
     content = await request.house.permits.listed()
-    return Answer(content, etag=_tag(content))
+    return Answer(content, etag=etag_of(content))
 
 
 async def add(request: OperationRequest, arguments: args.NewContact) -> Answer:
     lines = {
-        _text(way): ContactAddress(_text(address)) for way, address in arguments.channels.items()
+        readable_line(way): ContactAddress(readable_line(address))
+        for way, address in arguments.channels.items()
     }
-    role = None if arguments.role is None else _text(arguments.role)
+    role = None if arguments.role is None else readable_line(arguments.role)
     for way, line in lines.items():
         _check_address(request, way, line.address)
-    entry = ContactEntry(_text(arguments.name), tuple(map(_text, arguments.aliases)), role, lines)
+    entry = ContactEntry(
+        readable_line(arguments.name), tuple(map(readable_line, arguments.aliases)), role, lines
+    )
     await asyncio.to_thread(edit.put, _book(request), entry)
     return await look(request)
 
@@ -51,7 +54,7 @@ async def add(request: OperationRequest, arguments: args.NewContact) -> Answer:
 async def change(request: OperationRequest, arguments: args.ChangedContact) -> Answer:
     for way, address in arguments.channels.items():
         if address is not None:
-            _check_address(request, way, _text(address))
+            _check_address(request, way, readable_line(address))
     only_if, new = await _expected(request), partial(_changed, arguments)
     await asyncio.to_thread(edit.change, _book(request), arguments.contact, new, only_if=only_if)
     return await look(request)
@@ -98,13 +101,9 @@ async def _expected(request: OperationRequest) -> str | None:
     if request.version is None:
         return None
     now = await asyncio.to_thread(edit.version, _book(request))
-    if request.version != _tag(await request.house.permits.listed()):
+    if request.version != etag_of(await request.house.permits.listed()):
         raise OutOfDate("The contact book has changed since you looked at it; look again.")
     return now
-
-
-def _tag(content: JsonMap) -> str:
-    return hashlib.sha256(text_of(content).encode()).hexdigest()[:32]
 
 
 def _changed(arguments: args.ChangedContact, old: ContactEntry) -> ContactEntry:
@@ -117,16 +116,16 @@ def _changed(arguments: args.ChangedContact, old: ContactEntry) -> ContactEntry:
     }
     aliases, role = arguments.aliases, arguments.role
     if aliases is not UNSET:
-        kept = replace(kept, aliases=tuple(dict.fromkeys(map(_text, aliases or ()))))
+        kept = replace(kept, aliases=tuple(dict.fromkeys(map(readable_line, aliases or ()))))
     if role is not UNSET:
-        kept = replace(kept, role=None if role is None else _text(role))
-    name = _text(arguments.name) if arguments.name is not None else kept.name
+        kept = replace(kept, role=None if role is None else readable_line(role))
+    name = readable_line(arguments.name) if arguments.name is not None else kept.name
     return replace(kept, name=name, lines={**kept.lines, **lines})
 
 
 def _new_address(old: ContactEntry, way: str, address: str) -> ContactAddress:
     """Return the new address; the id of incoming messages stays if the address is the same."""
-    before, text = old.lines.get(way), _text(address)
+    before, text = old.lines.get(way), readable_line(address)
     return before if before is not None and before.address == text else ContactAddress(text)
 
 
@@ -168,13 +167,6 @@ def _no_address(settings: Settings, way: str, address: str) -> BadInput:
     kind = _kind(settings, way)
     example = next((f" Write it like {each}." for name, each in _EXAMPLES if name in kind), "")
     return BadInput(f"{address!r:.60} is no address for {way}.{example}", field="address")
-
-
-def _text(text: str) -> str:
-    text = text.strip()
-    if not is_readable_line(text):
-        raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
-    return text
 
 
 async def _stored_rules(request: OperationRequest) -> list[Permission]:

@@ -12,7 +12,7 @@ from remit.channels.registry import ChannelRegistry
 from remit.contacts.permits import Permits
 from remit.intake.admit import Intake
 from remit.model.caller import OWNER, Caller, Scope
-from remit.model.codec import JsonMap
+from remit.model.codec import JsonMap, sha256, text_of
 from remit.model.ids import Ids, SeriesId, TaskId
 from remit.model.likeness import FileVersion
 from remit.model.task import Task
@@ -54,6 +54,11 @@ class Answer(Struct, frozen=True):
     location: str | None = None
     etag: str | None = None
     value: object = None  # what was made, for a page that shows more of it
+
+
+def etag_of(content: JsonMap) -> str:
+    """Return what names this state of something, to be compared later."""
+    return sha256(text_of(content).encode()).hex()[:32]
 
 
 class Operation(Struct, frozen=True, kw_only=True):

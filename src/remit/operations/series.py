@@ -1,6 +1,5 @@
 """Operations on series: pause, resume, end, other times; skip, un-skip or move one slot."""
 
-import hashlib
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final
@@ -9,13 +8,13 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, NotPossibleNow, OutOfDate
 from remit.model.caller import Scope
-from remit.model.codec import JsonMap, text_of
+from remit.model.codec import JsonMap
 from remit.model.ids import SeriesId
 from remit.model.series import Series
 from remit.operations import frequency
 from remit.operations import settings_arguments as args
 from remit.operations.arguments import SeriesArguments
-from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest, etag_of
 from remit.operations.series_json import NEXT, whole
 from remit.operations.tasks import moment, repeats_of
 from remit.owner import Owner
@@ -78,23 +77,19 @@ async def look(request: OperationRequest, series: SeriesId, coming: int = NEXT) 
     content = await _series_json(request, series, coming)
     # How many of the next slots are shown is no part of how the series stands.
     usual = content if coming == NEXT else await _series_json(request, series, NEXT)
-    return Answer(content, etag=_tag(usual))
+    return Answer(content, etag=etag_of(usual))
 
 
 async def _unchanged(request: OperationRequest, arguments: SeriesArguments) -> SeriesId:
     """Return the series id, if the series is still as the caller saw it."""
     series = SeriesId(arguments.id)
-    if request.version not in (None, _tag(await _series_json(request, series, NEXT))):
+    if request.version not in (None, etag_of(await _series_json(request, series, NEXT))):
         raise OutOfDate(f"Series {series} has changed since you looked at it; look again.")
     return series
 
 
 async def _series_json(request: OperationRequest, series: SeriesId, coming: int) -> JsonMap:
     return await request.house.db.read(whole, series, request.house.clock.now(), coming)
-
-
-def _tag(content: JsonMap) -> str:
-    return hashlib.sha256(text_of(content).encode()).hexdigest()[:32]
 
 
 PAUSE: Final = Operation(

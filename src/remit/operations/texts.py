@@ -5,6 +5,7 @@ from typing import Annotated, Final, TypeAlias
 
 from msgspec import Meta
 
+from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 
 DATE_TIME: Final = Meta(extra_json_schema={"format": "date-time"})
@@ -120,6 +121,14 @@ def either(one: str, other: str) -> JsonMap:
 
 def none_of(*wrong: JsonMap) -> JsonMap:
     return {"not": {"anyOf": list[Json](wrong)}}
+
+
+def readable_line(text: str) -> str:
+    """Return a name without spaces at its ends; one that cannot be read is refused."""
+    text = text.strip()
+    if not is_readable_line(text):
+        raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
+    return text
 
 
 def is_readable_line(text: str) -> bool:

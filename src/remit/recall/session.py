@@ -7,7 +7,6 @@ included. Nothing stored is deleted for this.
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, tzinfo
-from functools import reduce
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
@@ -16,7 +15,7 @@ from remit.errors import StepFailed
 from remit.model.ids import SessionId
 from remit.model.reply import Memory, Snippet
 from remit.model.review import ReviewAnswer
-from remit.model.task import Taint, Task
+from remit.model.task import Taint, Task, worst_taint
 from remit.recall import snippets
 from remit.store import sessions
 from remit.store.database import Database
@@ -69,7 +68,7 @@ class SessionRecall:
         """Return the results of the session so far, and similar tasks."""
         memory = await self._of_session(task)
         alike = await self._remind(task) if self._remind else ()
-        taint = _worst([memory.taint, *(each.taint for each in alike)])
+        taint = worst_taint([memory.taint, *(each.taint for each in alike)])
         return replace(memory, alike=alike, taint=taint)
 
     async def _of_session(self, task: Task) -> Memory:
@@ -94,7 +93,7 @@ class SessionRecall:
             upto=max(last, before.upto) if before else last,
             runs=len(older) + (before.runs if before else 0),
             since=before.since if before else older[0].ended_at,
-            taint=_worst([*_taints(older), *([before.taint] if before else [])]),
+            taint=worst_taint([*_taints(older), *([before.taint] if before else [])]),
             highest=max(before.highest if before else 0, *(each.no for each in older)),
         )
         if text is None:
@@ -128,7 +127,7 @@ class SessionRecall:
             summary=summary.text if summary else "",
             facts=_facts(shared.said),
             reported=self._reported(reported),
-            taint=_worst(read),
+            taint=worst_taint(read),
         )
 
     def _snippet(self, run: PastRun) -> Snippet:
@@ -190,7 +189,3 @@ def _newest(lines: Sequence[str], most: int) -> tuple[str, ...]:
 
 def _taints(read: Sequence[PastRun] | Sequence[ReportedMessage]) -> list[Taint]:
     return [each.taint for each in read]
-
-
-def _worst(taints: Sequence[Taint]) -> Taint:
-    return reduce(Taint.joined, taints, Taint.OWNER)

@@ -1,4 +1,4 @@
-"""Routes for conversations, for what the owner was told, and for the people the owner knows."""
+"""Routes for conversations, and for what the owner was told: notices, and push to browsers."""
 
 import re
 from typing import Final
@@ -8,7 +8,6 @@ from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.model.conversation import Conversation, Turn
 from remit.model.ids import ConversationId
-from remit.operations import contacts
 from remit.operations.entry import push_state
 from remit.operations.messages import conversation_id
 from remit.operations.shapes import conversation_to_json, notice_to_json, with_turns
@@ -88,15 +87,6 @@ async def worker(_: Call) -> CallResult:
     return CallResult(text, media="text/javascript")
 
 
-async def look_contacts(call: Call) -> CallResult:
-    """Everyone in the book, with what holds for each way."""
-    return result_of(await contacts.look(call))
-
-
-async def list_rules(call: Call) -> CallResult:
-    return result_of(await contacts.list_rules(call))
-
-
 ROUTES: Final = (
     read(
         "/api/conversations",
@@ -123,12 +113,4 @@ ROUTES: Final = (
         scope=Scope.APPROVE,
     ),
     page(WORKER, worker, public=True),
-    read(
-        "/api/contacts",
-        look_contacts,
-        "Everyone in the contact book, and whether they are written to unasked",
-        "Contacts",
-        tagged=True,
-    ),
-    read("/api/rules", list_rules, "What you have said once and for all", "Rules"),
 )

@@ -1,4 +1,4 @@
-"""What programs may look at: series, numbers, rules, health, the journal; and S3's debug routes."""
+"""What programs may look at: series, people, numbers, rules, health, the journal; debug routes."""
 
 import os
 from typing import Final
@@ -14,6 +14,7 @@ from remit.model.ids import SeriesId
 from remit.model.reply import Usage
 from remit.model.run import Event
 from remit.model.view import show
+from remit.operations import contacts
 from remit.operations import series as operations
 from remit.operations.series_json import NEXT, event, listed
 from remit.operations.shapes import lesson_history, priority_rules_to_json
@@ -155,7 +156,24 @@ def _events_page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:
     return events.after(tx, since, limit), last
 
 
+async def look_contacts(call: Call) -> CallResult:
+    """Everyone in the book, with what holds for each way."""
+    return result_of(await contacts.look(call))
+
+
+async def list_rules(call: Call) -> CallResult:
+    return result_of(await contacts.list_rules(call))
+
+
 ROUTES: Final = (
+    read(
+        "/api/contacts",
+        look_contacts,
+        "Everyone in the contact book, and whether they are written to unasked",
+        "Contacts",
+        tagged=True,
+    ),
+    read("/api/rules", list_rules, "What you have said once and for all", "Rules"),
     read(
         "/api/series",
         list_series,

@@ -17,7 +17,7 @@ from msgspec import Struct
 from remit.channels.registry import InboundHook
 from remit.channels.whatsapp.error_codes import means
 from remit.model import delivery
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import Json, JsonMap, stamp, without_surrogates
 from remit.model.delivery import Accepted, Locked, ProviderReport, Refused, SendRetry
 from remit.store.inbound import InboundMessage
 from remit.system.http_client import clean
@@ -248,7 +248,7 @@ def _text(kind: str, content: Fields, message: Fields) -> str:
     if kind == "interactive":
         content, words = _fields(content.get(str(content.get("type")))), ("title",)
     text = ", ".join(str(content[key]) for key in words if content.get(key) is not None)
-    return _whole(text) if text or kind in _MEDIA else _raw(message)
+    return without_surrogates(text) if text or kind in _MEDIA else _raw(message)
 
 
 def _media(kind: str, content: Fields) -> WhatsAppMedia | None:
@@ -272,7 +272,7 @@ def _strange(what: str, raw: object) -> UnknownWhatsAppEvent:
 
 
 def _raw(some: object) -> str:
-    return _whole(json.dumps(some, ensure_ascii=False))[:_MOST_NOTED]
+    return without_surrogates(json.dumps(some, ensure_ascii=False))[:_MOST_NOTED]
 
 
 def _fields(some: object) -> Fields:
@@ -284,12 +284,7 @@ def _list(some: object) -> list[object]:
 
 
 def _word(some: object) -> str | None:
-    return _whole(some) if isinstance(some, str) and some else None
-
-
-def _whole(some: str) -> str:
-    """Return the text with lone surrogates replaced, which could not be stored."""
-    return some.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return without_surrogates(some) if isinstance(some, str) and some else None
 
 
 # Reports that outrank a late one: a delivered message cannot have failed.

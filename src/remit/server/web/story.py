@@ -149,11 +149,6 @@ def _cut(text: str) -> str:
     return text if left <= 0 else f"{text[:LONGEST]}… ({left:,} more characters in the export)"
 
 
-def _full(text: str) -> str:
-    """Add a full stop, if needed."""
-    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
-
-
 Told = tuple[str, str, str]  # a word, a sentence, a colour
 
 
@@ -200,7 +195,11 @@ def _ended(data: JsonMap, _: Actor) -> Told:
         parked = f"Looked at again later: {note}" if note else "Stopped; goes on at the next start."
         return "task", parked, ""
     again = " It is tried again." if isinstance(data.get("due"), int) else ""
-    return "error", f"Did not work out: {_full(str(note or 'no reason given'))}{again}", "bad"
+    return (
+        "error",
+        f"Did not work out: {event_words.with_stop(str(note or 'no reason given'))}{again}",
+        "bad",
+    )
 
 
 def _progress_line(data: JsonMap, _: Actor) -> Told:

@@ -12,9 +12,10 @@ from remit.journal.tries import TryHistory
 from remit.model import ids
 from remit.model.contract import UNPROVEN
 from remit.model.conversation import Conversation
+from remit.model.deferred import project_of
 from remit.model.ids import TaskId
 from remit.model.proof import NOT_VERIFIED, is_unverified
-from remit.model.reply import PROJECT, Usage
+from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.run import Event, EventKind, Run
 from remit.model.series import Series
@@ -137,7 +138,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
             tries.with_records(task, found.tries), edited=review_kinds.was_edited(found.asked)
         ),
         "tried": trail.rows(found.tries.attempts, house.zone),
-        "project": _project(task),
+        "project": project_of(task),
         "attempts": known,
         "most_runs": call.number("runs", RUNS),
         "chosen": chosen,
@@ -155,12 +156,6 @@ def _twins(happened: list[Event]) -> Iterator[str]:
     for event in happened:
         if event.kind is EventKind.TASK_UPDATED and event.data.get("what") == "twin":
             yield str(event.data["said"])
-
-
-def _project(task: Task) -> str:
-    """Return the project that is worked on, if any."""
-    who = task.assigned_agent or ""
-    return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 
 
 def _most(call: Call) -> int:
