@@ -102,7 +102,7 @@ def add(
     kept = edit.put(
         settings.home / FILE, ContactEntry(readable_line(name), tuple(alias), role, lines)
     )
-    return _done(kept.name, f"{kept.name} is in {FILE}.", json)
+    return out.done_with(kept.name, f"{kept.name} is in {FILE}.", json)
 
 
 @app.command()
@@ -119,9 +119,9 @@ def remove(
     if channel or alias:
         less = partial(edit.without, ways=channel, aliases=alias)
         kept = edit.change(settings.home / FILE, name, less)
-        return _done(kept.name, f"{kept.name} is in {FILE} without it.", json)
+        return out.done_with(kept.name, f"{kept.name} is in {FILE} without it.", json)
     gone = edit.drop(settings.home / FILE, name)
-    return _done(gone.name, f"{gone.name} is not in {FILE} any more.", json)
+    return out.done_with(gone.name, f"{gone.name} is not in {FILE} any more.", json)
 
 
 @app.command()
@@ -178,7 +178,3 @@ def _policy_text(way: JsonMap) -> StyledText:
 
 def _maps(content: Json) -> list[JsonMap]:
     return cast("list[JsonMap]", content)
-
-
-def _done(name: str, sentence: str, json: bool) -> int:
-    return out.done(json, {"name": name, "detail": sentence}, sentence)

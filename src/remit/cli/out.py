@@ -106,6 +106,11 @@ def done(as_json: bool, payload: JsonMap, *messages: str, data: str = "") -> int
     return 0
 
 
+def done_with(name: str, sentence: str, as_json: bool) -> int:
+    """Print what was done with something, by its name."""
+    return done(as_json, {"name": name, "detail": sentence}, sentence)
+
+
 def listing(
     as_json: bool,
     payload: JsonMap,

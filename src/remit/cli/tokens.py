@@ -139,7 +139,7 @@ def put_secret(
     stored.put(name, value_of(name))
     if file:
         stored.move_to_file()
-    return _done(name, f"{name} is kept in {stored.where}.", json)
+    return out.done_with(name, f"{name} is kept in {stored.where}.", json)
 
 
 @secrets_app.command("delete")
@@ -147,7 +147,7 @@ def remove(name: Annotated[str, flag("What settings call it.")], /, *, json: AsJ
     """Forget a name and its value."""
     stored = _store()
     stored.drop(name)
-    return _done(name, f"{name} is gone from {stored.where}.", json)
+    return out.done_with(name, f"{name} is gone from {stored.where}.", json)
 
 
 def _store() -> Secrets:
@@ -163,7 +163,3 @@ def value_of(name: str) -> str:
     except UnicodeDecodeError:
         pass  # raised below, outside: the error contains what was read
     raise BadInput(f"The value of {name} is no text; write it in UTF-8.", field="value")
-
-
-def _done(name: str, sentence: str, json: bool) -> int:
-    return out.done(json, {"name": name, "detail": sentence}, sentence)

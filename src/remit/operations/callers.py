@@ -24,6 +24,7 @@ from remit.errors import BadInput, NotFound, NotPossibleNow
 from remit.model.caller import OWNER, OWNERS, Caller, Scope
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import Ids
+from remit.model.view import moment_or_none
 from remit.operations.texts import is_readable_line
 from remit.ports import Clock
 from remit.store import callers
@@ -215,9 +216,9 @@ def shape(token: ApiToken) -> JsonMap:
         "agent": token.agent,
         "scopes": [scope.value for scope in Scope if scope in token.scopes],
         "createdAt": stamp(token.created_at),
-        "usedAt": stamp(token.used_at) if token.used_at else None,
-        "expiresAt": stamp(token.expires_at) if token.expires_at else None,
-        "revokedAt": stamp(token.revoked_at) if token.revoked_at else None,
+        "usedAt": moment_or_none(token.used_at),
+        "expiresAt": moment_or_none(token.expires_at),
+        "revokedAt": moment_or_none(token.revoked_at),
     }
 
 

@@ -8,6 +8,7 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import SeriesId
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats, Series, Slot
+from remit.model.view import moment_or_none
 from remit.store import series, series_orders, slots
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
@@ -38,8 +39,8 @@ def listed(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:
         "rhythm": rrule.in_words(found.repeats),
         "firstAt": stamp(found.repeats.first),
         "lastAt": stamp(found.last),
-        "pausedAt": stamp(found.paused_at) if found.paused_at else None,
-        "endedAt": stamp(found.ended_at) if found.ended_at else None,
+        "pausedAt": moment_or_none(found.paused_at),
+        "endedAt": moment_or_none(found.ended_at),
         "why": found.why,
         "missed": found.missed and found.missed.value,
         "overlap": found.overlap and found.overlap.value,
@@ -52,12 +53,12 @@ def slot(each: Slot, repeats: Repeats) -> JsonMap:
     local = (each.planned or each.at).astimezone(zone_of(repeats.zone))
     return {
         "slot": stamp(each.at),
-        "plannedFor": stamp(each.planned) if each.planned else None,
+        "plannedFor": moment_or_none(each.planned),
         "local": local.replace(microsecond=0).isoformat(),
         "taskId": each.task_id,
         "fate": each.fate and each.fate.value,
         "why": each.why,
-        "startedAt": stamp(each.started) if each.started else None,
+        "startedAt": moment_or_none(each.started),
         "late": round(each.late.total_seconds()) if each.late is not None else None,
         "flags": list[Json](sorted(rrule.flags(repeats, each.at))),
     }

@@ -10,11 +10,10 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Conversation, Notice, TaskRef, Turn
 from remit.model.likeness import FileVersion, SimilarTask, standing
 from remit.model.task_file import ATTACHMENTS
-from remit.model.view import JsonView, show
+from remit.model.view import JsonView, moment_or_none, show
 
 if TYPE_CHECKING:
     from remit.plan.priority import PriorityRules
-from datetime import datetime
 
 from remit.model.codec import to_json
 from remit.model.review import Decision, group_of, place_of, rule_of
@@ -89,8 +88,8 @@ def notice_to_json(each: Notice) -> JsonMap:
         "taskId": telling.task_id,
         "seq": telling.seq,
         "at": stamp(each.made),
-        "dueAt": stamp(each.due) if each.due else None,
-        "toldAt": stamp(each.told) if each.told else None,
+        "dueAt": moment_or_none(each.due),
+        "toldAt": moment_or_none(each.told),
         "attempts": each.attempts,
         "channel": each.over,
         "receipt": each.receipt,
@@ -163,8 +162,8 @@ def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
         "options": [option.value for option in review.options],
         "undoSeconds": undo,
         "resumeTo": review.resume_to.value,
-        "openedAt": _at(review.opened_at),
-        "laterUntil": _at(review.later_until),
+        "openedAt": moment_or_none(review.opened_at),
+        "laterUntil": moment_or_none(review.later_until),
         "decision": _decision(review.decision) if review.decision else None,
     }
 
@@ -181,9 +180,5 @@ def _decision(decision: Decision) -> JsonMap:
         "answer": decision.answer.value,
         "text": decision.text,
         "by": decision.by,
-        "decidedAt": _at(decision.decided_at),
+        "decidedAt": moment_or_none(decision.decided_at),
     }
-
-
-def _at(moment: datetime | None) -> str | None:
-    return stamp(moment) if moment else None

@@ -13,7 +13,7 @@ from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.ids import SeriesId
 from remit.model.reply import Usage
 from remit.model.run import Event
-from remit.model.view import show
+from remit.model.view import moment_or_none, show
 from remit.operations import contacts
 from remit.operations import series as operations
 from remit.operations.series_json import NEXT, event, listed
@@ -138,7 +138,7 @@ def _loop_json(call: Call, loop: LoopState) -> Json:
         "name": loop.name,
         "failures": loop.failures,
         "error": call.house.hide(loop.error) or None,
-        "since": stamp(loop.since) if loop.since else None,
+        "since": moment_or_none(loop.since),
     }
 
 

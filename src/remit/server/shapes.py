@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Mapping
-from datetime import datetime
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -12,7 +11,7 @@ from typing import Final, TypeAlias, cast
 from remit.intake.recipients import QuestionTopic
 from remit.language.files import read_toml
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import Json, JsonMap
 from remit.model.conversation import Action, NoticeKind, NoticeState, Role
 from remit.model.likeness import LessonFile, SimilarityKind
 from remit.model.reply import Policy, Usage
@@ -23,6 +22,7 @@ from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority
 from remit.model.veto import ConditionKind, VetoKind
+from remit.model.view import moment_or_none
 from remit.operations.texts import object_schema
 from remit.server.problem import URN
 from remit.store.cues import CueFate
@@ -64,8 +64,8 @@ def usage(used: Usage) -> JsonMap:
 def run(run: Run) -> JsonMap:
     return {
         "id": run.id,
-        "startedAt": _at(run.started_at),
-        "endedAt": _at(run.ended_at),
+        "startedAt": moment_or_none(run.started_at),
+        "endedAt": moment_or_none(run.ended_at),
         "outcome": run.outcome,
         "note": run.note,
     }
@@ -78,7 +78,7 @@ def event(event: Event) -> JsonMap:
         "turnNumber": event.n,
         "kind": event.kind.value,
         "actor": event.actor.value,
-        "at": _at(event.at),
+        "at": moment_or_none(event.at),
         "data": event.data,
         "hash": event.hash,
     }
@@ -90,10 +90,6 @@ def schemas() -> dict[str, JsonMap]:
     found = _tasks() | _special() | _parts(state, "BuilderState") | {"BuilderState": state}
     found |= {name: _object(each) for name, each in _answers().items() if name[0].isupper()}
     return {name: _map(in_views(each)) for name, each in found.items()}
-
-
-def _at(moment: datetime | None) -> str | None:
-    return stamp(moment) if moment else None
 
 
 # The notation of answers.toml ---------------------------------------------------------------------
