@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import re
 import shutil
 import signal
 import socket
@@ -37,14 +38,15 @@ class Asked:
     home: Path
     url: str
 
-    def ask(self, path: str, body: "JsonMap | None" = None) -> tuple[int, str]:
+    def ask(self, path: str, body: "JsonMap | None" = None, method: str = "") -> tuple[int, str]:
         token = (self.home / "token").read_text().strip()
         headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         place = urlsplit(self.url)
         for attempt in range(5):
             line = http.client.HTTPConnection(str(place.hostname), place.port, timeout=LIMIT)
             try:
-                line.request("POST" if body else "GET", path, json.dumps(body or {}), headers)
+                way = method or ("POST" if body else "GET")
+                line.request(way, path, json.dumps(body or {}), headers)
                 answer = line.getresponse()
                 return answer.status, answer.read().decode()
             except (OSError, http.client.HTTPException):
@@ -159,6 +161,10 @@ def test_a_package_folder_that_is_absent_for_a_while_stops_no_work(tmp_path: Pat
             status, said = remit.ask(page.format(id=task))
             assert status in (200, 303), (page, said)
         until(lambda: "needs_review" in remit.ask(f"/api/tasks/{asks}?view=s3")[1])
+        for path, ways in json.loads(remit.ask("/openapi.json")[1])["paths"].items():
+            for way in ways:
+                status, said = remit.ask(re.sub(r"\{\w+\}", task, path), {}, way.upper())
+                assert status < 500, (way, path, said)
         assert remit.is_well(), remit.ask("/api/background")
         (tmp_path / "away").rename(package)
         again = remit.add("Find two parks")

@@ -26,7 +26,6 @@ _LEFT_OUT: Final = (
     "remit.brain.llama",
     "remit.brain.talk",
     "remit.brain.vendors",
-    "remit.channels.push.push_client",
     "remit.journal.collector",
     "remit.recall.edge",
     "remit.recall.server",
@@ -34,14 +33,6 @@ _LEFT_OUT: Final = (
     "remit.specialist.acp",
 )
 # What only these settings use; a changed one takes effect at the next start, or imports it then.
-_FOR_CHANNELS: Final = (
-    "remit.channels.apprise",
-    "remit.channels.mail",
-    "remit.channels.setup",
-    "remit.channels.telegram",
-    "remit.channels.whatsapp",
-    "remit.wiring.inbound_registry",
-)
 _FOR_POSTGRES: Final = (
     "remit.engine.dispatcher",
     "remit.engine.temporal",
@@ -69,7 +60,6 @@ def preload(settings: Settings) -> None:
     forms.form_words()
     unused = (
         *_LEFT_OUT,
-        *(() if settings.channels or settings.hooks or settings.folders else _FOR_CHANNELS),
         *(() if settings.projects else _FOR_PROJECTS),
         *(() if settings.store.url else _FOR_POSTGRES),
     )
