@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import re
 import shutil
 import signal
@@ -112,6 +113,37 @@ def test_more_unfinished_bodies_of_strangers_than_descriptors_shut_nobody_out(
             _tell(stack.enter_context(line), head.encode())
         task = remit.add("Find two parks")
         until(lambda: remit.is_done(task))
+
+
+def test_more_live_sockets_of_one_token_than_descriptors_shut_nobody_out(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    with up(seat, *LIMITED) as (remit, _), ExitStack() as stack:
+        place, token = urlsplit(remit.url), (seat.home / "token").read_text().strip()
+        head = (
+            f"GET /ws HTTP/1.1\r\nHost: {place.netloc}\r\nAuthorization: Bearer {token}\r\n"
+            "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: MDEyMzQ1Njc4OWFiY2RlZg==\r\n\r\n"
+        )
+        for _ in range(SILENT):
+            line = socket.create_connection((str(place.hostname), place.port or 0))
+            _tell(stack.enter_context(line), head.encode())
+        task = remit.add("Find two parks")
+        until(lambda: remit.is_done(task))
+
+
+def test_many_who_come_at_once_wait_in_a_line(tmp_path: Path) -> None:
+    """Whoever finds no place in it tries again after 1, 3, 7, 15 and 31 seconds."""
+    with up(Terminal(tmp_path)) as (remit, _), ExitStack() as stack:
+        place = urlsplit(remit.url)
+        pid = json.loads((remit.home / "server.json").read_text())["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            for _ in range(SILENT):
+                address = (str(place.hostname), place.port or 0)
+                stack.enter_context(socket.create_connection(address, timeout=20))
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        assert remit.is_well()
 
 
 def test_more_silent_connections_than_descriptors_stop_no_work(tmp_path: Path) -> None:

@@ -239,15 +239,25 @@ def test_large_messages_are_bounded_by_their_bytes(
         assert last(served) <= ROUNDS < MOST_QUEUED  # so it was not for their number
 
 
+@pytest.mark.parametrize(
+    ("limit", "sentence"),
+    [
+        ("MOST_SEATS", "1 listen already; come back later."),
+        ("MOST_SEATS_OF_ONE", "1 listen with this token already; close one of them."),
+    ],
+)
 def test_there_is_an_end_to_how_many_listen(
-    lines: tuple[Served, list[LiveConnections]], monkeypatch: pytest.MonkeyPatch
+    lines: tuple[Served, list[LiveConnections]],
+    monkeypatch: pytest.MonkeyPatch,
+    limit: str,
+    sentence: str,
 ) -> None:
     served, _ = lines
-    monkeypatch.setattr(live_line, "MOST_SEATS", 1)
+    monkeypatch.setattr(live_line, limit, 1)
     with listening(served) as first:
         first.next()
         with opened(served) as second:
-            assert second.closed() == (1013, "1 listen already; come back later.")
+            assert second.closed() == (1013, sentence)
         served.add("Heard")
         assert first.next()["type"] == "task:created"
 

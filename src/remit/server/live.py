@@ -4,6 +4,8 @@ One journal follower feeds every socket and waits for none for long.
 """
 
 import asyncio
+import resource
+import sys
 from typing import Final
 
 from starlette.routing import WebSocketRoute
@@ -24,6 +26,7 @@ PATH: Final = "/ws"
 NEWS_LOOP: Final = "live updates"
 COUNTS_LOOP: Final = "live counts"
 MOST_SEATS: Final = 300
+MOST_SEATS_OF_ONE: Final = 150  # with the same token or session
 _CHUNK: Final = 64  # messages handed out before the sockets may send
 _BREATH: Final = 0.005  # seconds
 _COUNT_EVERY: Final = 0.5
@@ -56,10 +59,11 @@ class LiveConnections:
             await socket.send_denial_response(problem.response(Problem("forbidden", sentence)))
             return
         await socket.accept()
-        if len(self._seats) >= MOST_SEATS:
-            await socket.close(OVERLOADED, f"{MOST_SEATS} listen already; come back later.")
-            return
         seat = LiveConnection(socket, self, socket.scope["key"], self._house.clock.now)
+        refusal = self._refusal(seat.key)
+        if refusal:
+            await socket.close(OVERLOADED, refusal)
+            return
         self._seats.add(seat)
         try:
             await self._follow_along()
@@ -68,6 +72,14 @@ class LiveConnections:
             self._seats.discard(seat)
             if not self._seats:
                 await self._house.background.stop(NEWS_LOOP, COUNTS_LOOP)
+
+    def _refusal(self, key: str) -> str:
+        """Return why one more may not listen; a few tokens cannot shut out the owner's pages."""
+        if sum(seat.key == key for seat in self._seats) >= MOST_SEATS_OF_ONE:
+            return f"{MOST_SEATS_OF_ONE} listen with this token already; close one of them."
+        if len(self._seats) >= min(MOST_SEATS, _descriptors() // 4):
+            return f"{len(self._seats)} listen already; come back later."
+        return ""
 
     # What a seat asks ---------------------------------------------------------------------------
 
@@ -144,6 +156,11 @@ class LiveConnections:
         for seat in tuple(self._seats):
             if seat.key == key:
                 seat.end(SIGNED_OUT, "You are signed out.")
+
+
+def _descriptors() -> int:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return sys.maxsize if soft == resource.RLIM_INFINITY else soft
 
 
 async def became(call: Call) -> CallResult:

@@ -43,6 +43,8 @@ BODY_SECONDS: Final = 60.0  # for its body
 STALLED_SECONDS: Final = 60.0  # for a client to read what was sent
 KEEP_ALIVE_SECONDS: Final = 5  # between two requests
 BACKLOG: Final = 32  # connections accepted at once, before any limit applies
+# Connections that wait to be accepted; one more would try again only after seconds, then longer.
+MAX_WAITING: Final = 1_024
 MAX_CONNECTIONS: Final = 1_000
 _WANTED_DESCRIPTORS: Final = 8_192
 _LEAST_RESERVE: Final = 100  # descriptors reserved for other uses
@@ -303,6 +305,8 @@ class _Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(MAX_WAITING)  # the backlog is also how many asyncio accepts at once
         self._tell()
 
 
