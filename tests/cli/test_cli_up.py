@@ -87,6 +87,42 @@ def test_a_stop_parks_what_runs_and_a_second_signal_stops_at_once(tmp_path: Path
         assert up.process.wait(LIMIT) == 130
 
 
+def test_a_stop_ends_though_a_thread_hangs(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path, fresh=True)
+    settings = seat.home / "settings.toml"
+    settings.write_text('[brain]\nkind = "scripted"\n[engine]\nstop_limit = 1\n')
+    with seat.up() as up:
+        settings.unlink()
+        os.mkfifo(settings, 0o600)  # whoever reads it waits for ever, as for a lost network disk
+        silent = _writer(settings)
+        try:
+            up.process.send_signal(signal.SIGINT)
+            assert up.process.wait(LIMIT) == 130
+        finally:
+            os.close(silent)
+
+
+def _writer(path: Path) -> int:
+    """Open a pipe once somebody reads it."""
+    end = time.monotonic() + LIMIT
+    while True:
+        try:
+            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError:
+            assert time.monotonic() < end, "nobody reads it"
+            time.sleep(0.1)
+
+
+def test_settings_with_an_endless_key_are_refused_and_hold_up_nothing(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path, fresh=True)
+    with seat.up() as up:
+        (seat.home / "settings.toml").write_text(".".join("a" * 50_000) + " = 1\n")
+        assert up.process.stderr is not None
+        assert "a key of over 32 parts" in up.process.stderr.readline()
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(LIMIT) == 0
+
+
 def test_a_port_that_is_taken_is_named_and_nothing_is_started(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     (task,) = seat.given("Find two parks")

@@ -5,6 +5,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from datetime import datetime
@@ -37,6 +38,7 @@ from remit.wiring.reload import FileStates, SettingsReload
 from remit.wiring.running import start_upkeep
 
 PATIENCE: Final = 20  # tenths of a second to wait for a short command that holds the directory
+MAX_PARTING: Final = 20.0  # seconds for everything after the steps, at most
 PARTING: Final = 10.0  # seconds to send and write down what happened until the end
 FOLLOWERS: Final = ("task logs", "review files", "terminal messages", "telemetry")
 _ASKS: Final = "asks"
@@ -62,6 +64,7 @@ class UpProcess:
         self._debug = debug
         self._json = json
         self._stop = asyncio.Event()
+        self._last_moment: threading.Timer | None = None
         self._new: asyncio.Future[Settings]  # the settings to go on with, once they changed
         self._reload: SettingsReload
         self._refused: FileStates | None = None  # the files of settings that could not be used
@@ -177,6 +180,16 @@ class UpProcess:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, self._on_signal)
+            # Called even if the event loop is busy; the line above still takes effect, too.
+            signal.signal(number, self._limit_stop)
+
+    def _limit_stop(self, *_: object) -> None:
+        """End the process if a thread, a follower or a server does not end in time."""
+        if self._last_moment is None:
+            seconds = self._settings.engine.stop_limit + MAX_PARTING
+            self._last_moment = threading.Timer(seconds, os._exit, (codes.INTERRUPTED,))
+            self._last_moment.daemon = True
+            self._last_moment.start()
 
     def _on_signal(self) -> None:
         """First signal: stop in good order. Second: at once; the next start recovers."""

@@ -19,6 +19,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import Comment, Table
 
 from remit.errors import BadInput
+from remit.formats.toml import parse_toml
 
 TomlTable: TypeAlias = Mapping[str, object]
 _Tree: TypeAlias = MutableMapping[str, object]
@@ -61,15 +62,15 @@ def remove_table(text: str, name: str) -> str:
 
 def _parse(text: str) -> _Tree:
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return parse_toml(text)
+    except tomllib.TOMLDecodeError as error:
         raise BadInput(f"This is not valid TOML: {error}. Fix that line.") from None
 
 
 def _edit_checked(text: str, name: str, edit: Callable[[str], str], wanted: _Tree) -> str:
     try:
         changed = edit(text).strip("\n") + "\n"
-        if _comparable(tomllib.loads(changed)) == _comparable(wanted):
+        if _comparable(parse_toml(changed)) == _comparable(wanted):
             return changed
     except (tomllib.TOMLDecodeError, TOMLKitError, TypeError, AttributeError, RecursionError):
         pass

@@ -184,11 +184,11 @@ def _for_several(settings: Settings) -> Settings:
 
 
 def _parse(content: bytes, path: Path) -> dict[str, object]:
-    import tomllib  # noqa: PLC0415 - who only asks where everything lies need not wait for it
+    from remit.formats.toml import parse_toml  # noqa: PLC0415 - who only asks where all is need not wait
 
     try:
-        return tomllib.loads(content.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        return parse_toml(content.decode())
+    except ValueError as error:
         sentence = f"{path} is not valid TOML: {error}. Fix that line."
         raise BadInput(sentence) from None
 

@@ -5,7 +5,6 @@ The new text is checked as a whole before anything is written; its comments stay
 
 import os
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Protocol
@@ -13,6 +12,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 
 from remit.errors import BadInput, NotFound
+from remit.formats.toml import parse_toml
 from remit.settings import DEFAULT_FILE, Settings, check_text, load
 from remit.settings.channels import OAuthSettings
 from remit.settings.forms import CHANNELS, MANY, SectionForm, SettingField, form_for
@@ -95,7 +95,7 @@ class SectionStore(Struct, frozen=True):
 
 def _changed(form: SectionForm, text: str, values: Mapping[str, object]) -> dict[str, object]:
     """Return the values that the file must say: those it says already, and those of no default."""
-    there: object = tomllib.loads(text)
+    there: object = parse_toml(text)
     for part in filter(None, form.table.split(".")):
         there = there.get(part) if isinstance(there, Mapping) else None
     found = there if isinstance(there, Mapping) else {}
@@ -158,7 +158,7 @@ def _without(text: str, form: SectionForm) -> str:
     if not form.section.startswith(f"{CHANNELS}."):
         return text
     text = toml_edit.remove_table(text, f"doors.{form.name}")
-    notices = tomllib.loads(text).get("notices", {})
+    notices = parse_toml(text).get("notices", {})
     named = {
         kind: [way for way in ways if way != form.name]
         for kind, ways in notices.items()

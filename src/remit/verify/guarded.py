@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 import sys
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from configparser import ConfigParser, Error
 from fnmatch import fnmatch
@@ -19,6 +18,7 @@ from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
 
+from remit.formats.toml import parse_toml
 from remit.language.files import read_toml
 from remit.model.contract import (
     PARTLY_SETTINGS,
@@ -227,8 +227,8 @@ def _sections(text: str) -> object:
 
 def _toml(text: str, table: str = "") -> object:
     try:
-        whole = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
+        whole = parse_toml(text)
+    except ValueError:
         return {"": text}
     return whole.get(table) if table else whole
 

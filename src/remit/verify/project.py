@@ -10,7 +10,6 @@ the work began from, if there is one, so the work cannot change how it is checke
 import json
 import re
 import shlex
-import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from configparser import ConfigParser, Error
 from pathlib import Path
@@ -20,6 +19,7 @@ from msgspec import Struct, convert, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
+from remit.formats.toml import parse_toml
 from remit.language.files import read_toml
 from remit.verify import ground
 from remit.verify.ground import INSTALLED, ProjectFiles, Toolchain
@@ -113,8 +113,8 @@ class _Project:
 
     def _toml(self, name: str) -> Mapping[str, object]:
         try:
-            return tomllib.loads(self.files.text(name))
-        except (ValueError, RecursionError):
+            return parse_toml(self.files.text(name))
+        except ValueError:
             return {}
 
     def _json(self, name: str) -> object:
