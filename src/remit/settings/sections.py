@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, Protocol, cast
 
 from msgspec import Struct
 
@@ -158,7 +158,7 @@ def _without(text: str, form: SectionForm) -> str:
     if not form.section.startswith(f"{CHANNELS}."):
         return text
     text = toml_edit.remove_table(text, f"doors.{form.name}")
-    notices = parse_toml(text).get("notices", {})
+    notices = cast("Mapping[str, object]", parse_toml(text).get("notices", {}))
     named = {
         kind: [way for way in ways if way != form.name]
         for kind, ways in notices.items()
