@@ -21,17 +21,10 @@ from remit.model.delivery import Parcel
 from remit.ports import Channel, ShapingChannel, implements
 from remit.server.call import Call
 from remit.server.page_language import retell, say
-from remit.server.web import markup
+from remit.server.web import markup, words
 from remit.wiring import CHANNELS
 
-_KINDS: Final = {
-    "whatsapp": ("wa", "WhatsApp", "on WhatsApp"),
-    "telegram": ("send", "Telegram", "on Telegram"),
-    "email": ("mail", "Email", "by email"),
-    "dashboard": ("screen", "Dashboard", "on the dashboard"),
-    "webhook": ("link", "Webhook", "by webhook"),
-    "apprise": ("bell", "Notice", "as a notice"),
-}
+_KINDS: Final = {**words.CHANNELS, "apprise": ("bell", "Notice", "as a notice")}
 _BLOCKS: Final = re.compile(r"^(?:#{1,6}\s|```|\s*[-+]\s+\S|\|.*\|)", re.MULTILINE)
 _MOST: Final = 100_000  # for a channel that is gone
 

@@ -25,13 +25,6 @@ from remit.store import events, reviews, runs, series, spending, tasks
 from remit.store.database import Tx
 
 _SHOWN: Final = 2  # deliveries of a row; the rest is a number
-_NAMES: Final = {
-    "whatsapp": "WhatsApp",
-    "telegram": "Telegram",
-    "email": "Email",
-    "dashboard": "Dashboard",
-    "webhook": "Webhook",
-}
 _NEEDS_YOU: Final = words.StatusLook("you", "Needs you", "you")
 
 
@@ -213,7 +206,7 @@ def chips(task: Task, zone: tzinfo | None) -> tuple[RowChip, ...]:
 
 def channel_name(channel: str) -> str:
     """Return the kind's name if the channel's name contains it; else the name."""
-    return next((name for word, name in _NAMES.items() if word in channel), channel)
+    return next((name for word, (_, name, _) in words.CHANNELS.items() if word in channel), channel)
 
 
 def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:

@@ -40,7 +40,14 @@ _STATES: Final = {
 _STOPPING: Final = StatusLook("idle", "Stopping", "x")
 _READING: Final = StatusLook("run", "Being read", "run")
 _PLANNED: Final = StatusLook("plan", "Scheduled", "clock")
-_ICONS: Final = {"whatsapp": "wa", "email": "mail", "dashboard": "screen", "webhook": "link"}
+# By a word in a channel's name: its icon, its name, and how something goes there.
+CHANNELS: Final = {
+    "whatsapp": ("wa", "WhatsApp", "on WhatsApp"),
+    "telegram": ("send", "Telegram", "on Telegram"),
+    "email": ("mail", "Email", "by email"),
+    "dashboard": ("screen", "Dashboard", "on the dashboard"),
+    "webhook": ("link", "Webhook", "by webhook"),
+}
 _SOURCES: Final = {
     SourceKind.CALDAV: ("calendar", "Calendar"),
     SourceKind.CONVERSATION: ("chat", "Conversation"),
@@ -54,8 +61,8 @@ _SOURCES: Final = {
 ICONS: Final = (
     *sorted(
         {each.icon for each in (*_STATES.values(), _ASKS, _LOOK, _PLANNED)}
-        | {*_ICONS.values(), "send", "shield"}
-        | {icon for icon, _ in _SOURCES.values()}
+        | {icon for icon, *_ in (*CHANNELS.values(), *_SOURCES.values())}
+        | {"send", "shield"}
     ),
 )
 
@@ -93,7 +100,7 @@ def verified(task: Task, *, edited: bool = False) -> str:
 
 def channel_icon(channel: str) -> str:
     """Return the icon by kind, or by the word in the name (`ninas_whatsapp`)."""
-    return next((icon for word, icon in _ICONS.items() if word in channel), "send")
+    return next((icon for word, (icon, *_) in CHANNELS.items() if word in channel), "send")
 
 
 def source(task: Task) -> tuple[str, str]:
