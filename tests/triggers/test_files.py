@@ -179,9 +179,11 @@ async def test_a_crowd_of_files_waits_for_the_next_hour(tmp_path: Path) -> None:
         (desk.path / f"{n}.txt").write_text(str(n))
     async with desk.world as world:
         watch = desk.watch()
-        assert [await watch.look() for _ in range(3)] == [0, 3, 0]
+        assert [await watch.look() for _ in range(5)] == [0, 3, 0, 0, 0]
+        assert await world.house.db.read(cues.unkept) == {"folder:scans": 5}
         world.clock.jump(world.now.replace(hour=world.now.hour + 2))
         assert await watch.look() == 3
+        assert await world.house.db.read(cues.unkept) == {"folder:scans": 2}
         assert len(await desk.tasks()) == 6
         assert len(await world.house.db.read(cues.latest)) == 6
 

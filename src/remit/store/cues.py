@@ -45,6 +45,7 @@ class InboundCaps(Struct, frozen=True):
     daily_cents: int = 0
     each: bool = False  # the hourly limit counts for each sender
     turns_away: bool = False  # a caller over the limit is refused and may retry: nothing is stored
+    comes_again: bool = False  # what is turned away is looked at again, and counted there
 
 
 class Arrival(Struct, frozen=True, kw_only=True):
@@ -89,9 +90,10 @@ def come(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: dateti
     if over is not None:
         fate, why = CueFate.OVER, over
     idle = fate is not CueFate.WAITING and fate is not CueFate.TALKED
-    unkept = idle and (caps.turns_away or is_flooded(tx, arrival.door, now))
-    if unkept:
-        _count_unkept(tx, arrival.door)
+    is_unkept = idle and (caps.turns_away or is_flooded(tx, arrival.door, now))
+    if is_unkept:
+        if not caps.comes_again:
+            keep_unkept(tx, arrival.door, unkept_of(tx, arrival.door) + 1)
         body = arrival.body
         return StoredCue(
             arrival.ref, arrival.door, arrival.sender, now, body, fate, why, stored=False
@@ -142,6 +144,15 @@ def unkept(tx: Tx) -> dict[str, int]:
     return {door: int(count) for door, count in meta.starting_with(tx, _UNKEPT).items()}
 
 
+def unkept_of(tx: Tx, door: str) -> int:
+    return int(meta.get(tx, _UNKEPT + door) or 0)
+
+
+def keep_unkept(tx: Tx, door: str, count: int) -> None:
+    """Store how many cues of a door were only counted."""
+    meta.put(tx, _UNKEPT + door, str(count))
+
+
 def whose(tx: Tx, source: Source) -> str | None:
     """Return who sent the cue of a task; None if there is no such task."""
     row = tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
@@ -190,11 +201,6 @@ def is_flooded(tx: Tx, door: str, now: datetime) -> bool:
     """Whether so many cues without effect came within an hour that no more are stored."""
     asked: Params = {"door": door, "since": rows.ms(now - _HOUR)}
     return _number(tx, "count_idle_cues", asked) >= MOST_IDLE
-
-
-def _count_unkept(tx: Tx, door: str) -> None:
-    before = int(meta.get(tx, _UNKEPT + door) or 0)
-    meta.put(tx, _UNKEPT + door, str(before + 1))
 
 
 def _number(tx: Tx, query: str, asked: Params) -> int:

@@ -56,20 +56,29 @@ class RefusedFile(Struct, frozen=True):
     why: str
 
 
+class FolderPorts(Struct, frozen=True):
+    """Where a folder's files go, and who is told how many a limit keeps out."""
+
+    take: Callable[[Arrival], Awaitable[StoredCue]]
+    note_left: Callable[[int], Awaitable[None]]
+    kept: KeptFiles | None = None
+
+
 class FolderWatch:
     def __init__(
         self,
         name: str,
         folder: FolderSettings,
-        take: Callable[[Arrival], Awaitable[StoredCue]],
+        ports: FolderPorts,
         clock: Clock,
         background: Background,
-        kept: KeptFiles | None = None,
     ) -> None:
         self._name = name
-        self._kept = kept
+        self._kept = ports.kept
         self._folder = folder
-        self._take = take
+        self._take = ports.take
+        self._note_left = ports.note_left
+        self._left: int | None = None  # files that a limit keeps out, at the last look
         self._clock = clock
         self._seen: dict[str, _Stamp] = {}  # each file at the last look
         self._taken: dict[str, _Stamp] = {}
@@ -86,7 +95,7 @@ class FolderWatch:
     async def look(self) -> int:
         """Take in every file unchanged since the last look; return how many were new."""
         rested = await asyncio.to_thread(self._rested)
-        new = 0
+        new = left = 0
         for name, stamp in rested:
             found = await asyncio.to_thread(opened, self._folder, name)
             if found is None:
@@ -98,6 +107,11 @@ class FolderWatch:
             if kept.stored:  # a file over a limit is tried again
                 self._taken[name] = stamp
                 new += 1
+            else:
+                left += 1
+        if left != self._left:
+            await self._note_left(left)
+            self._left = left
         return new
 
     def _arrival(self, found: ArrivedFile) -> Arrival:

@@ -39,7 +39,7 @@ from remit.store.inbound import InboundMessage
 from remit.store.opening import task_files
 from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
-from remit.triggers.files import FolderWatch
+from remit.triggers.files import FolderPorts, FolderWatch
 from remit.wiring.app_context import TakeMessage
 from remit.wiring.chats import ChatWiring
 from remit.wiring.foundation import Foundation
@@ -129,7 +129,8 @@ class InboundRegistry:
 
     def folder(self, name: str) -> FolderWatch:
         folder = self._settings.folders[name]
-        caps = InboundCaps(folder.hourly, folder.daily_tokens, folder.daily_cents, turns_away=True)
+        hourly, tokens, cents = folder.hourly, folder.daily_tokens, folder.daily_cents
+        caps = InboundCaps(hourly, tokens, cents, turns_away=True, comes_again=True)
 
         async def take(arrival: Arrival) -> StoredCue:
             # The owner sees what is left out; only a call over a limit is not stored.
@@ -139,7 +140,12 @@ class InboundRegistry:
 
         ground = self._ground
         kept = task_files(self._settings)
-        return FolderWatch(name, folder, take, ground.clock, ground.background, kept)
+
+        async def note_left(count: int) -> None:
+            await ground.db.write(cues.keep_unkept, f"folder:{name}", count)
+
+        ports = FolderPorts(take, note_left, kept)
+        return FolderWatch(name, folder, ports, ground.clock, ground.background)
 
     async def _begin_file(self, folder: FolderSettings, kept: StoredCue) -> StartedCue:
         return await self._start(files.cue(kept, folder), kept.said_at)
