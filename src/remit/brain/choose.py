@@ -152,7 +152,7 @@ _VENDORS: Final = {
 OWN_SERVER_KEY: Final = "MODEL_API_KEY"  # of a server that is no vendor's
 KEY_NAMES: Final = (*(defaults.key for defaults in (_ANTHROPIC, _OPENAI, _OLLAMA)), OWN_SERVER_KEY)
 NOTHING_THINKS: Final = "Nothing thinks: what needs a language model waits for you."
-_NOTHING: Final = (
+NO_MODEL: Final = (
     "No language model is set. Connect one with `remit setup brain` or under Settings, "
     "or set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Remit again."
 )
@@ -200,7 +200,7 @@ def _customary(environ: Mapping[str, str]) -> ModelConfig | str:
             )
         if defaults.model and environ.get(defaults.key):
             return _model("model", defaults.model, environ, None)
-    return _NOTHING
+    return NO_MODEL
 
 
 def _model(

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from remit.brain import command, progress, prompt
 from remit.brain.budget import Budget, MeteredBrain
+from remit.brain.choose import NO_MODEL
 from remit.brain.models import ModelBrain
 from remit.brain.progress import ProgressCallback, ProgressListener, bounded
 from remit.brain.prompt import PromptContext, Reachable
@@ -28,11 +29,7 @@ from remit.ports import Brain, Channel, FileChannel, LiveBrain, implements
 class NoBrain:
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         del prompt, session
-        question = (
-            "This needs a language model, and none is set. Set one under [brain] in settings.toml "
-            '(today: kind = "scripted"), start Remit again, then approve.'
-        )
-        return Reply("", ask=Ask(Reason.AUTH, question))
+        return Reply("", ask=Ask(Reason.AUTH, NO_MODEL))
 
 
 States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # their states
