@@ -180,11 +180,11 @@ def _why(clause: JsonMap, language: str) -> str:
 
 def _without_task(receipt: JsonMap, is_shown: Callable[[JsonMap], bool], *, made: bool) -> None:
     """Print the clauses that no task shows, with what became of them."""
+    clauses, language = maps(receipt, "clauses"), _language(receipt)
     if not made:
         answer = NO_TASK.get(str(receipt["answer"]), NO_TASK["chatter"])
-        out.line(StyledText("No task. ", "bold"), answer)
-    clauses = maps(receipt, "clauses")
-    language = message_language(" ".join(str(clause["text"]) for clause in clauses))
+        head = StyledText(f"{in_language('No task.', language)} ", "bold")
+        out.line(head, in_language(answer, language))
     for clause in clauses:
         if is_shown(clause):
             continue
@@ -192,13 +192,19 @@ def _without_task(receipt: JsonMap, is_shown: Callable[[JsonMap], bool], *, made
         out.line("  ", head, str(clause["text"]), _why(clause, language))
 
 
+def _language(receipt: JsonMap) -> str:
+    clauses = maps(receipt, "clauses")
+    return message_language(" ".join(str(clause["text"]) for clause in clauses))
+
+
 def _questions(receipt: JsonMap) -> None:
+    asks = in_language("Asks you", _language(receipt))
     for asked in maps(receipt, "questions"):
         options = cast("Sequence[str]", asked["options"])
         approves = ReviewAnswer.APPROVE in options
         lines = cast("Sequence[JsonMap]", asked.get("lines", ()))
         may = f" ({' or '.join(options)})" if options and not approves and len(lines) < _TWO else ""
-        out.line(StyledText(f"Asks you ({asked['about']}): {asked['question']}{may}", "yellow"))
+        out.line(StyledText(f"{asks} ({asked['about']}): {asked['question']}{may}", "yellow"))
         if asked["id"] and approves:
             if not lines:
                 out.line(f"  {asked['clause']}")
