@@ -533,6 +533,9 @@ def test_someone_new_is_added_and_used_before_any_channel_is_set_up(
     served.post("/api/messages", {"text": "Tell Zoe that I am late"})
     (review,) = _open(served)
     assert "No channel is set up yet" in visitor.get(f"/inbox/{review.id}")
+    german = visitor.get(f"/inbox/{review.id}", 200, **{"Accept-Language": "de"})
+    assert "<h1>Wer ist 'Zoe'?</h1>" in german
+    assert "Nobody in your contacts" not in german
 
     visitor.post(f"/inbox/{review.id}/contact", name="Zoe Park", channel="dashboard")
 

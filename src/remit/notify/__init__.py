@@ -209,7 +209,7 @@ def _href(event: Event, news: NoticeKind) -> str:
 
 def _done(task: Task) -> str:
     went = [
-        _channel_and_recipient(each)
+        _channel_and_recipient(each, task_language(task))
         for each in task.delivery
         if _is_out(each) and not _is_here(each)
     ]
@@ -236,8 +236,9 @@ def _is_here(delivery: Delivery) -> bool:
     return delivery.channel == "dashboard" and delivery.recipient is None
 
 
-def _channel_and_recipient(delivery: Delivery) -> str:
-    return f"{delivery.channel} to {delivery.recipient or 'you'}"
+def _channel_and_recipient(delivery: Delivery, language: str) -> str:
+    whom = delivery.recipient or notice_sentence("you", language)
+    return notice_sentence("{0} to {1}", language, delivery.channel, whom)
 
 
 def _ended(event: Event) -> str:

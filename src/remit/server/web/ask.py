@@ -231,7 +231,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
     review, task, zone = waiting.review, waiting.task, call.house.zone
     kind = review_kinds.kind_of(review)
     look = review_kinds.SORTS[kind]
-    title, rest = review_kinds.headline(review.question)
+    title, rest = review_kinds.headline(retell(review.question))
     # For a text the reason is shown; for anything else the facts.
     rule = (
         review_kinds.question_text(review.question)
