@@ -33,6 +33,7 @@ def complaints(
     yield from _zombies(journal)
     yield from _wrong_doubts(journal, over=over)
     yield from _forgotten_answers(journal)
+    yield from _doubled_words(journal)
     yield from _wrong_sends(journal, Counter(accepted))
 
 
@@ -127,6 +128,16 @@ def _forgotten_answers(journal: Sequence[Record]) -> Iterator[str]:
         late = data.get("late") and data["answer"] == "accepted"
         if late and last[data["delivery"]] == "unknown":
             yield f"{data['delivery']} was accepted, as a late answer told, and is in doubt"
+
+
+def _doubled_words(journal: Sequence[Record]) -> Iterator[str]:
+    """Whoever answers in conversations does so once: an answer, a result, and each question."""
+    turns = [each.data for each in journal if each.kind == "turn.said"]
+    told = Counter(str(each["tasks"]) for each in turns if each["role"] == "assistant")
+    asked = Counter(f"['{each.task}']" for each in journal if each.kind == "review.opened")
+    for tasks, times in told.items():
+        if "task-" in tasks and times > 2 + asked[tasks]:
+            yield f"{tasks}: {times} answers in a conversation"
 
 
 def _wrong_sends(journal: Sequence[Record], accepted: Counter[str]) -> Iterator[str]:

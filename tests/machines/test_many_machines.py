@@ -11,6 +11,7 @@ import shutil
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import Final, Self, cast
 
 import pytest
@@ -216,20 +217,34 @@ class Load:
         n = 0
         while not self._over.is_set():
             n += 1
+            if n % 10 == 0:
+                self._repeat(lambda client, n=n: self._talk(client, n))  # type: ignore[misc]
+                continue
             title = f"Order {n}"
             # A phone gets a message each six seconds, so it gets few of them.
             channel = self._chance.choices(("dashboard", "post", "phone"), (5, 10, 1))[0]
             to: JsonMap = {"channel": channel}
             to |= {} if channel == "dashboard" else {"content": title}
             deliveries: list[Json] = [to]
-            while title not in self.titles:
-                try:
-                    place = self._chance.randrange(2)
-                    client = self._fleet.client(place)
-                    self.titles[title] = client.add(title, key=title, delivery=deliveries)
-                except (OSError, IndexError, AssertionError, ValueError):
-                    time.sleep(0.2)  # nobody is at home, or the database is away
+            self.titles[title] = self._repeat(
+                lambda client: client.add(title, key=title, delivery=deliveries)  # noqa: B023
+            )
             time.sleep(self._chance.uniform(0.1, 0.6))
+
+    def _talk(self, client: Client, n: int) -> str:
+        """Say something in a conversation: one watcher answers, and tells the result later."""
+        talk = str(client.post("/api/conversations", {}, key=f"Talk {n}")["id"])
+        client.post(
+            f"/api/conversations/{talk}/turns", {"text": f"Water plant {n}"}, key=f"Turn {n}"
+        )
+        return talk
+
+    def _repeat(self, work: Callable[[Client], str]) -> str:
+        while True:
+            try:
+                return work(self._fleet.client(self._chance.randrange(2)))
+            except (OSError, IndexError, AssertionError, ValueError):
+                time.sleep(0.2)  # nobody is at home, or the database is away
 
 
 def test_stories_pass_and_whatever_dies_nothing_is_lost_and_nothing_is_sent_twice(

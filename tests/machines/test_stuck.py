@@ -25,6 +25,7 @@ from remit.testing import World
 from remit.wiring import app
 from tests.machines.story_engine import StoryEngine
 from tests.machines.temporal import TemporalServer
+from tests.soak import each_value
 from tests.store.postgres import Postgres
 
 SWEEP = timedelta(seconds=SWEEP_SECONDS + 1)
@@ -121,6 +122,7 @@ LOSSES: tuple[Callable[[World], Awaitable[TaskId]], ...] = (
 )
 
 
+@each_value
 @pytest.mark.parametrize("again", [False, True], ids=["same dispatcher", "next dispatcher"])
 @pytest.mark.parametrize("lose", LOSSES)
 async def test_whatever_is_lost_around_a_claim_the_task_goes_on_and_is_sent_once(
