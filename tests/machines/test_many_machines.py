@@ -176,6 +176,9 @@ def a_machine_with_another_secret_is_named(fleet: Fleet, _: Providers) -> None:
         return " ".join(each["said"] for each in said["checks"] if each["part"] == "secrets")
 
     client.wait(lambda: "chat_token has no value on" in named(), "the doctor says so", named)
+    checks = json.loads(fleet.seat.run("doctor", "--json").out)["checks"]
+    (workers,) = (each for each in checks if each["part"] == "workers")
+    assert "at work" in workers["said"], workers
     assert "a-token-that-only" not in fleet.seat.run("doctor", "--json").out
     assert "chat_token has no value on" in fleet.log.read_text()
     fleet.stop("worker")

@@ -58,7 +58,7 @@ def _findings() -> Iterator[DoctorFinding]:
     yield from _background(settings)
     if settings.engine.is_shared:
         yield _temporal(settings)
-        yield from _secrets(settings)
+        yield from _processes(settings)
     if settings.budget.limits_money:
         yield _money(settings)
     yield from _channels(settings)
@@ -142,15 +142,19 @@ def _temporal(settings: Settings) -> DoctorFinding:
         return fail("temporal", f"{where} does not answer: {error}", todo)
 
 
-def _secrets(settings: Settings) -> Iterator[DoctorFinding]:
-    """Yield the secrets that are not the same in all processes that run now."""
-    from remit.store.postgres import fingerprints  # noqa: PLC0415 - for few
+def _processes(settings: Settings) -> Iterator[DoctorFinding]:
+    """Yield the workers that live, and secrets that are not the same in all processes."""
+    from remit.store.postgres import fingerprints, legs  # noqa: PLC0415 - for few
 
     try:
         with read_only.glance(settings.database) as tx:
+            alive = legs.workers(tx, database_time(tx) - legs.ALIVE)
             found = fingerprints.differing(tx, database_time(tx))
     except RemitError:
         return  # reported as the database
+    slots = sum(each.slots for each in alive)
+    text = f"{words.count(len(alive), 'worker')} at work, for {words.count(slots, 'task')} at once"
+    yield ok("workers", text) if alive else fail("workers", "none", "Start one: `remit worker`.")
     if not found:
         yield ok("secrets", "the same in all processes that run")
     yield from (fail("secrets", each.sentence, each.todo) for each in found)
@@ -211,6 +215,8 @@ def _money(settings: Settings) -> DoctorFinding:
 
 
 def _server(settings: Settings) -> DoctorFinding:
+    if settings.engine.is_shared:
+        return ok("server", "several processes: `remit serve` and `remit worker`")
     if not home.is_locked(settings.home):
         return ok("server", "not running; `remit up` starts it")
     found = remote.reach(settings.home)
