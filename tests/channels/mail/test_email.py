@@ -455,18 +455,21 @@ async def test_a_line_cut_on_the_way_down_is_a_doubt_exactly_after_the_letter_wa
 async def test_a_line_that_falls_silent_is_given_up_and_told_apart() -> None:
     up, said = await _whole()
     go_on, taken = said.index(b"354"), said.index(b"250 2.0.0")
-    for fault, answer, accepted in (
-        (Fault(down=0, how=Cut.SILENCE), SendRetry, 0),
-        (Fault(down=go_on, how=Cut.SILENCE), SendRetry, 0),
-        (Fault(up=40, how=Cut.SILENCE), SendRetry, 0),
-        (Fault(up=up - 40, how=Cut.SILENCE), Unknown, 0),
-        (Fault(down=taken + 2, how=Cut.SILENCE), Unknown, 1),
-    ):
+
+    async def falls_silent(fault: Fault, answer: type[Answer], accepted: int) -> None:
         async with PostOffice() as office, Proxy(office.port, fault) as proxy:
             found = await sent(proxy.port, Desk(patience=SHORT))
 
             assert type(found) is answer, fault
             assert len(office.accepted) == accepted, fault
+
+    await asyncio.gather(
+        falls_silent(Fault(down=0, how=Cut.SILENCE), SendRetry, 0),
+        falls_silent(Fault(down=go_on, how=Cut.SILENCE), SendRetry, 0),
+        falls_silent(Fault(up=40, how=Cut.SILENCE), SendRetry, 0),
+        falls_silent(Fault(up=up - 40, how=Cut.SILENCE), Unknown, 0),
+        falls_silent(Fault(down=taken + 2, how=Cut.SILENCE), Unknown, 1),
+    )
 
 
 class Narrow(EmailChannel):
