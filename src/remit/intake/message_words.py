@@ -19,7 +19,7 @@ from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import TextLead, VerbKind, order_words
 from remit.language.tokens import Token, TokenKind, is_sign
 
-_PAUSES: Final = frozenset(".,;:!?-–—()…")
+PAUSES: Final = frozenset(".,;:!?-–—()…")
 _FEW: Final = 3
 
 
@@ -73,7 +73,7 @@ class MessageWords(AddressedPeople):
         inside = [n for n, token in enumerate(self.tokens) if start <= token.start < end]
         breaks = words_in_all("addressing", "breaks")
         for n in inside[1:]:
-            if self.keys[n] in breaks or self.tokens[n].text in _PAUSES:
+            if self.keys[n] in breaks or self.tokens[n].text in PAUSES:
                 return self.tokens[n].start
         return end
 
@@ -149,7 +149,7 @@ class MessageWords(AddressedPeople):
         Whoever is said to have written it is not its reader: "Anna wrote: …".
         """
         inside = range(start, end)
-        named = [n for n in inside if n in self.people and not self._is_owner(n)]
+        named = [n for n in inside if n in self.people]
         if not named:
             return False
         gets = phrases_in_all("addressing", "gets")
@@ -165,10 +165,6 @@ class MessageWords(AddressedPeople):
         return not any(
             reported.at(self.keys, n) for n in range(start, colon) if n not in self.people
         )
-
-    def _is_owner(self, at: int) -> bool:
-        named = self.named.get(at)
-        return named is not None and named[0] == (self.book.owner,)
 
     def _is_wish(self, start: int, end: int) -> bool:
         """Whether a Spanish sentence begins with a "que" that asks nothing: "que May sepa …"."""

@@ -4,15 +4,11 @@ A model may take words for a text that are said to Remit, or that only tell of a
 of a cue need not be known for that: the place of a part and the words around the verb tell it.
 """
 
-from typing import Final
-
-from remit.intake.message_words import MessageWords
+from remit.intake.message_words import PAUSES, MessageWords
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind, fold
-
-_PAUSES: Final = frozenset(".,;:!?-–—()…")
 
 
 def may_be_no_text(message: MessageWords, text: str, person: str) -> bool:
@@ -37,7 +33,7 @@ def _may_end_earlier(message: MessageWords, span: Span) -> bool:
 
 def _ends_part(message: MessageWords, at: int) -> bool:
     token = message.tokens[at]
-    pause = token.text in _PAUSES and not message.is_tight(at + 1)
+    pause = token.text in PAUSES and not message.is_tight(at + 1)
     return pause or token.kind is TokenKind.LINE
 
 

@@ -19,7 +19,7 @@ from remit.intake.word_lookup import Span
 from remit.intake.work_cues import cues_outside_work
 from remit.language.cues import find_cues
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import order_words
+from remit.language.order_words import is_laughter, order_words
 from remit.language.tokens import Token, TokenKind
 from remit.model.contract import ClauseOutcome
 from remit.model.delivery import Delivery
@@ -31,7 +31,6 @@ _FEW_BEHIND_LAUGH: Final = 3
 _STRUCK: Final = (
     r"(?<![\w~])(~{1,2})(?=[^\s~\d])[^~]*[^\s~]\1(?![\w~])|<(s|del|strike)>|(?:\S\u0336)+"
 )
-_LAUGH: Final = r"[bm]?[uw]?a?(?:h[aeiou]|j[aei]){2,}[hj]?|lo+l|lmf?ao+|rofl|x+d+"
 _MARKS: Final = (TokenKind.MARK, TokenKind.LINE)
 _CLAUSE_ENDS: Final = frozenset(",.;!\n")
 
@@ -150,10 +149,8 @@ def _is_scoff(keys: Sequence[str], at: int) -> bool:
 def _laughs(message: MessageWords, at: int) -> bool:
     """Whether a laugh is at a token: "haha", "lol", "jajaja", ":D", a laughing face."""
     token = message.tokens[at]
-    if token.kind is TokenKind.WORD:
-        smiley = token.tight and token.key in ("d", "p") and message.keys[at - 1] in (":", ";")
-        return smiley or re.fullmatch(_LAUGH, token.key) is not None
-    return token.text in words_in_all("cues", "laughing")
+    smiley = token.tight and token.key in ("d", "p") and message.keys[at - 1] in (":", ";")
+    return smiley or is_laughter(token.key)
 
 
 def _leading_conditions(message: MessageWords) -> Iterator[VetoCue]:

@@ -20,6 +20,7 @@ from remit.language.files import (
     read_toml,
     section,
     with_values,
+    words_in_all,
 )
 from remit.language.time.words import time_words
 from remit.language.tokens import Token, TokenKind, fold, keys_of, tokenize
@@ -163,9 +164,9 @@ def words_of(code: str | None, name: str) -> frozenset[str]:
 
 
 def is_laughter(key: str) -> bool:
-    """Whether a word is laughter in any language: hahaha, jajaja, hehehe."""
+    """Whether a word is laughter in any language: hahaha, jajaja, hehehe, lol."""
     laughs = set(key[::2]) <= set("hj") and set(key[1::2]) <= set("aei")
-    return len(key) >= _LAUGH and laughs
+    return (len(key) >= _LAUGH and laughs) or key in words_in_all("cues", "laughing")
 
 
 def asks_for_work(text: str) -> bool:
