@@ -216,7 +216,7 @@ async def test_without_a_brain_it_waits_until_there_is_one(tmp_path: Path) -> No
     async with Rig(tmp_path, brain=NoBrain()) as rig:
         await rig.admit("think")
         review = await waiting(rig, Reason.AUTH)
-        assert "[brain]" in review.question
+        assert "remit setup brain" in review.question
         rig.brain = Moody()
         await rig.restart()
         task = await decided(rig, review, ReviewAnswer.APPROVE)

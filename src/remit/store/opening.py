@@ -80,7 +80,8 @@ async def _opened_server(
             await db.read(seen.refuse_older)
             db.on_commit(seen.follow)
             yield db
-            with suppress(StoreTrouble):  # what was written before is true as well
-                await db.read(seen.write_last)
         finally:
             await db.close()
+        # Closing seals what was written last.
+        with suppress(StoreTrouble):  # what the file says already is true as well
+            await asyncio.to_thread(schema.write_last_event, url, seen)

@@ -91,6 +91,7 @@ _LOOSE: Final = (
     UnitKind.RETRACT,
 )
 _TELLS: Final = (SmallTalk.STATEMENT, SmallTalk.FORBIDDEN)
+_FEW: Final = 4  # tokens that only change what was said before
 _SHORT: Final = 6  # tokens of an aside
 
 
@@ -117,6 +118,8 @@ def _seen_behind(unit: MessageUnit, last: UnitGroup | None) -> MessageUnit:
     """Return a unit as it is meant after another."""
     if last is not None and not last.is_task and _is_aside(unit, last):
         return replace(unit, kind=UnitKind.TALK, talk=SmallTalk.STATEMENT)
+    if last is not None and last.is_task and _is_added(unit, last):
+        return replace(unit, kind=UnitKind.LIMIT)
     return _as_thing(unit, last)
 
 
@@ -215,6 +218,14 @@ def _is_aside(unit: MessageUnit, before: UnitGroup) -> bool:
     talk = before.main.talk in (SmallTalk.QUESTION, *_TELLS)
     alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
     return same_line and talk and alone and unit.end - unit.start <= _SHORT
+
+
+def _is_added(unit: MessageUnit, before: UnitGroup) -> bool:
+    """Whether a few words after an order only change it: ", maybe"."""
+    same_line = unit.line.number == before.units[-1].line.number
+    alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
+    few = unit.end - unit.start <= _FEW
+    return same_line and alone and few and not unit.also and not before.only_works
 
 
 def _given(unit: MessageUnit, before: UnitGroup) -> list[TimePhrase]:

@@ -154,6 +154,15 @@ class LastEventFile:
         self._written = event.seq
 
 
+def write_last_event(url: str, seen: LastEventFile) -> None:
+    """Write down the last event of a database that nobody here has open any more."""
+    with closing(PostgresTx(url, partial(connect, url))) as tx:
+        try:
+            seen.write_last(tx)
+        except psycopg.Error as error:
+            raise tx.explain(error) or error from error
+
+
 def hold_back(url: str, home: Path, now: datetime) -> HeldTasks:
     """Pause, doubt and ask, as after the restore of a file; from then on Remit starts again."""
     with lock.only_process(url):

@@ -65,7 +65,9 @@ async function together(rows) {
 async function redraw(place) {
   // Whoever types in it keeps what he typed.
   if (place.contains(document.activeElement) && document.activeElement.matches("textarea, input[type=text], input[type=search]")) return;
-  const answer = await ask(place.dataset.src ?? location.href);
+  const source = place.dataset.src;
+  const answer = await ask(source ?? location.href);
+  if (place.dataset.src !== source) return redraw(place); // meanwhile it is to show something else
   if (answer?.ok) return put(place, answer.html);
   if (answer?.status === 404) place.remove();
 }
