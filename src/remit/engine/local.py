@@ -132,7 +132,8 @@ class LocalEngine:
         troubles = 0  # in a row
         while not self._stopping:
             self._wake.clear()
-            # One moment for all three queries, so that nothing falls between two of them.
+            # One moment for all three queries, so that nothing falls between two of them. What is
+            # written has its own: the clock may have been put right since.
             now = self._clock.now()
             try:
                 await self._after_absence(now)
@@ -172,7 +173,7 @@ class LocalEngine:
             else:
                 ranked.append((task.id, ranking.priority, ranking.rule))
         if ranked:
-            await self._db.write(queue.rank_page, ranked, now)
+            await self._db.write(queue.rank_page, ranked, self._clock.now())
         return bool(fresh)
 
     def _by_rules(self, task: Task) -> Ranking | None:
@@ -212,7 +213,8 @@ class LocalEngine:
         )
         if not await self._db.read(queue.any_due, now, room):
             return False
-        found = await self._db.write(queue.claim, self.worker, wanted, self._ids.run, now)
+        at = min(now, self._clock.now())
+        found = await self._db.write(queue.claim, self.worker, wanted, self._ids.run, at)
         for claim in found:
             self._start(claim)
         return bool(found)

@@ -60,6 +60,7 @@ class Repeater:
         self._seen: datetime | None = None  # what the clock said at the last look
         self._due: datetime | None = None  # when a series is due next, as far as was looked
         self._news = asyncio.Event()  # something was written since the last look
+        self._looking = asyncio.Lock()  # the engine asks for a look beside the loop's own
         db.on_commit(lambda _: self._news.set())
 
     async def start(self) -> None:
@@ -86,6 +87,10 @@ class Repeater:
 
     async def catch_up(self) -> datetime | None:
         """Plan every occurrence that must exist by now; return when the next one must."""
+        async with self._looking:  # two at once would put the same clock right twice
+            return await self._catch_up()
+
+    async def _catch_up(self) -> datetime | None:
         self._news.clear()
         now = self._clock.now()
         if self._went_back(now):
