@@ -21,6 +21,7 @@ let opened = false;
 hear((event) => { if (event.type === "open") { if (opened) everything(); opened = true; } });
 
 export function queue(place) {
+  if (!place.matches("[data-live]")) return; // it has ended, and nothing draws it anew
   waiting.set(place, true);
   timer ??= setTimeout(draw, WAIT);
 }
