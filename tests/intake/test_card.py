@@ -48,6 +48,27 @@ async def test_one_card_asks_for_all_and_each_answer_fills_its_line(
     assert complaints == []
 
 
+@pytest.mark.parametrize(
+    ("message", "question", "text"),
+    [
+        ("tell Zoltan I'll be late", "Who is 'Zoltan'?", "I'll be late"),
+        ("text Zoltan Nagy I am late", "Who is 'Zoltan Nagy'?", "I am late"),
+        ("let Zoltan know I've arrived", "Who is 'Zoltan'?", "I've arrived"),
+        ("Schreib Zoltan ich bin gleich da", "Wer ist 'Zoltan'?", "ich bin gleich da"),
+        ("dile a Zoltan que llego tarde", "¿Quién es 'Zoltan'?", "llego tarde"),
+    ],
+)
+async def test_the_card_asks_who_an_unknown_name_is_and_keeps_the_text_whole(
+    tmp_path: Path, message: str, question: str, text: str
+) -> None:
+    async with Talk(tmp_path) as world:
+        heard = await world.say(message)
+
+    (review,), (task,) = heard.reviews, heard.tasks
+    assert review.question.startswith(question)
+    assert [half.content for gap in task.gaps for half in gap.waits] == [text]
+
+
 async def test_a_yes_approves_every_text_that_the_card_shows_and_nothing_else(
     tmp_path: Path,
 ) -> None:

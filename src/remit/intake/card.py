@@ -286,8 +286,9 @@ def gap_question(task: Task, gap: Gap, language: str) -> str:
     """Return the question for a gap, in the language of the message."""
     if gap.about == QuestionTopic.CONFIRM:
         return _confirm_question(task, language)
-    if language == DEFAULT_LANGUAGE and gap.question:
-        return gap.question
+    asked = in_language(gap.question, language) if gap.question else ""
+    if asked and (asked != gap.question or language == DEFAULT_LANGUAGE):
+        return asked
     say = sentences(language)
     clause = task.request.clauses[gap.clause - 1].text.strip() if task.request else ""
     parts = [say[f"ask_{gap.about}"]]

@@ -204,19 +204,23 @@ def _by_meaning(table: str, meanings: Mapping[str, T]) -> Phrases[T]:
     )
 
 
+_OWN_LETTERS: Final = frozenset("abcdefghijklmnopqrstuvwxyzäöüßáéíóúñ'’-" + "0123456789_@./ªº")
 _ASKS: Final = 2  # votes of a verb that asks, in front: "text bob im late" is not German
 
 
 def language_of(tokens: Sequence[Token]) -> str | None:
     """Return the code of the language that fits a text best; None if Remit reads none of it."""
-    keys = [token.key for token in tokens if token.kind is TokenKind.WORD]
+    words = [token for token in tokens if token.kind is TokenKind.WORD]
+    keys = [token.key for token in words]
     votes = dict.fromkeys(LANGUAGES, 0)
     known, others = known_words(), _foreign()
     foreign = 0
-    for key in keys:
-        for code, vote in known.get(key, ()):
+    for word in words:
+        # "à" is not the Spanish "a"; but a name may have any letter: "Søren".
+        strange = not word.capital and not _OWN_LETTERS.issuperset(word.text)
+        for code, vote in () if strange else known.get(word.key, ()):
             votes[code] += vote
-        if key in others:
+        if strange or word.key in others:
             foreign += 2
     for code in LANGUAGES:
         if keys and keys[0] in time_words(code).orders:

@@ -72,11 +72,10 @@ def _with_stranger(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:
     if at >= place.stop or not _may_name(words, order, at):
         return order
     end = at + 1
-    while (
-        end < place.stop and words.tokens[end].kind is TokenKind.WORD and words.tokens[end].capital
-    ):
+    while end < place.stop and words.is_name(end):
         end += 1
-    rest = read_order(words, end, place.stop)
+    particle = order_words().particles.at(words.keys, end)  # "know" in "let Bob know"
+    rest = read_order(words, particle[1] if particle else end, place.stop)
     whole = replace(merged(order, rest), unnamed=[(at, end)], end=rest.end)
     return replace(whole, message=order.message or rest.message)
 
