@@ -16,6 +16,34 @@ FACES = [chr(code) for code in range(0x1F600, 0x1F678)]
 SIGNS = [
     chr(code) for code in range(0x1F321, 0x1F6F4) if unicodedata.east_asian_width(chr(code)) != "W"
 ]
+# | is where words end; as a rule nothing shows it.
+THAI = (
+    "เมื่อ|วาน|นี้|ฉัน|ไป|ตลาด|กับ|แม่ "
+    "เรา|ซื้อ|ผัก|ผลไม้|และ|ปลา|สด|สำหรับ|ทำ|อาหาร|เย็น "
+    "ตลาด|คน|เยอะ|มาก|เพราะ|เป็น|วัน|หยุด "
+    "แม่|บอก|ว่า|ราคา|ของ|แพง|ขึ้น|กว่า|ปี|ที่|แล้ว แต่|คุณภาพ|ก็|ยัง|ดี|อยู่ "
+    "หลัง|จาก|นั้น|เรา|แวะ|ร้าน|กาแฟ|ใกล้|สถานี|รถไฟ|เพื่อ|พัก|สัก|ครู่ "
+    "เจ้าของ|ร้าน|เป็น|เพื่อน|เก่า|ของ|พ่อ "
+    "เขา|เล่า|เรื่อง|การ|เดินทาง|ไป|ญี่ปุ่น|ให้|เรา|ฟัง "
+    "ฉัน|อยาก|ไป|เที่ยว|ที่|นั่น|บ้าง|แต่|ต้อง|เก็บ|เงิน|ก่อน "
+    "ตอน|เย็น|พ่อ|กลับ|มา|จาก|ที่|ทำงาน|และ|ช่วย|แม่|ทำ|ต้มยำ|กับ|ผัด|ผัก "
+    "พี่ชาย|โทรศัพท์|มา|บอก|ว่า|จะ|กลับ|บ้าน|ใน|สัปดาห์|หน้า|พร้อม|ลูก|สอง|คน "
+    "ทุก|คน|ใน|ครอบครัว|ดีใจ|มาก เรา|จะ|ไป|รับ|เขา|ที่|สนามบิน|ตอน|บ่าย|สาม|โมง "
+    "แล้ว|กิน|ข้าว|ด้วย|กัน|ที่|ร้าน|อาหาร|ริม|แม่น้ำ "
+    "ถ้า|ฝน|ตก|เรา|จะ|กิน|ที่|บ้าน|แทน "
+    "กรุณา|แจ้ง|ให้|ทราบ|ว่า|คุณ|จะ|มา|ร่วม|ได้|หรือ|ไม่ "
+    "การ|ประชุม|ครั้ง|ต่อ|ไป|จะ|จัด|ขึ้น|ใน|วัน|จันทร์|ที่|สำนักงาน|ใหญ่ "
+    "เอกสาร|ทั้งหมด|จะ|ส่ง|ให้|ทาง|อีเมล|ก่อน|วัน|ศุกร์ "
+    "หาก|มี|คำถาม|เกี่ยว|กับ|งบประมาณ|หรือ|กำหนดการ|สามารถ|ติดต่อ|ฝ่าย|การเงิน|ได้|ตลอด|เวลา|ทำการ"
+)
+KHMER = (
+    "ខ្ញុំ|ចង់|ទៅ|ផ្សារ|នៅ|ថ្ងៃ|ស្អែក|ព្រោះ|ខ្ញុំ|ត្រូវ|ទិញ|បន្លែ|និង|ផ្លែឈើ|សម្រាប់|គ្រួសារ។ "
+    "ម្តាយ|របស់|ខ្ញុំ|និយាយ|ថា|តម្លៃ|ត្រី|ថ្លៃ|ជាង|មុន|ប៉ុន្តែ|នៅ|តែ|ល្អ។ "
+    "បន្ទាប់|ពី|នោះ|យើង|នឹង|ទៅ|ផឹក|កាហ្វេ|ជាមួយ|មិត្តភក្តិ|នៅ|ក្បែរ|ស្ថានីយ៍|រថភ្លើង។ "
+    "ការ|ប្រជុំ|លើក|ក្រោយ|នឹង|ធ្វើ|នៅ|ថ្ងៃ|ចន្ទ|ម៉ោង|ប្រាំបី|ព្រឹក|នៅ|ការិយាល័យ|ធំ។ "
+    "ឯកសារ|ទាំងអស់|នឹង|ត្រូវ|ផ្ញើ|តាម|អ៊ីមែល|មុន|ថ្ងៃ|សុក្រ។ "
+    "ប្រសិនបើ|មាន|សំណួរ|អំពី|ថវិកា|សូម|ទាក់ទង|ផ្នែក|ហិរញ្ញវត្ថុ។"
+)
 SYLLABLES = ("Winter", "Sommer", "Wasser", "Leder", "Feder")
 
 
@@ -85,6 +113,22 @@ CHANNELS: dict[str, Callable[[], str]] = {
         f"{'Lebensversicherung'[: 2 + half]}\xad{'Lebensversicherung'[2 + half :]}"
         for half in _halves()
     ),
+    "a break between two words or none": lambda: "".join(
+        word + "\u200b" * bit for word, bit in zip(THAI.split("|"), _bits(), strict=False)
+    ),
+    "where the break in a word stands": lambda: " ".join(
+        f"{word[: 2 + half % 8]}\u200b{word[2 + half % 8 :]}"
+        for word, half in zip(_words("กขคงจฉ", "นมยรลว"), _halves(), strict=False)
+    ),
+    "a word that stands alone or is a part": lambda: " ".join(
+        f"ตลาด{chr(0x200B) * bit}{word}"
+        for word, bit in zip(_words("กขคงจ"), _bits(), strict=False)
+    ),
+    "breaks at the ends of words": lambda: _optional(_words("กขคงจ"), "\u200b", 3),
+    "breaks between a name and a word": lambda: _optional(
+        [f"Anna{word}" for word in _words("กขคงจ")], "\u200b", 4
+    ),
+    "a break behind a vowel that stands before its letter": lambda: "เ\u200bก",
     "Mongolian forms": lambda: _optional(_words("ᠠᠨᠬᠭᠰᠶ"), "\u180b"),
     "Mongolian forms that do not exist": lambda: "ᠮ\u180b",
     "direction marks behind words": lambda: _between(["שלום! "] * 120, "\u200f"),
@@ -128,6 +172,10 @@ PASSES = {
     "one German word, always the same": "Donau\xaddampf\xadschiff " * 30,
     "three German words": "Die Lebens\xadversicherung, die Kranken\xadversicherung und die Renten "
     "zahlen bei Arbeits\xadunfähigkeit; die Unterlagen liegen im Sekretariat bereit. " * 3,
+    "Thai with a break between all words": THAI.replace("|", "\u200b"),
+    "Khmer with a break between all words": KHMER.replace("|", "\u200b"),
+    "Thai with a few breaks": THAI.replace("|", "\u200b", 20).replace("|", ""),
+    "Thai with breaks beside names": "ส่ง\u200bRemit\u200bให้\u200bAnna " * 9,
     "French": "1\u202f250\xa0€\xa0; c’est «\xa0tout\xa0»\xa0! À 10\xa0h, M.\xa0Petit\xa0? " * 9,
 }
 

@@ -19,7 +19,9 @@ from remit.gate.hidden_choices import (
     LINKING,
     MAX_HIDDEN_BITS,
     MONGOLIAN_WITH_FORMS,
+    SPACELESS,
     hidden_bits,
+    may_part_words,
 )
 
 SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
@@ -121,7 +123,7 @@ _JOINING: Final = re.compile(
     "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1aaf\ua840-\ua8ff\ua980-\uaadf"
     "\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00010aff\U00011000-\U00011fff\U0001e900-\U0001e95f]"
 )
-_SPACELESS: Final = re.compile("[\u0e00-\u109f\u1780-\u17ff\u1950-\u1aaf\ua9e0-\uaadf]")
+_SPACELESS: Final = re.compile(f"[{SPACELESS}]")
 _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18af]")
 _LINKING: Final = re.compile(f"[{LINKING}]")
 _LETTER_OF_LINKS: Final = re.compile(f"[{LINKING}\u0620-\u06d3\u08a0-\u08c9]")
@@ -293,7 +295,9 @@ def _selects_form(least: str) -> Callable[[str, str], bool]:
 
 _RULES: Final[Mapping[str, Callable[[str, str], bool]]] = {
     "\r": lambda _, after: after == "\n",
-    "\u200b": lambda before, after: _meets(_SPACELESS, before, after),
+    "\u200b": lambda before, after: (
+        _meets(_SPACELESS, before, after) and may_part_words(before, after)
+    ),
     "\u200c": lambda before, after: _meets(_JOINING, before, after),
     "\u200d": _joins,
     "\u180b": _selects_form(MONGOLIAN_WITH_FORMS),

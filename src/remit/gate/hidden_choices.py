@@ -7,9 +7,10 @@ does a word that always looks the same. What is measured is the choice that is l
 
 import re
 import unicodedata
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
-from math import lgamma, log
+from itertools import pairwise
+from math import lgamma, log, log2
 from typing import Final, NamedTuple
 
 MAX_HIDDEN_BITS: Final = 48  # six bytes
@@ -73,6 +74,15 @@ _CHOICES: Final = (
     _Choice(re.compile("[\u180b-\u180d\u180f]"), re.compile(f"[{MONGOLIAN_WITH_FORMS}]")),
     _Choice(re.compile("[\u061c\u200e\u200f]"), re.compile(r"^|[^\w]")),
 )
+# Thai, Lao, Burmese, Khmer and related scripts have no spaces between words, at most breaks.
+WORD_BREAK: Final = "\u200b"
+SPACELESS: Final = "\u0e00-\u109f\u1780-\u17ff\u1950-\u1aaf\ua9e0-\uaadf"
+_SPACELESS_RUN: Final = re.compile(f"[{SPACELESS}{WORD_BREAK}]++")
+_VOWELS_BEFORE: Final = frozenset("เแโใไເແໂໃໄ")
+_VOWELS_BEHIND: Final = frozenset("ะาำๅๆະາຳຽ")
+_STACKS_NEXT: Final = frozenset("\u1039\u17d2")
+_SYLLABLES_PER_WORD: Final = 2.5  # as counted below: a final consonant is one of its own
+_MAX_WORD_CHARACTERS: Final = 24
 _SPECIAL_SPACE: Final = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
 _GAP: Final = re.compile(r"(?<=[^\W\d_])[ \xa0\u2000-\u200a\u202f\u205f](?=[^\W\d_])")
 _EMOJI_OR_KEY: Final = re.compile(f"({EMOJI.pattern}|[0-9#*](?=\ufe0f?+\u20e3))([\ufe0e\ufe0f]?+)")
@@ -100,7 +110,8 @@ def hidden_bits(text: str) -> float:
         for token in tokens[:1] if alike else tokens:
             places[choice] += token.places
             used[choice] += token.used
-    return sum(_bits(max(places[choice], used[choice]), used[choice]) for choice in used)
+    chosen = sum(_bits(max(places[choice], used[choice]), used[choice]) for choice in used)
+    return chosen + (_word_break_bits(text) if WORD_BREAK in text else 0)
 
 
 def _tokens(text: str) -> Iterator[_Token]:
@@ -113,12 +124,66 @@ def _tokens(text: str) -> Iterator[_Token]:
     for gap in _GAP.finditer(text) if _SPECIAL_SPACE.search(text) else ():
         around = text[max(gap.start() - 4, 0) : gap.start()] + text[gap.end() : gap.end() + 4]
         yield _Token("space", around, gap[0], 1, int(gap[0] != " "))
+    for run in _SPACELESS_RUN.finditer(text) if WORD_BREAK in text else ():
+        yield from _edges(text, run)
     if "\ufe0f" in text or "\ufe0e" in text:
         for base, form in _EMOJI_OR_KEY.findall(text):
             # Wide ones are pictures without a selector.
             width = unicodedata.east_asian_width(base)
             for selector in "\ufe0e\ufe0f":
                 yield _Token(width + selector, base, form, 1, int(form == selector))
+
+
+def _edges(text: str, run: re.Match[str]) -> Iterator[_Token]:
+    """Yield both ends of a run of letters: a break may stand there, too, without an effect."""
+    for at, beyond in ((run.start(), run.start() - 1), (run.end() - 1, run.end())):
+        neighbour = text[beyond : beyond + 1] if beyond >= 0 else ""
+        kind = "beside a word" if neighbour.isalnum() else "beside a space"
+        visible = f"{neighbour}{run[0].strip(WORD_BREAK)}"
+        yield _Token(kind, visible, text[at], 1, int(text[at] == WORD_BREAK))
+
+
+def _word_break_bits(text: str) -> float:
+    """Return how many bits the breaks between words without spaces can hide.
+
+    Nobody here knows the words of these languages, but a text shows its own: a writer who breaks
+    between all words repeats some, always whole. So hidden is where a break stands between two
+    pieces that stand nowhere else, and whether a word that stands alone is elsewhere a part.
+    """
+    runs = [run.split(WORD_BREAK) for run in _SPACELESS_RUN.findall(text)]
+    runs = [[piece for piece in run if piece] for run in runs]
+    pieces = Counter(piece for run in runs for piece in run)
+    pairs = {pair for run in runs for pair in pairwise(run)}
+    unknown = [
+        _syllables("".join(pair)) for pair in pairs if {pieces[each] for each in pair} == {1}
+    ]
+    parts = _parts(pieces)
+    return sum(log2(max((count - 1) / _SYLLABLES_PER_WORD, 1)) for count in unknown) + sum(
+        _bits(pieces[word] + count, count) for word, count in parts.items()
+    )
+
+
+def _parts(pieces: Counter[str]) -> Counter[str]:
+    """Count how often a repeated piece is the beginning or the end of a longer one."""
+    parts: Counter[str] = Counter()
+    for piece, count in pieces.items():
+        for length in range(1, min(len(piece), _MAX_WORD_CHARACTERS + 1)):
+            if pieces[piece[:length]] > 1 and may_part_words(piece[length - 1], piece[length]):
+                parts[piece[:length]] += count
+            if pieces[piece[-length:]] > 1 and may_part_words(piece[-length - 1], piece[-length]):
+                parts[piece[-length:]] += count
+    return parts
+
+
+def may_part_words(before: str, after: str) -> bool:
+    """Whether a word can end between two characters: not before a mark or a vowel that follows."""
+    if before in _VOWELS_BEFORE or before in _STACKS_NEXT or after in _VOWELS_BEHIND:
+        return False
+    return not unicodedata.category(after or " ").startswith("M")
+
+
+def _syllables(piece: str) -> int:
+    return 1 + sum(may_part_words(before, after) for before, after in pairwise(piece))
 
 
 def _bits(places: int, used: int) -> float:
