@@ -205,3 +205,22 @@ def task_of(said: Said) -> dict[str, str]:
     (task,) = found
     assert task, said
     return cast("dict[str, str]", task)
+
+
+@contextmanager
+def never_read(path: Path) -> Iterator[None]:
+    """Have whoever reads a file wait for ever, as for a lost network disk."""
+    path.unlink()
+    os.mkfifo(path, 0o600)
+    end = time.monotonic() + LIMIT
+    while True:
+        try:
+            silent = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # refused until somebody reads
+            break
+        except OSError:
+            assert time.monotonic() < end, "nobody reads it"
+            time.sleep(0.1)
+    try:
+        yield
+    finally:
+        os.close(silent)

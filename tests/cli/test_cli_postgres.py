@@ -1,5 +1,6 @@
 """A store on a Postgres server: the same commands, one process per database, and its refusals."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from remit.cli.up import choose_queues
 from remit.settings import Settings
 from remit.settings.projects import ProjectSettings
-from tests.cli.terminal import LIMIT, SETTINGS, Terminal
+from tests.cli.terminal import LIMIT, SETTINGS, Terminal, never_read
 from tests.store.postgres import Postgres
 
 LOCK_HOLDERS = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
@@ -108,6 +109,18 @@ def test_a_worker_takes_code_where_the_repositories_are_and_no_queue_that_is_not
     seat = seat_on(tmp_path, "postgresql://nobody@127.0.0.1:9/none")
     said = seat.run("worker", "--queues", "cod", REMIT_ENGINE_KIND="temporal")
     assert (said.code, "There is no queue 'cod'" in said.err) == (2, True), said.err
+
+
+def test_the_stop_of_a_worker_ends_though_a_thread_hangs(tmp_path: Path, url: str) -> None:
+    seat = seat_on(tmp_path, url)
+    environ = {"REMIT_ENGINE_KIND": "temporal", "REMIT_ENGINE_ADDRESS": "127.0.0.1:9"}
+    process = seat.start("worker", "--json", **environ)
+    assert process.stdout is not None
+    assert '"event":"up"' in process.stdout.readline()
+    with never_read(seat.home / "settings.toml"):
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LIMIT) == 130
+    process.communicate()
 
 
 SHIFTED = """

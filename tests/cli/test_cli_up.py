@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from remit.store.home import lock
-from tests.cli.terminal import LIMIT, Terminal
+from tests.cli.terminal import LIMIT, Terminal, never_read
 
 
 def test_the_first_start_makes_a_home_with_settings_that_explain_themselves(
@@ -91,26 +91,9 @@ def test_a_stop_ends_though_a_thread_hangs(tmp_path: Path) -> None:
     seat = Terminal(tmp_path, fresh=True)
     settings = seat.home / "settings.toml"
     settings.write_text('[brain]\nkind = "scripted"\n[engine]\nstop_limit = 1\n')
-    with seat.up() as up:
-        settings.unlink()
-        os.mkfifo(settings, 0o600)  # whoever reads it waits for ever, as for a lost network disk
-        silent = _writer(settings)
-        try:
-            up.process.send_signal(signal.SIGINT)
-            assert up.process.wait(LIMIT) == 130
-        finally:
-            os.close(silent)
-
-
-def _writer(path: Path) -> int:
-    """Open a pipe once somebody reads it."""
-    end = time.monotonic() + LIMIT
-    while True:
-        try:
-            return os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-        except OSError:
-            assert time.monotonic() < end, "nobody reads it"
-            time.sleep(0.1)
+    with seat.up() as up, never_read(settings):
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(LIMIT) == 130
 
 
 def test_settings_with_an_endless_key_are_refused_and_hold_up_nothing(tmp_path: Path) -> None:

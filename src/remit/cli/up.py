@@ -4,7 +4,6 @@ import asyncio
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import webbrowser
@@ -22,6 +21,7 @@ from remit.cli import codes, out, remote
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Port, flag, number_flag
 from remit.cli.remit_client import furnish
+from remit.cli.stop_signals import StopSignals
 from remit.errors import BadInput
 from remit.operations.settings_arguments import InviteBrowser
 from remit.settings import Settings
@@ -100,10 +100,9 @@ def choose_queues(settings: Settings, wanted: str) -> list[str]:
 
 
 async def _work(settings: Settings, queues: str, slots: int | None, *, json: bool) -> int:
-    stop = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    event = "up"
+    signals = StopSignals(lambda: settings.engine.stop_limit)
+    signals.listen()
+    stop, event = signals.stopping, "up"
     while not stop.is_set():
         settings = await _work_with(settings, queues, slots, stop, event if json else "")
         event = "restarted"

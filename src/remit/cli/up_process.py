@@ -2,10 +2,7 @@
 
 import asyncio
 import logging
-import os
-import signal
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from datetime import datetime
@@ -15,6 +12,7 @@ from typing import Final, TypeAlias
 from remit import __version__, notify
 from remit.cli import codes, out, words
 from remit.cli.out import Piece, StyledText
+from remit.cli.stop_signals import StopSignals
 from remit.engine.loops import keep_logs
 from remit.errors import BadInput, HomeLocked
 from remit.journal import otlp
@@ -38,7 +36,6 @@ from remit.wiring.reload import FileStates, SettingsReload
 from remit.wiring.running import start_upkeep
 
 PATIENCE: Final = 20  # tenths of a second to wait for a short command that holds the directory
-MAX_PARTING: Final = 20.0  # seconds for everything after the steps, at most
 PARTING: Final = 10.0  # seconds to send and write down what happened until the end
 FOLLOWERS: Final = ("task logs", "review files", "terminal messages", "telemetry")
 _ASKS: Final = "asks"
@@ -63,14 +60,14 @@ class UpProcess:
         self._settings = settings
         self._debug = debug
         self._json = json
-        self._stop = asyncio.Event()
-        self._last_moment: threading.Timer | None = None
+        self._signals = StopSignals(lambda: self._settings.engine.stop_limit)
+        self._stop = self._signals.stopping
         self._new: asyncio.Future[Settings]  # the settings to go on with, once they changed
         self._reload: SettingsReload
         self._refused: FileStates | None = None  # the files of settings that could not be used
 
     async def run(self, port: int | None) -> int:
-        self._handle_signals()
+        self._signals.listen()
         preload(self._settings)
         first, worked = True, self._settings
         while not self._stop.is_set():
@@ -175,28 +172,6 @@ class UpProcess:
         self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
         self._reload.start()
         follow(house, since, self._say, telemetry)
-
-    def _handle_signals(self) -> None:
-        loop = asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, self._on_signal)
-            # Called even if the event loop is busy; the line above still takes effect, too.
-            signal.signal(number, self._limit_stop)
-
-    def _limit_stop(self, *_: object) -> None:
-        """End the process if a thread, a follower or a server does not end in time."""
-        if self._last_moment is None:
-            seconds = self._settings.engine.stop_limit + MAX_PARTING
-            self._last_moment = threading.Timer(seconds, os._exit, (codes.INTERRUPTED,))
-            self._last_moment.daemon = True
-            self._last_moment.start()
-
-    def _on_signal(self) -> None:
-        """First signal: stop in good order. Second: at once; the next start recovers."""
-        if self._stop.is_set():
-            os._exit(codes.INTERRUPTED)
-        self._stop.set()
-        out.hint("Stopping; steps that run may end first. Once more stops at once.")
 
     def _say(self, at: datetime, notice: TerminalRemark) -> None:
         if self._json:
