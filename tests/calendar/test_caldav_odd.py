@@ -70,7 +70,7 @@ async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_pat
         server.body, wanted = ODD[name]
         account = CalendarAccount(server.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
-            await stage.live(3 * DAY, step=HOUR)
+            await stage.live(3 * DAY, 12 * HOUR)
 
             tasks = [task for task in await stage.tasks() if task.started_at]
             assert [f"{task.scheduled_for:%d %H:%M}" for task in tasks] == wanted
@@ -82,7 +82,7 @@ async def test_a_broken_change_refuses_only_what_it_changes(tmp_path: Path) -> N
         server.body = _with_change("DTEND:20260301T100000Z")
         account = CalendarAccount(server.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
-            await stage.live(3 * DAY, step=HOUR)
+            await stage.live(3 * DAY, 12 * HOUR)
 
             tasks = [task for task in await stage.tasks() if task.started_at]
             assert [f"{task.scheduled_for:%d %H:%M}" for task in tasks] == ["02 10:00"]

@@ -6,7 +6,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
 from datetime import timedelta
 from pathlib import Path
@@ -25,14 +25,6 @@ from tests.calendar.caldav_stage import HOUR, NINE, Phone
 from tests.ports import free_port
 
 LIST = "/owner/agent-tasks/"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server("radicale", tmp_path_factory.mktemp("own"))
-    made.start()
-    yield made
-    made.stop()
 
 
 @asynccontextmanager

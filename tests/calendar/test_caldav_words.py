@@ -1,6 +1,6 @@
 """What the owner writes into his calendar is read like what he says: nothing of it is dropped."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from itertools import count
 from pathlib import Path
@@ -22,14 +22,6 @@ BOOK = """\
 - {name: Bob, channels: {whatsapp: "+1555"}, policy: {whatsapp: allow}}
 """
 STANDUP = "prepare standup\\, send to Anna on WhatsApp"
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    made = Server("radicale", tmp_path_factory.mktemp("words"))
-    made.start()
-    yield made
-    made.stop()
 
 
 @asynccontextmanager
@@ -94,7 +86,7 @@ async def test_whoever_is_not_known_is_asked_about_once_for_all_of_a_series(
         assert review.reason is Reason.INPUT
         assert "Zoe" in review.question
         await stage.world.decide(review, ReviewAnswer.ANSWER, "Bob on WhatsApp")
-        await stage.live(3 * DAY, HOUR)
+        await stage.live(3 * DAY, 6 * HOUR)
 
         assert [parcel.recipient for parcel in whatsapp.sent] == ["+1555"] * 3
         assert await stage.world.waiting() == []
