@@ -150,7 +150,8 @@ def test_the_description_of_the_api_says_what_the_row_says() -> None:
         name = TaskChange.__name__ if kind.address == TaskChange.address else kind.__name__
 
         assert told["x-scopes"] == [scope.value for scope in operation.scopes], operation.name
-        assert told["summary"] == operation.summary
+        is_action = kind.__struct_config__.tag is not None  # one of several at one address
+        assert is_action or told["summary"] == operation.summary
         assert f"schemas/{operation.result}'" in str(given) or operation.result == "Task"
         assert (f"schemas/{name}'" in body) is (bool(takes) or name == "TaskChange"), operation.name
         assert bool(body) is not operation.bodiless

@@ -27,7 +27,7 @@ from remit.operations import messages
 from remit.operations import tasks as tasks_operations
 from remit.operations.arguments import Arguments, NewMessage, RunTask
 from remit.operations.callers import CallerRegistry
-from remit.operations.operation import Operation, OperationRequest
+from remit.operations.operation import Operation, OperationRequest, rows_of
 from remit.operations.settings_arguments import RebuildRecall
 from remit.operations.shapes import alike
 from remit.server.files import token_of
@@ -54,10 +54,7 @@ def open_client(settings: Settings, *, works: bool) -> Iterator["InProcessClient
 
 def _row_of(arguments: Arguments) -> Operation:
     """Find the operation of these arguments; what is asked for most loads only its own module."""
-    frequent = (tasks_operations, messages)
-    rows: dict[type[Arguments], Operation] = {
-        row.arguments: row for module in frequent for row in module.OPERATIONS
-    }
+    rows = rows_of(tasks_operations, messages)
     if type(arguments) in rows:
         return rows[type(arguments)]
     from remit.operations.table import BY_ARGUMENTS  # noqa: PLC0415 - every operation

@@ -17,7 +17,7 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.operations import settings_arguments as args
-from remit.operations.operation import Answer, Operation, OperationRequest, etag_of
+from remit.operations.operation import Answer, OperationRequest, etag_of, operation
 from remit.operations.texts import readable_line
 from remit.ports import AddressedChannel, implements
 from remit.settings import Settings
@@ -36,7 +36,9 @@ async def look(request: OperationRequest) -> Answer:
     return Answer(content, etag=etag_of(content))
 
 
-async def add(request: OperationRequest, arguments: args.NewContact) -> Answer:
+@operation(Scope.ADMIN, "Contacts", "The contact book is changed.")
+async def add_contact(request: OperationRequest, arguments: args.NewContact) -> Answer:
+    """Put someone into the contact book, or add to what it says of them."""
     lines = {
         readable_line(way): ContactAddress(readable_line(address))
         for way, address in arguments.channels.items()
@@ -51,7 +53,9 @@ async def add(request: OperationRequest, arguments: args.NewContact) -> Answer:
     return await look(request)
 
 
-async def change(request: OperationRequest, arguments: args.ChangedContact) -> Answer:
+@operation(Scope.ADMIN, "Contacts", "The contact book is changed.", tagged=True)
+async def change_contact(request: OperationRequest, arguments: args.ChangedContact) -> Answer:
+    """Change what the contact book says of someone; null takes something out."""
     for way, address in arguments.channels.items():
         if address is not None:
             _check_address(request, way, readable_line(address))
@@ -60,13 +64,17 @@ async def change(request: OperationRequest, arguments: args.ChangedContact) -> A
     return await look(request)
 
 
-async def drop(request: OperationRequest, arguments: args.RemoveContact) -> Answer:
+@operation(Scope.ADMIN, "Contacts", "The contact book is changed.", tagged=True)
+async def remove_contact(request: OperationRequest, arguments: args.RemoveContact) -> Answer:
+    """Take someone out of the contact book; what is meant for them then asks you."""
     only_if = await _expected(request)
     await asyncio.to_thread(edit.drop, _book(request), arguments.name, only_if=only_if)
     return await look(request)
 
 
-async def permit(request: OperationRequest, arguments: args.NewPermission) -> Answer:
+@operation(Scope.ADMIN, "Permission", "The permission holds from now on.")
+async def permit_contact(request: OperationRequest, arguments: args.NewPermission) -> Answer:
+    """Say once and for all whether someone is written to on a channel."""
     return Answer(
         await request.house.permits.permit(arguments.contact, arguments.channel, arguments.policy)
     )
@@ -78,12 +86,16 @@ async def list_rules(request: OperationRequest) -> Answer:
     return Answer({"rules": rules})
 
 
+@operation(Scope.ADMIN, "Rules", "The permission holds from now on.")
 async def add_rule(request: OperationRequest, arguments: args.NewRule) -> Answer:
+    """Say once and for all whether someone is written to on a channel."""
     await request.house.permits.permit(arguments.contact, arguments.channel, arguments.policy)
     return await list_rules(request)
 
 
-async def drop_rule(request: OperationRequest, arguments: args.RemoveRule) -> Answer:
+@operation(Scope.ADMIN, "Rules", "From now on you are asked.")
+async def remove_rule(request: OperationRequest, arguments: args.RemoveRule) -> Answer:
+    """Take a word back; from then on you are asked."""
     found = [each for each in await _stored_rules(request) if _rule_id(each) == arguments.id]
     if not found:
         raise NotFound("rule", arguments.id[:60])
@@ -189,53 +201,3 @@ def _rule(permission: Permission) -> JsonMap:
 def _rule_id(permission: Permission) -> str:
     whose = f"{permission.contact}\x1f{permission.channel}"
     return "rule-" + hashlib.sha256(whose.encode()).hexdigest()[:26]
-
-
-ADD: Final = Operation(
-    name="add_contact",
-    arguments=args.NewContact,
-    scope=Scope.ADMIN,
-    effect=add,
-    summary="Put someone into the contact book, or add to what it says of them",
-    result="Contacts",
-    sentence="The contact book is changed.",
-)
-PERMIT: Final = replace(
-    ADD,
-    name="permit_contact",
-    arguments=args.NewPermission,
-    effect=permit,
-    summary="Say once and for all whether someone is written to on a channel",
-    result="Permission",
-    sentence="The permission holds from now on.",
-)
-CHANGE: Final = replace(
-    ADD,
-    name="change_contact",
-    arguments=args.ChangedContact,
-    effect=change,
-    summary="Change what the contact book says of someone; null takes something out",
-    tagged=True,
-)
-REMOVE: Final = replace(
-    ADD,
-    name="remove_contact",
-    arguments=args.RemoveContact,
-    effect=drop,
-    summary="Take someone out of the contact book; what is meant for them then asks you",
-    tagged=True,
-)
-ADD_RULE: Final = replace(
-    PERMIT, name="add_rule", arguments=args.NewRule, effect=add_rule, result="Rules"
-)
-REMOVE_RULE: Final = replace(
-    PERMIT,
-    name="remove_rule",
-    arguments=args.RemoveRule,
-    effect=drop_rule,
-    summary="Take a word back; from then on you are asked",
-    result="Rules",
-    sentence="From now on you are asked.",
-)
-# Those with a name in their address come last: what is wrong is told by the first that fits.
-OPERATIONS: Final = (ADD, PERMIT, CHANGE, REMOVE, ADD_RULE, REMOVE_RULE)

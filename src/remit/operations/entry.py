@@ -3,8 +3,6 @@
 import asyncio
 from typing import Final
 
-from msgspec.structs import replace
-
 from remit.channels.push.sending import NEEDS
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
@@ -12,7 +10,7 @@ from remit.model.codec import JsonMap, stamp
 from remit.operations import callers
 from remit.operations import settings_arguments as args
 from remit.operations.callers import CODE_LIFE, shape
-from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.operation import Answer, OperationRequest, operation
 from remit.operations.permission import NotAllowed
 from remit.store.callers import SignIn
 from remit.store.secrets import Secrets, machine_ring
@@ -20,8 +18,11 @@ from remit.store.secrets import Secrets, machine_ring
 _SIGNED_IN: Final = "sig-"
 
 
+@operation(
+    Scope.ADMIN, "NewSecret", "The token is made; its secret is shown this once.", status=201
+)
 async def make_token(request: OperationRequest, arguments: args.NewToken) -> Answer:
-    """Make a token; its secret is in this answer only."""
+    """Make a token; its secret is shown this once."""
     token, secret = await request.callers.make(
         request.caller,
         arguments.name,
@@ -34,12 +35,15 @@ async def make_token(request: OperationRequest, arguments: args.NewToken) -> Ans
     )
 
 
+@operation(Scope.ADMIN, "Token", "The token opens nothing more.", bodiless=True)
 async def revoke_token(request: OperationRequest, arguments: args.RevokeToken) -> Answer:
+    """Take a token back; it opens nothing more, and its sockets are closed."""
     return Answer(shape(await request.callers.revoke(arguments.id)))
 
 
-async def invite(request: OperationRequest, _: args.InviteBrowser) -> Answer:
-    """Make a code that signs one browser in, once."""
+@operation(Scope.ADMIN, "Invitation", "The link signs one browser in, once.", status=201)
+async def invite_browser(request: OperationRequest, _: args.InviteBrowser) -> Answer:
+    """Make a link that signs a browser in, once, within 15 minutes."""
     if not all(request.caller.may(scope) for scope in ALL):
         sentence = "Who signs in may do everything, so only who may do everything invites."
         raise NotAllowed(sentence)
@@ -48,7 +52,9 @@ async def invite(request: OperationRequest, _: args.InviteBrowser) -> Answer:
     return Answer({"url": link, "expiresAt": stamp(until)}, location="/api/sign-ins")
 
 
+@operation(Scope.ADMIN, "SignIn", "The browser is signed out.", bodiless=True)
 async def end_sign_in(request: OperationRequest, arguments: args.EndSignIn) -> Answer:
+    """Sign a browser out."""
     found = {each.id: each for each in await request.callers.sign_ins()}
     if arguments.id not in found:
         raise NotFound("sign-in", arguments.id[:60])
@@ -66,8 +72,14 @@ def sign_in_to_json(each: SignIn, key: str) -> JsonMap:
     }
 
 
+@operation(
+    Scope.ADMIN,
+    "PasswordState",
+    "The password is set; other browsers must sign in again.",
+    people="a password is for people",
+)
 async def set_password(request: OperationRequest, arguments: args.SetPassword) -> Answer:
-    """Keep the hash of a password; every other browser must sign in again."""
+    """Set the password that signs you in from elsewhere; other browsers are signed out."""
     settings = request.house.settings
     host = settings.server.public_url.removeprefix("https://").partition(".")[0]
 
@@ -87,14 +99,18 @@ async def set_password(request: OperationRequest, arguments: args.SetPassword) -
     return Answer({"set": bool(arguments.password)})
 
 
-async def subscribe(request: OperationRequest, arguments: args.NewSubscription) -> Answer:
+@operation(Scope.APPROVE, "Push", "This browser is told.")
+async def subscribe_push(request: OperationRequest, arguments: args.NewSubscription) -> Answer:
+    """Tell this browser, as long as it is signed in."""
     sign_in = _browser(request)
     keys = arguments.keys
     await request.house.push.subscribe(sign_in, arguments.endpoint, keys.p256dh, keys.auth)
     return await push_state(request)
 
 
-async def unsubscribe(request: OperationRequest, _: args.RemoveSubscription) -> Answer:
+@operation(Scope.APPROVE, "Push", "This browser is told no more.")
+async def unsubscribe_push(request: OperationRequest, _: args.RemoveSubscription) -> Answer:
+    """Tell this browser no more."""
     await request.house.push.unsubscribe(_browser(request))
     return await push_state(request)
 
@@ -113,79 +129,3 @@ def _browser(request: OperationRequest) -> str:
         sentence = "Only a browser that is signed in can be told; a token has none."
         raise NotAllowed(sentence)
     return request.key
-
-
-MAKE_TOKEN: Final = Operation(
-    name="make_token",
-    arguments=args.NewToken,
-    scope=Scope.ADMIN,
-    effect=make_token,
-    summary="Make a token; its secret is shown this once",
-    result="NewSecret",
-    sentence="The token is made; its secret is shown this once.",
-    status=201,
-)
-REVOKE_TOKEN: Final = Operation(
-    name="revoke_token",
-    arguments=args.RevokeToken,
-    scope=Scope.ADMIN,
-    effect=revoke_token,
-    summary="Take a token back; it opens nothing more, and its sockets are closed",
-    result="Token",
-    sentence="The token opens nothing more.",
-    bodiless=True,
-)
-INVITE: Final = replace(
-    MAKE_TOKEN,
-    name="invite_browser",
-    arguments=args.InviteBrowser,
-    effect=invite,
-    summary="Make a link that signs a browser in, once, within 15 minutes",
-    result="Invitation",
-    sentence="The link signs one browser in, once.",
-)
-END_SIGN_IN: Final = replace(
-    REVOKE_TOKEN,
-    name="end_sign_in",
-    arguments=args.EndSignIn,
-    effect=end_sign_in,
-    summary="Sign a browser out",
-    result="SignIn",
-    sentence="The browser is signed out.",
-)
-SET_PASSWORD: Final = Operation(
-    name="set_password",
-    arguments=args.SetPassword,
-    scope=Scope.ADMIN,
-    people="a password is for people",
-    effect=set_password,
-    summary="Set the password that signs you in from elsewhere; other browsers are signed out",
-    result="PasswordState",
-    sentence="The password is set; other browsers must sign in again.",
-)
-SUBSCRIBE: Final = Operation(
-    name="subscribe_push",
-    arguments=args.NewSubscription,
-    scope=Scope.APPROVE,
-    effect=subscribe,
-    summary="Tell this browser, as long as it is signed in",
-    result="Push",
-    sentence="This browser is told.",
-)
-UNSUBSCRIBE: Final = replace(
-    SUBSCRIBE,
-    name="unsubscribe_push",
-    arguments=args.RemoveSubscription,
-    effect=unsubscribe,
-    summary="Tell this browser no more",
-    sentence="This browser is told no more.",
-)
-OPERATIONS: Final = (
-    MAKE_TOKEN,
-    REVOKE_TOKEN,
-    INVITE,
-    END_SIGN_IN,
-    SET_PASSWORD,
-    SUBSCRIBE,
-    UNSUBSCRIBE,
-)

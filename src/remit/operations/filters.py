@@ -29,10 +29,10 @@ from remit.operations import tasks
 from remit.operations.operation import (
     AgentRule,
     Answer,
-    Operation,
     OperationPorts,
     OperationRequest,
     checked,
+    operation,
 )
 from remit.owner import Owner
 from remit.store import search
@@ -253,16 +253,17 @@ MOST: Final = 10_000
 SHOWN: Final = 20
 _BATCH: Final = 200  # so many wait for the disk together
 _VERBS: Final = {
-    "run": (tasks.RUN, Owner.run_now),
-    "pause": (tasks.PAUSE, Owner.pause),
-    "resume": (tasks.RESUME, Owner.resume),
-    "cancel": (tasks.CANCEL, Owner.cancel),
-    "delete": (tasks.DELETE, Owner.delete),
+    "run": (tasks.run_task, Owner.run_now),
+    "pause": (tasks.pause_task, Owner.pause),
+    "resume": (tasks.resume_task, Owner.resume),
+    "cancel": (tasks.cancel_task, Owner.cancel),
+    "delete": (tasks.delete_task, Owner.delete),
 }
 
 
-async def act(request: OperationRequest, arguments: args.Bulk) -> Answer:
-    """Do one thing to many tasks, or preview it."""
+@operation(Scope.WRITE, "BulkResult", "The tasks are changed.", agents=AgentRule.KNOWN)
+async def change_many_tasks(request: OperationRequest, arguments: args.Bulk) -> Answer:
+    """Do one thing to many tasks, named or all that match; with `dryRun` only say what."""
     named, more = await _requested_tasks(request, arguments)
     known = await request.house.db.read(request.access.finds, named)
     found = await request.house.db.read(stored.statuses_of, known)
@@ -340,16 +341,3 @@ def _result(done: Sequence[Json], gone: list[Json]) -> JsonMap:
 
 def _refused(task_id: TaskId, why: str) -> JsonMap:
     return {"id": task_id, "done": False, "why": why}
-
-
-BULK: Final = Operation(
-    name="change_many_tasks",
-    arguments=args.Bulk,
-    scope=Scope.WRITE,
-    agents=AgentRule.KNOWN,
-    effect=act,
-    summary="Do one thing to many tasks, named or all that match; with `dryRun` only say what",
-    result="BulkResult",
-    sentence="The tasks are changed.",
-)
-OPERATIONS: Final = (BULK,)

@@ -11,7 +11,7 @@ from remit.model.conversation import Conversation, checked_title
 from remit.model.ids import ConversationId, TaskId
 from remit.model.task import Source, SourceKind
 from remit.operations import arguments as args
-from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.operation import AgentRule, Answer, OperationRequest, operation
 from remit.operations.shapes import conversation_to_json, turn_to_json
 from remit.operations.tasks import attached, moment, repeats_of, watches
 from remit.store import conversations
@@ -21,7 +21,18 @@ _MOST_ID: Final = 200
 _LISTS: Final = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
 
 
-async def hear(request: OperationRequest, arguments: args.NewMessage) -> Answer:
+# What is read here counts as the owner's own words: whom to write to is taken from them.
+@operation(
+    Scope.WRITE,
+    "Heard",
+    "Your words are read.",
+    people="these would be its owner's words. POST /api/tasks is for it",
+    status=201,
+    also=200,
+    view=True,
+)
+async def hear_message(request: OperationRequest, arguments: args.NewMessage) -> Answer:
+    """Say what is to be done, in your own words; it may become several tasks, or none."""
     if arguments.conversation_id is not None:
         _refuse_what_words_say(arguments)
     at = moment(arguments.scheduled_for, "scheduledFor")
@@ -63,7 +74,7 @@ async def _as_turn(
     request: OperationRequest, arguments: args.NewMessage, context: JsonMap
 ) -> Answer:
     """Store the message as a turn of a conversation; a turn may also ask or answer."""
-    SAY.allow(request.access)
+    say.allow(request.access)
     talking, talk = request.house.talk, ConversationId(arguments.conversation_id or "")
     spoken = await talking.say(
         talk, arguments.text, channel=request.channel, key=request.ref, context=context
@@ -81,25 +92,38 @@ async def _as_turn(
     return Answer(content | receipt, 201 if receipt["tasks"] else 200, where)
 
 
-async def begin(request: OperationRequest, arguments: args.NewConversation) -> Answer:
+@operation(
+    Scope.WRITE, "Conversation", "The conversation is begun.", agents=AgentRule.SCOPE, status=201
+)
+async def begin_conversation(request: OperationRequest, arguments: args.NewConversation) -> Answer:
+    """Begin a conversation."""
     return _conversation_answer(await request.house.talk.begin(arguments.title, request.channel))
 
 
-async def rename(request: OperationRequest, arguments: args.NewTitle) -> Answer:
+# To speak in one is to speak as the owner: it may answer a question or stop a task. So it takes
+# what deciding takes, and no agent may do it; nor may one put the owner's talk away.
+@operation(Scope.APPROVE, "Conversation", "The conversation has another title.", reveals=True)
+async def rename_conversation(request: OperationRequest, arguments: args.NewTitle) -> Answer:
+    """Give a conversation another title."""
     title, ident = checked_title(arguments.title), conversation_id(arguments.id)
     return Answer(
         conversation_to_json(await request.house.db.write(conversations.rename, ident, title))
     )
 
 
-async def remove(request: OperationRequest, arguments: args.RemoveConversation) -> Answer:
+@operation(Scope.APPROVE, "Conversation", "The conversation is put away.", reveals=True)
+async def remove_conversation(
+    request: OperationRequest, arguments: args.RemoveConversation
+) -> Answer:
+    """Put a conversation away for good."""
     talk = await request.house.db.read(conversations.get, conversation_id(arguments.id))
     await request.house.db.write(conversations.remove, talk.id, request.house.clock.now())
     return Answer(conversation_to_json(talk))
 
 
+@operation(Scope.APPROVE, "Spoken", "It is said.", reveals=True, status=201)
 async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
-    """Store a turn; the answer is included if it comes quickly."""
+    """Say something; it is answered once, now or soon."""
     about = ids.task_id(arguments.about) if arguments.about is not None else None
     talk, ident = request.house.talk, conversation_id(arguments.id)
     spoken = await talk.say(
@@ -116,7 +140,15 @@ async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
     return Answer({"turn": turn_to_json(spoken), "answer": shown}, location=where, value=spoken)
 
 
-async def talk_about(request: OperationRequest, arguments: args.TalkAboutTask) -> Answer:
+@operation(
+    Scope.WRITE,
+    "Conversation",
+    "Here the task is talked about.",
+    agents=AgentRule.KNOWN,
+    reveals=True,
+)
+async def talk_about_task(request: OperationRequest, arguments: args.TalkAboutTask) -> Answer:
+    """The conversation about a task; a new one if it was put away."""
     return _conversation_answer(await request.house.talk.resume(TaskId(arguments.id)))
 
 
@@ -126,75 +158,3 @@ def conversation_id(text: str) -> ConversationId:
 
 def _conversation_answer(talk: Conversation) -> Answer:
     return Answer(conversation_to_json(talk), location=f"/api/conversations/{talk.id}")
-
-
-HEAR: Final = Operation(
-    name="hear_message",
-    arguments=args.NewMessage,
-    scope=Scope.WRITE,
-    # What is read here counts as the owner's own words: whom to write to is taken from them.
-    people="these would be its owner's words. POST /api/tasks is for it",
-    effect=hear,
-    summary="Say what is to be done, in your own words; it may become several tasks, or none",
-    result="Heard",
-    sentence="Your words are read.",
-    status=201,
-    also=200,
-    view=True,
-)
-BEGIN: Final = Operation(
-    name="begin_conversation",
-    arguments=args.NewConversation,
-    scope=Scope.WRITE,
-    agents=AgentRule.SCOPE,
-    effect=begin,
-    summary="Begin a conversation",
-    result="Conversation",
-    sentence="The conversation is begun.",
-    status=201,
-)
-# To speak in one is to speak as the owner: it may answer a question or stop a task. So it takes
-# what deciding takes, and no agent may do it; nor may one put the owner's talk away.
-RENAME: Final = Operation(
-    name="rename_conversation",
-    arguments=args.NewTitle,
-    scope=Scope.APPROVE,
-    effect=rename,
-    summary="Give a conversation another title",
-    result="Conversation",
-    sentence="The conversation has another title.",
-    reveals=True,
-)
-REMOVE: Final = Operation(
-    name="remove_conversation",
-    arguments=args.RemoveConversation,
-    scope=Scope.APPROVE,
-    effect=remove,
-    summary="Put a conversation away for good",
-    result="Conversation",
-    sentence="The conversation is put away.",
-    reveals=True,
-)
-SAY: Final = Operation(
-    name="say",
-    arguments=args.NewTurn,
-    scope=Scope.APPROVE,
-    effect=say,
-    summary="Say something; it is answered once, now or soon",
-    result="Spoken",
-    sentence="It is said.",
-    status=201,
-    reveals=True,
-)
-TALK_ABOUT: Final = Operation(
-    name="talk_about_task",
-    arguments=args.TalkAboutTask,
-    scope=Scope.WRITE,
-    agents=AgentRule.KNOWN,
-    effect=talk_about,
-    summary="The conversation about a task; a new one if it was put away",
-    result="Conversation",
-    sentence="Here the task is talked about.",
-    reveals=True,
-)
-OPERATIONS: Final = (HEAR, BEGIN, RENAME, REMOVE, SAY, TALK_ABOUT)

@@ -2,11 +2,12 @@
 
 from collections.abc import Awaitable, Callable
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Final, Protocol
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from remit.channels.registry import ChannelRegistry
 from remit.contacts.permits import Permits
@@ -61,15 +62,17 @@ def etag_of(content: JsonMap) -> str:
     return sha256(text_of(content).encode()).hex()[:32]
 
 
-class Operation(Struct, frozen=True, kw_only=True):
-    name: str
-    arguments: type[Arguments]
+class OperationTerms(Struct, frozen=True):
+    """What a row of the table says besides its effect; called with the effect, it is the row.
+
+    The function is called as the operation, the first line of its docstring is the summary, and the
+    type of its second parameter names the arguments.
+    """
+
     scope: Scope
-    agents: AgentRule = AgentRule.NEVER
-    effect: Callable[..., Awaitable[Answer]]  # of an `OperationRequest` and the arguments
-    summary: str  # what it does
     result: str  # the schema of its answer
     sentence: str  # what a person is told when it is done
+    agents: AgentRule = AgentRule.NEVER
     reveals: bool = False  # its answer tells what only `read` opens, whatever it does
     people: str = ""  # why it is for people alone, if its scope does not say so
     status: int = 200
@@ -78,6 +81,25 @@ class Operation(Struct, frozen=True, kw_only=True):
     tagged: bool = False  # gives an ETag, and heeds If-Match
     bodiless: bool = False  # takes no body at all
     page: bool = False  # has no address for programs: a form of a page asks for it
+
+    def __call__(self, effect: Callable[..., Awaitable[Answer]]) -> "Operation":
+        return Operation(
+            **asdict(self),
+            name=effect.__name__,
+            arguments=list(effect.__annotations__.values())[1],
+            effect=effect,
+            summary=(effect.__doc__ or "").partition("\n")[0].removesuffix("."),
+        )
+
+
+operation: Final = OperationTerms  # as a decorator
+
+
+class Operation(OperationTerms, frozen=True, kw_only=True):
+    name: str
+    arguments: type[Arguments]
+    effect: Callable[..., Awaitable[Answer]]  # of an `OperationRequest` and the arguments
+    summary: str  # what it does
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -97,6 +119,12 @@ class Operation(Struct, frozen=True, kw_only=True):
         if named and self.agents not in (AgentRule.NEVER, AgentRule.SCOPE):
             request = await request.house.db.read(checked, self.agents, request, arguments)
         return await self.effect(request, arguments)
+
+
+def rows_of(*modules: ModuleType) -> dict[type[Arguments], Operation]:
+    """Return the operations that these modules define, in order, by their arguments."""
+    found = (each for module in modules for each in vars(module).values())
+    return {each.arguments: each for each in found if isinstance(each, Operation)}
 
 
 class OperationRequest(Struct, frozen=True, kw_only=True):

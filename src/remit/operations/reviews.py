@@ -1,9 +1,7 @@
 """Operations on questions and results: decide, undo, postpone; mark results as seen."""
 
 from datetime import timedelta
-from typing import Final, cast
-
-from msgspec.structs import replace
+from typing import cast
 
 from remit.errors import BadInput, Conflict
 from remit.intake.message import MessageResult
@@ -13,8 +11,8 @@ from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
 from remit.model.review import Decision, ReviewAnswer
 from remit.operations import arguments as args
-from remit.operations.messages import hear
-from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.messages import hear_message
+from remit.operations.operation import Answer, OperationRequest, operation
 from remit.operations.shapes import review_receipt, review_to_json
 from remit.operations.tasks import created, moment, try_again
 from remit.store import edits, inbox, reviews, tasks
@@ -22,7 +20,9 @@ from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 
 
-async def decide(request: OperationRequest, arguments: args.NewDecision) -> Answer:
+@operation(Scope.APPROVE, "Task", "It is decided.", view=True)
+async def decide_review(request: OperationRequest, arguments: args.NewDecision) -> Answer:
+    """Decide it; the task goes on from there."""
     decision = Decision(
         arguments.answer, arguments.text, by=request.caller.name, always=arguments.always
     )
@@ -30,8 +30,9 @@ async def decide(request: OperationRequest, arguments: args.NewDecision) -> Answ
     return Answer(await request.task_json(task))
 
 
-async def readdress(request: OperationRequest, arguments: args.ReaddressReview) -> Answer:
-    """Change who gets a text; the task goes on and asks about that."""
+@operation(Scope.APPROVE, "Task", "It goes elsewhere once you approve that.", view=True)
+async def readdress_review(request: OperationRequest, arguments: args.ReaddressReview) -> Answer:
+    """Send the text to somebody else or on another channel; you are asked about that anew."""
     house, by = request.house, request.caller.name
     to = house.intake.addressed(Delivery(arguments.channel, arguments.to, arguments.text))
     task = await house.db.write(edits.readdress, ReviewId(arguments.id), to, by, house.clock.now())
@@ -43,8 +44,9 @@ async def readdress(request: OperationRequest, arguments: args.ReaddressReview) 
     return Answer(await request.task_json(task))
 
 
-async def undo(request: OperationRequest, asked: args.UndoDecision) -> Answer:
-    """Open a question again; what a decline has ended already starts again as a new task."""
+@operation(Scope.APPROVE, "Task", "It is undone; nothing was sent.", view=True)
+async def undo_decision(request: OperationRequest, asked: args.UndoDecision) -> Answer:
+    """Take a decision back while nothing was sent; a declined task may start again as new."""
     found = await request.house.db.read(inbox.question, ReviewId(asked.id))
     review, task = found.review, found.task
     if review.decision is None:
@@ -57,20 +59,26 @@ async def undo(request: OperationRequest, asked: args.UndoDecision) -> Answer:
     text = task.request.text if task.request and task.started_at is None else ""
     if text:
         # Its message is read again, so that what was open is asked again.
-        result = cast("MessageResult", (await hear(request, args.NewMessage(text))).value)
+        result = cast(
+            "MessageResult", (await hear_message.effect(request, args.NewMessage(text))).value
+        )
         made = result.tasks[0] if result.tasks else None
         return await created(request, made) if made else Answer(await request.task_json(task))
     return await created(request, await try_again(request, task.id, request.ref))
 
 
-async def see(request: OperationRequest, arguments: args.SeeResults) -> Answer:
+@operation(Scope.APPROVE, "SeenResults", "Marked as seen.")
+async def see_results(request: OperationRequest, arguments: args.SeeResults) -> Answer:
+    """You have looked at these results: those named, or all."""
     now, named = request.house.clock.now(), arguments.ids
     wanted = None if named is None else [ids.task_id(each) for each in named]
     count = await request.house.db.write(inbox.see_all, wanted, now)
     return Answer({"seen": count})
 
 
-async def later(request: OperationRequest, arguments: args.Postponement) -> Answer:
+@operation(Scope.APPROVE, "Review", "It is put off, and comes back by itself.")
+async def put_review_off(request: OperationRequest, arguments: args.Postponement) -> Answer:
+    """Put it off; it stays open, and comes back by itself."""
     if (arguments.until is None) == (arguments.hours is None):
         raise BadInput("Give until (a time) or hours (a number), one of them.", field="until")
     until = moment(arguments.until, "until")
@@ -90,50 +98,3 @@ def _get(tx: Tx, review_id: ReviewId) -> tuple[str, WaitingReview]:
     found = inbox.question(tx, review_id)
     # Whatever happens to a question is an event of its task.
     return tasks.version(tx, found.task.id), found
-
-
-DECIDE: Final = Operation(
-    name="decide_review",
-    arguments=args.NewDecision,
-    scope=Scope.APPROVE,
-    effect=decide,
-    summary="Decide it; the task goes on from there",
-    result="Task",
-    sentence="It is decided.",
-    view=True,
-)
-LATER: Final = Operation(
-    name="put_review_off",
-    arguments=args.Postponement,
-    scope=Scope.APPROVE,
-    effect=later,
-    summary="Put it off; it stays open, and comes back by itself",
-    result="Review",
-    sentence="It is put off, and comes back by itself.",
-)
-READDRESS: Final = replace(
-    DECIDE,
-    name="readdress_review",
-    arguments=args.ReaddressReview,
-    effect=readdress,
-    summary="Send the text to somebody else or on another channel; you are asked about that anew",
-    sentence="It goes elsewhere once you approve that.",
-)
-UNDO: Final = replace(
-    DECIDE,
-    name="undo_decision",
-    arguments=args.UndoDecision,
-    effect=undo,
-    summary="Take a decision back while nothing was sent; a declined task may start again as new",
-    sentence="It is undone; nothing was sent.",
-)
-SEE_ALL: Final = replace(
-    LATER,
-    name="see_results",
-    arguments=args.SeeResults,
-    effect=see,
-    summary="You have looked at these results: those named, or all",
-    result="SeenResults",
-    sentence="Marked as seen.",
-)
-OPERATIONS: Final = (DECIDE, READDRESS, LATER, UNDO, SEE_ALL)

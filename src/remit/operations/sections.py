@@ -26,7 +26,7 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.model.status import Reason
 from remit.operations import settings_arguments as args
-from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.operation import Answer, OperationRequest, operation
 from remit.settings import DEFAULT_FILE, BrainSettings, Settings
 from remit.settings.channels import OAuthSettings, kinds
 from remit.settings.forms import NOTICES, YOU, FieldKind, SectionForm
@@ -51,10 +51,17 @@ def store_of(request: OperationRequest) -> SectionStore:
     return SectionStore(home, Secrets(home, machine_ring(home)))
 
 
-async def change_section(request: OperationRequest, arguments: args.ChangeSection) -> Answer:
-    """Write the values; the running Remit takes them up by itself.
+@operation(
+    Scope.ADMIN,
+    "SettingsSection",
+    "Saved. It takes effect within a few seconds.",
+    people=_PEOPLE,
+)
+async def change_settings(request: OperationRequest, arguments: args.ChangeSection) -> Answer:
+    """Change a section of settings.toml; secrets go to the secret store.
 
-    A new hook without a secret gets one, which is in this answer only.
+    The running Remit takes the values up by itself. A new hook without a secret gets one, which is
+    in this answer only.
     """
     section, values = arguments.section, dict(arguments.values)
     table, _, name = section.partition(".")
@@ -123,7 +130,15 @@ def _name_of_key(now: BrainSettings, values: Mapping[str, object]) -> str:
     return key_name(model, now.key_env, own_server=own)
 
 
-async def remove_section(request: OperationRequest, arguments: args.RemoveSection) -> Answer:
+@operation(
+    Scope.ADMIN,
+    "SettingsSection",
+    "It is removed.",
+    people=_PEOPLE,
+    bodiless=True,
+)
+async def remove_settings(request: OperationRequest, arguments: args.RemoveSection) -> Answer:
+    """Remove a section such as channels.post, or the model, with its secrets."""
     home, section = request.house.settings.home, arguments.section
     if section == "brain":
         before = (await asyncio.to_thread(load_home, home)).brain
@@ -141,56 +156,30 @@ def _forget_model(kept: SectionStore, before: BrainSettings) -> None:
         kept.secrets.drop(name)
 
 
-async def try_section(request: OperationRequest, arguments: args.TestSection) -> Answer:
+@operation(Scope.ADMIN, "SectionTest", "It was tried out.", people=_PEOPLE, bodiless=True)
+async def test_settings(request: OperationRequest, arguments: args.TestSection) -> Answer:
+    """Try a section out as the file says it: a model, a calendar account, a folder."""
     found = await request.house.section_tests.run(arguments.section)
     return Answer({"section": arguments.section, "ok": found.ok, "detail": found.detail})
 
 
-CHANGE: Final = Operation(
-    name="change_settings",
-    arguments=args.ChangeSection,
-    scope=Scope.ADMIN,
-    people=_PEOPLE,
-    effect=change_section,
-    summary="Change a section of settings.toml; secrets go to the secret store",
-    result="SettingsSection",
-    sentence=SAVED,
-)
-TEST: Final = replace(
-    CHANGE,
-    name="test_settings",
-    arguments=args.TestSection,
-    effect=try_section,
-    summary="Try a section out as the file says it: a model, a calendar account, a folder",
-    result="SectionTest",
-    sentence="It was tried out.",
-    bodiless=True,
-)
-REMOVE: Final = replace(
-    CHANGE,
-    name="remove_settings",
-    arguments=args.RemoveSection,
-    effect=remove_section,
-    summary="Remove a section such as channels.post, or the model, with its secrets",
-    sentence="It is removed.",
-    bodiless=True,
-)
-OPERATIONS: Final = (CHANGE, TEST, REMOVE)
-
-
+@operation(Scope.ADMIN, "Page", "Sign in at the provider.", people="a person signs in", page=True)
 async def begin_sign_in(request: OperationRequest, arguments: args.BeginSignIn) -> Answer:
-    """Return where the owner signs in for a channel; the redirect comes back to this Remit."""
+    """Sign in at the provider of a channel."""
     return await _begin(request, f"channels.{arguments.name}", MAIL)
 
 
+@operation(Scope.ADMIN, "Page", "Sign in at the provider.", people="a person signs in", page=True)
 async def begin_calendar_sign_in(
     request: OperationRequest, arguments: args.BeginCalendarSignIn
 ) -> Answer:
+    """Sign in at the provider of a calendar account."""
     return await _begin(request, f"calendars.{arguments.name}", CALENDAR)
 
 
+@operation(Scope.ADMIN, "Page", "Sign in at the provider.", people="a person signs in", page=True)
 async def add_account(request: OperationRequest, arguments: args.AddAccount) -> Answer:
-    """Return where the owner signs in for a new account; before that nothing is written."""
+    """Sign in for a new mail channel or calendar account."""
     settings = await asyncio.to_thread(load_home, request.house.settings.home)
     account = new_account(
         arguments.kind,
@@ -239,8 +228,12 @@ def _attempt(
     return Answer({"url": attempt.url, "provider": client.called})
 
 
+@operation(Scope.ADMIN, "Page", "It is connected.", people="a person signs in", page=True)
 async def finish_sign_in(request: OperationRequest, arguments: args.FinishSignIn) -> Answer:
-    """Exchange the code; a new account is written down, and what waited for a channel goes on."""
+    """Finish a sign-in that was begun in this browser.
+
+    A new account is written down, and what waited for a channel goes on.
+    """
     from remit.channels.oauth import connecting, tokens  # noqa: PLC0415 - loads a web client
 
     house, now = request.house, request.house.clock.now()
@@ -290,39 +283,3 @@ def _sign_in_of(settings: Settings, section: str) -> tuple[OAuthSettings, str]:
         what = "channel" if table == "channels" else "calendar account"
         raise NotFound(what, f"{name!r:.60} that you sign in for")
     return chosen, user
-
-
-BEGIN: Final = Operation(
-    name="begin_sign_in",
-    arguments=args.BeginSignIn,
-    scope=Scope.ADMIN,
-    people="a person signs in",
-    effect=begin_sign_in,
-    summary="Sign in at the provider of a channel",
-    result="Page",
-    sentence="Sign in at the provider.",
-    page=True,
-)
-BEGIN_CALENDAR: Final = replace(
-    BEGIN,
-    name="begin_calendar_sign_in",
-    arguments=args.BeginCalendarSignIn,
-    effect=begin_calendar_sign_in,
-    summary="Sign in at the provider of a calendar account",
-)
-ADD: Final = replace(
-    BEGIN,
-    name="add_account",
-    arguments=args.AddAccount,
-    effect=add_account,
-    summary="Sign in for a new mail channel or calendar account",
-)
-FINISH: Final = replace(
-    BEGIN,
-    name="finish_sign_in",
-    arguments=args.FinishSignIn,
-    effect=finish_sign_in,
-    summary="Finish a sign-in that was begun in this browser",
-    sentence="It is connected.",
-)
-SIGN_IN_OPERATIONS: Final = (BEGIN, BEGIN_CALENDAR, ADD, FINISH)

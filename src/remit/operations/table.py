@@ -15,24 +15,12 @@ from remit.operations import (
     upkeep,
 )
 from remit.operations.arguments import Arguments
-from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.operation import Answer, Operation, OperationRequest, rows_of
 
-OPERATIONS: Final = (
-    *messages.OPERATIONS,
-    *tasks.FILE_OPERATIONS,
-    *filters.OPERATIONS,
-    *tasks.OPERATIONS,
-    *reviews.OPERATIONS,
-    *contacts.OPERATIONS,
-    *series.OPERATIONS,
-    *entry.OPERATIONS,
-    *upkeep.OPERATIONS,
-    *sections.SIGN_IN_OPERATIONS,
-    *sections.OPERATIONS,
+BY_ARGUMENTS: Final[Mapping[type[Arguments], Operation]] = rows_of(
+    messages, filters, tasks, reviews, contacts, series, entry, upkeep, sections
 )
-BY_ARGUMENTS: Final[Mapping[type[Arguments], Operation]] = {
-    each.arguments: each for each in OPERATIONS
-}
+OPERATIONS: Final = tuple(BY_ARGUMENTS.values())
 
 
 async def perform(request: OperationRequest, arguments: Arguments) -> Answer:

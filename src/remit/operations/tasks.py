@@ -5,7 +5,6 @@ import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
-from functools import partial
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -24,7 +23,7 @@ from remit.model.task import Creator, Cue, Edit, Source, SourceKind, Taint, Task
 from remit.model.task_file import ATTACHMENTS, to_context
 from remit.model.veto import Condition
 from remit.operations import arguments as args
-from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.operation import AgentRule, Answer, OperationRequest, operation
 from remit.operations.settings_arguments import KeepFile
 from remit.owner import Owner
 from remit.store import agent_tasks, tasks
@@ -40,7 +39,24 @@ _ON_PROJECT: Final = "only a person has work done on a project"
 _Verb = Callable[[Owner, TaskId, str | None], Awaitable[Task]]
 
 
-async def create(request: OperationRequest, arguments: args.NewTask) -> Answer:
+@operation(Scope.WRITE, "KeptFile", "The file is kept.", agents=AgentRule.SCOPE)
+async def keep_file(request: OperationRequest, arguments: KeepFile) -> Answer:
+    """Keep a file; name its hash in `attachments` of a task or message within a day."""
+    try:
+        content = base64.b64decode(arguments.content, validate=True)
+    except (ValueError, binascii.Error):
+        sentence = "content is not base64; encode the bytes of the file so."
+        raise BadInput(sentence, field="content") from None
+    kept = task_files(request.house.settings)
+    file = await asyncio.to_thread(kept.keep_incoming, arguments.name, content, _taint(request))
+    return Answer(to_context(file))
+
+
+@operation(
+    Scope.WRITE, "Task", "The task is taken on.", agents=AgentRule.UNTRUSTED, status=201, view=True
+)
+async def create_task(request: OperationRequest, arguments: args.NewTask) -> Answer:
+    """Entrust a task; without `delivery` the result goes to the dashboard."""
     cue = _on_project(request, _cue(request, arguments), arguments)
     # What came in is named by hash, and not by whoever writes a context.
     context = {name: value for name, value in cue.context.items() if name != ATTACHMENTS}
@@ -51,7 +67,43 @@ async def create(request: OperationRequest, arguments: args.NewTask) -> Answer:
     return await created(request, await request.house.intake.admit(cue))
 
 
-async def edit(request: OperationRequest, arguments: args.EditTask) -> Answer:
+@operation(
+    Scope.WRITE, "Task", "The task is paused.", agents=AgentRule.KNOWN, view=True, tagged=True
+)
+async def pause_task(request: OperationRequest, arguments: args.PauseTask) -> Answer:
+    """Pause a task."""
+    return await _to_task(Owner.pause, request, arguments)
+
+
+@operation(
+    Scope.WRITE, "Task", "The task goes on.", agents=AgentRule.NOT_HELD, view=True, tagged=True
+)
+async def resume_task(request: OperationRequest, arguments: args.ResumeTask) -> Answer:
+    """Go on with a paused task."""
+    return await _to_task(Owner.resume, request, arguments)
+
+
+@operation(
+    Scope.WRITE, "Task", "The task is cancelled.", agents=AgentRule.KNOWN, view=True, tagged=True
+)
+async def cancel_task(request: OperationRequest, arguments: args.CancelTask) -> Answer:
+    """Cancel a task."""
+    return await _to_task(Owner.cancel, request, arguments)
+
+
+@operation(
+    Scope.WRITE, "Task", "The task starts now.", agents=AgentRule.KNOWN, view=True, tagged=True
+)
+async def run_task(request: OperationRequest, arguments: args.RunTask) -> Answer:
+    """Start a task that waits for its time."""
+    return await _to_task(Owner.run_now, request, arguments)
+
+
+@operation(
+    Scope.WRITE, "Task", "The task is changed.", agents=AgentRule.OWN_WORDS, view=True, tagged=True
+)
+async def edit_task(request: OperationRequest, arguments: args.EditTask) -> Answer:
+    """Pause, resume, cancel or run now; or change what has not begun."""
     parts = arguments.delivery
     change = Edit(
         title=arguments.title,
@@ -64,6 +116,54 @@ async def edit(request: OperationRequest, arguments: args.EditTask) -> Answer:
     task = await request.house.intake.edit(task_id, change, request.version, request.program)
     request.house.engine.nudge()
     return await _tagged(request, task)
+
+
+@operation(
+    Scope.WRITE, "Task", "The task is deleted.", agents=AgentRule.KNOWN, view=True, tagged=True
+)
+async def delete_task(request: OperationRequest, arguments: args.DeleteTask) -> Answer:
+    """Hide an ended task; cancel a live one, then hide it."""
+    return await _end(Owner.delete, request, arguments)
+
+
+@operation(Scope.APPROVE, "Task", "It is called back; nothing was sent.", view=True)
+async def undo_task(request: OperationRequest, arguments: args.UndoTask) -> Answer:
+    """Call back what was approved: the task is paused before anything of it is claimed."""
+    return await _end(Owner.undo, request, arguments)
+
+
+@operation(Scope.APPROVE, "Task", "The task waits for you no longer.", view=True)
+async def see_task(request: OperationRequest, arguments: args.SeeTask) -> Answer:
+    """You have looked at how it ended; it waits for you no longer."""
+    return await _to_ended(Owner.seen, request, arguments)
+
+
+@operation(Scope.APPROVE, "Task", "What its session remembers counts as yours.", view=True)
+async def vouch_task(request: OperationRequest, arguments: args.VouchTask) -> Answer:
+    """You have looked at what its session remembers; the next run may count it as yours."""
+    return await _to_ended(Owner.vouch, request, arguments)
+
+
+@operation(Scope.WRITE, "Task", "The task is shown again.", agents=AgentRule.KNOWN, page=True)
+async def restore_task(request: OperationRequest, arguments: args.RestoreTask) -> Answer:
+    """Show it again."""
+    return await _to_ended(Owner.undelete, request, arguments)
+
+
+@operation(
+    Scope.WRITE,
+    "Task",
+    "The task is tried again, as a new one.",
+    agents=AgentRule.UNTRUSTED,
+    status=201,
+    view=True,
+)
+async def retry_task(request: OperationRequest, arguments: args.RetryTask) -> Answer:
+    """Try an ended task again, as a new task in the same session."""
+    task = await try_again(
+        request, TaskId(arguments.id), request.ref, arguments.instructions.strip()
+    )
+    return await created(request, task)
 
 
 async def _to_task(verb: _Verb, request: OperationRequest, arguments: args.TaskArguments) -> Answer:
@@ -89,13 +189,6 @@ async def _to_ended(
 ) -> Answer:
     """Do one thing to a task that does not run; no engine has to know."""
     return Answer(await request.task_json(await verb(request.owner, TaskId(arguments.id))))
-
-
-async def retry(request: OperationRequest, arguments: args.RetryTask) -> Answer:
-    task = await try_again(
-        request, TaskId(arguments.id), request.ref, arguments.instructions.strip()
-    )
-    return await created(request, task)
 
 
 async def try_again(
@@ -242,117 +335,6 @@ async def _check_room(request: OperationRequest) -> None:
         raise Conflict(f"{name} has {MOST_OPEN} open tasks here; let some of them end first.")
 
 
-# The rows -----------------------------------------------------------------------------------------
-
-CREATE: Final = Operation(
-    name="create_task",
-    arguments=args.NewTask,
-    scope=Scope.WRITE,
-    agents=AgentRule.UNTRUSTED,
-    effect=create,
-    summary="Entrust a task; without `delivery` the result goes to the dashboard",
-    result="Task",
-    sentence="The task is taken on.",
-    status=201,
-    view=True,
-)
-_CHANGE: Final = "Pause, resume, cancel or run now; or change what has not begun"
-
-
-def _change(
-    name: str, kind: type[args.Arguments], verb: _Verb, rule: AgentRule, sentence: str
-) -> Operation:
-    return Operation(
-        name=f"{name}_task",
-        arguments=kind,
-        scope=Scope.WRITE,
-        agents=rule,
-        effect=partial(_to_task, verb),
-        summary=_CHANGE,
-        result="Task",
-        sentence=sentence,
-        view=True,
-        tagged=True,
-    )
-
-
-PAUSE: Final = _change("pause", args.PauseTask, Owner.pause, AgentRule.KNOWN, "The task is paused.")
-RESUME: Final = _change(
-    "resume", args.ResumeTask, Owner.resume, AgentRule.NOT_HELD, "The task goes on."
-)
-CANCEL: Final = _change(
-    "cancel", args.CancelTask, Owner.cancel, AgentRule.KNOWN, "The task is cancelled."
-)
-RUN: Final = _change("run", args.RunTask, Owner.run_now, AgentRule.KNOWN, "The task starts now.")
-EDIT: Final = replace(
-    _change("edit", args.EditTask, Owner.pause, AgentRule.OWN_WORDS, "The task is changed."),
-    effect=edit,
-)
-DELETE: Final = replace(
-    _change("delete", args.DeleteTask, Owner.delete, AgentRule.KNOWN, "The task is deleted."),
-    effect=partial(_end, Owner.delete),
-    summary="Hide an ended task; cancel a live one, then hide it",
-)
-UNDO: Final = Operation(
-    name="undo_task",
-    arguments=args.UndoTask,
-    scope=Scope.APPROVE,
-    effect=partial(_end, Owner.undo),
-    summary="Call back what was approved: the task is paused before anything of it is claimed",
-    result="Task",
-    sentence="It is called back; nothing was sent.",
-    view=True,
-)
-SEE: Final = replace(
-    UNDO,
-    name="see_task",
-    arguments=args.SeeTask,
-    effect=partial(_to_ended, Owner.seen),
-    summary="You have looked at how it ended; it waits for you no longer",
-    sentence="The task waits for you no longer.",
-)
-VOUCH: Final = replace(
-    UNDO,
-    name="vouch_task",
-    arguments=args.VouchTask,
-    effect=partial(_to_ended, Owner.vouch),
-    summary="You have looked at what its session remembers; the next run may count it as yours",
-    sentence="What its session remembers counts as yours.",
-)
-RESTORE: Final = Operation(
-    name="restore_task",
-    arguments=args.RestoreTask,
-    scope=Scope.WRITE,
-    agents=AgentRule.KNOWN,
-    effect=partial(_to_ended, Owner.undelete),
-    summary="Show it again",
-    result="Task",
-    sentence="The task is shown again.",
-    page=True,
-)
-RETRY: Final = replace(
-    CREATE,
-    name="retry_task",
-    arguments=args.RetryTask,
-    effect=retry,
-    summary="Try an ended task again, as a new task in the same session",
-    sentence="The task is tried again, as a new one.",
-)
-_CHANGES: Final = (PAUSE, RESUME, CANCEL, RUN, EDIT, DELETE)
-OPERATIONS: Final = (CREATE, *_CHANGES, UNDO, SEE, VOUCH, RESTORE, RETRY)
-
-
-async def keep(request: OperationRequest, arguments: KeepFile) -> Answer:
-    try:
-        content = base64.b64decode(arguments.content, validate=True)
-    except (ValueError, binascii.Error):
-        sentence = "content is not base64; encode the bytes of the file so."
-        raise BadInput(sentence, field="content") from None
-    kept = task_files(request.house.settings)
-    file = await asyncio.to_thread(kept.keep_incoming, arguments.name, content, _taint(request))
-    return Answer(to_context(file))
-
-
 async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonMap:
     """Return kept files as the context of a task lists them; one that is not kept is refused."""
     kept = task_files(request.house.settings)
@@ -369,16 +351,3 @@ async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonM
 
 def _taint(request: OperationRequest) -> str:
     return (Taint.CONTACT if request.caller.agent else Taint.OWNER).value
-
-
-KEEP: Final = Operation(
-    name="keep_file",
-    arguments=KeepFile,
-    scope=Scope.WRITE,
-    agents=AgentRule.SCOPE,
-    effect=keep,
-    summary="Keep a file; name its hash in `attachments` of a task or message within a day",
-    result="KeptFile",
-    sentence="The file is kept.",
-)
-FILE_OPERATIONS: Final = (KEEP,)

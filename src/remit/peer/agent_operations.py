@@ -139,7 +139,7 @@ class AgentOperations:
 
     async def cancel(self, name: str) -> AgentTaskView:
         """Have a task end; one that has ended raises `Conflict`."""
-        tasks.CANCEL.allow(self._peer)
+        tasks.cancel_task.allow(self._peer)
         view = await self.look(name)
         if view.task.ended:
             raise Conflict(f"Task {view.task.id} is {view.task.status}; it has ended.")

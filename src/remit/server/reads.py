@@ -18,7 +18,7 @@ from remit.operations import contacts
 from remit.operations import series as operations
 from remit.operations.series_json import NEXT, event, listed
 from remit.operations.shapes import lesson_history, priority_rules_to_json
-from remit.operations.tasks import CREATE, DELETE
+from remit.operations.tasks import create_task, delete_task
 from remit.server import reviews, shapes, tasks
 from remit.server.call import (
     VIEW,
@@ -252,7 +252,7 @@ async def look_debug(call: Call) -> CallResult:
 DEBUG_ROUTES: Final = (
     *(
         replace(route, path=route.path.replace("/api/", "/api/debug/"))
-        for route in (*tasks.ROUTES, route_of(CREATE), route_of(DELETE))
+        for route in (*tasks.ROUTES, route_of(create_task), route_of(delete_task))
         if (route.method, route.path) in _MIRRORED
     ),
     read(

@@ -196,11 +196,16 @@ async def _page(call: Call, more: Mapping[str, object], status: int = 200) -> Ca
 ROUTES: Final = (
     page(CALLBACK, come_back, *_PASSED_ON, *_IGNORED, public=True),
     page(_PLACE, ask, *_PASSED_ON, scope=Scope.ADMIN),
-    form(_PLACE, finish, FinishForm, sections.FINISH),
+    form(_PLACE, finish, FinishForm, sections.finish_sign_in),
     page(_ACCOUNT, look, "kind", scope=Scope.ADMIN),
-    form(_ACCOUNT, add, AccountForm, sections.ADD),
-    form("/settings/channels/{name}/connect", begin, EmptyBody, sections.BEGIN),
-    form("/settings/calendars/{name}/connect", begin_calendar, EmptyBody, sections.BEGIN_CALENDAR),
-    form("/settings/channels/{name}/pair", pair, PairForm, upkeep.PAIR_CHANNEL),
+    form(_ACCOUNT, add, AccountForm, sections.add_account),
+    form("/settings/channels/{name}/connect", begin, EmptyBody, sections.begin_sign_in),
+    form(
+        "/settings/calendars/{name}/connect",
+        begin_calendar,
+        EmptyBody,
+        sections.begin_calendar_sign_in,
+    ),
+    form("/settings/channels/{name}/pair", pair, PairForm, upkeep.pair_channel),
     page("/settings/channels/{name}/pairing", look_pairing, "of", scope=Scope.ADMIN),
 )

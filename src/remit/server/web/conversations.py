@@ -315,8 +315,8 @@ ROUTES: Final = (
     page(f"{_ONE}/rail", rail),
     page("/talk/card/{id}", card, "full"),
     page("/talk/task/{id}", line),
-    with_files(form("/conversations", begin, TurnForm, messages.SAY)),
-    with_files(form(_ONE, say, TurnForm, messages.SAY)),
-    form(f"{_ONE}/title", rename, NewName, messages.RENAME),
-    form(f"{_ONE}/delete", remove, EmptyBody, messages.REMOVE),
+    with_files(form("/conversations", begin, TurnForm, messages.say)),
+    with_files(form(_ONE, say, TurnForm, messages.say)),
+    form(f"{_ONE}/title", rename, NewName, messages.rename_conversation),
+    form(f"{_ONE}/delete", remove, EmptyBody, messages.remove_conversation),
 )

@@ -12,7 +12,7 @@ from remit.language.order_words import SmallTalk
 from remit.model.codec import Json
 from remit.model.task import Task
 from remit.operations.arguments import NewConversation, NewMessage, NewTask, NewTurn
-from remit.operations.messages import HEAR
+from remit.operations.messages import hear_message
 from remit.operations.table import perform
 from remit.server.bodies import FileNames, RequestBody
 from remit.server.call import Call, CallResult, form, page, with_files
@@ -144,7 +144,7 @@ def _receipt(result: MessageResult) -> dict[str, object]:
 ROUTES: Final = (
     page("/", front),
     page("/new", fresh),
-    with_files(form("/new", entrust, OrderForm, HEAR)),
+    with_files(form("/new", entrust, OrderForm, hear_message)),
     page("/new/{id}", received, "toast"),
     page("/agent", agent),
     page("/palette", palette, "q"),

@@ -155,7 +155,7 @@ def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
                 return await _times_page(call, body.back, str(bad), body.every)
             raise
         back, slot = _back(body.back), given.get("slot", "")
-        undo = f"&series={given['id']}&slot={slot}" if operation is operations.SKIP else ""
+        undo = f"&series={given['id']}&slot={slot}" if operation is operations.skip_slot else ""
         return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}{undo}")
 
     return act
@@ -337,13 +337,13 @@ def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series
 
 
 _VERBS: Final = (
-    ("pause", operations.PAUSE, SeriesForm, "paused"),
-    ("resume", operations.RESUME, SeriesForm, "resumed"),
-    ("end", operations.END, SeriesForm, "ended"),
-    ("skip", operations.SKIP, SlotForm, "skipped"),
-    ("unskip", operations.UNSKIP, SlotForm, "unskipped"),
-    ("repeat", operations.REPEAT, RepeatForm, "changed"),
-    ("move", operations.MOVE, MoveSlotForm, "moved"),
+    ("pause", operations.pause_series, SeriesForm, "paused"),
+    ("resume", operations.resume_series, SeriesForm, "resumed"),
+    ("end", operations.end_series, SeriesForm, "ended"),
+    ("skip", operations.skip_slot, SlotForm, "skipped"),
+    ("unskip", operations.unskip_slot, SlotForm, "unskipped"),
+    ("repeat", operations.repeat_series, RepeatForm, "changed"),
+    ("move", operations.move_slot, MoveSlotForm, "moved"),
 )
 _SAID: Final = {done: operation.sentence for _, operation, _, done in _VERBS}
 ROUTES: Final = (

@@ -9,7 +9,7 @@ from remit.errors import BadInput
 from remit.model import codec
 from remit.operations.settings_arguments import RefusalForm
 from remit.operations.table import perform
-from remit.operations.upkeep import SEE_REFUSAL
+from remit.operations.upkeep import see_calendar_refusal
 from remit.server.bodies import RequestBody, model_of
 from remit.server.call import Call, CallResult, form
 from remit.server.page_language import say
@@ -84,4 +84,6 @@ async def see_refusal(call: Call) -> CallResult:
     return shell.elsewhere(REFUSED_HREF)
 
 
-ROUTES: Final = (form("/schedule/refused", see_refusal, model_of(RefusalForm), SEE_REFUSAL),)
+ROUTES: Final = (
+    form("/schedule/refused", see_refusal, model_of(RefusalForm), see_calendar_refusal),
+)

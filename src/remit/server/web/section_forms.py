@@ -273,9 +273,9 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
 
 ROUTES: Final = (
     page("/settings/edit", look, "section", "kind", "saved", "then", "test", scope=Scope.ADMIN),
-    form("/settings/edit", save, SectionFields, sections.CHANGE),
-    form("/settings/edit/test", test, SectionName, sections.TEST),
-    form("/settings/edit/remove", remove, SectionName, sections.REMOVE),
+    form("/settings/edit", save, SectionFields, sections.change_settings),
+    form("/settings/edit/test", test, SectionName, sections.test_settings),
+    form("/settings/edit/remove", remove, SectionName, sections.remove_settings),
     page("/welcome", look_welcome, "step", "saved", "test", scope=Scope.ADMIN),
-    form("/welcome/test", test_welcome, SectionName, sections.TEST),
+    form("/welcome/test", test_welcome, SectionName, sections.test_settings),
 )

@@ -118,7 +118,7 @@ def _then(operation: Operation, place: str) -> Does:
 
 
 _PERMISSION: Final = model_of(NewPermission)
-_ON, _REVOKE, _SIGN_OUT = upkeep.SWITCH_CHANNEL_ON, entry.REVOKE_TOKEN, entry.END_SIGN_IN
+_ON, _REVOKE, _SIGN_OUT = upkeep.switch_channel_on, entry.revoke_token, entry.end_sign_in
 
 
 async def try_out(call: Call) -> CallResult:
@@ -133,14 +133,14 @@ async def try_out(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    form("/settings/channels/{name}/test", test, EmptyBody, upkeep.TEST_CHANNEL),
+    form("/settings/channels/{name}/test", test, EmptyBody, upkeep.test_channel),
     form("/settings/channels/{name}/on", _then(_ON, "channels"), EmptyBody, _ON),
-    form("/settings/contacts/drop", drop_contact, RemoveContactForm, contacts.REMOVE),
-    form("/settings/contacts/policy", permit, _PERMISSION, contacts.PERMIT),
-    form("/settings/policies/forget", forget, _PERMISSION, contacts.PERMIT),
-    form("/settings/password", set_password, model_of(SetPassword), entry.SET_PASSWORD),
-    form("/settings/tokens", make_token, TokenForm, entry.MAKE_TOKEN),
+    form("/settings/contacts/drop", drop_contact, RemoveContactForm, contacts.remove_contact),
+    form("/settings/contacts/policy", permit, _PERMISSION, contacts.permit_contact),
+    form("/settings/policies/forget", forget, _PERMISSION, contacts.permit_contact),
+    form("/settings/password", set_password, model_of(SetPassword), entry.set_password),
+    form("/settings/tokens", make_token, TokenForm, entry.make_token),
     form("/settings/tokens/{id}/revoke", _then(_REVOKE, "tokens"), EmptyBody, _REVOKE),
     form("/settings/sign-ins/{id}/end", _then(_SIGN_OUT, "tokens"), EmptyBody, _SIGN_OUT),
-    form("/settings/notices/test", try_out, model_of(TriedWay), upkeep.TEST_NOTICE),
+    form("/settings/notices/test", try_out, model_of(TriedWay), upkeep.test_notice),
 )

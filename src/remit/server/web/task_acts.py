@@ -75,12 +75,12 @@ async def ask(call: Call) -> CallResult:
 
 
 _ACTS: Final = {
-    "pause": tasks.PAUSE,
-    "resume": tasks.RESUME,
-    "cancel": tasks.CANCEL,
-    "run": tasks.RUN,
-    "undo": tasks.UNDO,
-    "restore": tasks.RESTORE,
+    "pause": tasks.pause_task,
+    "resume": tasks.resume_task,
+    "cancel": tasks.cancel_task,
+    "run": tasks.run_task,
+    "undo": tasks.undo_task,
+    "restore": tasks.restore_task,
 }
 
 
@@ -218,11 +218,11 @@ ROUTES: Final = (
         form(f"/tasks/{{id}}/{name}", _does(operation), EmptyBody, operation)
         for name, operation in _ACTS.items()
     ),
-    form("/tasks/{id}/delete", remove, EmptyBody, tasks.DELETE),
+    form("/tasks/{id}/delete", remove, EmptyBody, tasks.delete_task),
     page("/tasks/{id}/delete", confirm),
     page("/tasks/{id}/again", again),
-    form("/tasks/{id}/retry", retry, RetryForm, tasks.RETRY),
-    form("/tasks/{id}/ask", ask, EmptyBody, messages.TALK_ABOUT),
+    form("/tasks/{id}/retry", retry, RetryForm, tasks.retry_task),
+    form("/tasks/{id}/ask", ask, EmptyBody, messages.talk_about_task),
     page("/tasks/{id}/edit", edit_page),
-    form("/tasks/{id}/edit", save, NewEdit, operations.EDIT),
+    form("/tasks/{id}/edit", save, NewEdit, operations.edit_task),
 )

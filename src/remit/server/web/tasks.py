@@ -16,7 +16,7 @@ from remit.model.ids import TaskId
 from remit.model.task import SourceKind
 from remit.operations import filters, upkeep
 from remit.operations.arguments import Bulk
-from remit.operations.filters import BULK
+from remit.operations.filters import change_many_tasks
 from remit.operations.settings_arguments import NewView, RemoveView
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody, as_list, model_of
@@ -383,7 +383,7 @@ ROUTES: Final = (
     page("/tasks/tabs", tabs, *_QUERY),
     page("/tasks/stats", stats),
     page("/tasks/rows", rows, "ids"),
-    form("/tasks/bulk", act, BulkForm, BULK),
-    form("/tasks/views", keep_view, model_of(NewView), upkeep.SAVE_VIEW),
-    form("/tasks/views/delete", drop_view, RemoveViewForm, upkeep.REMOVE_VIEW),
+    form("/tasks/bulk", act, BulkForm, change_many_tasks),
+    form("/tasks/views", keep_view, model_of(NewView), upkeep.save_view),
+    form("/tasks/views/delete", drop_view, RemoveViewForm, upkeep.remove_view),
 )
