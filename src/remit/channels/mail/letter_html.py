@@ -9,6 +9,7 @@ import html
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from pkgutil import get_data
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -19,7 +20,6 @@ from markdown_it.tree import SyntaxTreeNode
 from remit.channels.markdown import PARSER, MarkdownWriter
 from remit.channels.markdown import parser as markdown_parser
 
-_SANS: Final = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Inter,Helvetica,Arial,sans-serif"
 _MONO: Final = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
 _H: Final = "margin:28px 0 8px;font-weight:650;line-height:1.3;color:#22201c;"
 _CELL: Final = "padding:8px 20px 8px 0;border-bottom:1px solid #e5e1d9;vertical-align:top;"
@@ -68,64 +68,13 @@ _CLEANER: Final = nh3.Cleaner(
 )
 _READER: Final = markdown_parser()
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)[^\s/]", re.IGNORECASE)
-_DARK: Final = """
-body,.page{background:#131210!important}
-.letter{background:#1a1916!important;border-color:#2c2a25!important;color:#efece6!important}
-.letter h1,.letter h2,.letter h3,.letter h4,.letter h5,.letter h6{color:#efece6!important}
-.letter a{color:#9db8ff!important}
-.letter blockquote{color:#bbb5aa!important;border-color:#464239!important}
-.letter code,.letter pre{background:#100f0d!important;color:#efece6!important}
-.letter td,.letter th,.letter hr{border-color:#3a372f!important}
-.letter th,.letter s{color:#978f83!important}
-"""
-_PAGE: Final = """<!doctype html>
-<html>
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width,initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<meta name="supported-color-schemes" content="light dark">
-<title>{title}</title>
-<style>
-:root{{color-scheme:light dark}}
-.letter>:first-child{{margin-top:0!important}}
-.letter>:last-child{{margin-bottom:0!important}}
-.letter li>:last-child,.letter blockquote>:last-child{{margin-bottom:0!important}}
-.letter li>ul,.letter li>ol{{margin-top:6px!important}}
-.letter pre code{{padding:0!important;background:none!important;font-size:13px!important}}
-.letter td[align=right]{{white-space:nowrap}}
-.letter tr>:last-child{{padding-right:0!important}}
-@media (max-width:640px){{
-body,.page{{padding:0!important;background:#ffffff!important}}
-.letter{{border:0!important;border-radius:0!important;padding:24px 20px!important}}
-}}
-@media (prefers-color-scheme:dark){{{dark}}}
-@media (prefers-color-scheme:dark) and (max-width:640px){{
-body,.page{{background:#1a1916!important}}
-}}
-</style>
-</head>
-<body style="margin:0;padding:0;background:#f8f6f2;">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"
- style="table-layout:fixed;"><tr>
-<td class="page" align="center" style="padding:32px 16px;background:#f8f6f2;">
-<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"
- style="max-width:640px;table-layout:fixed;"><tr>
-<td class="letter" align="left" dir="auto" style="text-align:start;padding:36px 40px;\
-background:#ffffff;\
-border:1px solid #e5e1d9;border-radius:14px;color:#22201c;font-family:{sans};font-size:16px;\
-line-height:1.6;overflow-wrap:break-word;">
-{letter}
-</td></tr></table>
-</td></tr></table>
-</body>
-</html>
-"""
+_PAGE: Final = (get_data("remit.channels.mail", "letter.html") or b"").decode()
 
 
 def page(markdown: str, title: str) -> str:
     """Return the whole page of a letter."""
-    return _PAGE.format(title=html.escape(title), dark=_DARK, sans=_SANS, letter=fragment(markdown))
+    before, after = _PAGE.split("{letter}")
+    return before.replace("{title}", html.escape(title)) + fragment(markdown) + after
 
 
 def fragment(markdown: str) -> str:

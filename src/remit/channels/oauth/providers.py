@@ -1,23 +1,25 @@
 """The providers that Remit can sign in at: their addresses, the rights asked for, their servers.
 
-All of it is data. The settings may name other addresses, such as those of a company's own server.
-`new_account` is what the settings say of an account once the owner has signed in.
+They are data, in providers.toml. The settings may name other addresses, such as those of a
+company's own server. `new_account` is what the settings say of an account once the owner has
+signed in.
 """
 
 from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlsplit
 
-from msgspec import Struct, field, structs
+from msgspec import Struct, convert, field, structs
 
 from remit.errors import BadInput
+from remit.language.files import read_toml
 from remit.settings.channels import OAuthSettings
 
 MAIL: Final = "mail"
 CALENDAR: Final = "calendar"
 CALLBACK: Final = "/oauth/callback"  # where a browser comes back to, on any port of this machine
+_ADDRESSES: Final = ("authorize_url", "token_url", "device_url", "revoke_url")
 _LOCAL: Final = frozenset({"127.0.0.1", "localhost", "::1"})
-_MICROSOFT: Final = "https://login.microsoftonline.com/common/oauth2/v2.0"
 
 
 class OAuthProvider(Struct, frozen=True, kw_only=True):
@@ -45,40 +47,16 @@ class MailServers(Struct, frozen=True, kw_only=True):
     security: str = "starttls"
 
 
-PROVIDERS: Final = {
-    "google": OAuthProvider(
-        called="Google",
-        authorize_url="https://accounts.google.com/o/oauth2/v2/auth",
-        token_url="https://oauth2.googleapis.com/token",  # noqa: S106 - an address
-        revoke_url="https://oauth2.googleapis.com/revoke",
-        issuer="https://accounts.google.com",
-        needs_secret=True,
-        scopes={
-            MAIL: "https://mail.google.com/",
-            CALENDAR: "https://www.googleapis.com/auth/calendar",
-        },
-        # Without these Google gives no refresh token at a second sign-in.
-        parameters={"access_type": "offline", "prompt": "consent"},
-    ),
-    "microsoft": OAuthProvider(
-        called="Microsoft",
-        authorize_url=f"{_MICROSOFT}/authorize",
-        token_url=f"{_MICROSOFT}/token",
-        device_url=f"{_MICROSOFT}/devicecode",
-        redirect_host="localhost",  # for this name alone Microsoft takes any port
-        scopes={
-            MAIL: "https://outlook.office.com/IMAP.AccessAsUser.All "
-            "https://outlook.office.com/SMTP.Send offline_access"
-        },
-    ),
-}
-MAIL_SERVERS: Final = {
-    "gmail": MailServers(provider="google", host="smtp.gmail.com", imap_host="imap.gmail.com"),
-    "outlook": MailServers(
-        provider="microsoft", host="smtp.office365.com", imap_host="outlook.office365.com"
-    ),
-}
-CALENDAR_ADDRESSES: Final = {"google": "https://apidata.googleusercontent.com/caldav/v2/{}/user"}
+class _ProviderFile(Struct, frozen=True):
+    providers: dict[str, OAuthProvider]
+    mail_servers: dict[str, MailServers]
+    calendar_addresses: dict[str, str]  # with {} for the account's name
+
+
+_FILE: Final = convert(read_toml("providers", "remit.channels.oauth"), _ProviderFile)
+PROVIDERS: Final = _FILE.providers
+MAIL_SERVERS: Final = _FILE.mail_servers
+CALENDAR_ADDRESSES: Final = _FILE.calendar_addresses
 
 
 class OAuthClient(Struct, frozen=True, kw_only=True):
@@ -99,19 +77,10 @@ def client_of(chosen: OAuthSettings, use: str, get: Callable[[str], str]) -> OAu
     if problem := problem_of(chosen, use):
         raise BadInput(f"{problem}.", field="oauth")
     known = PROVIDERS[chosen.provider]
-    provider = OAuthProvider(
-        called=known.called,
-        authorize_url=chosen.authorize_url or known.authorize_url,
-        token_url=chosen.token_url or known.token_url,
-        device_url=chosen.device_url or known.device_url,
-        revoke_url=chosen.revoke_url or known.revoke_url,
-        # Another authorization page has another name.
-        issuer="" if chosen.authorize_url else known.issuer,
-        redirect_host=known.redirect_host,
-        needs_secret=known.needs_secret,
-        scopes=known.scopes,
-        parameters=known.parameters,
-    )
+    changed = {name: each for name in _ADDRESSES if (each := getattr(chosen, name))}
+    # Another authorization page has another name.
+    issuer = "" if chosen.authorize_url else known.issuer
+    provider = structs.replace(known, issuer=issuer, **changed)
     return OAuthClient(
         provider=provider,
         client_id=chosen.client_id,
@@ -129,7 +98,7 @@ def problem_of(chosen: OAuthSettings, use: str) -> str:
         return "oauth.client_id is empty; copy it from the provider's page for your app"
     if PROVIDERS[chosen.provider].needs_secret and not chosen.client_secret:
         return "oauth.client_secret is missing: the name of the secret that holds the client secret"
-    for name in ("authorize_url", "token_url", "device_url", "revoke_url"):
+    for name in _ADDRESSES:
         if not _is_safe(getattr(chosen, name)):
             return f"oauth.{name} must begin with https://, or lead to this machine"
     return ""
