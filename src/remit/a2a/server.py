@@ -175,7 +175,6 @@ async def _subscribe(call: _Call) -> AgentTaskView:
 
 
 async def _named(call: _Call) -> AgentTaskView:
-    """Return the task that the parameters name."""
     return await _own(call, requests.text_of_field(call.params, "id"))
 
 

@@ -54,8 +54,6 @@ class Secret:
 
 
 class ModelRole(StrEnum):
-    """What a model is used for."""
-
     EXTRACT = "extract"
     THINK = "think"
     SCORE = "score"
@@ -302,8 +300,6 @@ class FilledForm(Struct, Generic[T], frozen=True):
 
 
 class ModelConnection(Protocol):
-    """An open connection to a model."""
-
     async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply: ...
 
     async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply: ...

@@ -28,7 +28,6 @@ _WENT_WELL: Final = "exit 0"
 
 
 def is_for(task: Task) -> bool:
-    """Whether a task runs a command."""
     return (task.assigned_agent or "").startswith(PREFIX)
 
 

@@ -45,8 +45,6 @@ class McpLimits(Struct, frozen=True):
 
 
 class McpTransport(ABC):
-    """A connection to one server."""
-
     def __init__(self, limits: McpLimits) -> None:
         self.version = ""  # the agreed revision; empty before that
         self.changed = False  # whether it announced that its tools changed

@@ -119,8 +119,6 @@ MAX_RESULT_CHARACTERS: Final = 50_000  # characters of one result
 
 
 class UsableTool(Protocol):
-    """One tool."""
-
     @property
     def tool(self) -> Tool: ...
 
@@ -188,7 +186,6 @@ class Toolbox:
         return tuple(each.tool for each in able if each.policy(task) is not Policy.DENY)
 
     def asks_owner(self, call: ToolCall) -> str | None:
-        """Return the question, if the call asks the owner."""
         question = call.args.get("question")
         named = call.tool == ASK_OWNER and ASK_OWNER in self._able
         if not named or not isinstance(question, str) or not question.strip():

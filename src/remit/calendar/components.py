@@ -34,7 +34,6 @@ class CalendarComponent(Struct):
     fault: str = ""  # why it is refused, found while parsing
 
     def first(self, name: str) -> CalendarProperty | None:
-        """Return the first property of this name."""
         found = self.lines.get(name)
         return found[0] if found else None
 

@@ -76,7 +76,6 @@ class ChannelRegistry(Struct, frozen=True):
             each.start()
 
     async def close(self) -> None:
-        """Close the channels."""
         for each in self.watches:
             await each.close()
         for channel in self.channels.values():

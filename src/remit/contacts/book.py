@@ -218,7 +218,6 @@ def load(path: Path) -> tuple[ContactEntry, ...]:
 
 
 def parse(raw: bytes, file: str = FILE) -> tuple[ContactEntry, ...]:
-    """Parse the text of a contact file."""
     top = _parse(raw, file)
     people = tuple(map(_entry, top.items())) if top.value != {} else ()
     _refuse_doubles(people, file)

@@ -75,7 +75,6 @@ def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = (
 
 
 def drop(path: Path, name: str, *, only_if: str | None = None) -> ContactEntry:
-    """Remove a contact."""
     return _edit(path, name, lambda _: None, only_if)
 
 

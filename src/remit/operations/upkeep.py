@@ -19,7 +19,6 @@ from remit.store.cues import StoredCue
 from remit.store.task_filter import SavedView
 
 DASHBOARD: Final = "dashboard"
-_SETTINGS_FILE: Final = "settings.toml"
 
 
 # Channels and notices -----------------------------------------------------------------------------

@@ -265,7 +265,6 @@ def packaged_text() -> str:
 
 @cache
 def default() -> PriorityRules:
-    """Return the built-in rules."""
     return load(packaged_text(), "")
 
 

@@ -30,8 +30,6 @@ _MOST: Final = 2000  # latest cues searched by name
 
 
 class StartedCue(Struct, frozen=True):
-    """The result of a started cue."""
-
     fate: CueFate
     task_id: TaskId | None = None
     why: str = ""

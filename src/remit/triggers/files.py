@@ -49,8 +49,6 @@ class ArrivedFile(Struct, frozen=True):
 
 
 class RefusedFile(Struct, frozen=True):
-    """A file that is refused, and why."""
-
     name: str
     size: int
     why: str
@@ -176,7 +174,6 @@ def opened(folder: FolderSettings, name: str) -> ArrivedFile | RefusedFile | Non
 
 
 def arrival(name: str, found: ArrivedFile) -> Arrival:
-    """Make the arrival of a file."""
     body: JsonMap = {
         "kind": "file",
         "name": outside_text.one_line(found.name, 255),

@@ -34,7 +34,6 @@ class Rubric(Struct, frozen=True):
 
 @cache
 def packaged() -> dict[str, Rubric]:
-    """Return the built-in rubrics."""
     text = resources.files("remit.verify").joinpath("rubrics.yml").read_text(encoding="utf-8")
     return load(text, "rubrics.yml")
 

@@ -134,14 +134,14 @@ def test_the_hook_echoes_to_who_knows_its_word_and_nothing_to_others(
 # Who wrote, and what ------------------------------------------------------------------------------
 
 
-def test_a_person_is_known_by_the_user_id_first_and_the_number_second() -> None:
+def test_a_person_is_known_by_the_user_id_and_by_the_number() -> None:
     both = only(written("w", **{"from": PERSON}, from_user_id=USER_ID))
     number = only(written("w", **{"from": PERSON}))
     hidden = only(written("w", from_user_id=USER_ID))
 
-    assert (both.sender, both.number) == (USER_ID, PERSON)
-    assert (number.sender, number.user_id) == (PERSON, None)
-    assert (hidden.sender, hidden.number) == (USER_ID, None)
+    assert (both.user_id, both.number) == (USER_ID, PERSON)
+    assert (number.number, number.user_id) == (PERSON, None)
+    assert (hidden.user_id, hidden.number) == (USER_ID, None)
 
 
 def test_the_contacts_of_a_call_name_who_wrote_and_nobody_else() -> None:
@@ -252,9 +252,7 @@ def test_what_is_neither_a_report_nor_a_message_is_noted() -> None:
 def test_a_report_carries_the_key_that_went_out() -> None:
     told = {"id": "wamid.1", "status": "sent", "timestamp": str(STAMP), "recipient_id": PERSON}
     whole = {**told, "biz_opaque_callback_data": "dlv-1", "recipient_user_id": USER_ID}
-    sent = WhatsAppReport(
-        "wamid.1", "dlv-1", MessageProgress.SENT, AT, USER_ID, PERSON, line=NUMBER_ID
-    )
+    sent = WhatsAppReport("wamid.1", "dlv-1", MessageProgress.SENT, AT, line=NUMBER_ID)
 
     assert read(statuses(whole)).reports == (sent,)
     assert hook.settles(sent) == Accepted("wamid.1")

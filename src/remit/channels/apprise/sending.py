@@ -83,7 +83,6 @@ class AppriseTarget:
 
 
 def build(section: AppriseTargets, context: ChannelContext) -> "AppriseChannel":
-    """The channel that a section of the settings describes."""
     targets = {
         target: AppriseTarget(context.keys.token(str(secret)), section.private)
         for target, secret in section.targets.items()
@@ -118,7 +117,6 @@ class AppriseChannel:
         return self._owner is not None
 
     def takes(self, address: str) -> bool:
-        """Whether it could send to this address."""
         return address in self._targets
 
     async def send(self, parcel: Parcel) -> Answer:

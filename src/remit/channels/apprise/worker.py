@@ -30,8 +30,6 @@ _DEPTH: Final = 8
 
 
 class ApprisePlugin(Protocol):
-    """An Apprise plugin."""
-
     service_name: str
     body_maxlen: int
     protocol: object  # the schemes without TLS: none, one or several

@@ -187,7 +187,6 @@ class SmtpConnectionPool:
         self._kept[line] = loop.call_later(self._idle, self._drop, line)
 
     async def close(self) -> None:
-        """Close all of them."""
         while self._kept:
             line, timer = self._kept.popitem()
             timer.cancel()

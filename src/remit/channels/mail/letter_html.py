@@ -72,7 +72,6 @@ _PAGE: Final = (get_data("remit.channels.mail", "letter.html") or b"").decode()
 
 
 def page(markdown: str, title: str) -> str:
-    """Return the whole page of a letter."""
     before, after = _PAGE.split("{letter}")
     return before.replace("{title}", html.escape(title)) + fragment(markdown) + after
 
@@ -144,7 +143,6 @@ def _place(link: Sequence[Token]) -> Iterator[Token]:
 
 
 def _host(label: str) -> str:
-    """Return the host that a label names."""
     try:
         whole = label if "://" in label else f"https://{label}"
         return urlsplit(_READER.normalizeLink(whole.split()[0])).hostname or ""

@@ -196,7 +196,6 @@ class EmailChannel:
         return self._owner is not None
 
     def takes(self, address: str) -> bool:
-        """Whether it could send to this address."""
         try:
             letter_head.address(address)
         except BadInput:
@@ -236,7 +235,6 @@ def _unsent(error: Exception) -> Refused | Locked | SendRetry:
 
 
 def build(section: EmailSettings, context: ChannelContext) -> EmailChannel:
-    """The channel that a section of the settings describes."""
     sender = letter_head.address(section.sender, section.sender_name or None)
     account = SmtpAccount(
         section.host,

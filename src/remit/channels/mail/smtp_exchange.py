@@ -234,6 +234,5 @@ def _check_step(line: SMTPProtocol) -> None:
 
 
 def _dot_stuffed(wire: bytes) -> bytes:
-    """Return the letter with dot-stuffing."""
     stuffed = wire.replace(b"\r\n.", b"\r\n..")
     return b"." + stuffed if stuffed.startswith(b".") else stuffed

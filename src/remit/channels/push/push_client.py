@@ -166,8 +166,6 @@ class PushSender(Struct, frozen=True):
 
 
 class PushResult(StrEnum):
-    """The result of a push."""
-
     TAKEN = "taken"
     GONE = "gone"  # the subscription is gone
     LATER = "later"  # not accepted; may be retried

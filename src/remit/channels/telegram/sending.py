@@ -139,7 +139,6 @@ _NO_OWNER: Final = "No chat is connected with you. Make a code with `remit chann
 
 
 def build(section: TelegramSettings, context: ChannelContext) -> "TelegramChannel":
-    """The channel that a section of the settings describes."""
     bot = BotAddress(context.keys.token(section.token), section.url)
     return TelegramChannel(bot, context.clock, context.db, name=context.name)
 
@@ -175,7 +174,6 @@ class TelegramChannel:
         await self.api.close()
 
     def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
         return chat_of(address) is not None
 
     def shape(self, text: str) -> str:

@@ -252,7 +252,6 @@ DOOR: Final = "hook:"
 
 
 def arrival(name: str, hook: HookSettings, event: HookEvent) -> Arrival:
-    """Make the arrival of a webhook event."""
     named = pointed(event.content, hook.title) if hook.title else ""
     what = f"{name}: {event.kind}" if event.kind else f"Called by {name}"
     body: JsonMap = {

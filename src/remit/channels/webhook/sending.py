@@ -90,7 +90,6 @@ class WebhookTarget:
 
 
 def build(section: WebhookSettings, context: ChannelContext) -> "WebhookChannel":
-    """The channel that a section of the settings describes."""
     secret = context.keys.token(section.secret)
     hook = WebhookTarget(section.url, secret, section.private, section.source)
     return WebhookChannel(hook, context.clock, name=context.name, db=context.db)

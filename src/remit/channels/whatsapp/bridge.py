@@ -54,7 +54,6 @@ class BridgeAddress:
 
 
 def build(section: BridgeLink, context: ChannelContext) -> "BridgeChannel":
-    """The channel that a section of the settings describes."""
     token = context.keys.token(section.token)
     link = BridgeAddress(section.url, token, section.owner or None, section.knows_ids)
     return BridgeChannel(link, context.clock, name=context.name, rates=Rates(context.db))
@@ -79,7 +78,6 @@ class BridgeChannel(WhatsAppMessages):
         self._pace = SendRate(overall=1, name=name, rates=rates)
 
     def takes(self, address: str) -> bool:
-        """Whether it could send to this address."""
         return _ADDRESS.fullmatch(digits(address)) is not None
 
     async def send(self, parcel: Parcel) -> Answer:

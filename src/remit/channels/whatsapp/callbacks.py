@@ -44,8 +44,6 @@ class WhatsAppReport(Struct, frozen=True):
     key: str | None
     progress: MessageProgress
     at: datetime | None = None
-    user_id: str | None = None
-    number: str | None = None
     code: int | None = None  # of a failure
     why: str | None = None
     line: str | None = None
@@ -62,7 +60,6 @@ class WhatsAppMedia(Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """What it is, in words."""
         named = f" “{self.name}”" if self.name else ""
         return "a voice note" if self.voice else _LABELS.get(self.kind, self.kind) + named
 
@@ -81,11 +78,6 @@ class WhatsAppMessage(Struct, frozen=True):
     media: WhatsAppMedia | None = None
     reply_to: str | None = None
     button: str | None = None  # the data of a button that was pressed
-
-    @property
-    def sender(self) -> str | None:
-        """The sender: the permanent user id, else the number."""
-        return self.user_id or self.number
 
 
 class UnknownWhatsAppEvent(Struct, frozen=True):
@@ -176,8 +168,6 @@ def _report(status: Fields, line: str | None) -> WhatsAppReport | None:
         key=_word(status.get("biz_opaque_callback_data")),
         progress=MessageProgress(str(word)),
         at=_time(status.get("timestamp")),
-        user_id=_word(status.get("recipient_user_id")),
-        number=_word(status.get("recipient_id")),
         code=code if isinstance(code, int) and not isinstance(code, bool) else None,
         why=clean(details or error.get("title") or error.get("message"), "") or None,
         line=line,

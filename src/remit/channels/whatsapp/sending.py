@@ -114,8 +114,6 @@ class WhatsAppNumber:
 
 
 def build(section: WhatsAppLine, context: ChannelContext) -> "WhatsAppChannel":
-    """The channel that a section of the settings describes."""
-
     async def last_at(address: str) -> datetime | None:
         return await context.db.read(inbound.last_at, context.name, address) if context.db else None
 
@@ -191,7 +189,6 @@ class WhatsAppChannel(WhatsAppMessages):
         self._pace = SendRate(name=name, rates=rates)
 
     def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
         return is_address(address)
 
     async def takes_buttons(self, address: str | None, text: str) -> bool:
