@@ -229,10 +229,9 @@ class Duplicates(Struct, frozen=True):
     finder: TaskFinder
     hide: Callable[[str], str]
 
-    async def arrived(self, task: Task, vector: Sequence[float]) -> None:
-        """Note in the log of a new task that it looks like an earlier one, if it does."""
-        other = await self._other(task, vector)
-        if other is not None:
+    async def arrived(self, some: Sequence[tuple[Task, Sequence[float]]]) -> None:
+        """Note in the log of each new task that it looks like an earlier one, if it does."""
+        for task, other in await self._others(some):
             now = self.clock.now()
             details: JsonMap = {
                 "task": other.id,
@@ -246,21 +245,33 @@ class Duplicates(Struct, frozen=True):
         try:
             async with asyncio.timeout(PATIENCE):
                 vector = await self.finder.ready(snippets.words(task, self.hide))
-                other = await self._other(task, vector) if vector is not None else None
+                found = await self._others([(task, vector)]) if vector is not None else []
         except (TimeoutError, RemitError):
             return None
-        return self._warning(task, other, self.clock.now()) if other else None
+        return self._warning(*found[0], self.clock.now()) if found else None
 
-    async def _other(self, task: Task, vector: Sequence[float]) -> Task | None:
-        gone = task.status is Status.CANCELLED
-        if task.series_id is not None or task.retry_of is not None or gone:
-            return None
+    async def _others(
+        self, some: Sequence[tuple[Task, Sequence[float]]]
+    ) -> list[tuple[Task, Task]]:
+        """Return the tasks that look like an earlier one, each with that one."""
+        close = {
+            task.id: await self._close(task, vector) for task, vector in some if _is_single(task)
+        }
+        wanted = list(dict.fromkeys(each for ids in close.values() for each in ids))
+        texts = await self.db.read(recall.texts, wanted) if wanted else {}
+        pairs = []
+        for task, _ in some:
+            known = [each for each in close.get(task.id, ()) if each in texts]
+            alike = [each for each in known if _same_words(_text(task), texts[each])]
+            if alike and (other := await self._same(task, alike)) is not None:
+                pairs.append((task, other))
+        return pairs
+
+    async def _close(self, task: Task, vector: Sequence[float]) -> list[TaskId]:
         near = await self.finder.near(vector, _LOOKED, [task.session_id])
-        close = [each.task_id for each in near if each.score >= NEAR]
-        texts = await self.db.read(recall.texts, close) if close else {}
-        alike = [each for each in close if each in texts and _same_words(_text(task), texts[each])]
-        if not alike:
-            return None
+        return [each.task_id for each in near if each.score >= NEAR]
+
+    async def _same(self, task: Task, alike: Sequence[TaskId]) -> Task | None:
         found = {each.id: each for each in await self.db.read(recall.named, [task.id, *alike])}
         now, whole = self.clock.now(), found.pop(task.id, task)  # with its deliveries
         return next((each for each in found.values() if same(whole, each, now)), None)
@@ -271,6 +282,12 @@ class Duplicates(Struct, frozen=True):
         if task.ended:
             return f"{sentence} Both were done."
         return f"{sentence} If it is the same, cancel one of them; until then both count."
+
+
+def _is_single(task: Task) -> bool:
+    """Whether a task can be given twice by mistake: it repeats nothing and is not cancelled."""
+    cancelled = task.status is Status.CANCELLED
+    return task.series_id is None and task.retry_of is None and not cancelled
 
 
 def same(task: Task, other: Task, now: datetime) -> bool:

@@ -28,8 +28,8 @@ from remit.store import events, recall
 from remit.store.database import Database
 from remit.store.recall import IndexedDigest
 
-# Given a task that has just come in, and where it lies.
-Arrived: TypeAlias = Callable[[Task, Sequence[float]], Awaitable[None]]
+# Given tasks that have just come in, each with its vector.
+Arrived: TypeAlias = Callable[[Sequence[tuple[Task, Sequence[float]]]], Awaitable[None]]
 
 HANDFUL: Final = 32
 PAUSE: Final = 1.0  # seconds after which what is new is read: by then several are
@@ -179,9 +179,9 @@ class Indexer:
             await self._library.do(lambda store: self._apply(store, points, changes))
             await self._db.write(recall.keep, changes.read, changes.gone, None)
             self._untidy = self._untidy or bool(changes.gone)
-        for (task, _), vector in zip(changes.texts, vectors, strict=True):
-            if task.id in fresh:
-                await self._arrived(task, vector)
+        pairs = zip(changes.texts, vectors, strict=True)
+        if arrived := [(task, vector) for (task, _), vector in pairs if task.id in fresh]:
+            await self._arrived(arrived)
 
     def _compare(self, task: Task, read: IndexedDigest | None, changes: _Changes) -> None:
         """Note how the index differs from a task."""

@@ -130,7 +130,7 @@ def run(past: PastRun, zone: tzinfo, most: int) -> str:
 
 
 def day(at: datetime, zone: tzinfo) -> str:
-    return f"{at.astimezone(zone):%Y-%m-%d}"
+    return at.astimezone(zone).date().isoformat()
 
 
 def line(text: str, most: int) -> str:

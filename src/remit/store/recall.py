@@ -232,7 +232,8 @@ def _folded(text: str) -> Iterator[str]:
 
 
 def _without_deliveries(row: Row) -> Task:
-    return rows.task_of_columns(row, context=json.loads(str(row["context"] or "{}")))
+    context = row["context"]
+    return rows.task_of_columns(row, context=json.loads(str(context)) if context else {})
 
 
 def _digest(row: Row) -> IndexedDigest | None:

@@ -162,9 +162,9 @@ class SimilarTasks:
             )
         return self._made
 
-    async def _arrived(self, task: Task, vector: Sequence[float]) -> None:
+    async def _arrived(self, some: Sequence[tuple[Task, Sequence[float]]]) -> None:
         if self._ground.settings.recall.twins:
-            await self.twins.arrived(task, vector)
+            await self.twins.arrived(some)
 
 
 def means(settings: Settings) -> LibraryParts:
