@@ -230,6 +230,21 @@ async def test_one_that_is_worded_the_same_for_another_day_hides_no_duplicate(
             assert old.id in str(await world.house.recollection.twins.sentence(new))
 
 
+async def test_each_of_several_tasks_that_come_together_is_compared(tmp_path: Path) -> None:
+    async with World(tmp_path, brain=Listens()) as world:
+        day = world.now + timedelta(days=2)
+        titles = ("Cancel the gym membership", PARKS, "Water the plants on the balcony")
+        first = [await world.add(title, at=day) for title in titles]
+        world.clock.advance(timedelta(hours=1))
+        await world.house.recollection.catch_up()
+        again = [await world.add(title, at=day) for title in titles]
+        await world.house.recollection.catch_up()
+
+        for old, new in zip(first, again, strict=True):
+            notes = [e.data for e in await world.history(new.id) if e.data.get("what") == "twin"]
+            assert [note["task"] for note in notes] == [old.id]
+
+
 async def test_a_receipt_says_so_at_once(tmp_path: Path) -> None:
     async with World(tmp_path, brain=Listens()) as world:
         await world.house.intake.hear(_message("Summarise the minutes of the board meeting", "1"))
