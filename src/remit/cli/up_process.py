@@ -1,6 +1,7 @@
 """The process of `remit up`: the app, the engine and the HTTP server, until it is stopped."""
 
 import asyncio
+import gc
 import logging
 import socket
 from collections.abc import Callable, Iterator
@@ -69,6 +70,7 @@ class UpProcess:
     async def run(self, port: int | None) -> int:
         self._signals.listen()
         preload(self._settings)
+        gc.freeze()  # code stays as long as the process, so no collection looks through it
         first, worked = True, self._settings
         while not self._stop.is_set():
             try:
