@@ -54,15 +54,18 @@ class Owner:
         """End it; a running task ends at its next boundary."""
         return await self._do(moves.cancel, task_id, version)
 
-    async def run_now(self, task_id: TaskId, version: str | None = None) -> Task:
+    async def run_now(
+        self, task_id: TaskId, version: str | None = None, ref: str | None = None
+    ) -> Task:
         """Start a planned task at once.
 
         A future occurrence keeps its slot: a new task of its session runs instead, and is returned.
+        The same `ref` is the same request; without one, two within a minute are.
         """
         task, now = await self._db.read(tasks.get, task_id), self._clock.now()
         if not _is_to_come(task, now):
             return await self._do(moves.hasten, task_id, version)
-        beside = _copy_for_now(task, self._ids, now)
+        beside = _copy_for_now(task, self._ids, now, ref)
         if version is None:
             return await self._write(_run_beside, task_id, beside, now)
         return await self._write(tasks.matching, version, _run_beside, task_id, beside, now)
@@ -196,14 +199,14 @@ def _run_beside(tx: Tx, task_id: TaskId, beside: Task, now: datetime) -> Task:
     return moves.hasten(tx, task_id, now)
 
 
-def _copy_for_now(task: Task, ids: Ids, now: datetime) -> Task:
-    """Return the same work for now; two requests within a minute are one."""
-    minute = now.replace(second=0, microsecond=0)
+def _copy_for_now(task: Task, ids: Ids, now: datetime, ref: str | None) -> Task:
+    """Return the same work for now."""
+    request = ref or stamp(now.replace(second=0, microsecond=0))
     return replace(
         task,
         id=ids.task(),
         type=TaskType.IMMEDIATE,
-        source=Source(task.source.kind, f"{task.id}@{stamp(minute)}"),
+        source=Source(task.source.kind, f"{task.id}@{request}"),
         status=Status.NEW,
         created_at=now,
         last_updated=now,

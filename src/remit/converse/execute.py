@@ -78,7 +78,36 @@ class IntentExecutor(Struct, frozen=True):
         }
         if intent.what is IntentKind.ASK:
             return TurnAnswer(intent.text, asks=choice_of(intent, scene), refs=_refs(intent.tasks))
-        return await does[intent.what]()
+        try:
+            return await does[intent.what]()
+        except Conflict as conflict:
+            return await self._refused(intent, scene, conflict)
+        except BadInput as wrong:
+            if intent.what is not IntentKind.UNDO:
+                raise
+            return await self._refused(intent, scene, wrong)
+
+    async def _refused(
+        self, intent: Intent, scene: ConversationScene, why: BadInput | Conflict
+    ) -> TurnAnswer:
+        """Say that an order was not carried out.
+
+        A stored intent may have been carried out by a process that died before it answered: then
+        that very deed may be what refuses it, and only how the task stands is sure.
+        """
+        if intent.task:
+            task = await self.db.read(tasks.get, TaskId(intent.task))
+        else:
+            task = await self.db.read(_task_of, ReviewId(intent.review))
+        name, refs = records.title(task), (TaskRef(task.id, Action.UPDATED),)
+        if scene.turn.meant:
+            stands = records.stands(task, self.clock.now(), self.zone)
+            return TurnAnswer(f"{name}: {stands}.", refs)
+        if intent.what in (IntentKind.ANSWER, IntentKind.APPROVE):
+            return TurnAnswer(str(why), refs)
+        undo = intent.what is IntentKind.UNDO
+        before = "That cannot be undone." if undo else f"{name} was left as it is."
+        return TurnAnswer(f"{before} {why}", refs)
 
     # Acts ---------------------------------------------------------------------------------------
 
@@ -96,13 +125,10 @@ class IntentExecutor(Struct, frozen=True):
             TaskAction.PAUSE: self.hands.pause,
             TaskAction.RESUME: self.hands.resume,
             TaskAction.CANCEL: self.hands.cancel,
-            TaskAction.RUN: self.hands.run_now,
+            TaskAction.RUN: partial(self.hands.run_now, ref=ref),
             TaskAction.AGAIN: partial(self.hands.again, ref=f"again:{ref}"),
         }
-        try:
-            after = await does[act](task_id)
-        except Conflict as no:
-            return TurnAnswer(f"{name} was left as it is. {no}", refs)
+        after = await does[act](task_id)
         soon = act in (TaskAction.PAUSE, TaskAction.CANCEL) and after.status in ACTIVE
         # For a series a new task runs now; it reports here.
         more = (TaskRef(after.id, Action.CREATED),) if after.id != task_id else ()
@@ -117,10 +143,7 @@ class IntentExecutor(Struct, frozen=True):
         now = self.clock.now()
         was = before.scheduled_for
         if was != at:
-            try:
-                await self.hands.reschedule(task_id, at)
-            except Conflict as no:
-                return TurnAnswer(f"{name} was left as it is. {no}", refs)
+            await self.hands.reschedule(task_id, at)
         moment = records.moment(at, now, self.zone)
         instead = f" instead of {records.moment(was, now, self.zone)}" if was and was != at else ""
         return TurnAnswer(f"{name} now runs {moment}{instead}.", refs)
@@ -157,10 +180,7 @@ class IntentExecutor(Struct, frozen=True):
         task = await self.db.read(tasks.get, task_id)
         name, refs = records.title(task), (TaskRef(task_id, Action.UPDATED),)
         if slot in await self.hands.runs(task_id):
-            try:
-                await self.hands.skip(task_id, slot)
-            except Conflict as no:
-                return TurnAnswer(f"{name} was left as it is. {no}", refs)
+            await self.hands.skip(task_id, slot)
         when = records.moment(slot, self.clock.now(), self.zone)
         return TurnAnswer(
             f'{name} is left out {when}, once. Say "undo" to have it all the same.', refs
@@ -168,29 +188,25 @@ class IntentExecutor(Struct, frozen=True):
 
     async def _undo(self, intent: Intent) -> TurnAnswer:
         """Undo what was done; `text` names it."""
-        ref, refs = f"undo:{intent.ref}", (TaskRef(TaskId(intent.task), Action.UPDATED),)
-        try:
-            if intent.text == IntentKind.APPROVE:
-                return await self._recall(ReviewId(intent.review))
-            task = await self.db.read(tasks.get, TaskId(intent.task))
-            name, done = records.title(task), "as before"
-            match intent.text, intent.act:
-                case IntentKind.SKIP, _ if intent.at is not None:
-                    await self.hands.unskip(task.id, intent.at)
-                case IntentKind.AMEND, _ if intent.was is not None:
-                    await self.hands.reschedule(task.id, intent.was)
-                case IntentKind.ACT, TaskAction.PAUSE:
-                    await self.hands.resume(task.id)
-                case IntentKind.ACT, TaskAction.RESUME:
-                    await self.hands.pause(task.id)
-                case IntentKind.ACT, TaskAction.CANCEL if task.ended:
-                    made = await self.hands.restore(task.id, ref)
-                    refs = (TaskRef(made.id, Action.CREATED),)
-                case _:
-                    return TurnAnswer(f"{name}: that cannot be undone.", refs)
-        except (BadInput, Conflict) as no:
-            return TurnAnswer(f"That cannot be undone. {no}", refs)
-        return TurnAnswer(f"Undone. {name} is {done}.", refs)
+        if intent.text == IntentKind.APPROVE:
+            return await self._recall(ReviewId(intent.review))
+        task = await self.db.read(tasks.get, TaskId(intent.task))
+        name, refs = records.title(task), (TaskRef(task.id, Action.UPDATED),)
+        match intent.text, intent.act:
+            case IntentKind.SKIP, _ if intent.at is not None:
+                await self.hands.unskip(task.id, intent.at)
+            case IntentKind.AMEND, _ if intent.was is not None:
+                await self.hands.reschedule(task.id, intent.was)
+            case IntentKind.ACT, TaskAction.PAUSE:
+                await self.hands.resume(task.id)
+            case IntentKind.ACT, TaskAction.RESUME:
+                await self.hands.pause(task.id)
+            case IntentKind.ACT, TaskAction.CANCEL if task.ended:
+                made = await self.hands.restore(task.id, f"undo:{intent.ref}")
+                refs = (TaskRef(made.id, Action.CREATED),)
+            case _:
+                return TurnAnswer(f"{name}: that cannot be undone.", refs)
+        return TurnAnswer(f"Undone. {name} is as before.", refs)
 
     async def _recall(self, review_id: ReviewId) -> TurnAnswer:
         review = await self.db.read(reviews.get, review_id)
@@ -204,10 +220,7 @@ class IntentExecutor(Struct, frozen=True):
         review = await self.db.read(reviews.get, review_id)
         refs = (TaskRef(review.task_id, Action.UPDATED),)
         if review.decision is None:
-            try:
-                await self.hands.answer(review_id, text)
-            except Conflict as no:
-                return TurnAnswer(str(no), refs)
+            await self.hands.answer(review_id, text)
         elif review.decision.text != text:
             return TurnAnswer(f"That question was answered before: {review.decision.text}", refs)
         task, left = await self.db.read(_after, review.task_id)
@@ -220,10 +233,7 @@ class IntentExecutor(Struct, frozen=True):
         review = await self.db.read(reviews.get, review_id)
         refs = (TaskRef(review.task_id, Action.UPDATED),)
         if review.decision is None:
-            try:
-                await self.hands.approve(review_id)
-            except Conflict as no:
-                return TurnAnswer(str(no), refs)
+            await self.hands.approve(review_id)
         task = await self.db.read(tasks.get, review.task_id)
         how = records.stands(task, self.clock.now(), self.zone)
         return TurnAnswer(f"Approved. {records.title(task)}: {how}.", refs)
@@ -319,6 +329,10 @@ def _joined(first: TurnAnswer, second: TurnAnswer) -> TurnAnswer:
 
 def _refs(ids: Iterable[str]) -> tuple[TaskRef, ...]:
     return tuple(TaskRef(TaskId(each), Action.DISCUSSED) for each in ids)
+
+
+def _task_of(tx: Tx, review_id: ReviewId) -> Task:
+    return tasks.get(tx, reviews.get(tx, review_id).task_id)
 
 
 def _after(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:

@@ -196,7 +196,8 @@ class TaskOperations(Protocol):
 
     async def cancel(self, task_id: TaskId) -> Task: ...
 
-    async def run_now(self, task_id: TaskId) -> Task: ...
+    async def run_now(self, task_id: TaskId, ref: str) -> Task:
+        """Start a planned task at once; the same `ref` starts one run of a series at most."""
 
     async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
         """Change the time of a task that has not begun; of a series, of its next run."""

@@ -189,8 +189,8 @@ class OwnerOperations(Struct, frozen=True):
     async def _get(self, task_id: TaskId) -> Task:
         return await self.ground.db.read(tasks.get, task_id)
 
-    async def run_now(self, task_id: TaskId) -> Task:
-        return await self.owner.run_now(task_id)
+    async def run_now(self, task_id: TaskId, ref: str) -> Task:
+        return await self.owner.run_now(task_id, ref=ref)
 
     async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
         task, now = await self._get(task_id), self.ground.clock.now()
@@ -215,7 +215,7 @@ class OwnerOperations(Struct, frozen=True):
     async def again(self, task_id: TaskId, ref: str) -> Task:
         task = await self._get(task_id)
         if task.series_id is not None:
-            return await self.owner.run_now(task_id)
+            return await self.owner.run_now(task_id, ref=ref)
         return await self.base.intake.admit(await self.owner.retry(task_id, ref))
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:
