@@ -95,10 +95,7 @@ class IntentExecutor(Struct, frozen=True):
         A stored intent may have been carried out by a process that died before it answered: then
         that very deed may be what refuses it, and only how the task stands is sure.
         """
-        if intent.task:
-            task = await self.db.read(tasks.get, TaskId(intent.task))
-        else:
-            task = await self.db.read(_task_of, ReviewId(intent.review))
+        task = await self.db.read(_task_of, intent)
         name, refs = records.title(task), (TaskRef(task.id, Action.UPDATED),)
         if scene.turn.meant:
             stands = records.stands(task, self.clock.now(), self.zone)
@@ -331,8 +328,9 @@ def _refs(ids: Iterable[str]) -> tuple[TaskRef, ...]:
     return tuple(TaskRef(TaskId(each), Action.DISCUSSED) for each in ids)
 
 
-def _task_of(tx: Tx, review_id: ReviewId) -> Task:
-    return tasks.get(tx, reviews.get(tx, review_id).task_id)
+def _task_of(tx: Tx, intent: Intent) -> Task:
+    found = intent.task or reviews.get(tx, ReviewId(intent.review)).task_id
+    return tasks.get(tx, TaskId(found))
 
 
 def _after(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:
