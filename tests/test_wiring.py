@@ -1,11 +1,14 @@
 """The whole, put together: what waited for a brain goes on by itself once there is one."""
 
+import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+import remit
 from remit import wiring
 from remit.model.codec import Json
 from remit.model.run import EventKind
@@ -78,3 +81,28 @@ def test_what_is_loaded_at_the_start_leaves_out_what_takes_seconds_to_load() -> 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
     assert done.stdout.strip() == b""
+
+
+def test_a_module_that_nothing_used_yet_is_imported_although_the_folder_is_gone(
+    tmp_path: Path,
+) -> None:
+    package = tmp_path / "lib" / "remit"
+    shutil.copytree(Path(remit.__file__).parent, package)
+    program = (
+        "import importlib, shutil, sys; from pathlib import Path; import remit;"
+        " from remit.settings import Settings; from remit.wiring.preload import preload;"
+        " preload(Settings(home=Path('.'))); shutil.rmtree(remit.__path__[0]);"
+        " names = ['remit.brain.talk', 'remit.channels.mail.imap', 'remit.verify.suite_runs'];"
+        " print(*[name in sys.modules for name in names]);"
+        " print(*[importlib.import_module(name).__name__ for name in names])"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(package.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, check=True, cwd=tmp_path, env=environ
+    )
+    assert done.stdout.split()[:3] == [b"False"] * 3
+    assert done.stdout.split()[3:] == [
+        b"remit.brain.talk",
+        b"remit.channels.mail.imap",
+        b"remit.verify.suite_runs",
+    ]

@@ -1,14 +1,20 @@
-"""Loads at the start what is otherwise loaded at first use.
+"""Reads at the start what is otherwise read at first use.
 
 While an upgrade replaces the package, its folder may be missing for some seconds and then holds
-another version; a running process must need neither.
+another version; a running process must need neither. Modules that nothing has imported yet are
+copied into a file without a name, so they take no memory until they are used.
 """
 
-import importlib
+import marshal
+import os
 import pkgutil
-from contextlib import suppress
-from importlib.resources import files
-from typing import Final
+import sys
+from collections.abc import Sequence
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from tempfile import TemporaryFile
+from types import CodeType, ModuleType
+from typing import Final, cast
 
 import remit
 from remit.language.files import read_toml
@@ -18,66 +24,62 @@ from remit.settings import Settings, forms
 from remit.store.database import statements
 from remit.verify import critic
 
-# Separate programs, and modules that are slow or large and rarely needed: a step that needs one
-# while the folder is missing fails and is retried.
-_LEFT_OUT: Final = (
-    "remit.cli",
-    "remit.testing",
-    "remit.brain.llama",
-    "remit.brain.talk",
-    "remit.brain.vendors",
-    "remit.journal.collector",
-    "remit.recall.edge",
-    "remit.recall.server",
-    "remit.recall.vectors",
-    "remit.specialist.acp",
-)
-# What only these settings use; a changed one takes effect at the next start, or imports it then.
-_FOR_POSTGRES: Final = (
-    "remit.engine.dispatcher",
-    "remit.engine.temporal",
-    "remit.store.postgres",
-    "remit.wiring.worker",
-)
-_FOR_PROJECTS: Final = (
-    "remit.verify.command",
-    "remit.verify.ground",
-    "remit.verify.project",
-    "remit.verify.re",
-    "remit.verify.runners",
-    "remit.verify.sandbox",
-    "remit.verify.suite",
-)
+_LEFT_OUT: Final = ("remit.cli", "remit.testing")  # separate programs
 
 
 def preload(settings: Settings) -> None:
-    """Load every statement and rule of the package, and import the modules it may need."""
+    """Read every statement and rule of the package, and copy the modules it may need."""
     statements()
     priority.default()
     activities.default()
     critic.packaged()
     static.open_files()
     forms.form_words()
-    unused = (
-        *_LEFT_OUT,
-        *(() if settings.projects else _FOR_PROJECTS),
-        *(() if settings.store.url else _FOR_POSTGRES),
-    )
-    _import(remit.__path__, "remit.", unused)
+    sys.meta_path.insert(0, ModuleCopies(settings.home))
 
 
-def _import(path: list[str], prefix: str, unused: tuple[str, ...]) -> None:
-    for found in pkgutil.iter_modules(path, prefix):
-        if not found.name.startswith(unused):
-            with suppress(ImportError):  # its extra is not installed
-                module = importlib.import_module(found.name)
-                if found.ispkg:
-                    _import(list(module.__path__), f"{found.name}.", unused)
-                    _read_data(found.name)
+class ModuleCopies:
+    """Finds the modules that were not imported at the start, in the copy that was made then."""
+
+    def __init__(self, home: Path) -> None:
+        # Open as long as the process runs.
+        self._file = TemporaryFile(dir=home, buffering=0)  # noqa: SIM115
+        self._specs: dict[str, ModuleSpec] = {}
+        self._add(remit.__path__, "remit.")
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        del path, target
+        return self._specs.get(name)
+
+    def _add(self, folders: Sequence[str], prefix: str) -> None:
+        for found in pkgutil.iter_modules(folders, prefix):
+            spec = found.module_finder.find_spec(found.name, None)
+            if found.name.startswith(_LEFT_OUT) or spec is None:
+                continue
+            if found.name not in sys.modules and isinstance(spec.loader, SourceFileLoader):
+                spec.loader = self._copy(spec.loader)
+                self._specs[found.name] = spec
+            for folder in spec.submodule_search_locations or ():
+                for data in Path(folder).glob("*.toml"):
+                    read_toml(data.stem, found.name)
+                self._add([folder], f"{found.name}.")
+
+    def _copy(self, loader: SourceFileLoader) -> "ModuleCopy":
+        code = marshal.dumps(loader.get_code(loader.name))
+        start = self._file.tell()
+        self._file.write(code)
+        return ModuleCopy(loader, self._file.fileno(), start, len(code))
 
 
-def _read_data(package: str) -> None:
-    for found in files(package).iterdir():
-        name, _, suffix = found.name.rpartition(".")
-        if suffix == "toml":
-            read_toml(name, package)
+class ModuleCopy(SourceFileLoader):
+    """Loads one module from the copy."""
+
+    def __init__(self, original: SourceFileLoader, file: int, start: int, size: int) -> None:
+        super().__init__(original.name, original.path)
+        self._place = file, size, start
+
+    def get_code(self, fullname: str) -> CodeType:
+        del fullname
+        return cast("CodeType", marshal.loads(os.pread(*self._place)))  # noqa: S302 - our own
