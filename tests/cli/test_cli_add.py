@@ -103,7 +103,7 @@ def test_talk_makes_no_task_and_is_told_why(seat: Terminal, words: str, why: str
 
 def test_the_receipt_is_the_card_of_the_message_in_its_language(seat: Terminal) -> None:
     said = seat.run("add", "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt.")
-    assert "Fragt dich (" in said.out
+    assert "Fragt dich: 2 Dinge" in said.out
     asked = re.search(r'remit answer (rev-\w+) "1: …"', said.out)
     assert asked, said.out
     first = seat.run("answer", asked.group(1), "morgen um 9:30")
@@ -115,6 +115,32 @@ def test_the_receipt_is_the_card_of_the_message_in_its_language(seat: Terminal) 
     assert "2 Dinge sind offen. 1: Wann soll es sein?" in said.out
     assert first.code == 0, first.err
     assert "Wann soll es sein? Es geht um: irgendwann." in shown.out
+
+
+@pytest.mark.parametrize(
+    ("text", "when", "away", "hint"),
+    [
+        (
+            "Erinnere mich in 3 Tagen um 9:30 an den Müll",
+            r"Wann +(Mo|Di|Mi|Do|Fr|Sa|So) \d{4}-",
+            r"\(in [23] d\)",
+            "Ansehen mit: remit show",
+        ),
+        (
+            "Recuérdame en 3 días llamar al médico",
+            r"Cuándo +(lun|mar|mié|jue|vie|sáb|dom) \d{4}-",
+            r"\(en [23] d\)",
+            "Míralo con: remit show",
+        ),
+    ],
+)
+def test_days_and_hints_of_a_receipt_are_in_the_language_of_the_message(
+    seat: Terminal, text: str, when: str, away: str, hint: str
+) -> None:
+    said = seat.run("add", text)
+    assert re.search(when, said.out), said.out
+    assert re.search(away, said.out), said.out
+    assert hint in said.err
 
 
 def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:

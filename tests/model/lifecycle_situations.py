@@ -260,6 +260,16 @@ _ON_THE_WAY = (
         )
         for reason in (_R.APPROVAL, _R.DELIVERABLE)
     ),
+    *(
+        _of(
+            f"calls a decline back: {reason}",
+            _A.OWNER,
+            (_S.RUNNING, _S.NEEDS_REVIEW),
+            _at_rest,
+            _ask(reason, _S.RUNNING),
+        )
+        for reason in (_R.APPROVAL, _R.INPUT, _R.AUTH)
+    ),
     _of(
         "all sent",
         _A.COURIER,

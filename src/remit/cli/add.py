@@ -19,6 +19,7 @@ from remit.cli.tally import show_result, wait_for_rest
 from remit.cli.task import moment
 from remit.errors import BadInput, KeyReused
 from remit.intake.message import MessageResult, message_result_to_json
+from remit.language.sentences import in_language
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats
@@ -127,7 +128,8 @@ def _receipt(
     else:
         receipt.show(settings, answer, serves=serves, read=isinstance(order, NewMessage))
     if answer["tasks"] and not serves:
-        out.say(remit_client.NOBODY)
+        language = receipt.language_of_receipt(answer)
+        out.say(in_language(remit_client.NOBODY, language))
     return codes.DONE
 
 

@@ -11,7 +11,13 @@ from remit.cli.lookup import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
 from remit.intake.card import CardTask, make_card
-from remit.language.sentences import in_language, message_language, prefer_language, sentences
+from remit.language.sentences import (
+    in_language,
+    message_language,
+    prefer_language,
+    sentences,
+    time_away_in_language,
+)
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
@@ -60,22 +66,22 @@ def show(settings: Settings, receipt: JsonMap, *, serves: bool, read: bool) -> N
         if n:
             out.line()
         if task.pending_reading is not None:
-            _being_read(task, serves=serves)
+            _being_read(task, card.language, serves=serves)
             continue
         out.table(
-            _rows(task, part)
+            _rows(task, part, card.language)
             + (_clauses(receipt, task.id, card.language) if read else [])
             + [_id(task)]
         )
     _without_task(receipt, lambda clause: clause["taskId"] is not None, made=bool(found))
     _questions(receipt)
     for sentence in cast("Sequence[str]", receipt.get("alike", ())):
-        out.line(StyledText(sentence, "yellow"))
+        out.line(StyledText(in_language(sentence, card.language), "yellow"))
     needs_model = any(each.content is None for task in found for each in task.delivery)
     if needs_model and _lacks_model(settings):
-        out.line(StyledText(_NO_MODEL, "yellow"))
+        out.line(StyledText(in_language(_NO_MODEL, card.language), "yellow"))
     for task in found:
-        out.hint(f"See it with: remit show {refs[task.id]}")
+        out.hint(in_language(f"See it with: remit show {refs[task.id]}", card.language))
 
 
 def _lacks_model(settings: Settings) -> bool:
@@ -87,11 +93,12 @@ def _lacks_model(settings: Settings) -> bool:
     return known.isdisjoint((*KEY_NAMES, "OLLAMA_BASE_URL"))
 
 
-def _being_read(task: Task, *, serves: bool) -> None:
-    out.line("Your message is stored. ", _READS if serves else _READS_LATER)
+def _being_read(task: Task, language: str, *, serves: bool) -> None:
+    goes_on = in_language(_READS if serves else _READS_LATER, language)
+    out.line(in_language("Your message is stored.", language), " ", goes_on)
     out.table(
         [
-            [StyledText("Task", "dim"), StyledText(task.title, "bold")],
+            [StyledText(sentences(language)["task"], "dim"), StyledText(task.title, "bold")],
             [StyledText("Id", "dim"), str(task.id)],
         ]
     )
@@ -122,11 +129,11 @@ def maps(content: JsonMap, name: str) -> list[JsonMap]:
     return cast("list[JsonMap]", content[name])
 
 
-def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
+def _rows(task: Task, part: CardTask, language: str) -> list[list[Piece]]:
     """Return the task's part of the card, as a table."""
     rows: list[list[Piece]] = []
     for row in part.rows:
-        value = f"{row.value}{_time_away(task)}" if row.kind == "runs" else row.value
+        value = f"{row.value}{_time_away(task, language)}" if row.kind == "runs" else row.value
         rows.append(
             [
                 StyledText(row.label, "dim"),
@@ -134,7 +141,9 @@ def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
             ]
         )
     if task.rule is not None and task.rule.name == "owner":
-        rows.append([StyledText("Priority", "dim"), f"{task.priority.value}, as you said"])
+        label = in_language("Priority", language, pages=True)
+        said = in_language(f"{task.priority.value}, as you said", language)
+        rows.append([StyledText(label, "dim"), said])
     return rows
 
 
@@ -144,9 +153,9 @@ def owners_zone(settings: Settings) -> ZoneInfo:
     return find_owner_zone(settings.zone, os.environ).zone
 
 
-def _time_away(task: Task) -> str:
+def _time_away(task: Task, language: str) -> str:
     near = words.near(task.scheduled_for, clock.now()) if task.scheduled_for else ""
-    return f" ({near})" if near and not task.gaps else ""
+    return f" ({time_away_in_language(near, language)})" if near and not task.gaps else ""
 
 
 def _id(task: Task) -> list[Piece]:
@@ -180,7 +189,7 @@ def _why(clause: JsonMap, language: str) -> str:
 
 def _without_task(receipt: JsonMap, is_shown: Callable[[JsonMap], bool], *, made: bool) -> None:
     """Print the clauses that no task shows, with what became of them."""
-    clauses, language = maps(receipt, "clauses"), _language(receipt)
+    clauses, language = maps(receipt, "clauses"), language_of_receipt(receipt)
     if not made:
         answer = NO_TASK.get(str(receipt["answer"]), NO_TASK["chatter"])
         head = StyledText(f"{in_language('No task.', language)} ", "bold")
@@ -192,19 +201,20 @@ def _without_task(receipt: JsonMap, is_shown: Callable[[JsonMap], bool], *, made
         out.line("  ", head, str(clause["text"]), _why(clause, language))
 
 
-def _language(receipt: JsonMap) -> str:
+def language_of_receipt(receipt: JsonMap) -> str:
+    """Return the language of the message that a receipt is about."""
     clauses = maps(receipt, "clauses")
     return message_language(" ".join(str(clause["text"]) for clause in clauses))
 
 
 def _questions(receipt: JsonMap) -> None:
-    asks = in_language("Asks you", _language(receipt))
+    asks = in_language("Asks you", language_of_receipt(receipt))
     for asked in maps(receipt, "questions"):
         options = cast("Sequence[str]", asked["options"])
         approves = ReviewAnswer.APPROVE in options
         lines = cast("Sequence[JsonMap]", asked.get("lines", ()))
         may = f" ({' or '.join(options)})" if options and not approves and len(lines) < _TWO else ""
-        out.line(StyledText(f"{asks} ({asked['about']}): {asked['question']}{may}", "yellow"))
+        out.line(StyledText(f"{asks}: {asked['question']}{may}", "yellow"))
         if asked["id"] and approves:
             if not lines:
                 out.line(f"  {asked['clause']}")

@@ -162,6 +162,10 @@ class LocalEngine:
         weighed = self._weighed
         found = await self._db.read(queue.unranked, now, _PAGE + len(weighed))
         fresh = [task for task in found if task.id not in weighed]
+        declined = [task.id for task in fresh if task.cancel_requested]
+        if declined:
+            await self._db.write(moves.end_declined, declined, self._clock.now())
+            return True
         ranked: list[tuple[TaskId, Priority, RankingRule]] = []
         for task in fresh:
             read = self._rooms.read if task.pending_reading else None

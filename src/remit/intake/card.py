@@ -183,7 +183,8 @@ def _rows(
         label = limit.kind.value if limit.kind not in LED_KINDS else "limit"
         part = f" ({limit.pattern})" if limit.pattern else ""
         yield CardRow("limit", say[label], limit.words + part)
-    yield CardRow("runs", say["runs"], _when(task, say, zone, start, waits=waits))
+    when = _when(task, say, zone, start, waits=waits)
+    yield CardRow("runs", say["runs"], in_language(when, language))
     if task.repeats is not None:
         yield CardRow("repeats", say["repeats"], _how_often(task, language))
     for words in _left_out(task, language):

@@ -17,6 +17,12 @@ TRANSLATED: Final = ("de", "es")
 _PLACE: Final = re.compile(r"\{\d\}")
 _NAMED_PLACE: Final = re.compile(r"\{[a-z]")
 _NUMBERED: Final = re.compile(r"[1-9]\d?: (?=\D)")  # one of several questions
+_DAYS: Final = "Mon|Tue|Wed|Thu|Fri|Sat|Sun"
+_MONTHS: Final = "Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec"
+_DATE: Final = re.compile(
+    rf"\A(?:{_DAYS}) (?:\d{{1,2}} (?:{_MONTHS})|\d{{4}}-\d\d-\d\d)(?: \d{{4}})? \d\d:\d\d"
+)
+_DATE_NAME: Final = re.compile(rf"\b(?:{_DAYS}|{_MONTHS})\b")
 _ENDS: Final = re.compile(r"(?<=[.?!]) ")
 _MOST_TOGETHER: Final = 4  # sentences that one translation covers
 _MOST_TOLD_BY: Final = 2_000  # characters that tell the language
@@ -70,7 +76,21 @@ def in_language(sentence: str, language: str, *, pages: bool = False) -> str:
         if places is not None:
             translated = (in_language(each, language, pages=pages) for each in places)
             return translation.format(*translated)
-    return sentence
+    return _DATE.sub(lambda date: _date_in_language(date[0], language), sentence, count=1)
+
+
+def _date_in_language(date: str, language: str) -> str:
+    """Return a date such as "Thu 19 Nov 09:00" with its day and month in another language."""
+    names = page_sentences(language)
+    return _DATE_NAME.sub(lambda found: names.get(found[0], found[0]), date)
+
+
+def time_away_in_language(away: str, language: str) -> str:
+    """Return how far away a moment is, such as "in 15 h", in another language."""
+    for template in ("in {0}", "{0} ago"):
+        if places := _places(template.split("{0}"), away):
+            return page_sentences(language).get(template, template).format(*places)
+    return in_language(away, language, pages=True)
 
 
 def _places(words: Sequence[str], sentence: str) -> list[str] | None:

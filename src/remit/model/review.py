@@ -228,12 +228,13 @@ def group_of(review: Review) -> InboxGroup:
     return GROUPS[review.reason]
 
 
+DECLINE_UNDO_SECONDS: Final = 10  # where messages leave at once
 _YES: Final = (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
 _ABOUT_A_TEXT: Final = (Reason.APPROVAL, Reason.DELIVERABLE)
 
 
 class Undo(Struct, frozen=True):
-    """How long a decision about a text can be undone."""
+    """How long an approval that sends something, or a decline, can be undone."""
 
     seconds: int = 0
     at_once: tuple[str, ...] = ()  # channels on which nothing leaves this machine
@@ -241,20 +242,19 @@ class Undo(Struct, frozen=True):
 
     def due(self, task: Task, review: Review, decision: Decision, now: datetime) -> datetime:
         """Return when a task continues after a decision: later, if that can be undone."""
-        waits = self.covers(task, review, decision.answer)
-        return now + timedelta(seconds=self.seconds) if waits else now
+        return now + timedelta(seconds=self.seconds_for(task, review, decision.answer))
 
-    def covers(self, task: Task, review: Review, answer: ReviewAnswer) -> bool:
-        """Whether an answer can be undone: it releases a message, or keeps one back."""
-        if review.reason not in _ABOUT_A_TEXT or review.resume_to is not Status.DELIVERING:
-            return False
+    def seconds_for(self, task: Task, review: Review, answer: ReviewAnswer) -> int:
+        """Return how long an answer can be undone; 0: not at all."""
         if answer is ReviewAnswer.DECLINE:
-            return self.declines and self.seconds > 0
+            doubted = review.reason is Reason.AMBIGUOUS  # what was sent may have arrived
+            return 0 if doubted or not self.declines else self.seconds or DECLINE_UNDO_SECONDS
+        sends = review.reason in _ABOUT_A_TEXT and review.resume_to is Status.DELIVERING
         leaves = any(
             each.status is DeliveryStatus.PENDING and each.channel not in self.at_once
             for each in task.delivery
         )
-        return answer in _YES and leaves and self.seconds > 0
+        return self.seconds if sends and leaves and answer in _YES else 0
 
 
 AT_ONCE: Final = Undo()

@@ -81,7 +81,12 @@ MOVES: Final[tuple[Move, ...]] = (
     _move(_S.RUNNING, _S.VERIFYING, "contract is verifiable or skip", _A.EXECUTOR),
     _move(_S.RUNNING, _S.DELIVERING, "valid deliverable, advisory or no contract", _A.EXECUTOR),
     _move(_S.RUNNING, _S.COMPLETED, "nothing to deliver", _A.EXECUTOR),
-    _move(_S.RUNNING, _S.NEEDS_REVIEW, "a human must look", _A.EXECUTOR, _A.REAPER),
+    _move(
+        _S.RUNNING,
+        _S.NEEDS_REVIEW,
+        "a human must look; a decline called back",
+        *(_A.EXECUTOR, _A.REAPER, _A.OWNER),
+    ),
     _move(_S.RUNNING, _S.FAILED, "permanent error, attempts used up", _A.EXECUTOR),
     _move(_S.RUNNING, _S.CANCELLED, "after the owner's request", _A.EXECUTOR),
     _move(_S.VERIFYING, _S.DELIVERING, "every criterion passed", _A.VERIFIER),
@@ -94,7 +99,7 @@ MOVES: Final[tuple[Move, ...]] = (
     _move(
         _S.DELIVERING,
         _S.NEEDS_REVIEW,
-        "ambiguous, or not allowed; an approval called back",
+        "ambiguous, or not allowed; a decision called back",
         *(_A.COURIER, _A.REAPER, _A.OWNER),
     ),
     _move(_S.DELIVERING, _S.CANCELLED, "request and something unsent", _A.COURIER),

@@ -1,20 +1,17 @@
 """Operations on questions and results: decide, undo, postpone; mark results as seen."""
 
 from datetime import timedelta
-from typing import cast
 
 from remit.errors import BadInput, Conflict
-from remit.intake.message import MessageResult
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
 from remit.model.review import Decision, ReviewAnswer
 from remit.operations import arguments as args
-from remit.operations.messages import hear_message
 from remit.operations.operation import Answer, OperationRequest, operation
 from remit.operations.shapes import review_receipt, review_to_json
-from remit.operations.tasks import created, moment, try_again
+from remit.operations.tasks import moment
 from remit.store import edits, inbox, reviews, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -46,25 +43,11 @@ async def readdress_review(request: OperationRequest, arguments: args.ReaddressR
 
 @operation(Scope.APPROVE, "Task", "It is undone; nothing was sent.", view=True)
 async def undo_decision(request: OperationRequest, asked: args.UndoDecision) -> Answer:
-    """Take a decision back while nothing was sent; a declined task may start again as new."""
+    """Take a decision back while nothing was sent; the question is open again."""
     found = await request.house.db.read(inbox.question, ReviewId(asked.id))
-    review, task = found.review, found.task
-    if review.decision is None:
+    if found.review.decision is None:
         raise Conflict(f"Review {asked.id} is open; there is nothing to undo.")
-    declined = review.decision.answer is ReviewAnswer.DECLINE and task.ended
-    if not declined:
-        return Answer(await request.task_json(await request.owner.undo(task.id)))
-    if task.in_doubt:
-        raise Conflict(f"Something of task {task.id} may have been sent; retry it on its own page.")
-    text = task.request.text if task.request and task.started_at is None else ""
-    if text:
-        # Its message is read again, so that what was open is asked again.
-        result = cast(
-            "MessageResult", (await hear_message.effect(request, args.NewMessage(text))).value
-        )
-        made = result.tasks[0] if result.tasks else None
-        return await created(request, made) if made else Answer(await request.task_json(task))
-    return await created(request, await try_again(request, task.id, request.ref))
+    return Answer(await request.task_json(await request.owner.undo(found.task.id)))
 
 
 @operation(Scope.APPROVE, "SeenResults", "Marked as seen.")

@@ -1,7 +1,7 @@
 """One move, one guarded write, one event, one transaction."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -253,14 +253,14 @@ def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     A message that needed no approval is paused.
     """
     row = tasks.find_row(tx, task_id)
-    task, due = rows.task(row), rows.moment(row["due_at"])
-    if task.status is not Status.DELIVERING:
+    task, due = tasks.get(tx, task_id), rows.moment(row["due_at"])
+    if task.status is not Status.DELIVERING and not task.cancel_requested:
         sentence = f"Task {task.id} is {task.status}; nothing of it is about to be sent."
         raise Conflict(sentence)
     if row["worker"] is not None or due is None or due <= now:
-        sentence = f"Task {task.id} is being sent; it is too late to undo that."
+        ends = "cancelled" if task.cancel_requested else "sent"
+        sentence = f"Task {task.id} is being {ends}; it is too late to undo that."
         raise Conflict(sentence)
-    task = tasks.get(tx, task_id)
     asked = reviews.undoable(tx, task)
     if asked is None and task.cancel_requested:
         raise Conflict(f"Task {task.id} is being cancelled; nothing more of it is sent.")
@@ -295,6 +295,14 @@ def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Tas
         return _order(tx, task, task.resume_to, now, due_at=now, wish=wish)
     cancelled = _order(tx, task, Status.CANCELLED, now)
     return tasks.delete(tx, task_id, now) if hide else cancelled
+
+
+def end_declined(tx: Tx, task_ids: Sequence[TaskId], now: datetime) -> None:
+    """End new tasks that were declined, unless that was undone meanwhile."""
+    for task_id in task_ids:
+        task = tasks.get(tx, task_id)
+        if task.status is Status.NEW and task.cancel_requested:
+            cancel(tx, task_id, now)
 
 
 def delete(tx: Tx, task_id: TaskId, now: datetime) -> Task:

@@ -94,9 +94,10 @@ def decide(
         settled = settle((task, *others), review, decision.text or "yes", now)
         _settle(tx, settled, review, decision, now)
         return tasks.get(tx, review.task_id)
-    _send_on(tx, task, review, decision, undo.due(task, review, decision, now), now)
+    due = undo.due(task, review, decision, now)
+    _send_on(tx, task, review, decision, due, now)
     for each in others if decision.answer is ReviewAnswer.DECLINE else ():
-        _send_on(tx, each, review, decision, now, now)
+        _send_on(tx, each, review, decision, due, now)
     return tasks.get(tx, review.task_id)
 
 
@@ -170,17 +171,19 @@ def about_restore(tx: Tx, task_id: TaskId) -> Review | None:
 
 
 def undoable(tx: Tx, task: Task) -> Review | None:
-    """Return the last decision that releases a message, or keeps it back, while nothing was sent.
+    """Return the last decision that releases a message while nothing was sent, or that declines.
 
     A declined task waits for its end with a request to cancel.
     """
     found = [each for each in of_task(tx, task.id) if each.decision and each.decision.decided_at]
     last = max(found, key=_decided_at, default=None)
-    if last is None or last.decision is None or last.resume_to is not Status.DELIVERING:
+    if last is None or last.decision is None:
         return None
-    yes = last.decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
     if task.cancel_requested:
         return last if last.decision.answer is ReviewAnswer.DECLINE else None
+    if last.resume_to is not Status.DELIVERING:
+        return None
+    yes = last.decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
     # Approving a text covers all its recipients; approving a person covers only that one.
     whole = all(each.status is DeliveryStatus.PENDING for each in task.delivery)
     return last if yes and (whole or _is_send(last)) else None
@@ -193,21 +196,32 @@ def _decided_at(review: Review) -> tuple[int, str]:
 
 def reopen(tx: Tx, task: Task, review: Review, now: datetime) -> Task:
     """Undo a decision: the question is open again, and the owner's text is kept."""
-    task.check_move(Status.NEEDS_REVIEW, Actor.OWNER)
     tx.run("reopen_review", {"id": review.id})
     _take_back(tx, review, now)
+    for each in (task, *_others_on_card(tx, review)):
+        _ask_again(tx, each, review, now)
+    return tasks.get(tx, task.id)
+
+
+def _ask_again(tx: Tx, task: Task, review: Review, now: datetime) -> None:
+    """Let a task wait for its question again; one that has not begun does so where it is."""
+    begun = task.status is not Status.NEW
+    to = Status.NEEDS_REVIEW if begun else Status.NEW
+    if begun:
+        task.check_move(to, Actor.OWNER)
     asked: Params = {
         "id": task.id,
-        "reason": review.reason,
-        "resume_to": review.resume_to,
+        "was": task.status.value,
+        "to": to.value,
+        "reason": review.reason if begun else None,
+        "resume_to": review.resume_to if begun else None,
         "now": rows.ms(now),
     }
     row = tx.one("reopen_task", asked)
     assert row is not None  # noqa: S101 - read in this very transaction
-    data: dict[str, Json] = {"was": task.status, "to": Status.NEEDS_REVIEW, "review": review.id}
+    data: dict[str, Json] = {"was": task.status, "to": to, "review": review.id}
     entry = NewEvent(EventKind.TASK_MOVED, Actor.OWNER, data | {"note": "you called it back"})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
-    return tasks.get(tx, task.id)
 
 
 def _take_back(tx: Tx, review: Review, now: datetime) -> None:
@@ -332,8 +346,10 @@ def _send_on(
 ) -> None:
     to = _after(task, review, decision.answer)
     # The next leg ends it: an unknown message is asked about first, and a decline can be undone.
-    asks_first = to is Status.CANCELLED and (has_other_doubts(task, review) or due > now)
-    to = review.resume_to if asks_first else to
+    waits = due > now and task.status in (Status.NEW, Status.NEEDS_REVIEW)
+    asks_first = to is Status.CANCELLED and (has_other_doubts(task, review) or waits)
+    if asks_first:
+        to = Status.NEW if task.status is Status.NEW else review.resume_to
     if to is not task.status:
         task.check_move(to, Actor.OWNER)
     back = decision.answer is ReviewAnswer.BACK

@@ -48,9 +48,9 @@ UPDATE reviews
 
 -- name: reopen_task
 UPDATE tasks
-   SET status = 'needs_review', reason = :reason, resume_to = :resume_to, due_at = NULL, wish = NULL,
+   SET status = :to, reason = :reason, resume_to = :resume_to, due_at = NULL, wish = NULL,
        events = events + 1, updated_at = :now
- WHERE id = :id AND status = 'delivering' AND worker IS NULL
+ WHERE id = :id AND status = :was AND worker IS NULL
 RETURNING events;
 
 -- name: decide_review

@@ -170,10 +170,8 @@ async def later(call: Call) -> CallResult:
 async def undo(call: Call) -> CallResult:
     """Undo a decision, while nothing was sent."""
     call.read(EmptyBody)
-    found, answer = await _waiting(call), await perform(call, UndoDecision(str(call.review_id)))
-    task = str(answer.content["id"])
-    again = task != str(found.task.id)  # it had ended, and starts again as a new task
-    return shell.elsewhere(f"/tasks/{task}" if again else f"/inbox/{call.review_id}")
+    await perform(call, UndoDecision(str(call.review_id)))
+    return shell.elsewhere(f"/inbox/{call.review_id}")
 
 
 async def resume(call: Call) -> CallResult:
@@ -251,7 +249,7 @@ def _undo_seconds(call: Call, opened: ReviewPage | None) -> int:
     if opened is None or review is None or not opened.acts:
         return 0
     first = ReviewAnswer(opened.acts[0].answer)
-    return undo.seconds if undo.covers(opened.task, review, first) else 0
+    return undo.seconds_for(opened.task, review, first)
 
 
 async def _chosen(call: Call) -> dict[str, str] | None:

@@ -165,9 +165,6 @@ def _because(text: str, note: Json) -> str:
     return f"{text}: {words.first_line(str(note), 120)}" if note else f"{text}."
 
 
-_DECLINE_UNDO: Final = timedelta(seconds=30)  # that a declined task can be started again
-
-
 class ReviewState(Struct, frozen=True):
     """`left` is how many seconds it can be undone; `back`: it was undone."""
 
@@ -192,10 +189,9 @@ def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewSt
             True, f"{text} {say('You called it back: nothing was sent.')}", "you", "back", back=True
         )
     due = undo.due(task, review, decision, at)
-    left = round((due - now).total_seconds()) if task.status is Status.DELIVERING else 0
+    waits = task.status is Status.DELIVERING or task.cancel_requested
+    left = round((due - now).total_seconds()) if waits else 0
     if decision.answer is ReviewAnswer.DECLINE:
-        if task.ended and not task.in_doubt:  # it starts again as a new task
-            left = round((at + _DECLINE_UNDO - now).total_seconds())
         return ReviewState(
             True, f"{text} {say('Nothing was sent.')}", "idle", "x", left=max(0, left)
         )
