@@ -142,8 +142,8 @@ def _rows(task: Task, part: CardTask, language: str) -> list[list[Piece]]:
         )
     if task.rule is not None and task.rule.name == "owner":
         label = in_language("Priority", language, pages=True)
-        said = in_language(f"{task.priority.value}, as you said", language)
-        rows.append([StyledText(label, "dim"), said])
+        value = in_language(f"{task.priority.value}, as you said", language)
+        rows.append([StyledText(label, "dim"), value])
     return rows
 
 

@@ -171,10 +171,7 @@ def about_restore(tx: Tx, task_id: TaskId) -> Review | None:
 
 
 def undoable(tx: Tx, task: Task) -> Review | None:
-    """Return the last decision that releases a message while nothing was sent, or that declines.
-
-    A declined task waits for its end with a request to cancel.
-    """
+    """Return the last decision that releases a message while nothing was sent, or that declines."""
     found = [each for each in of_task(tx, task.id) if each.decision and each.decision.decided_at]
     last = max(found, key=_decided_at, default=None)
     if last is None or last.decision is None:
@@ -356,12 +353,9 @@ def _send_on(
     if to is Status.CANCELLED:
         close_all(tx, task.id, Actor.OWNER, now)
     # Words about recipients are for the courier; a brain never sees an address.
-    has_text = decision.answer is ReviewAnswer.BACK or review.resume_to is not Status.DELIVERING
-    text = (
-        decision.text
-        if has_text and decision.answer in (ReviewAnswer.BACK, ReviewAnswer.ANSWER)
-        else None
-    )
+    has_text = back or review.resume_to is not Status.DELIVERING
+    has_text = has_text and (back or decision.answer is ReviewAnswer.ANSWER)
+    text = decision.text if has_text else None
     row = tx.one(
         "resume_task",
         {
