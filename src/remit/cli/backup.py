@@ -30,10 +30,10 @@ from remit.store.search import TaskFilter
 
 def backup(
     *,
-    to: Annotated[Path | None, flag("The folder; backups/ in REMIT_HOME, if not said.")] = None,
+    to: Annotated[Path | None, flag("The folder; default: backups/ in REMIT_HOME.")] = None,
     json: AsJson = False,
 ) -> int:
-    """Save the database as it stands, checked, into a file of its own; Remit may go on working."""
+    """Save a checked copy of the database; Remit may go on working."""
     settings = house_settings.load()
     file = _file(settings)
     if not file.exists():
@@ -50,13 +50,13 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path | None, flag("The backup; none after `pg_restore`.")] = None,
+    file: Annotated[Path | None, flag("The backup file; leave it out after `pg_restore`.")] = None,
     /,
     *,
     yes: Annotated[bool, flag("Do not ask.", "--yes", "-y")] = False,
     json: AsJson = False,
 ) -> int:
-    """Put a backup in place of the database, which is kept beside it."""
+    """Restore a backup; the present database is kept beside it."""
     settings = house_settings.load()
     held = _restore_file(settings, file, yes) if file else _hold_back_server(settings, yes)
     restored = str(file) if file else None
@@ -132,7 +132,7 @@ def move(
     to: Annotated[str, flag("An empty database: postgresql://user@host/name.")],
     json: AsJson = False,
 ) -> int:
-    """Copy everything to a Postgres database, checked, and work there from then on."""
+    """Copy everything to a Postgres database, check it, and work there from then on."""
     settings = house_settings.load()
     check_store_url(to, "--to")
     if settings.store.url:
@@ -163,7 +163,7 @@ audit_app = CommandGroup("audit")
 @audit_app.default
 @audit_app.command("verify")
 def verify_store(*, json: AsJson = False) -> int:
-    """Walk the journal's chain of hashes and compare every task with it."""
+    """Check the journal's chain of hashes, and every task and delivery against it."""
     path = house_settings.load().database
     # Remit may be working: without one snapshot, its writes would look like damage.
     with glance(path) as tx, tx.snapshot(), out.working("Reading the journal"):
@@ -182,10 +182,10 @@ def verify_store(*, json: AsJson = False) -> int:
 @audit_app.command("log-rebuild")
 def log_rebuild(
     *ids: Ids,
-    all_: Annotated[bool, flag("Those of all tasks.", "--all")] = False,
+    all_: Annotated[bool, flag("The logs of all tasks.", "--all")] = False,
     json: AsJson = False,
 ) -> int:
-    """Write the logs of tasks anew from the journal."""
+    """Rewrite the log files of tasks from the journal."""
     if all_ == bool(ids):
         raise BadInput("Name the tasks, or say --all.", field="id")
     settings = house_settings.load()
@@ -204,7 +204,7 @@ def log_rebuild(
 
 
 _MOST_TASKS: Final = 1_000  # tasks of a project
-export_app = CommandGroup("export", "What other programs read of tasks, on stdout.")
+export_app = CommandGroup("export", "Export tasks for other programs, to stdout.")
 
 
 @export_app.command("builder-state")
@@ -213,7 +213,7 @@ def builder_state(
     project: Annotated[str | None, flag("The tasks of this project.")] = None,
     json: AsJson = False,
 ) -> int:
-    """Contracts, what the checks found, attempts and times: S2's builder-state.json."""
+    """Print contracts, findings, attempts and times as builder-state.json."""
     if (project is None) == (not ids):
         raise BadInput("Name tasks, or a project with --project.", field="project")
     with glance(database_of(os.environ)) as tx:

@@ -27,7 +27,7 @@ app = CommandGroup("brain")
 @app.default
 @app.command()
 def show(*, json: AsJson = False) -> int:
-    """Say what thinks now, or what is missing."""
+    """Show which model is used, or what is missing."""
     settings = house_settings.load()
     kind = settings.brain.kind
     found = model_choice(settings)
@@ -70,13 +70,13 @@ def _exam(settings: Settings, found: ModelChoice) -> str | None:
 @app.command()
 def use(
     kind: Annotated[
-        Kind, flag("local: a model on this machine; auto: whatever a key is there for; none.")
+        Kind, flag("local: a model on this machine; auto: the first with a key; none.")
     ],
     /,
     *,
     json: AsJson = False,
 ) -> int:
-    """Have something else think, from now on; the local model is fetched first."""
+    """Use another model from now on; the local one is installed first."""
     settings = house_settings.load()
     remit_client.furnish(settings)
     if kind == "local":
@@ -98,7 +98,7 @@ def use(
 
 @app.command("test")
 def examine(*, json: AsJson = False) -> int:
-    """Have your model take the reading exam: if it passes, it reads your messages."""
+    """Give your model the reading exam; if it passes, it reads your messages."""
     from remit.cli.reader_exam import take  # noqa: PLC0415 - loads a model
 
     return take(house_settings.load(), as_json=json)

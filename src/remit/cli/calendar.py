@@ -22,7 +22,7 @@ app = CommandGroup("calendar")
 @app.default
 @app.command("ls")
 def ls(*, json: AsJson = False) -> int:
-    """The calendars that were found, which of them start work, and what is wrong."""
+    """List the calendars found, which of them start work, and what is wrong."""
     settings = house_settings.load()
     with glance(settings.database) as tx:
         found, refused = calendars.list_calendars(tx), calendars.refused(tx)

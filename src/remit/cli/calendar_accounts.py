@@ -22,21 +22,23 @@ from remit.store.secrets import secrets_of
 from remit.wiring.app_context import WallClock, keys_of
 from remit.wiring.calendar import FEED, PASSWORD, ensured, place_of
 
-Name = Annotated[str, flag("The calendar's name; or ACCOUNT/NAME, if two are called so.")]
-Rotate = Annotated[bool, flag("Make a new one; what the old one opened stays shut.", "--rotate")]
+Name = Annotated[str, flag("The calendar's name; ACCOUNT/NAME if two have that name.")]
+Rotate = Annotated[bool, flag("Make a new one; the old one stops working.", "--rotate")]
 
 
 def add(  # noqa: PLR0913 - each is a flag
-    name: Annotated[str, flag("What you call the account: small letters and digits.")],
+    name: Annotated[str, flag("A name for the account: small letters and digits.")],
     url: Annotated[
-        str, flag("Where the server is, such as https://dav.example.org/; not for google.")
+        str, flag("The server's address, such as https://dav.example.org/; not for google.")
     ] = "",
     /,
     *,
-    user: Annotated[str, flag("Who you are there; the password is asked for.", "--user")] = "",
-    trusted: Annotated[bool, flag("Nobody but you writes there.", "--trusted")] = False,
-    client_id: Annotated[str, flag("Of your own app at google.", "--client-id")] = "",
-    oauth_url: Annotated[str, flag("Another address to sign in at.", "--oauth-url")] = "",
+    user: Annotated[
+        str, flag("Your user name there; you are asked for the password.", "--user")
+    ] = "",
+    trusted: Annotated[bool, flag("Only you can write to this calendar.", "--trusted")] = False,
+    client_id: Annotated[str, flag("The client id of your app at Google.", "--client-id")] = "",
+    oauth_url: Annotated[str, flag("Another address for signing in.", "--oauth-url")] = "",
     json: AsJson = False,
 ) -> int:
     """Add an account on any CalDAV server, or `google`, and show the calendars it has."""

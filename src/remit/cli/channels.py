@@ -58,7 +58,7 @@ app.commands |= {name: f"sign_in:{name}" for name in ("connect", "disconnect")}
 @app.default
 @app.command("list")
 def names(*, json: AsJson = False) -> int:
-    """The channels of this Remit, and whether each has what it needs."""
+    """List the channels and whether each is set up."""
     found = notice_state.all_channels(house_settings.load())
     rows = [
         (each.name, each.kind, StyledText(each.verdict, VERDICT_STYLES[each.verdict]), each.said)
@@ -76,12 +76,14 @@ def add(  # noqa: PLR0913 - each is a flag
     kind: Annotated[str, flag("What to connect: telegram, gmail, outlook, email, whatsapp, …")],
     /,
     *,
-    name: Annotated[str, flag("What to call it; without it, as the kind.")] = "",
-    url: Annotated[str, flag("Another address of its provider.")] = "",
-    client_id: Annotated[str, flag("Of your own app there: gmail, outlook.", "--client-id")] = "",
+    name: Annotated[str, flag("A name for it; default: the kind.")] = "",
+    url: Annotated[str, flag("Another address of the provider.")] = "",
+    client_id: Annotated[
+        str, flag("The client id of your app: gmail, outlook.", "--client-id")
+    ] = "",
     address: Annotated[str, flag("Your mail address: gmail, outlook.", "--address")] = "",
     browser: Annotated[
-        bool, flag("Sign in by a browser here, not by a code.", "--browser")
+        bool, flag("Sign in with a browser on this machine, not with a code.", "--browser")
     ] = False,
     json: AsJson = False,
 ) -> int:
@@ -156,10 +158,10 @@ def _pair_owner(name: str, *, as_json: bool) -> int:
 
 @app.command()
 def pair(
-    name: Annotated[str, flag("The channel's name, or what you call it.")],
+    name: Annotated[str, flag("The channel's name or alias.")],
     /,
     *,
-    to: Annotated[str | None, flag("A contact; without it, you.", "--to")] = None,
+    to: Annotated[str | None, flag("A contact; default: you.", "--to")] = None,
     json: AsJson = False,
 ) -> int:
     """Make a code that connects a chat with you, or with a contact, once."""
@@ -182,7 +184,7 @@ def _show_code(content: JsonMap, *, as_json: bool, hint: str) -> int:
 
 @app.command("on")
 def switch_on(
-    name: Annotated[str, flag("The channel's name, or what you call it.")],
+    name: Annotated[str, flag("The channel's name or alias.")],
     /,
     *,
     json: AsJson = False,
@@ -196,14 +198,14 @@ def switch_on(
 
 @app.command("test")
 def try_out(
-    name: Annotated[str, flag("The channel's name, or what you call it.")],
+    name: Annotated[str, flag("The channel's name or alias.")],
     /,
     *,
-    to: Annotated[str | None, flag("A contact; without it, you.", "--to")] = None,
+    to: Annotated[str | None, flag("A contact; default: you.", "--to")] = None,
     wait: Annotated[float, _WAIT] = 10.0,
     json: AsJson = False,
 ) -> int:
-    """Send a marked test message the way every message goes, and show what came back."""
+    """Send a test message as every message is sent, and show the answer."""
     settings = house_settings.load()
     channel = _find_channel(settings, name)
     with remit_client.opened(settings, works=True) as way:

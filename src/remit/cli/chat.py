@@ -32,16 +32,18 @@ _TOLD: Final = frozenset({Status.NEEDS_REVIEW, Status.COMPLETED, Status.FAILED})
 
 
 def chat(
-    conversation: Annotated[str | None, flag("Go on with this one; else a new one.")] = None,
+    conversation: Annotated[
+        str | None, flag("The conversation to continue; default: a new one.")
+    ] = None,
     /,
     *,
-    last: Annotated[bool, flag("Go on with the one that was talked in last.", *_LAST)] = False,
+    last: Annotated[bool, flag("Continue the last conversation.", *_LAST)] = False,
     follow: Annotated[
-        bool, flag("At the end of the input, stay until every task rests.", "--follow", "-f")
+        bool, flag("After the input ends, stay until no task runs.", "--follow", "-f")
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Talk to the agent. Each line is something you say; Ctrl-D ends it, and nothing is lost."""
+    """Talk with Remit, line by line; Ctrl-D ends, and nothing is lost."""
     settings = house_settings.load()
     found = remote.running(settings.home)
     try:

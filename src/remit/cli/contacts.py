@@ -25,7 +25,7 @@ from remit.settings import Settings
 from remit.store import permissions
 from remit.store.read_only import glance
 
-_Name: TypeAlias = Annotated[str, flag("The name, or the one that you call them by.")]
+_Name: TypeAlias = Annotated[str, flag("The contact's name or alias.")]
 _Channel: TypeAlias = Annotated[str, flag("The channel.")]
 _COLOURS: Mapping[str, str] = {"allow": "green", "ask": "yellow", "deny": "red"}
 
@@ -35,7 +35,7 @@ app = CommandGroup("contacts")
 @app.default
 @app.command("list")
 def everyone(*, json: AsJson = False) -> int:
-    """Everyone in the book, and whether they are written to unasked."""
+    """List all contacts, and who is written to without asking you."""
     content = _contacts_json(house_settings.load())
     rows: list[list[Piece]] = []
     for person in _maps(content["contacts"]):
@@ -50,7 +50,7 @@ def everyone(*, json: AsJson = False) -> int:
 
 @app.command()
 def show(name: _Name, /, *, json: AsJson = False) -> int:
-    """One person, whole."""
+    """Show everything about one contact."""
     settings = house_settings.load()
     whole = contacts_of(settings).name_for(name)
     found = [each for each in _maps(_contacts_json(settings)["contacts"]) if each["name"] == whole]
@@ -79,18 +79,18 @@ def show(name: _Name, /, *, json: AsJson = False) -> int:
 
 @app.command()
 def add(
-    name: Annotated[str, flag("The whole name.")],
+    name: Annotated[str, flag("The full name.")],
     /,
     *,
-    channel: Annotated[tuple[str, ...], flag("Where they read: whatsapp=+4915…")] = (),
+    channel: Annotated[tuple[str, ...], flag("An address: whatsapp=+4915…; repeatable.")] = (),
     id_: Annotated[
-        tuple[str, ...], flag("What their messages come in as, if not the address.", "--id")
+        tuple[str, ...], flag("The sender id of their messages, if it is not the address.", "--id")
     ] = (),
-    alias: Annotated[tuple[str, ...], flag("What else you call them.")] = (),
-    role: Annotated[str | None, flag("Who they are to you; owner is yourself.")] = None,
+    alias: Annotated[tuple[str, ...], flag("Another name you use for them; repeatable.")] = (),
+    role: Annotated[str | None, flag("Their role; owner is you.")] = None,
     json: AsJson = False,
 ) -> int:
-    """Put someone into the book, or add to what it says of them; the rest of it stays as it is."""
+    """Add a contact, or add an address, alias or role to one."""
     settings = house_settings.load()
     remit_client.furnish(settings)
     addresses, ids = _pairs(channel, "--channel"), _pairs(id_, "--id")
@@ -110,11 +110,11 @@ def remove(
     name: _Name,
     /,
     *,
-    channel: Annotated[tuple[str, ...], flag("Only how this channel reaches them.")] = (),
-    alias: Annotated[tuple[str, ...], flag("Only what else you call them.")] = (),
+    channel: Annotated[tuple[str, ...], flag("Remove only this address.")] = (),
+    alias: Annotated[tuple[str, ...], flag("Remove only this alias.")] = (),
     json: AsJson = False,
 ) -> int:
-    """Take someone out of the book; what is meant for them asks you from then on."""
+    """Remove a contact; messages for them ask you from then on."""
     settings = house_settings.load()
     if channel or alias:
         less = partial(edit.without, ways=channel, aliases=alias)
@@ -126,19 +126,19 @@ def remove(
 
 @app.command()
 def allow(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
-    """Write to them there unasked, as long as the address stays what it is now."""
+    """Write to them there without asking, while the address stays the same."""
     return _permit(name, channel, Policy.ALLOW, json=json)
 
 
 @app.command()
 def ask(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
-    """Ask before each message; this takes an allow or a deny back."""
+    """Ask before each message; this undoes allow and deny."""
     return _permit(name, channel, Policy.ASK, json=json)
 
 
 @app.command()
 def deny(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
-    """Never write to them there; what is meant for them is refused."""
+    """Never write to them there; such messages are refused."""
     return _permit(name, channel, Policy.DENY, json=json)
 
 

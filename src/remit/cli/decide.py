@@ -50,22 +50,24 @@ def edit_text(text: str, about: str) -> str:
 
 
 _Refs = Annotated[str, free("Reviews, or tasks that ask one thing; - reads them from stdin.")]
-_Ref = Annotated[str, flag("The review, or a task that asks one thing.")]
+_Ref = Annotated[str, flag("The review, or a task that asks one question.")]
 _EDIT: Final = ("--edit", "-e")
 _WORD: Final = ("--message", "-m")
 
 
 def approve(  # noqa: PLR0913 - each is a flag
     *ids: _Refs,
-    edit: Annotated[bool, flag("Open $EDITOR, and send what you leave in it.", *_EDIT)] = False,
+    edit: Annotated[bool, flag("Edit the text in $EDITOR and send the result.", *_EDIT)] = False,
     text: Annotated[str | None, flag("Send this text instead.", "--text", "-t")] = None,
     text_file: Annotated[Path | None, flag("Send this file instead; - is stdin.")] = None,
-    always: Annotated[bool, flag("And write to this person there unasked from now on.")] = False,
+    always: Annotated[
+        bool, flag("From now on write to this person on this channel unasked.")
+    ] = False,
     wait: Wait = False,
     timeout: Timeout = None,
     json: AsJson = False,
 ) -> int:
-    """Go on as shown, or with your own text."""
+    """Approve a text as shown, or send your own instead."""
     given = sum((edit, text is not None, text_file is not None))
     if given > 1:
         raise BadInput("Say one of --edit, --text and --text-file.", field="text")
@@ -87,7 +89,7 @@ def back(
     timeout: Timeout = None,
     json: AsJson = False,
 ) -> int:
-    """Have it done again, with a word on what is wrong."""
+    """Have it done again, and say what is wrong."""
     return _settle(ids, ReviewAnswer.BACK, message, wait=wait, timeout=timeout, json=json)
 
 
@@ -100,13 +102,13 @@ def answer(
     timeout: Timeout = None,
     json: AsJson = False,
 ) -> int:
-    """Answer what was asked."""
+    """Answer a question."""
     return _settle((id,), ReviewAnswer.ANSWER, text, wait=wait, timeout=timeout, json=json)
 
 
 def decline(
     *ids: _Refs,
-    message: Annotated[str | None, flag("Why, for the journal.", *_WORD)] = None,
+    message: Annotated[str | None, flag("The reason, for the journal.", *_WORD)] = None,
     json: AsJson = False,
 ) -> int:
     """Stop the task; nothing is sent."""
@@ -114,21 +116,21 @@ def decline(
 
 
 def arrived(*ids: _Refs, json: AsJson = False) -> int:
-    """The doubtful message got there; or you did the work yourself."""
+    """Confirm that a doubtful message arrived, or that you did the work yourself."""
     return _settle(ids, ReviewAnswer.ARRIVED, json=json)
 
 
 def resend(*ids: _Refs, json: AsJson = False) -> int:
-    """Send the doubtful message again; it may arrive twice."""
+    """Send a doubtful message again; it may arrive twice."""
     return _settle(ids, ReviewAnswer.RESEND, json=json)
 
 
 def drop(
     *ids: _Refs,
-    message: Annotated[str | None, flag("Why, if work is taken unproven.", *_WORD)] = None,
+    message: Annotated[str | None, flag("The reason, if you accept unproven work.", *_WORD)] = None,
     json: AsJson = False,
 ) -> int:
-    """Leave the doubtful delivery out, take work unproven, or leave it on its branch."""
+    """Give a doubtful delivery up, accept unproven work, or leave it on its branch."""
     return _settle(ids, ReviewAnswer.DROP, message, json=json)
 
 
@@ -208,10 +210,10 @@ _MOST_LINES: Final = 200  # of its evidence; `remit show` has the rest
 
 def inbox(
     *,
-    list_: Annotated[bool, flag("A list, on a terminal too.", "--list", "-l")] = False,
+    list_: Annotated[bool, flag("Show a list, on a terminal too.", "--list", "-l")] = False,
     json: AsJson = False,
 ) -> int:
-    """Go through what waits for you: one question at a time on a terminal, else a list."""
+    """Decide what waits for you: one question at a time on a terminal, otherwise a list."""
     settings = house_settings.load()
     with glance(settings.database) as tx:
         found = [(r, tasks.get(tx, r.task_id).title) for r in reviews.waiting(tx, MOST)]

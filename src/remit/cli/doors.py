@@ -137,7 +137,7 @@ app = CommandGroup("doors")
 @app.default
 @app.command("ls")
 def ls(*, json: AsJson = False) -> int:
-    """Every door of the settings: how it stands, and what came by it in a day."""
+    """List the doors in your settings, their state, and how much came in within a day."""
     settings, now = house_settings.load(), clock.now()
     found = list(door_states(settings, now - _DAY))
     if json:
@@ -155,7 +155,7 @@ def ls(*, json: AsJson = False) -> int:
 
 @app.command()
 def came(*, limit: Annotated[int, _LIMIT] = 20, json: AsJson = False) -> int:
-    """What came in and what became of it; what started nothing can be started by its name."""
+    """List what came in and what it became; what started nothing can be started by its name."""
     with glance(house_settings.load().database) as tx:
         found = cues.latest(tx, limit)
     content: JsonMap = {"cues": [_to_json(each) for each in found]}
@@ -164,12 +164,12 @@ def came(*, limit: Annotated[int, _LIMIT] = 20, json: AsJson = False) -> int:
 
 @app.command()
 def start(
-    name: Annotated[str, flag("Its short name, as `remit doors came` shows it.")],
+    name: Annotated[str, flag("The short name that `remit doors came` shows.")],
     /,
     *,
     json: AsJson = False,
 ) -> int:
-    """Start work on something that came in and was only kept. It stays a stranger's words."""
+    """Start work on something that came in and was only kept; still a stranger's words."""
     found = remit_client.ask(StartCue(name))
     more = f": {found['taskId']}." if found["taskId"] else f". {found['why']}"
     return out.done(json, found, f"It is {found['fate']}{more}")

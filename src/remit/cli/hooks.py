@@ -21,13 +21,13 @@ _WHEN: Final = "A Remit that runs knows it in a few seconds."
 
 app = CommandGroup("hooks")
 
-Name = Annotated[str, flag("What you call the program: small letters, digits and _.")]
+Name = Annotated[str, flag("A name for the program: small letters, digits and _.")]
 
 
 @app.default
 @app.command("ls")
 def ls(*, json: AsJson = False) -> int:
-    """The hooks, where each is called, and what is done then; no secret is shown."""
+    """List the webhooks, their addresses and what each does; no secret is shown."""
     settings = load()
     stored = secrets_of(settings.home).names() if settings.hooks else ()
     found = [_to_json(settings, name, each, stored) for name, each in settings.hooks.items()]
@@ -40,11 +40,11 @@ def add(
     name: Name,
     /,
     *,
-    text: Annotated[str, flag("What is to be done with what it brings, in your words.")] = "",
-    title: Annotated[str, flag("Where in its JSON the title stands, such as /issue/title.")] = "",
+    text: Annotated[str, flag("What to do with each event, in your words.")] = "",
+    title: Annotated[str, flag("Where the title is in its JSON, such as /issue/title.")] = "",
     json: AsJson = False,
 ) -> int:
-    """Make a hook. Its secret is shown this once, alone on stdout."""
+    """Create a webhook and print its secret, this once."""
     settings = load()
     if name in settings.hooks:
         sentence = f"There is a hook {name} already; `remit hooks rotate {name}` renews its secret."
@@ -59,7 +59,7 @@ def add(
 
 @app.command()
 def rotate(name: Name, /, *, json: AsJson = False) -> int:
-    """Make another secret. The old one opens the hook too, until you rotate again."""
+    """Make a new secret; the old one works until you rotate again."""
     settings = load()
     secret, stored = _find(settings, name).secret, secrets_of(settings.home)
     value = _new_secret()
@@ -69,7 +69,7 @@ def rotate(name: Name, /, *, json: AsJson = False) -> int:
 
 @app.command()
 def remove(name: Name, /, *, json: AsJson = False) -> int:
-    """Take a hook away, with its secret. What it started stays."""
+    """Remove a webhook and its secret; tasks it started stay."""
     settings = load()
     _find(settings, name)
     _sections(settings).remove(f"hooks.{name}")

@@ -28,7 +28,7 @@ def log(
     id: Id,  # noqa: A002 - the argument is called so
     /,
     *,
-    follow: Annotated[bool, flag("Go on until the task has ended.", "--follow", "-f")] = False,
+    follow: Annotated[bool, flag("Follow until the task has ended.", "--follow", "-f")] = False,
     json: AsJson = False,
 ) -> int:
     """Print what happened to a task, line by line."""
@@ -85,7 +85,7 @@ def why(
     *,
     json: AsJson = False,
 ) -> int:
-    """Say why a task has its priority and its state, step by step, from the journal."""
+    """Explain the priority and status of a task, step by step, from the journal."""
     with glance(database_of(os.environ)) as tx:
         task_id = words.find_task(tx, id)
         task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)

@@ -20,22 +20,24 @@ from remit.store.read_only import glance
 from remit.store.search import TaskFilter
 
 _STATUS: Final = ("--status", "-s")
-_LIMIT: Final = number_flag("How many at most; 50 if not said.", "--limit", "-n", most=search.MOST)
+_LIMIT: Final = number_flag("At most this many; default: 50.", "--limit", "-n", most=search.MOST)
 
 
 def ls(  # noqa: PLR0913 - every flag is one
     *,
-    status: Annotated[tuple[Status, ...], flag("Only these; may be repeated.", *_STATUS)] = (),
-    source: Annotated[SourceKind | None, flag("Only what came in that way.")] = None,
-    kind: Annotated[TaskType | None, flag("Only these.", "--type")] = None,
-    priority: Annotated[Priority | None, flag("Only these.")] = None,
-    advisory: Annotated[bool, flag("Only what is not verified, and why.")] = False,
-    text: Annotated[str | None, flag("Only those with these words.", "--query", "-q")] = None,
+    status: Annotated[
+        tuple[Status, ...], flag("Only tasks with this status; repeatable.", *_STATUS)
+    ] = (),
+    source: Annotated[SourceKind | None, flag("Only tasks from this source.")] = None,
+    kind: Annotated[TaskType | None, flag("Only tasks of this type.", "--type")] = None,
+    priority: Annotated[Priority | None, flag("Only tasks of this priority.")] = None,
+    advisory: Annotated[bool, flag("Only unverified results, with the reason.")] = False,
+    text: Annotated[str | None, flag("Only tasks with all these words.", "--query", "-q")] = None,
     limit: Annotated[int, _LIMIT] = 50,
-    cursor: Annotated[str | None, flag("Go on after this task.")] = None,
-    all_: Annotated[bool, flag("All of them, not only the first page.", "--all")] = False,
-    deleted: Annotated[bool, flag("Those that were deleted, and only those.")] = False,
-    ids: Annotated[bool, flag("Ids alone, one a line: for pipes.")] = False,
+    cursor: Annotated[str | None, flag("Continue after this task.")] = None,
+    all_: Annotated[bool, flag("List all tasks, not only the first page.", "--all")] = False,
+    deleted: Annotated[bool, flag("Only deleted tasks.")] = False,
+    ids: Annotated[bool, flag("Print only ids, one per line.")] = False,
     json: AsJson = False,
 ) -> int:
     """List tasks, newest first."""

@@ -35,7 +35,7 @@ def ls(
     limit: Annotated[int, number_flag("How many.", "--limit", "-n", most=_MOST)] = 20,
     json: AsJson = False,
 ) -> int:
-    """What you were told, newest first: over which way, and what came of it."""
+    """List the notices sent to you, newest first, with channel and result."""
     with glance(house_settings.load().database) as tx:
         found = notices.recent(tx, None, limit)
     content: JsonMap = {"notices": [notice_to_json(each) for _, each in found]}
@@ -50,7 +50,7 @@ def try_out(
     *,
     json: AsJson = False,
 ) -> int:
-    """Send a test notice over one way, and show what came of it."""
+    """Send a test notice over one channel, and show the result."""
     answer = remit_client.ask(TriedWay(way))
     word, style = _WORDS[NoticeState(str(answer["state"]))]
     why = f" {answer['why']}" if answer["why"] else ""

@@ -238,20 +238,22 @@ def number_flag(text: str, *names: str, least: float = 1, most: float | None = N
     return Flag(text, *names, least=least, most=most)
 
 
-AsJson: TypeAlias = Annotated[bool, flag("JSON on stdout, for programs.", "--json")]
+AsJson: TypeAlias = Annotated[bool, flag("Print JSON.", "--json")]
 Ids: TypeAlias = Annotated[str, free("Ids, or the first letters of them; - reads them from stdin.")]
-Id: TypeAlias = Annotated[str, flag("The id, or the first letters of it.")]
+Id: TypeAlias = Annotated[str, flag("The id, or its first letters.")]
 Wait: TypeAlias = Annotated[
-    bool, flag("Stay until it rests, and exit with what it is then.", "--wait")
+    bool,
+    flag("Wait until it has ended, is paused or needs you; the exit code says which.", "--wait"),
 ]
 Timeout: TypeAlias = Annotated[
-    float | None, number_flag("With --wait: leave after so many seconds, with code 124.", least=0)
+    float | None,
+    number_flag("With --wait: give up after this many seconds, with exit code 124.", least=0),
 ]
 
 
 Port: TypeAlias = Annotated[
     int | None,
-    number_flag("Where to listen; 0 picks a free port.", "--port", "-p", least=0, most=65535),
+    number_flag("The port; 0 picks a free one.", "--port", "-p", least=0, most=65535),
 ]
 
 

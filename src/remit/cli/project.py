@@ -45,7 +45,7 @@ class _Plan(Struct, frozen=True):
 @app.default
 @app.command("ls")
 def ls(*, json: AsJson = False) -> int:
-    """The projects that are set up, and who works on each."""
+    """List the projects and the specialists who work on them."""
     known = house_settings.load().projects
     listed: JsonMap = {
         "projects": [
@@ -63,15 +63,15 @@ def ls(*, json: AsJson = False) -> int:
 
 @app.command()
 def add(
-    folder: Annotated[Path, flag("The folder of the project, under git.")] = Path(),
+    folder: Annotated[Path, flag("The project's folder, a git repository.")] = Path(),
     /,
     *,
-    name: Annotated[str, flag("What you call it; else as its folder.", "--name")] = "",
-    yes: Annotated[bool, flag("Take all that is proposed, unasked.", "--yes")] = False,
+    name: Annotated[str, flag("A name for it; default: the folder's name.", "--name")] = "",
+    yes: Annotated[bool, flag("Accept all proposals without asking.", "--yes")] = False,
     unchecked: Annotated[bool, flag("Do not run the checks.", "--unchecked")] = False,
     json: AsJson = False,
 ) -> int:
-    """Set a project up: say what was found, ask once, write it down, run the checks."""
+    """Set up a project: show what was found, ask once, store it, run the checks."""
     settings = house_settings.load()
     place = folder.resolve()
     _check_folder(folder, place)

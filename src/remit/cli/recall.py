@@ -19,13 +19,13 @@ _COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}
 app = CommandGroup("recall")
 
 Like = Annotated[str, flag("Words, or the id of a task.")]
-Limit = Annotated[int, number_flag("How many at most; 5 if not said.", "--limit", "-n", most=50)]
+Limit = Annotated[int, number_flag("At most this many; default: 5.", "--limit", "-n", most=50)]
 
 
 @app.default
 @app.command("status")
 def status(*, json: AsJson = False) -> int:
-    """How many tasks the index holds, who reads them, and what is wrong."""
+    """Show how many tasks the index holds, and what is wrong."""
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
         state = way.recall_state()
@@ -35,7 +35,7 @@ def status(*, json: AsJson = False) -> int:
 
 @app.command("find")
 def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
-    """Tasks like one, or like some words: by meaning, and by the words they share."""
+    """Find tasks similar to a task or to some words."""
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
         found = way.find_like(_task_or_words(settings, like), limit)
@@ -54,7 +54,7 @@ def _row(tx: Tx, each: JsonMap) -> list[Piece]:
 
 @app.command()
 def rebuild(*, json: AsJson = False) -> int:
-    """Make the index anew, from the tasks; nothing else waits for it."""
+    """Rebuild the index from the tasks."""
     settings = house_settings.load()
     with remit_client.opened(settings) as way, out.measured("Reading tasks") as report_progress:
         state = way.rebuild_recall(report_progress)

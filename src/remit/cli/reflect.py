@@ -31,7 +31,7 @@ _BY_COUNTING = "counting alone; [reflect] model asks one"
 @app.default
 @app.command()
 def status(*, json: AsJson = False) -> int:
-    """Say how many ended tasks are written down, when they are looked at, what was learned."""
+    """Show how many ended tasks are recorded, when the next reflection is, and what was learned."""
     settings = house_settings.load()
     days, count = _written(settings.home / FOLDER)
     with glance(settings.database) as tx:
@@ -53,7 +53,7 @@ def status(*, json: AsJson = False) -> int:
 
 @app.command()
 def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
-    """Look back now. Each lesson is a question to you; nothing is changed without your yes.
+    """Reflect now. Each lesson is a question to you; nothing changes without your yes.
 
     If no Remit runs here, this command does the work itself, until it asks or ends.
     """
@@ -104,12 +104,10 @@ def rules_history(*, json: AsJson = False) -> int:
 
 
 def revert_rules(
-    change: Annotated[
-        int | None, flag("The number of a change; else the latest that holds.")
-    ] = None,
+    change: Annotated[int | None, flag("The number of a change; default: the latest.")] = None,
     /,
     *,
-    force: Annotated[bool, flag("Even if the file was changed since; that text is kept.")] = False,
+    force: Annotated[bool, flag("Even if the file has changed since; its text is kept.")] = False,
     json: AsJson = False,
 ) -> int:
     """Take a change of the rules back."""

@@ -53,13 +53,13 @@ def extract(
     /,
     *,
     labelled: Annotated[
-        bool, flag("Score the readers on labelled messages instead: your model, and none.")
+        bool, flag("Score your model and the rules on labelled messages instead.")
     ] = False,
-    now: Annotated[str | None, flag("When it is said, with offset; else now.")] = None,
-    tz: Annotated[str | None, flag("The zone of your clock; yours, if not said.")] = None,
+    now: Annotated[str | None, flag("The time of the message, with offset; default: now.")] = None,
+    tz: Annotated[str | None, flag("The time zone; default: yours.")] = None,
     json: AsJson = False,
 ) -> int:
-    """Say what a message would be understood as, clause by clause; no model is asked."""
+    """Show how a message would be understood, clause by clause, without a model."""
     settings = house_settings.load()
     if labelled:
         from remit.cli.reader_exam import show_scores  # noqa: PLC0415 - may load a model
@@ -91,7 +91,7 @@ def gate(
     channel: Annotated[str, flag("Where it would go: dashboard, whatsapp or email.")] = "dashboard",
     json: AsJson = False,
 ) -> int:
-    """Judge a reply from stdin: what would go out, or why it would be held."""
+    """Judge a reply from stdin: show what would be sent, or why it would be held."""
     if channel not in MOST:
         raise BadInput(f"channel may be {', '.join(MOST)}, not {channel!r:.60}.", field="channel")
     judged = gatehouse.judge(Reply(sys.stdin.read()), most=MOST[channel])
@@ -153,10 +153,12 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     *,
     files: Annotated[str | None, flag("Files that will change: a.py,b.md")] = None,
     diff: Annotated[str | None, flag("A file with a diff, as git writes it.")] = None,
-    rules: Annotated[str | None, flag("A file of rules on top of ours: activities.yml")] = None,
+    rules: Annotated[str | None, flag("A file with rules of your own: activities.yml")] = None,
     prd: Annotated[str | None, flag("A story of a document: docs/prd.md#US-1.")] = None,
-    project: Annotated[str | None, flag("A project: its rules, and what its files owe.")] = None,
-    prompt_for_advisory: Annotated[bool, flag("The project asks before advice.")] = False,
+    project: Annotated[str | None, flag("Use the rules of this project.")] = None,
+    prompt_for_advisory: Annotated[
+        bool, flag("The project asks before it goes on unverified.")
+    ] = False,
     json: AsJson = False,
 ) -> int:
     """Say how a task on code would be proven, and why; nothing is stored."""

@@ -39,8 +39,10 @@ def calendar(
     *,
     since: Annotated[str | None, flag("The first day, or a time with offset.", "--from")] = None,
     until: Annotated[str | None, flag("The last day, or a time with offset.", "--to")] = None,
-    tz: Annotated[str | None, flag("The zone of your clock; yours, if not said.")] = None,
-    all_day_at: Annotated[str | None, flag("When whole days start; else as in settings.")] = None,
+    tz: Annotated[str | None, flag("The time zone; default: yours.")] = None,
+    all_day_at: Annotated[
+        str | None, flag("When all-day events start; default: from the settings.")
+    ] = None,
     json: AsJson = False,
 ) -> int:
     """Say what a calendar would start and when; nothing is stored."""

@@ -44,7 +44,7 @@ app.commands |= {"history": "reflect:rules_history", "revert": "reflect:revert_r
 @app.default
 @app.command()
 def ls(*, json: AsJson = False) -> int:
-    """List the rules that rank tasks, in their order: the first that holds decides."""
+    """List the priority rules in order; the first that fits decides."""
     settings = house_settings.load()
     found = in_file(settings)
     if json:
@@ -62,12 +62,12 @@ def ls(*, json: AsJson = False) -> int:
 
 @app.command()
 def check(
-    file: Annotated[str | None, flag("A file of rules; yours, if not said.")] = None,
+    file: Annotated[str | None, flag("A rules file; default: yours.")] = None,
     /,
     *,
     json: AsJson = False,
 ) -> int:
-    """Say whether a file of rules is right; if not, which line is wrong and why."""
+    """Check a rules file; name the line that is wrong, and why."""
     settings = house_settings.load()
     found = in_file(settings) if file is None else in_other(file)
     if json:
@@ -83,13 +83,13 @@ def check(
 
 @app.command("test")
 def try_out(
-    task: Annotated[str, flag("A task, or all of them: all.")],
+    task: Annotated[str, flag("A task, or all.")],
     /,
     *,
-    file: Annotated[str | None, flag("Rules that are not in force yet; else yours.")] = None,
+    file: Annotated[str | None, flag("Another rules file to try; default: yours.")] = None,
     json: AsJson = False,
 ) -> int:
-    """Say what the rules would make of tasks that are ranked already; nothing is changed."""
+    """Show which priority the rules would give existing tasks; nothing changes."""
     from remit.brain.score import digest  # noqa: PLC0415 - loads asyncio
 
     settings = house_settings.load()
@@ -206,7 +206,7 @@ def priority(
     task: Annotated[str, free("A file with a task as S4 writes it; - reads it from stdin.")],
     /,
     *,
-    rules: Annotated[str | None, flag("Rules that are not in force yet; else yours.")] = None,
+    rules: Annotated[str | None, flag("Another rules file to try; default: yours.")] = None,
     score: Annotated[float | None, _SCORE] = None,
     json: AsJson = False,
 ) -> int:

@@ -50,8 +50,8 @@ _SAID: Final = {
     ClockChange.FOLD: "this time comes twice: the first is meant",
 }
 
-_Series: TypeAlias = Annotated[str, flag("The id of a series, or of a task of it.")]
-_Slot: TypeAlias = Annotated[str | None, flag("Which one, with offset; the next, if not said.")]
+_Series: TypeAlias = Annotated[str, flag("The id of a series, or of one of its tasks.")]
+_Slot: TypeAlias = Annotated[str | None, flag("The slot, with offset; default: the next.")]
 _LATE: Final = (SlotFate.LATE, SlotFate.CAUGHT_UP)
 _STYLES: Final[dict[SlotFate | None, str]] = {
     SlotFate.RAN: "green",
@@ -67,10 +67,10 @@ app = CommandGroup("schedule")
 @app.command("ls")
 def listed(
     *,
-    ended: Annotated[bool, flag("Those that have ended, too.", "--ended")] = False,
+    ended: Annotated[bool, flag("Also list ended series.", "--ended")] = False,
     json: AsJson = False,
 ) -> int:
-    """What comes back, how often, and when next."""
+    """List repeating tasks: how often, and when next."""
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
         found = series.list_series(tx, ended=ended, limit=_MOST)
@@ -92,7 +92,7 @@ def coming(
     *,
     json: AsJson = False,
 ) -> int:
-    """What comes next, by the clock or by a calendar, soonest first."""
+    """List what starts next, from series and calendars, soonest first."""
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
         events = agenda.to_come(tx, now, _MOST)
@@ -121,12 +121,12 @@ def preview(
     words: Annotated[str | None, free("How often: 'every weekday at 8:30', or 2h.")] = None,
     /,
     *,
-    cron: Annotated[str | None, flag("A line of cron instead: '30 8 * * 1-5'.")] = None,
-    tz: Annotated[str | None, flag("The zone; yours, if not said.")] = None,
+    cron: Annotated[str | None, flag("A cron line instead: '30 8 * * 1-5'.")] = None,
+    tz: Annotated[str | None, flag("The time zone; default: yours.")] = None,
     count: Annotated[int, number_flag("How many slots.", "--count", "-n", most=_MOST)] = _PREVIEW,
     json: AsJson = False,
 ) -> int:
-    """When something would come back, and what the clocks do then; nothing is stored."""
+    """Show when something would repeat, clock changes included; nothing is stored."""
     repeats = _repeats(house_settings.load(), words, cron, tz)
     found = list(islice(rrule.slots(repeats, clock.now()), count))
     zone = zone_of(repeats.zone)
@@ -150,7 +150,7 @@ def show(
     days: Annotated[int, number_flag("How many days back.")] = 30,
     json: AsJson = False,
 ) -> int:
-    """What became of the slots of a series, and what comes."""
+    """Show the past and coming slots of a series."""
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
         found = series.find(tx, _find_series(tx, series_id))
@@ -172,7 +172,7 @@ def show(
 
 @app.command()
 def skip(series_id: _Series, /, *, slot: _Slot = None, json: AsJson = False) -> int:
-    """Leave one slot out: the next one, if none is named."""
+    """Skip one slot; default: the next."""
     return _change(series_id, partial(SkipSlot, slot=_stamp(slot)), json=json)
 
 
@@ -181,10 +181,10 @@ def unskip(
     series_id: _Series,
     /,
     *,
-    slot: Annotated[str, flag("Which one, with offset, as `remit schedule show` has it.")],
+    slot: Annotated[str, flag("The slot, with offset, as `remit schedule show` prints it.")],
     json: AsJson = False,
 ) -> int:
-    """Run a slot after all that was skipped."""
+    """Run a skipped slot after all."""
     return _change(series_id, partial(UnskipSlot, slot=stamp(moment(slot))), json=json)
 
 
@@ -193,11 +193,11 @@ def move(
     series_id: _Series,
     /,
     *,
-    to: Annotated[str, flag("When instead, with offset.")],
+    to: Annotated[str, flag("The new time, with offset.")],
     slot: _Slot = None,
     json: AsJson = False,
 ) -> int:
-    """Run one occurrence at another time; the others stay where they are."""
+    """Run one slot at another time; the others stay."""
     moved = stamp(triggers_cron.parse_moment(to, clock.now()))
     return _change(series_id, partial(MoveSlot, to=moved, slot=_stamp(slot)), json=json)
 
@@ -208,11 +208,11 @@ def repeat(
     words: Annotated[str | None, free("How often: 'every weekday at 8:30', or 2h.")] = None,
     /,
     *,
-    cron: Annotated[str | None, flag("A line of cron instead: '30 8 * * 1-5'.")] = None,
-    tz: Annotated[str | None, flag("The zone; yours, if not said.")] = None,
+    cron: Annotated[str | None, flag("A cron line instead: '30 8 * * 1-5'.")] = None,
+    tz: Annotated[str | None, flag("The time zone; default: yours.")] = None,
     json: AsJson = False,
 ) -> int:
-    """Have a series come back at other times from now on."""
+    """Repeat a series at other times from now on."""
     repeats = _repeats(house_settings.load(), words, cron, tz)
     rule = NewRepeats.from_series(repeats)
     return _change(series_id, partial(RepeatSeries, repeats=rule), json=json)
@@ -220,19 +220,19 @@ def repeat(
 
 @app.command()
 def pause(series_id: _Series, /, *, json: AsJson = False) -> int:
-    """Put in nothing more until it is resumed."""
+    """Add no more tasks until you resume the series."""
     return _change(series_id, PauseSeries, json=json)
 
 
 @app.command()
 def resume(series_id: _Series, /, *, json: AsJson = False) -> int:
-    """Go on with the next slot; those that came meanwhile are skipped."""
+    """Continue with the next slot; slots missed meanwhile are skipped."""
     return _change(series_id, ResumeSeries, json=json)
 
 
 @app.command()
 def end(series_id: _Series, /, *, json: AsJson = False) -> int:
-    """It comes back no more; what is at work goes on."""
+    """End a series; running work goes on."""
     return _change(series_id, EndSeries, json=json)
 
 
@@ -243,11 +243,11 @@ def rules(
     *,
     missed: Annotated[OnMissed | None, flag("Missed slots: skip, run_once or run_all.")] = None,
     overlap: Annotated[
-        Overlap | None, flag("Due while one is open: skip, queue_one, queue_all or cancel_other.")
+        Overlap | None, flag("Due while another runs: skip, queue_one, queue_all or cancel_other.")
     ] = None,
     json: AsJson = False,
 ) -> int:
-    """Say what becomes of slots that are missed, or meet; else the settings say it."""
+    """Choose what happens to missed or overlapping slots; default: from the settings."""
     if missed is None and overlap is None:
         raise BadInput("Say --missed or --overlap.", field="missed")
     return _change(series_id, partial(SeriesRules, missed=missed, overlap=overlap), json=json)

@@ -29,8 +29,8 @@ def setup(
     ] = "",
     /,
     *,
-    remove: Annotated[bool, flag("Take this section out, with its secrets.", "--remove")] = False,
-    test: Annotated[bool, flag("Only try this section out.", "--test")] = False,
+    remove: Annotated[bool, flag("Remove this section and its secrets.", "--remove")] = False,
+    test: Annotated[bool, flag("Only test this section.", "--test")] = False,
     json: AsJson = False,
 ) -> int:
     """Ask for the settings, one by one, write them to settings.toml, and test them.

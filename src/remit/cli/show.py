@@ -101,7 +101,7 @@ def _fit(line: str, wide: int) -> str:
 
 
 def show(*ids: Ids, json: AsJson = False) -> int:
-    """Show a task whole: its card, its times, its runs and its questions."""
+    """Show everything about a task: card, times, runs and questions."""
     with glance(database_of(os.environ)) as tx:
         wanted = [words.find_task(tx, word) for word in words.typed_ids(ids)]
         if json:
@@ -257,10 +257,10 @@ def list_files(
     /,
     *,
     save: Annotated[str | None, flag("The file to copy, by its name or hash.")] = None,
-    to: Annotated[Path | None, flag("Where the copy goes; this folder, if not said.")] = None,
+    to: Annotated[Path | None, flag("Where to copy it; default: this folder.")] = None,
     json: AsJson = False,
 ) -> int:
-    """List what came in with a task and what its messages carry; --save copies one."""
+    """List the files of a task, in and out; --save copies one."""
     settings = house_settings.load()
     with glance(settings.database) as tx:
         found = tasks.get(tx, words.find_task(tx, task)).files

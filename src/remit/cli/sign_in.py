@@ -29,7 +29,9 @@ from remit.settings.sections import told_there
 from remit.store.secrets import Secrets, secrets_of
 from remit.wiring.app_context import WallClock
 
-Browser = Annotated[bool, flag("Sign in by a browser on this machine, not by a code.", "--browser")]
+Browser = Annotated[
+    bool, flag("Sign in with a browser on this machine, not with a code.", "--browser")
+]
 
 
 def connect(

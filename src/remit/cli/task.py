@@ -36,22 +36,22 @@ _Begin: TypeAlias = Callable[[Settings, RemitClient, TaskId], tuple[TaskId, int]
 
 
 def pause(*ids: Ids, json: AsJson = False) -> int:
-    """Stop at the next boundary, never in the middle of a send."""
+    """Pause tasks between two steps, never in the middle of a send."""
     return _each(ids, PauseTask, json=json)
 
 
 def undo(*ids: Ids, json: AsJson = False) -> int:
-    """Call back what you approved, while nothing of it is on its way; you are asked again."""
+    """Take back an approval while nothing has been sent; you are asked again."""
     return _each(ids, UndoTask, json=json)
 
 
 def resume(*ids: Ids, json: AsJson = False) -> int:
-    """Go on where it was."""
+    """Continue a paused task."""
     return _each(ids, ResumeTask, json=json)
 
 
 def cancel(*ids: Ids, json: AsJson = False) -> int:
-    """End tasks; one that is at work ends at its next boundary."""
+    """End tasks; a running one ends between two steps."""
     return _each(ids, CancelTask, json=json)
 
 
@@ -69,7 +69,7 @@ def vouch(*ids: Ids, json: AsJson = False) -> int:
 
 
 def run(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:
-    """Start now what was planned for later.
+    """Start planned tasks now.
 
     If no Remit runs here, this command does the work itself, until the task rests.
     """
@@ -145,14 +145,14 @@ def edit(  # noqa: PLR0913 - all that may be changed
     task: Id,
     /,
     *,
-    title: Annotated[str | None, flag("What it is called.")] = None,
-    text: Annotated[str | None, flag("What is to be done.", "--text", "-t")] = None,
-    priority: Annotated[Priority | None, flag("How urgent; no rule changes it then.")] = None,
-    at: Annotated[str | None, flag("When, with offset: 2026-02-22T15:30:00+01:00.")] = None,
-    in_: Annotated[str | None, flag("In how long: 90s, 2h30m, 3d.", "--in")] = None,
+    title: Annotated[str | None, flag("The new title.")] = None,
+    text: Annotated[str | None, flag("The new instructions.", "--text", "-t")] = None,
+    priority: Annotated[Priority | None, flag("The new priority; no rule changes it then.")] = None,
+    at: Annotated[str | None, flag("The time, with offset: 2026-02-22T15:30:00+01:00.")] = None,
+    in_: Annotated[str | None, flag("After this long: 90s, 2h30m, 3d.", "--in")] = None,
     json: AsJson = False,
 ) -> int:
-    """Change a task that has not begun; what is not said stays as it is."""
+    """Change a task that has not begun; what you leave out stays."""
     start = moment(at, in_)
     tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:

@@ -20,7 +20,7 @@ from remit.store.secrets import MOST, Secrets, secrets_of
 
 _HEADS: Final = ("NAME", "MAY", "LAST USED", "UNTIL", "ID")
 
-_DAYS: Final = number_flag("For how many days; without it, until revoked.")
+_DAYS: Final = number_flag("Valid for this many days; default: until revoked.")
 
 app = CommandGroup("tokens")
 
@@ -28,7 +28,7 @@ app = CommandGroup("tokens")
 @app.default
 @app.command("list")
 def listed(*, json: AsJson = False) -> int:
-    """The tokens, what they may do and when they were used; no secret is shown."""
+    """List the tokens, what they may do and when they were used; no secret is shown."""
     found = _tokens()
     empty = "There are none but your own; `remit tokens add NAME --scope read` makes one."
     content: JsonMap = {"tokens": [shape(token) for token in found]}
@@ -37,17 +37,17 @@ def listed(*, json: AsJson = False) -> int:
 
 @app.command()
 def add(
-    name: Annotated[str, flag("What to call the program; the journal names it so.")],
+    name: Annotated[str, flag("A name for the program, shown in the journal.")],
     /,
     *,
-    scope: Annotated[tuple[Scope, ...], flag("read, write, approve or admin; may be repeated.")] = (
+    scope: Annotated[tuple[Scope, ...], flag("read, write, approve or admin; repeatable.")] = (
         Scope.READ,
     ),
-    agent: Annotated[bool, flag("It is an agent: it reads and writes, and never decides.")] = False,
+    agent: Annotated[bool, flag("For an agent: it reads and writes, but never decides.")] = False,
     days: Annotated[int | None, _DAYS] = None,
     json: AsJson = False,
 ) -> int:
-    """Make a token. Its secret is shown this once, alone on stdout."""
+    """Create a token and print its secret, this once."""
     made = remit_client.ask(NewToken(name, [*dict.fromkeys(scope)], agent, days))
     shown = f"{name} may {' and '.join(_scopes(made))}. This is shown once:"
     return out.done(json, made, shown, data=str(made["secret"]))
@@ -55,7 +55,7 @@ def add(
 
 @app.command()
 def revoke(name: Annotated[str, flag("Its name or its id.")], /, *, json: AsJson = False) -> int:
-    """Take a token back. It opens nothing from now on, and its sockets are closed."""
+    """Revoke a token; its open connections are closed."""
     found = [token for token in _tokens() if name in (token.name, token.id)]
     if not found:
         raise NotFound("token", name)
@@ -86,7 +86,7 @@ def _day(stamp: Json) -> str:
 
 def password(
     *,
-    remove: Annotated[bool, flag("Take the password back; nobody signs in with one.")] = False,
+    remove: Annotated[bool, flag("Remove the password; nobody can sign in with one.")] = False,
     json: AsJson = False,
 ) -> int:
     """Set the password; it is asked for, or read from stdin. Other browsers are signed out."""
@@ -111,7 +111,7 @@ secrets_app = CommandGroup("secrets")
 @secrets_app.default
 @secrets_app.command("list")
 def secret_names(*, json: AsJson = False) -> int:
-    """The names of the secrets, and where they are kept."""
+    """List the names of the secrets, and where they are kept."""
     stored = _store()
     found, where = stored.names(), stored.where
     content: JsonMap = {"names": [*found], "kept_in": where}
@@ -120,15 +120,15 @@ def secret_names(*, json: AsJson = False) -> int:
 
 @secrets_app.command("set")
 def put_secret(
-    name: Annotated[str, flag("What settings call it.")],
+    name: Annotated[str, flag("The secret's name in the settings.")],
     /,
     *typed: Annotated[str, Flag("", shown=False)],
     file: Annotated[
-        bool, flag("Keep all secrets in a file from now on, not in the keyring.", "--file")
+        bool, flag("From now on keep all secrets in a file, not in the keyring.", "--file")
     ] = False,
     json: AsJson = False,
 ) -> int:
-    """Keep a value under a name; it is read from stdin, or asked for on a terminal."""
+    """Store a secret; its value comes from stdin or a prompt."""
     if typed:
         raise BadInput(
             "A value is not typed into the command, where the shell and others see it. "
@@ -143,8 +143,10 @@ def put_secret(
 
 
 @secrets_app.command("delete")
-def remove(name: Annotated[str, flag("What settings call it.")], /, *, json: AsJson = False) -> int:
-    """Forget a name and its value."""
+def remove(
+    name: Annotated[str, flag("The secret's name in the settings.")], /, *, json: AsJson = False
+) -> int:
+    """Delete a secret."""
     stored = _store()
     stored.drop(name)
     return out.done_with(name, f"{name} is gone from {stored.where}.", json)

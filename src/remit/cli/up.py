@@ -31,7 +31,7 @@ from remit.system.files import write_atomic
 def up(
     *,
     port: Port = None,
-    debug: Annotated[bool, flag("Open the API for testers too.")] = False,
+    debug: Annotated[bool, flag("Also open the debug routes.")] = False,
     json: AsJson = False,
 ) -> int:
     """Start Remit here: it works on tasks and answers on 127.0.0.1 until you stop it."""
@@ -193,7 +193,7 @@ app = CommandGroup("service")
 @app.default
 @app.command()
 def status(*, json: AsJson = False) -> int:
-    """Whether the unit is installed, and whether it runs."""
+    """Show whether the unit is installed and runs."""
     path = unit_path(os.environ)
     state = _systemctl("is-active", UNIT)[1] if path.exists() and _has_systemd() else "inactive"
     if json:
@@ -207,7 +207,7 @@ def status(*, json: AsJson = False) -> int:
 
 @app.command()
 def install(*, json: AsJson = False) -> int:
-    """Write the unit, start it, and start it at every login."""
+    """Install the unit and start it, now and at every login."""
     if not _has_systemd():
         raise BadInput(_NO_SYSTEMD)
     settings, path = house_settings.load(), unit_path(os.environ)
@@ -224,7 +224,7 @@ def install(*, json: AsJson = False) -> int:
 
 @app.command()
 def remove(*, json: AsJson = False) -> int:
-    """Stop it, and take the unit out. What Remit keeps stays."""
+    """Stop Remit and remove the unit; your data stays."""
     path = unit_path(os.environ)
     if not path.exists():
         raise BadInput(f"There is no {path}; nothing is installed.")

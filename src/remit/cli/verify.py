@@ -43,16 +43,20 @@ _NAMES: Final = {"generatedFrom": "generated_from", "generatedAt": "generated_at
 
 def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     *,
-    contract: Annotated[Path | None, flag("A contract as JSON; else drafted from changes.")] = None,
-    workspace: Annotated[Path, flag("The folder to check; else this one.")] = Path(),
-    files: Annotated[list[str] | None, flag("Check as if these files had changed.")] = None,
-    base: Annotated[str | None, flag("A commit: what decides is used as it was there.")] = None,
-    intended: Annotated[
-        list[str] | None, flag("Tests whose change is meant: they count as they are now.")
+    contract: Annotated[
+        Path | None, flag("A contract as JSON; default: drafted from the changes.")
     ] = None,
-    quick: Annotated[bool, flag("Only the tests that the change concerns.")] = False,
-    all_: Annotated[bool, flag("Also what is left for the end of a group, last.", "--all")] = False,
-    seconds: Annotated[int | None, number_flag("How long one check may take; else 600.")] = None,
+    workspace: Annotated[Path, flag("The folder to check; default: this one.")] = Path(),
+    files: Annotated[list[str] | None, flag("Check as if these files had changed.")] = None,
+    base: Annotated[str | None, flag("A commit whose tests and test settings are used.")] = None,
+    intended: Annotated[
+        list[str] | None, flag("Tests whose change is intended; they count as they are now.")
+    ] = None,
+    quick: Annotated[bool, flag("Only run tests that the change affects.")] = False,
+    all_: Annotated[
+        bool, flag("Also run the checks deferred to the end of a group.", "--all")
+    ] = False,
+    seconds: Annotated[int | None, number_flag("Limit per check in seconds; default: 600.")] = None,
     json: AsJson = False,
 ) -> int:
     """Check the work in a folder against its contract, in a sandbox."""
