@@ -19,15 +19,13 @@ from remit.store.database import Tx
 from remit.store.read_only import glance
 from remit.store.search import TaskFilter
 
-_STATUS: Final = ("--status", "-s")
 _LIMIT: Final = number_flag("At most this many; default: 50.", "--limit", "-n", most=search.MOST)
+_ONLY_STATUS: Final = flag("Only tasks with this status; repeatable.", "--status", "-s")
 
 
 def ls(  # noqa: PLR0913 - every flag is one
     *,
-    status: Annotated[
-        tuple[Status, ...], flag("Only tasks with this status; repeatable.", *_STATUS)
-    ] = (),
+    status: Annotated[tuple[Status, ...], _ONLY_STATUS] = (),
     source: Annotated[SourceKind | None, flag("Only tasks from this source.")] = None,
     kind: Annotated[TaskType | None, flag("Only tasks of this type.", "--type")] = None,
     priority: Annotated[Priority | None, flag("Only tasks of this priority.")] = None,
