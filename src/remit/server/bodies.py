@@ -4,13 +4,14 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
-from functools import cache
-from types import GenericAlias, UnionType
+from functools import cache, reduce
+from types import UnionType
 from typing import (
     Annotated,
     Final,
+    Literal,
     NoReturn,
     TypeAlias,
     TypeVar,
@@ -18,25 +19,15 @@ from typing import (
     cast,
     get_args,
     get_origin,
-    get_type_hints,
 )
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from msgspec import NODEFAULT, UNSET, Meta, UnsetType, structs
+from msgspec import Meta, Struct, ValidationError, convert, structs
 from msgspec.structs import FieldInfo
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    JsonValue,
-    ValidationError,
-    create_model,
-)
 
 from remit.model.codec import Json, JsonMap
 from remit.model.task_file import FileContent
-from remit.operations.arguments import ArgumentPart, Arguments, NewItem
+from remit.operations.arguments import Arguments
 from remit.server.problem import Problem, RequestRefused
 
 MOST_BYTES: Final = 1024 * 1024
@@ -50,123 +41,61 @@ _MOST_DEPTH: Final = 32
 _MOST_ERRORS: Final = 10
 # Control characters (except tab and line ends), and lone surrogates.
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
+# What msgspec says of a value: what is wrong with it, and where in the field.
+_WRONG: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$(.*)`)?", re.DOTALL)
+_LIMIT: Final = re.compile(r"Expected `(\w+)` (?:of length )?(>=|<=|>|<) (\S+)")
+_EXPECTED: Final = re.compile(r"Expected `([^`]+)`, got .*")
+_KINDS: Final = {
+    "str": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "an object",
+    "null": "null",
+}
+_LIMITS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
 
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound=Struct)
 
 
-class RequestBody(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+class RequestBody(Struct, frozen=True):
+    """What a form of a page sends, or a body that no operation describes."""
+
+    @classmethod
+    def gather(cls, sent: JsonMap) -> JsonMap:
+        """Put fields whose names are free into one field."""
+        return sent
 
 
-class EmptyBody(RequestBody):
+class EmptyBody(RequestBody, frozen=True):
     """For requests that say all in their address."""
 
 
+# What a form says of files: the hash of each, and its name.
+FileNames: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=20)]
+
+
 @cache
-def model_of(kind: type[ArgumentPart]) -> type[RequestBody]:
-    """What checks and describes the body of an operation, made from its arguments."""
-    fields = {
-        field.name: (_type(hints[field.name]), Field(_default(field), alias=field.encode_name))
-        for hints in [get_type_hints(kind, include_extras=True)]
-        for field in _sent(kind)
-    }
-    if not fields:
-        return EmptyBody
-    make = cast("Callable[..., type[RequestBody]]", create_model)  # no type names made-up fields
-    config = ConfigDict(json_schema_extra=cast("JsonMap", kind.together))
-    base = type("RequestBody", (RequestBody,), {"model_config": config})
-    return make(kind.__name__, __base__=base, __doc__=kind.__doc__, **fields)
-
-
-def _sent(kind: type[ArgumentPart]) -> Iterator[FieldInfo]:
+def body_fields(kind: type[Struct]) -> tuple[FieldInfo, ...]:
     """The fields of a body: all but what the address names, and what no program may send."""
     elsewhere: set[str] = set()
     if issubclass(kind, Arguments):
         elsewhere = {*kind.in_path().values(), *kind.internal}
-    return (field for field in structs.fields(kind) if field.name not in elsewhere)
+    return tuple(field for field in structs.fields(kind) if field.name not in elsewhere)
 
 
-def _default(field: FieldInfo) -> object:
-    if field.default_factory is not NODEFAULT:
-        return field.default_factory()
-    if field.default is NODEFAULT:
-        return ...
-    return None if field.default is UNSET else field.default
+def read(kind: type[M], raw: bytes, given: Mapping[str, object] | None = None) -> M:
+    """Parse a body; every error is named, the first one in a sentence.
 
-
-def _type(hint: object) -> object:
-    """A type of the arguments as pydantic knows it: limits as fields, objects as models."""
-    origin, parts = get_origin(hint), get_args(hint)
-    if origin is Annotated:
-        limits = map(_limits, parts[1:])
-        first = [BeforeValidator(_whole_number)] if parts[0] is int else []
-        return Annotated[_type(parts[0]), *limits, *first]
-    if origin in (Union, UnionType):
-        return _union(parts)
-    return _of_many(origin, parts) if origin in (list, dict, tuple) else _plain(hint)
-
-
-def _union(parts: tuple[object, ...]) -> object:
-    if parts != (str, NewItem):
-        return Union[tuple(_type(each) for each in parts if each is not UnsetType)]  # noqa: UP007
-    item = model_of(NewItem)
-    return Annotated[item, BeforeValidator(_item, json_schema_input_type=str | item)]
-
-
-def _of_many(origin: type, parts: tuple[object, ...]) -> object:
-    if origin is tuple:  # of a form
-        items = tuple.__class_getitem__((_type(parts[0]), ...))
-        return Annotated[items, BeforeValidator(as_list)]
-    if parts == (str, object):
-        return dict[str, JsonValue]
-    return GenericAlias(origin, tuple(map(_type, parts)))
-
-
-def _plain(hint: object) -> object:
-    if isinstance(hint, type) and issubclass(hint, ArgumentPart):
-        return model_of(hint)
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        return Annotated[hint, Field(strict=False)]
-    return hint
-
-
-def _limits(meta: Meta) -> object:
-    names = ("ge", "le", "min_length", "max_length")
-    limits = {name: getattr(meta, name) for name in names if getattr(meta, name) is not None}
-    return Field(json_schema_extra=meta.extra_json_schema, **limits)
-
-
-def as_list(value: object) -> object:
-    """A field of a form that stands once is a text."""
-    return [value] if isinstance(value, str) else value
-
-
-# What a form says of files: the hash of each, and its name.
-FileNames: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=20)]
-
-
-def _whole_number(value: object) -> object:
-    """To JSON 3.0 is an integer, too."""
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _item(value: object) -> object:
-    return {"description": value} if isinstance(value, str) else value
-
-
-def read(kind: type[M], raw: bytes) -> M:
-    """Parse a body; every error is named, the first one in a sentence."""
-    if not raw and not kind.model_fields:
-        return kind()
-    data = _json(raw)
+    The fields in `given` come from elsewhere.
+    """
+    data: Json = {} if not raw and not body_fields(kind) else _json(raw)
     _look_through(data)
-    try:
-        return kind.model_validate(data)
-    except ValidationError as error:
-        raise _refusal(kind, error) from None
+    return _made(kind, data, given or {}, strict=True)
 
 
-def read_form(kind: type[M], raw: bytes) -> M:
+def read_form(kind: type[M], raw: bytes, given: Mapping[str, object] | None = None) -> M:
     """Parse a form. A repeated field is a list; an empty one is omitted."""
     try:
         pairs = parse_qsl(raw.decode("ascii"), strict_parsing=True, errors="strict") if raw else []
@@ -178,11 +107,114 @@ def read_form(kind: type[M], raw: bytes) -> M:
         before = found.get(name)
         found[name] = text if before is None else [*_listed(before), text]
     _look_through(found)
+    # Loosely: a form sends only text, and only a repeated field is a list.
+    return _made(kind, found, given or {}, strict=False)
+
+
+def _made(kind: type[M], data: Json, given: Mapping[str, object], *, strict: bool) -> M:
+    if not isinstance(data, dict):
+        raise _refusal([("", "The body must be a JSON object.")])
+    if issubclass(kind, RequestBody):
+        data = kind.gather(data)
+    fields = {field.encode_name: field for field in body_fields(kind)}
+    values, wrong = dict(given), list(_unknown(data, fields))
+    for name, field in fields.items():
+        if name not in data:
+            wrong += [(name, f"The field {name!r} is missing.")] if field.required else []
+            continue
+        value = data[name]
+        if not strict and isinstance(value, str) and _is_list(field.type):
+            value = [value]
+        try:
+            values[field.name] = _converted(value, field.type, strict=strict)
+        except ValidationError as error:
+            wrong.append(_wrong_value(name, field.type, str(error)))
+    if wrong:
+        raise _refusal(wrong)
+    return kind(**values)
+
+
+def _unknown(data: JsonMap, fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str]]:
+    known = ", ".join(fields) or "none"
+    for name in data:
+        if name not in fields:
+            yield f"{name:.60}", f"There is no field {name[:60]!r}. Known: {known}."
+
+
+def _converted(value: Json, kind: object, *, strict: bool) -> object:
     try:
-        # Loosely: a form sends only text, and only a repeated field is a list.
-        return kind.model_validate(found, strict=False)
+        return convert(value, cast("type", kind), strict=strict)
     except ValidationError as error:
-        raise _refusal(kind, error) from None
+        whole = _with_whole_numbers(value)
+        if "got `float`" not in str(error) or whole is value:
+            raise
+    return convert(whole, cast("type", kind), strict=strict)
+
+
+def _with_whole_numbers(value: Json) -> Json:
+    """To JSON 3.0 is an integer, too."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, dict):
+        return {name: _with_whole_numbers(part) for name, part in value.items()}
+    return [_with_whole_numbers(part) for part in value] if isinstance(value, list) else value
+
+
+def _is_list(kind: object) -> bool:
+    if get_origin(kind) is Annotated:
+        kind = get_args(kind)[0]
+    return get_origin(kind) in (list, tuple)
+
+
+def _wrong_value(name: str, kind: object, message: str) -> tuple[str, str]:
+    """Return the place of a wrong value, and a sentence."""
+    found = _WRONG.fullmatch(message)
+    what, inside = (found[1], found[2] or "") if found else (message, "")
+    place = name + re.sub(r"\[(\d+|\.\.\.)\]", r".\1", inside)
+    if missing := re.fullmatch("Object missing required field `(.*)`", what):
+        place = f"{place}.{missing[1]}"
+        return place, f"The field {place!r:.200} is missing."
+    if unknown := re.fullmatch("Object contains unknown field `(.*)`", what):
+        place = f"{place}.{unknown[1]:.60}"
+        return place, f"There is no field {place!r:.200}."
+    wanted = _wanted(reduce(_type_inside, place.split(".")[1:], kind), what)
+    return place, f"{place!r:.200} must {wanted}."
+
+
+def _type_inside(kind: object, name: str) -> object:
+    """Return the type of a part of a value."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType, Annotated):
+        return next(filter(None, (_type_inside(each, name) for each in parts)), None)
+    if isinstance(kind, type) and issubclass(kind, Struct):
+        return next((each.type for each in structs.fields(kind) if each.encode_name == name), None)
+    return parts[-1 if origin is dict else 0] if parts else None
+
+
+def _wanted(kind: object, what: str) -> str:
+    if limit := _LIMIT.match(what):
+        unit = {"str": " characters", "array": " entries", "object": " entries"}.get(limit[1], "")
+        if unit and (limit[2], limit[3]) == (">=", "1"):
+            return "not be empty"
+        return f"{'have' if unit else 'be'} {_LIMITS[limit[2]]} {limit[3]}{unit}"
+    if words := _words_of(kind):
+        return f"be {'one of: ' * (len(words) > 1)}{', '.join(words)}"
+    if expected := _EXPECTED.fullmatch(what):
+        kinds = (_KINDS.get(each, each) for each in expected[1].split(" | "))
+        return f"be {' or '.join(kinds)}"
+    return f"fit: {what}"
+
+
+def _words_of(kind: object) -> tuple[str, ...]:
+    """Return the words that a field of few words may be."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin is Literal:
+        return tuple(map(str, parts))
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return tuple(str(each.value) for each in kind)
+    if origin in (Union, UnionType, Annotated):
+        return next(filter(None, map(_words_of, parts)), ())
+    return ()
 
 
 def read_multipart(raw: bytes, kind: str) -> tuple[bytes, tuple[FileContent, ...]]:
@@ -286,37 +318,11 @@ def _texts(data: Json) -> Iterator[tuple[int, str | None]]:
             waiting += [(depth + 1, part) for part in value]
 
 
-def _refusal(kind: type[BaseModel], error: ValidationError) -> RequestRefused:
-    found = error.errors(include_url=False, include_context=False, include_input=False)
-    problems: list[Json] = []
-    for each in found[:_MOST_ERRORS]:
-        place = _place(each["loc"])
-        problems.append(
-            {"field": place, "detail": _sentence(kind, each["type"], place, each["msg"])}
-        )
-    first = cast("Mapping[str, str]", problems[0])
-    more: JsonMap = {"field": first["field"], "errors": problems}
-    return RequestRefused(Problem("validation", first["detail"], more))
-
-
-def _place(location: Sequence[str | int]) -> str:
-    return ".".join(f"{part!s:.60}" for part in location)
-
-
-def _sentence(kind: type[BaseModel], what: str, place: str, message: str) -> str:
-    match what:
-        case "extra_forbidden":
-            known = ", ".join(field.alias or name for name, field in kind.model_fields.items())
-            hint = f" Known: {known or 'none'}." if "." not in place else ""
-            return f"There is no field {place!r}.{hint}"
-        case "missing":
-            return f"The field {place!r} is missing."
-        case "string_type":
-            return f"{place!r} must be text."
-        case "model_type":
-            return f"{place!r} must be an object." if place else "The body must be a JSON object."
-        case _:
-            return f"{place!r}: {message}."
+def _refusal(wrong: Sequence[tuple[str, str]]) -> RequestRefused:
+    problems: list[Json] = [{"field": place, "detail": text} for place, text in wrong]
+    place, sentence = wrong[0]
+    more: JsonMap = {"field": place, "errors": problems[:_MOST_ERRORS]}
+    return RequestRefused(Problem("validation", sentence, more))
 
 
 def _malformed(sentence: str) -> RequestRefused:

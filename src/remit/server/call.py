@@ -13,9 +13,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, TypeAlias, TypeVar
 
-from msgspec import Struct, convert, field
+from msgspec import Struct, field
 from msgspec.structs import replace
-from pydantic import BaseModel
 
 from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble
 from remit.model import ids
@@ -35,7 +34,7 @@ from remit.store.database import Database
 from remit.wiring import App
 
 W = TypeVar("W", bound=StrEnum)
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound=Struct)
 A = TypeVar("A", bound=Arguments)
 Id = TypeVar("Id", TaskId, ReviewId, SeriesId)
 
@@ -77,13 +76,16 @@ class Call(OperationRequest, frozen=True, kw_only=True):
 
     def read(self, kind: type[M]) -> M:
         """Return the parsed body."""
-        return bodies.read_form(kind, self.body) if self.form else bodies.read(kind, self.body)
+        return self._read(kind)
 
     def arguments(self, kind: type[A], *, bodiless: bool = False) -> A:
         """What an operation is asked to do: the body, and what the address names."""
-        found = None if bodiless else self.read(bodies.model_of(kind))
-        fields = found.model_dump(by_alias=True, exclude_unset=True, mode="json") if found else {}
-        return convert(fields | self._in_path(kind), kind)
+        in_path = self._in_path(kind)
+        return kind(**in_path) if bodiless else self._read(kind, in_path)
+
+    def _read(self, kind: type[M], given: Mapping[str, object] | None = None) -> M:
+        parse = bodies.read_form if self.form else bodies.read
+        return parse(kind, self.body, given)
 
     def _in_path(self, kind: type[Arguments]) -> dict[str, str]:
         if issubclass(kind, TaskArguments):
@@ -163,7 +165,7 @@ class Route(Struct, frozen=True, kw_only=True):
     status: int = 200
     also: int | None = None  # another success status, with the same answer
     query: tuple[QueryParameter, ...] = ()
-    body: type[BaseModel] | None = None
+    body: type[Struct] | None = None
     public: bool = False  # needs no token
     operation: Operation | None = None  # what it writes, and so who may
     scope: Scope | None = None  # what a caller must be allowed; else the operation's, or by method
@@ -211,7 +213,7 @@ def route_of(operation: Operation) -> Route:
         status=operation.status,
         also=operation.also,
         query=(VIEW,) if operation.view else (),
-        body=None if operation.bodiless else bodies.model_of(kind),
+        body=None if operation.bodiless else kind if bodies.body_fields(kind) else bodies.EmptyBody,
         operation=operation,
         kept=kind.kept,
         tagged=operation.tagged,
@@ -256,7 +258,7 @@ def page(
 def form(
     path: str,
     does: Does,
-    body: type[BaseModel],
+    body: type[Struct],
     operation: Operation | None = None,
     *,
     scope: Scope | None = None,

@@ -2,16 +2,20 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from inspect import cleandoc
 from typing import Final, cast
 
-from pydantic.json_schema import models_json_schema
+from msgspec import Struct
+from msgspec.json import schema_components
 
 from remit import __version__
 from remit.model.codec import Json, JsonMap
+from remit.operations.arguments import ArgumentPart
 from remit.operations.callers import cookie_of
 from remit.operations.texts import PRINTABLE
 from remit.server import problem, shapes
 from remit.server.auth import HOOKS
+from remit.server.bodies import body_fields
 from remit.server.call import UNSAFE, QueryParameter, Route
 
 # Statuses of every request, of those with a token, of writes, of those with a body.
@@ -20,7 +24,7 @@ _INSIDE: Final = frozenset({401, 403, 503})
 _CHANGES: Final = frozenset({403, 409, 413, 422})
 _BODY: Final = frozenset({400, 415, 422})
 _SIGNED: Final = frozenset({400, 401, 404, 415, 503})  # a provider's call
-_ANY_JSON: Final = "JsonValue"  # as pydantic calls it
+_ANY_JSON: Final = "JsonValue"
 _TEXTS: Final = frozenset({"Greeting", "Challenge"})
 
 
@@ -84,7 +88,7 @@ def _operation(route: Route) -> JsonMap:
         payload["security"] = []
     if route.body is not None:
         content: JsonMap = {"application/json": {"schema": _ref(route.body.__name__)}}
-        payload["requestBody"] = {"required": bool(route.body.model_fields), "content": content}
+        payload["requestBody"] = {"required": bool(body_fields(route.body)), "content": content}
     return payload
 
 
@@ -160,16 +164,35 @@ def _refusal(status: int) -> JsonMap:
 def _bodies(routes: Iterable[Route]) -> dict[str, Json]:
     kinds = {route.body for route in routes if route.body is not None}
     ordered = sorted(kinds, key=lambda kind: kind.__name__)
-    template = shapes.REFERENCE + "{model}"
-    _, made = models_json_schema([(kind, "validation") for kind in ordered], ref_template=template)
-    found = cast("dict[str, Json]", made["$defs"])
-    _mark_printable(found)
-    return {**found, _ANY_JSON: _any_json()}
+    template = shapes.REFERENCE + "{name}"
+    _, made = schema_components(ordered, ref_template=template, schema_hook=_any_value)
+    found = cast("dict[str, Json]", made)
+    for kind in (*ordered, *ArgumentPart.__subclasses__()):
+        if kind.__name__ in found:
+            _describe(cast("JsonMap", found[kind.__name__]), kind)
+    _mark_texts(found)
+    return dict(sorted({**found, _ANY_JSON: _any_json()}.items()))
 
 
-def _mark_printable(schema: Json) -> None:
-    """Say of every text of a body that it holds no control characters."""
+def _describe(schema: JsonMap, kind: type[Struct]) -> None:
+    """Leave out what the address of an operation names, and add what its fields are together."""
+    names = {field.encode_name for field in body_fields(kind)}
+    properties = cast("JsonMap", schema["properties"])
+    schema["properties"] = {name: properties[name] for name in properties if name in names}
+    required: list[Json] = [
+        each for each in cast("list[Json]", schema.pop("required")) if each in names
+    ]
+    schema |= {"required": required} if required else {}
+    schema |= {"additionalProperties": False, **getattr(kind, "together", {})}
+    if isinstance(text := schema.get("description"), str):
+        schema["description"] = cleandoc(text)
+
+
+def _mark_texts(schema: Json) -> None:
+    """Say which values are texts, and that a text holds no control characters."""
     if isinstance(schema, dict):
+        if isinstance(schema.get("enum"), list):
+            schema["type"] = "string"
         is_text = schema.get("type") == "string" and not schema.keys() & {"enum", "const", "format"}
         if is_text and not schema.keys() & {"pattern", "not"}:
             schema |= PRINTABLE
@@ -179,7 +202,12 @@ def _mark_printable(schema: Json) -> None:
             names |= PRINTABLE
         schema = list(schema.values())
     for part in schema if isinstance(schema, list) else ():
-        _mark_printable(part)
+        _mark_texts(part)
+
+
+def _any_value(kind: type) -> JsonMap:
+    del kind  # only `object` is nothing more exact
+    return _ref(_ANY_JSON)
 
 
 def _any_json() -> JsonMap:

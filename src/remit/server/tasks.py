@@ -34,7 +34,6 @@ from remit.operations.settings_arguments import KeepFile
 from remit.operations.shapes import review_to_json
 from remit.operations.table import perform
 from remit.server import listing, shapes
-from remit.server.bodies import model_of
 from remit.server.call import VIEW, Call, CallResult, Route, numbers, page, read, result_of
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
@@ -224,7 +223,7 @@ ROUTES: Final = (
         says=operations.edit_task.summary,
         gives="Task",
         query=(VIEW,),
-        body=model_of(TaskChange),
+        body=TaskChange,
         operation=operations.edit_task,
         tagged=True,
     ),

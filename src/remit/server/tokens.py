@@ -12,7 +12,7 @@ import threading
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
-from pydantic import Field
+from msgspec import Meta
 
 from remit.model.caller import Scope
 from remit.model.codec import Json
@@ -49,11 +49,11 @@ _DEVICE_LIFE: Final = 400 * 24 * 3600  # as long as browsers keep a cookie
 _ONE_AT_A_TIME: Final = threading.Lock()
 
 
-class SignInToken(RequestBody):
+class SignInToken(RequestBody, frozen=True):
     """What a person pastes."""
 
-    token: Annotated[str, Field(max_length=500)] = ""
-    next: Annotated[str, Field(max_length=2000)] = "/"
+    token: Annotated[str, Meta(max_length=500)] = ""
+    next: Annotated[str, Meta(max_length=2000)] = "/"
 
 
 async def look(call: Call) -> CallResult:

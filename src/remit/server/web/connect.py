@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final
 from urllib.parse import urlencode
 
-from pydantic import Field
+from msgspec import Meta, to_builtins
 
 from remit.channels import pairing
 from remit.channels.oauth.providers import CALLBACK, KINDS, provider_of
@@ -45,30 +45,30 @@ _AT_HOME: Final = (
 _NOT_YET: Final = "Remit is taking up the new settings. Try again in a moment."
 
 
-class AccountForm(RequestBody):
+class AccountForm(RequestBody, frozen=True):
     """A new account that the owner signs in for."""
 
-    kind: Annotated[str, Field(max_length=60)]
-    name: Annotated[str, Field(max_length=60)] = ""
-    user: Annotated[str, Field(max_length=320)] = ""
-    client_id: Annotated[str, Field(max_length=500)] = ""
-    client_secret: Annotated[str, Field(max_length=500)] = ""
-    url: Annotated[str, Field(max_length=500)] = ""
+    kind: Annotated[str, Meta(max_length=60)]
+    name: Annotated[str, Meta(max_length=60)] = ""
+    user: Annotated[str, Meta(max_length=320)] = ""
+    client_id: Annotated[str, Meta(max_length=500)] = ""
+    client_secret: Annotated[str, Meta(max_length=500)] = ""
+    url: Annotated[str, Meta(max_length=500)] = ""
 
 
-class FinishForm(RequestBody):
+class FinishForm(RequestBody, frozen=True):
     """What a provider sent back, from the page that showed it."""
 
-    state: Annotated[str, Field(max_length=_LONGEST)] = ""
-    code: Annotated[str, Field(max_length=_LONGEST)] = ""
-    error: Annotated[str, Field(max_length=_LONGEST)] = ""
-    iss: Annotated[str, Field(max_length=_LONGEST)] = ""
+    state: Annotated[str, Meta(max_length=_LONGEST)] = ""
+    code: Annotated[str, Meta(max_length=_LONGEST)] = ""
+    error: Annotated[str, Meta(max_length=_LONGEST)] = ""
+    iss: Annotated[str, Meta(max_length=_LONGEST)] = ""
 
 
-class PairForm(RequestBody):
+class PairForm(RequestBody, frozen=True):
     """Whose chat it is; empty: the owner's."""
 
-    to: Annotated[str, Field(max_length=200)] = ""
+    to: Annotated[str, Meta(max_length=200)] = ""
 
 
 # Sign in ------------------------------------------------------------------------------------------
@@ -85,7 +85,7 @@ async def add(call: Call) -> CallResult:
     given = call.read(AccountForm)
     try:
         _check_at_home(call)
-        made = (await perform(call, AddAccount(**given.model_dump()))).content
+        made = (await perform(call, AddAccount(**to_builtins(given)))).content
     except BadInput as bad:
         return await _page(call, {"form": given, "wrong": str(bad)}, 422)
     return await _page(call, {"leaves": made, "back": KINDS[given.kind]})

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Final, cast
 
-from msgspec import Struct
-from pydantic import Field
+from msgspec import Meta, Struct
 
 from remit.errors import BadInput
 from remit.model import ids
@@ -43,16 +42,16 @@ _FACTS: Final = 8
 _CORRECTS: Final = (ReviewAnswer.ANSWER, ReviewAnswer.BACK, ReviewAnswer.EDIT)
 
 
-class TurnForm(RequestBody):
+class TurnForm(RequestBody, frozen=True):
     """What is typed in the box; `about` is the task that is referred to."""
 
-    text: Annotated[str, Field(max_length=MAX_TURN)] = ""
-    about: Annotated[str, Field(max_length=60)] = ""
+    text: Annotated[str, Meta(max_length=MAX_TURN)] = ""
+    about: Annotated[str, Meta(max_length=60)] = ""
     file: FileNames = ()
 
 
-class NewName(RequestBody):
-    title: Annotated[str, Field(max_length=MAX_TITLE)] = ""
+class NewName(RequestBody, frozen=True):
+    title: Annotated[str, Meta(max_length=MAX_TITLE)] = ""
 
 
 class TurnView(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
 
-from pydantic import Field
+from msgspec import Meta
 from starlette.responses import Response
 
 from remit.errors import BadInput
@@ -40,11 +40,11 @@ _TELLING: Final = 5  # characters; fewer are not searched
 _TEXT: Final = 20_000
 
 
-class OrderForm(RequestBody):
+class OrderForm(RequestBody, frozen=True):
     """What shall be done; with a project, on its code."""
 
-    text: Annotated[str, Field(max_length=_TEXT)] = ""
-    project: Annotated[str, Field(max_length=100)] = ""
+    text: Annotated[str, Meta(max_length=_TEXT)] = ""
+    project: Annotated[str, Meta(max_length=100)] = ""
     file: FileNames = ()
 
 

@@ -6,15 +6,15 @@ from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
-from msgspec import Struct
-from pydantic import BeforeValidator, Field, model_validator
+from msgspec import Meta, Struct, field
 
 from remit.errors import BadInput
+from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.review import InboxGroup, Review, ReviewAnswer
 from remit.model.task import Task
 from remit.server import listing
-from remit.server.bodies import RequestBody, as_list
+from remit.server.bodies import RequestBody
 from remit.server.call import Call
 from remit.server.listing import CalendarRefusalRow
 from remit.server.page_language import say
@@ -222,24 +222,23 @@ _MOST_SEEN: Final = 1_000  # results marked at once
 _LINE: Final = re.compile(r"line-[0-9]{1,3}")
 
 
-class NewAnswer(RequestBody):
+class NewAnswer(RequestBody, frozen=True):
     """A form of the inbox. Approving a text that differs from the draft is an edit."""
 
-    answer: Annotated[ReviewAnswer, Field(strict=False)] = ReviewAnswer.APPROVE
-    text: Annotated[str, Field(max_length=_MOST)] = ""
-    choice: Annotated[str, Field(max_length=_MOST)] = ""
+    answer: ReviewAnswer = ReviewAnswer.APPROVE
+    text: Annotated[str, Meta(max_length=_MOST)] = ""
+    choice: Annotated[str, Meta(max_length=_MOST)] = ""
     always: bool = False
-    digest: Annotated[str, Field(max_length=64)] = ""
-    to: Annotated[str, Field(max_length=500)] | None = None  # who gets the text; empty: the owner
-    channel: Annotated[str, Field(max_length=_MOST_NAME)] | None = None
-    lines: dict[int, str] = Field(default_factory=dict, max_length=_MOST_LINES)
+    digest: Annotated[str, Meta(max_length=64)] = ""
+    to: Annotated[str, Meta(max_length=500)] | None = None  # who gets the text; empty: the owner
+    channel: Annotated[str, Meta(max_length=_MOST_NAME)] | None = None
+    lines: Annotated[dict[int, str], Meta(max_length=_MOST_LINES)] = field(default_factory=dict)
 
-    @model_validator(mode="before")
     @classmethod
-    def _with_lines(cls, form: dict[str, object]) -> dict[str, object]:
+    def gather(cls, sent: JsonMap) -> JsonMap:
         """The form with its fields `line-1`, `line-2`, … as one."""
-        lines = {name[5:]: words for name, words in form.items() if _LINE.fullmatch(name)}
-        rest = {name: words for name, words in form.items() if not _LINE.fullmatch(name)}
+        lines = {name[5:]: words for name, words in sent.items() if _LINE.fullmatch(name)}
+        rest = {name: words for name, words in sent.items() if not _LINE.fullmatch(name)}
         return {**rest, "lines": lines} if lines else rest
 
     @property
@@ -252,28 +251,28 @@ class NewAnswer(RequestBody):
         return self.choice or lines or self.text
 
 
-class NewText(RequestBody):
-    text: Annotated[str, Field(max_length=_MOST)] = ""
+class NewText(RequestBody, frozen=True):
+    text: Annotated[str, Meta(max_length=_MOST)] = ""
 
 
-class ContactAnswer(RequestBody):
+class ContactAnswer(RequestBody, frozen=True):
     """Someone new, as the answer to the question whom a message is for."""
 
-    name: Annotated[str, Field(max_length=_MOST_NAME)] = ""
-    channel: Annotated[str, Field(max_length=_MOST_NAME)] = ""
-    address: Annotated[str, Field(max_length=500)] = ""
+    name: Annotated[str, Meta(max_length=_MOST_NAME)] = ""
+    channel: Annotated[str, Meta(max_length=_MOST_NAME)] = ""
+    address: Annotated[str, Meta(max_length=500)] = ""
 
 
-class NewLater(RequestBody):
+class NewLater(RequestBody, frozen=True):
     until: Literal["hour", "evening", "morning"] | None = None
-    at: Annotated[str, Field(max_length=40)] = ""
+    at: Annotated[str, Meta(max_length=40)] = ""
 
 
-class SeenForm(RequestBody):
+class SeenForm(RequestBody, frozen=True):
     """The results that were looked at; without ids, all."""
 
-    ids: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=_MOST_SEEN)] = ()
+    ids: Annotated[tuple[str, ...], Meta(max_length=_MOST_SEEN)] = ()
 
 
-class NewTry(RequestBody):
-    instructions: Annotated[str, Field(max_length=_MOST)] = ""
+class NewTry(RequestBody, frozen=True):
+    instructions: Annotated[str, Meta(max_length=_MOST)] = ""

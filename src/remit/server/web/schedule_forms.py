@@ -3,14 +3,14 @@
 from datetime import UTC, datetime, tzinfo
 from typing import Annotated, Final
 
-from pydantic import Field
+from msgspec import Meta
 
 from remit.errors import BadInput
 from remit.model import codec
 from remit.operations.settings_arguments import RefusalForm
 from remit.operations.table import perform
 from remit.operations.upkeep import see_calendar_refusal
-from remit.server.bodies import RequestBody, model_of
+from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, form
 from remit.server.page_language import say
 from remit.server.problem import Problem, RequestRefused
@@ -18,22 +18,22 @@ from remit.server.web import shell
 from remit.server.web.words import dated
 
 
-class SeriesForm(RequestBody):
+class SeriesForm(RequestBody, frozen=True):
     """An action on a series, and where to go then."""
 
-    back: Annotated[str, Field(max_length=200)] = "/schedule"
+    back: Annotated[str, Meta(max_length=200)] = "/schedule"
 
 
-class RepeatForm(SeriesForm):
-    every: Annotated[str, Field(max_length=500)] = ""
+class RepeatForm(SeriesForm, frozen=True):
+    every: Annotated[str, Meta(max_length=500)] = ""
 
 
-class SlotForm(SeriesForm):
-    at: Annotated[str, Field(max_length=40)]
+class SlotForm(SeriesForm, frozen=True, kw_only=True):
+    at: Annotated[str, Meta(max_length=40)]
 
 
-class MoveSlotForm(SlotForm):
-    to: Annotated[str, Field(max_length=40)]
+class MoveSlotForm(SlotForm, frozen=True, kw_only=True):
+    to: Annotated[str, Meta(max_length=40)]
 
 
 def arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
@@ -84,6 +84,4 @@ async def see_refusal(call: Call) -> CallResult:
     return shell.elsewhere(REFUSED_HREF)
 
 
-ROUTES: Final = (
-    form("/schedule/refused", see_refusal, model_of(RefusalForm), see_calendar_refusal),
-)
+ROUTES: Final = (form("/schedule/refused", see_refusal, RefusalForm, see_calendar_refusal),)

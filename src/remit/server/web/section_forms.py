@@ -5,8 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Annotated, Final
 
-from msgspec import convert
-from pydantic import ConfigDict, Field
+from msgspec import Meta, convert, field
 
 from remit.errors import BadInput, NotPossibleNow
 from remit.model import ids
@@ -53,22 +52,27 @@ _BACK: Final = {
     "deliver": "policies",
     "server": "tokens",
 }
+_OUTSIDE: Final = ("section", "name", "kind", "then")  # fields of every form of a section
 _NOT_YET: Final = "Remit is taking up the new settings. Try again in a moment."
 
 
-class SectionFields(RequestBody):
+class SectionFields(RequestBody, frozen=True):
     """What a form says of a section; its other fields are those of the section."""
 
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    section: Annotated[str, Meta(max_length=100)]
+    name: Annotated[str, Meta(max_length=200)] = ""  # of a new one, or of a contact
+    kind: Annotated[str, Meta(max_length=60)] = ""  # of a new channel
+    then: Annotated[str, Meta(max_length=100)] = ""  # the next step of the first run
+    typed: dict[str, object] = field(default_factory=dict)  # the fields of the section
 
-    section: Annotated[str, Field(max_length=100)]
-    name: Annotated[str, Field(max_length=200)] = ""  # of a new one, or of a contact
-    kind: Annotated[str, Field(max_length=60)] = ""  # of a new channel
-    then: Annotated[str, Field(max_length=100)] = ""  # the next step of the first run
+    @classmethod
+    def gather(cls, sent: JsonMap) -> JsonMap:
+        typed = {name: value for name, value in sent.items() if name not in _OUTSIDE}
+        return {**{name: sent[name] for name in _OUTSIDE if name in sent}, "typed": typed}
 
 
-class SectionName(RequestBody):
-    section: Annotated[str, Field(max_length=100)]
+class SectionName(RequestBody, frozen=True):
+    section: Annotated[str, Meta(max_length=100)]
 
 
 async def now_in_file(call: Call) -> Settings:
@@ -94,7 +98,7 @@ async def save(call: Call) -> CallResult:
     section = (
         f"{given.section}.{given.name.strip()}" if given.name and not contact else given.section
     )
-    typed: dict[str, object] = dict(given.model_extra or {})
+    typed = given.typed
     wanted: NewContact | ChangeSection
     try:
         if contact:

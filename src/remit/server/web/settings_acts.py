@@ -2,8 +2,8 @@
 
 from typing import Annotated, Final, cast
 
+from msgspec import Meta, to_builtins
 from msgspec.structs import replace
-from pydantic import BeforeValidator, Field
 
 from remit.contacts.book import FILE
 from remit.errors import BadInput, Conflict
@@ -22,7 +22,7 @@ from remit.operations.settings_arguments import (
     TriedWay,
 )
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody, as_list, model_of
+from remit.server.bodies import EmptyBody, RequestBody
 from remit.server.call import Call, CallResult, Does, form
 from remit.server.web import settings, shell
 
@@ -30,20 +30,20 @@ _NAME: Final = 200
 _GONE: Final = "The password is removed; nobody signs in with one."
 
 
-class RemoveContactForm(RequestBody):
+class RemoveContactForm(RequestBody, frozen=True):
     """A contact to remove; with a channel, only that address."""
 
-    name: Annotated[str, Field(max_length=_NAME)]
-    channel: Annotated[str, Field(max_length=_NAME)] = ""
+    name: Annotated[str, Meta(max_length=_NAME)]
+    channel: Annotated[str, Meta(max_length=_NAME)] = ""
 
 
-class TokenForm(RequestBody):
+class TokenForm(RequestBody, frozen=True):
     """A token form."""
 
-    name: Annotated[str, Field(max_length=_NAME)] = ""
-    scopes: Annotated[tuple[Scope, ...], BeforeValidator(as_list), Field(max_length=10)] = ()
+    name: Annotated[str, Meta(max_length=_NAME)] = ""
+    scopes: Annotated[tuple[Scope, ...], Meta(max_length=10)] = ()
     agent: bool = False
-    days: Annotated[int, Field(ge=1, le=3660)] | None = None
+    days: Annotated[int, Meta(ge=1, le=3660)] | None = None
 
 
 async def test(call: Call) -> CallResult:
@@ -89,7 +89,7 @@ async def make_token(call: Call) -> CallResult:
     try:
         made = await perform(call, wanted)
     except (BadInput, Conflict) as bad:
-        more = {"wrong": str(bad), "form": given.model_dump()}
+        more = {"wrong": str(bad), "form": to_builtins(given)}
         return await settings.section(call, "tokens", more, 422)
     content = {"secret": made.content["secret"], "made": made.value}
     return await settings.section(call, "tokens", content, 201)
@@ -117,7 +117,7 @@ def _then(operation: Operation, place: str) -> Does:
     return act
 
 
-_PERMISSION: Final = model_of(NewPermission)
+_PERMISSION: Final = NewPermission
 _ON, _REVOKE, _SIGN_OUT = upkeep.switch_channel_on, entry.revoke_token, entry.end_sign_in
 
 
@@ -138,9 +138,9 @@ ROUTES: Final = (
     form("/settings/contacts/drop", drop_contact, RemoveContactForm, contacts.remove_contact),
     form("/settings/contacts/policy", permit, _PERMISSION, contacts.permit_contact),
     form("/settings/policies/forget", forget, _PERMISSION, contacts.permit_contact),
-    form("/settings/password", set_password, model_of(SetPassword), entry.set_password),
+    form("/settings/password", set_password, SetPassword, entry.set_password),
     form("/settings/tokens", make_token, TokenForm, entry.make_token),
     form("/settings/tokens/{id}/revoke", _then(_REVOKE, "tokens"), EmptyBody, _REVOKE),
     form("/settings/sign-ins/{id}/end", _then(_SIGN_OUT, "tokens"), EmptyBody, _SIGN_OUT),
-    form("/settings/notices/test", try_out, model_of(TriedWay), upkeep.test_notice),
+    form("/settings/notices/test", try_out, TriedWay, upkeep.test_notice),
 )

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Annotated, Final
 
+from msgspec import Meta
 from msgspec.structs import replace
-from pydantic import BeforeValidator, Field
 
 from remit.errors import BadInput, Conflict, OutOfDate
 from remit.model.delivery import Delivery
@@ -15,7 +15,7 @@ from remit.operations import tasks as operations
 from remit.operations.arguments import DeleteTask, EditTask, NewDelivery, RetryTask, TalkAboutTask
 from remit.operations.operation import Operation
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody, as_list
+from remit.server.bodies import EmptyBody, RequestBody
 from remit.server.call import Call, CallResult, Does, form, page
 from remit.server.web import shell, task_sections
 from remit.server.web.schedule_forms import check_to_come, wall
@@ -25,10 +25,10 @@ from remit.store.database import Tx
 _LONGEST: Final = 100_000
 
 
-class RetryForm(RequestBody):
+class RetryForm(RequestBody, frozen=True):
     """New instructions for a retry."""
 
-    instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
+    instructions: Annotated[str, Meta(max_length=_LONGEST)] = ""
 
 
 def _does(operation: Operation) -> Does:
@@ -87,18 +87,18 @@ _ACTS: Final = {
 _TITLE: Final = 500
 
 
-class NewEdit(RequestBody):
+class NewEdit(RequestBody, frozen=True, kw_only=True):
     """The form as sent, with the version it was made from."""
 
-    title: Annotated[str, Field(max_length=_TITLE)] = ""
-    instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
-    at: Annotated[str, Field(max_length=40)] = ""  # on the owner's clock
+    title: Annotated[str, Meta(max_length=_TITLE)] = ""
+    instructions: Annotated[str, Meta(max_length=_LONGEST)] = ""
+    at: Annotated[str, Meta(max_length=40)] = ""  # on the owner's clock
     priority: Priority
     # One of each for every delivery; an empty recipient is the owner.
-    channel: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
-    to: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
-    text: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
-    version: Annotated[str, Field(max_length=100)]
+    channel: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
+    to: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
+    text: Annotated[tuple[str, ...], Meta(max_length=50)] = ()
+    version: Annotated[str, Meta(max_length=100)]
 
 
 async def edit_page(call: Call) -> CallResult:

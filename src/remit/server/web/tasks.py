@@ -4,9 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct, field
 from msgspec.structs import replace
-from pydantic import BeforeValidator, Field
 
 from remit.brain.budget import midnight
 from remit.errors import BadInput, NotFound
@@ -19,7 +18,7 @@ from remit.operations.arguments import Bulk
 from remit.operations.filters import change_many_tasks
 from remit.operations.settings_arguments import NewView, RemoveView
 from remit.operations.table import perform
-from remit.server.bodies import RequestBody, as_list, model_of
+from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, form, page
 from remit.server.page_language import say
 from remit.server.web import listing, row, shell, words
@@ -33,19 +32,17 @@ from remit.store.stats import HourlyOutcomes, Stats
 _MOMENT: Final = timedelta(milliseconds=1)
 
 
-class BulkForm(RequestBody):
+class BulkForm(RequestBody, frozen=True):
     """The selection in the list: some rows, or all that match the filter."""
 
     action: Literal["run", "pause", "resume", "retry", "cancel", "delete"]
-    id: Annotated[
-        list[Annotated[str, Field(max_length=60)]],
-        BeforeValidator(as_list, json_schema_input_type=list[str]),
-        Field(default_factory=list, max_length=10_000),
-    ]
-    every: Annotated[str, Field(max_length=10)] = ""
-    q: Annotated[str, Field(max_length=2_000)] = ""
-    back: Annotated[str, Field(max_length=2_000)] = "/tasks"
-    sure: Annotated[str, Field(max_length=10)] = ""
+    id: Annotated[list[Annotated[str, Meta(max_length=60)]], Meta(max_length=10_000)] = field(
+        default_factory=list
+    )
+    every: Annotated[str, Meta(max_length=10)] = ""
+    q: Annotated[str, Meta(max_length=2_000)] = ""
+    back: Annotated[str, Meta(max_length=2_000)] = "/tasks"
+    sure: Annotated[str, Meta(max_length=10)] = ""
 
 
 class BulkAction(Struct, frozen=True):
@@ -94,7 +91,7 @@ async def act(call: Call) -> CallResult:
     if body.sure:
         did, refused = _number(answer["done"]), _number(answer["refused"])
         return shell.elsewhere(_with(back_to_list(body.back), f"{body.action}.{did}.{refused}"))
-    return await _preview(call, body.model_copy(update={"q": q}), answer)
+    return await _preview(call, replace(body, q=q), answer)
 
 
 async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
@@ -145,9 +142,9 @@ def _number(found: Json) -> int:
     return cast("int", found)
 
 
-class RemoveViewForm(RequestBody):
-    name: Annotated[str, Field(max_length=200)]
-    back: Annotated[str, Field(max_length=2_000)] = "/tasks"
+class RemoveViewForm(RequestBody, frozen=True):
+    name: Annotated[str, Meta(max_length=200)]
+    back: Annotated[str, Meta(max_length=2_000)] = "/tasks"
 
 
 async def view_named(call: Call, q: str) -> str:
@@ -384,6 +381,6 @@ ROUTES: Final = (
     page("/tasks/stats", stats),
     page("/tasks/rows", rows, "ids"),
     form("/tasks/bulk", act, BulkForm, change_many_tasks),
-    form("/tasks/views", keep_view, model_of(NewView), upkeep.save_view),
+    form("/tasks/views", keep_view, NewView, upkeep.save_view),
     form("/tasks/views/delete", drop_view, RemoveViewForm, upkeep.remove_view),
 )
