@@ -1,12 +1,14 @@
 """The MCP tools: arguments, results and behaviour. None of them decides a review."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Annotated, Final, TypeAlias, TypeVar, cast
+from typing import Annotated, Final, TypeAlias, TypeVar
 
-from msgspec import Struct
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from msgspec import Meta, Struct, field
+from msgspec.json import schema_components
+from msgspec.structs import fields
 
 from remit.errors import BadInput
+from remit.formats.struct_fields import WrongFields, parse_struct
 from remit.journal import follow
 from remit.mcp import shapes
 from remit.model import codec, ids
@@ -17,65 +19,58 @@ from remit.operations.arguments import NewDelivery, NewTask
 from remit.peer.agent_operations import MOST_KEY, MOST_SHOWN, AgentOperations, AgentTaskView
 from remit.store.agent_tasks import AgentTaskFilter
 
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound=Struct)
 MOST_LOG: Final = 200
 
 
-class _Args(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-
-class CreateTaskArguments(_Args):
+class CreateTaskArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     text: Annotated[
-        str, Field(min_length=1, max_length=100_000, description="What is to be done, in words.")
+        str, Meta(min_length=1, max_length=100_000, description="What is to be done, in words.")
     ]
     work: Annotated[
-        list[str], Field(max_length=50, description="The steps, in order, if there are several.")
-    ] = []
+        list[str], Meta(max_length=50, description="The steps, in order, if there are several.")
+    ] = field(default_factory=list)
     channel: Annotated[
-        str, Field(max_length=100, description="Where the result goes; else to the dashboard.")
+        str, Meta(max_length=100, description="Where the result goes; else to the dashboard.")
     ] = "dashboard"
     recipient: Annotated[
-        str | None,
-        Field(max_length=500, description="To whom, by name; else to the owner. He is asked."),
+        Annotated[str, Meta(max_length=500)] | None,
+        Meta(description="To whom, by name; the owner is asked first. Without it, to the owner."),
     ] = None
     when: Annotated[
-        str | None, Field(description="When to start, with an offset: 2026-02-22T15:30:00+01:00.")
+        str | None, Meta(description="When to start, with an offset: 2026-02-22T15:30:00+01:00.")
     ] = None
-    priority: Annotated[Priority | None, Field(strict=False)] = None
+    priority: Priority | None = None
     key: Annotated[
-        str | None,
-        Field(
-            min_length=1, max_length=MOST_KEY, description="The same key again is the same task."
-        ),
+        Annotated[str, Meta(min_length=1, max_length=MOST_KEY)] | None,
+        Meta(description="The same key again is the same task."),
     ] = None
 
 
-class OneTask(_Args):
-    id: Annotated[str, Field(max_length=60, description="As create_task or list_tasks gave it.")]
+class OneTask(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    id: Annotated[str, Meta(max_length=60, description="As create_task or list_tasks gave it.")]
 
 
-class SomeTasks(_Args):
-    status: Annotated[
-        Status | None, Field(strict=False, description="Only those that stand there.")
-    ] = None
+class SomeTasks(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    status: Annotated[Status | None, Meta(description="Only those that stand there.")] = None
     cursor: Annotated[
-        str | None, Field(max_length=60, description="`next` of the page before.")
+        Annotated[str, Meta(max_length=60)] | None,
+        Meta(description="`next` of the page before."),
     ] = None
-    limit: Annotated[int, Field(ge=1, le=MOST_SHOWN)] = 20
+    limit: Annotated[int, Meta(ge=1, le=MOST_SHOWN)] = 20
 
 
-class SearchArguments(_Args):
+class SearchArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     query: Annotated[
-        str, Field(min_length=1, max_length=500, description="Words of title, text or result.")
+        str, Meta(min_length=1, max_length=500, description="Words of title, text or result.")
     ]
-    limit: Annotated[int, Field(ge=1, le=MOST_SHOWN)] = 20
+    limit: Annotated[int, Meta(ge=1, le=MOST_SHOWN)] = 20
 
 
-class ReadLogArguments(_Args):
-    id: Annotated[str, Field(max_length=60)]
-    after: Annotated[int, Field(ge=0, description="Go on after this turnNumber.")] = 0
-    limit: Annotated[int, Field(ge=1, le=MOST_LOG)] = 50
+class ReadLogArguments(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    id: Annotated[str, Meta(max_length=60)]
+    after: Annotated[int, Meta(ge=0, description="Go on after this turnNumber.")] = 0
+    limit: Annotated[int, Meta(ge=1, le=MOST_LOG)] = 50
 
 
 class ToolOutput(Struct, frozen=True):
@@ -93,7 +88,7 @@ class McpToolEntry(Struct, frozen=True):
     name: str
     title: str
     says: str
-    takes: type[BaseModel]
+    takes: type[Struct]
     gives: JsonMap
     does: Does
     reads: bool = True  # changes nothing
@@ -151,7 +146,7 @@ def described(tool: McpToolEntry) -> JsonMap:
         "name": tool.name,
         "title": tool.title,
         "description": tool.says,
-        "inputSchema": cast("JsonMap", tool.takes.model_json_schema()),
+        "inputSchema": _schema(tool.takes),
         "outputSchema": tool.gives,
         "annotations": {
             "readOnlyHint": tool.reads,
@@ -162,14 +157,18 @@ def described(tool: McpToolEntry) -> JsonMap:
     }
 
 
+def _schema(kind: type[Struct]) -> JsonMap:
+    _, made = schema_components([kind], ref_template="#/$defs/{name}")
+    schema: JsonMap = made.pop(kind.__name__)
+    return {**schema, "$defs": made} if made else schema
+
+
 def _read(kind: type[M], arguments: JsonMap) -> M:
     try:
-        return kind.model_validate(arguments)
-    except ValidationError as bad:
-        first = bad.errors(include_url=False, include_context=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        sentence = f"{where or 'arguments'}: {first['msg'].rstrip('.')}."
-        raise BadInput(sentence, field=where or None) from None
+        return parse_struct(kind, fields(kind), arguments)
+    except WrongFields as wrong:
+        place, sentence = wrong.found[0]
+        raise BadInput(sentence, field=place or None) from None
 
 
 def _one(view: AgentTaskView) -> ToolOutput:
@@ -199,9 +198,9 @@ _LOG: Final = _object(
 _ALL: Final = (
     McpToolEntry(
         "create_task",
-        "Entrust a task",
-        "Entrust work to Remit. It is done, checked, and the result is sent or shown; whatever"
-        " the owner must decide, he is asked. Returns at once; look with get_task.",
+        "Add a task",
+        "Give work to Remit. It does it, checks the result, and sends or shows it; it asks the"
+        " owner where a person must decide. Returns at once; look with get_task.",
         *(CreateTaskArguments, shapes.TASK_SCHEMA, create),
         reads=False,
         begins=True,

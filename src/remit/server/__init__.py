@@ -1,4 +1,4 @@
 """The HTTP server: every route, guarded, on loopback only.
 
-Nothing outside this package imports Starlette, Uvicorn or pydantic; `files` imports none of them.
+Nothing outside this package imports Starlette or Uvicorn; `files` imports none of them.
 """

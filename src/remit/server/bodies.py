@@ -4,27 +4,22 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from enum import Enum
-from functools import cache, reduce
-from types import UnionType
+from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import (
     Annotated,
     Final,
-    Literal,
     NoReturn,
     TypeAlias,
     TypeVar,
-    Union,
     cast,
-    get_args,
-    get_origin,
 )
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from msgspec import Meta, Struct, ValidationError, convert, structs
+from msgspec import Meta, Struct, structs
 from msgspec.structs import FieldInfo
 
+from remit.formats.struct_fields import WrongFields, parse_struct
 from remit.model.codec import Json, JsonMap
 from remit.model.task_file import FileContent
 from remit.operations.arguments import Arguments
@@ -41,21 +36,6 @@ _MOST_DEPTH: Final = 32
 _MOST_ERRORS: Final = 10
 # Control characters (except tab and line ends), and lone surrogates.
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-# What msgspec says of a value: what is wrong with it, and where in the field.
-_WRONG: Final = re.compile(r"(.*?)(?: - at `(?:key in )?\$(.*)`)?", re.DOTALL)
-_LIMIT: Final = re.compile(r"Expected `(\w+)` (?:of length )?(>=|<=|>|<) (\S+)")
-_EXPECTED: Final = re.compile(r"Expected `([^`]+)`, got .*")
-_KINDS: Final = {
-    "str": "text",
-    "int": "a whole number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "object": "an object",
-    "null": "null",
-}
-_LIMITS: Final = {">=": "at least", "<=": "at most", ">": "more than", "<": "less than"}
-
 M = TypeVar("M", bound=Struct)
 
 
@@ -112,109 +92,12 @@ def read_form(kind: type[M], raw: bytes, given: Mapping[str, object] | None = No
 
 
 def _made(kind: type[M], data: Json, given: Mapping[str, object], *, strict: bool) -> M:
-    if not isinstance(data, dict):
-        raise _refusal([("", "The body must be a JSON object.")])
-    if issubclass(kind, RequestBody):
+    if issubclass(kind, RequestBody) and isinstance(data, dict):
         data = kind.gather(data)
-    fields = {field.encode_name: field for field in body_fields(kind)}
-    values, wrong = dict(given), list(_unknown(data, fields))
-    for name, field in fields.items():
-        if name not in data:
-            wrong += [(name, f"The field {name!r} is missing.")] if field.required else []
-            continue
-        value = data[name]
-        if not strict and isinstance(value, str) and _is_list(field.type):
-            value = [value]
-        try:
-            values[field.name] = _converted(value, field.type, strict=strict)
-        except ValidationError as error:
-            wrong.append(_wrong_value(name, field.type, str(error)))
-    if wrong:
-        raise _refusal(wrong)
-    return kind(**values)
-
-
-def _unknown(data: JsonMap, fields: Mapping[str, FieldInfo]) -> Iterator[tuple[str, str]]:
-    known = ", ".join(fields) or "none"
-    for name in data:
-        if name not in fields:
-            yield f"{name:.60}", f"There is no field {name[:60]!r}. Known: {known}."
-
-
-def _converted(value: Json, kind: object, *, strict: bool) -> object:
     try:
-        return convert(value, cast("type", kind), strict=strict)
-    except ValidationError as error:
-        whole = _with_whole_numbers(value)
-        if "got `float`" not in str(error) or whole is value:
-            raise
-    return convert(whole, cast("type", kind), strict=strict)
-
-
-def _with_whole_numbers(value: Json) -> Json:
-    """To JSON 3.0 is an integer, too."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
-    if isinstance(value, dict):
-        return {name: _with_whole_numbers(part) for name, part in value.items()}
-    return [_with_whole_numbers(part) for part in value] if isinstance(value, list) else value
-
-
-def _is_list(kind: object) -> bool:
-    if get_origin(kind) is Annotated:
-        kind = get_args(kind)[0]
-    return get_origin(kind) in (list, tuple)
-
-
-def _wrong_value(name: str, kind: object, message: str) -> tuple[str, str]:
-    """Return the place of a wrong value, and a sentence."""
-    found = _WRONG.fullmatch(message)
-    what, inside = (found[1], found[2] or "") if found else (message, "")
-    place = name + re.sub(r"\[(\d+|\.\.\.)\]", r".\1", inside)
-    if missing := re.fullmatch("Object missing required field `(.*)`", what):
-        place = f"{place}.{missing[1]}"
-        return place, f"The field {place!r:.200} is missing."
-    if unknown := re.fullmatch("Object contains unknown field `(.*)`", what):
-        place = f"{place}.{unknown[1]:.60}"
-        return place, f"There is no field {place!r:.200}."
-    wanted = _wanted(reduce(_type_inside, place.split(".")[1:], kind), what)
-    return place, f"{place!r:.200} must {wanted}."
-
-
-def _type_inside(kind: object, name: str) -> object:
-    """Return the type of a part of a value."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin in (Union, UnionType, Annotated):
-        return next(filter(None, (_type_inside(each, name) for each in parts)), None)
-    if isinstance(kind, type) and issubclass(kind, Struct):
-        return next((each.type for each in structs.fields(kind) if each.encode_name == name), None)
-    return parts[-1 if origin is dict else 0] if parts else None
-
-
-def _wanted(kind: object, what: str) -> str:
-    if limit := _LIMIT.match(what):
-        unit = {"str": " characters", "array": " entries", "object": " entries"}.get(limit[1], "")
-        if unit and (limit[2], limit[3]) == (">=", "1"):
-            return "not be empty"
-        return f"{'have' if unit else 'be'} {_LIMITS[limit[2]]} {limit[3]}{unit}"
-    if words := _words_of(kind):
-        return f"be {'one of: ' * (len(words) > 1)}{', '.join(words)}"
-    if expected := _EXPECTED.fullmatch(what):
-        kinds = (_KINDS.get(each, each) for each in expected[1].split(" | "))
-        return f"be {' or '.join(kinds)}"
-    return f"fit: {what}"
-
-
-def _words_of(kind: object) -> tuple[str, ...]:
-    """Return the words that a field of few words may be."""
-    origin, parts = get_origin(kind), get_args(kind)
-    if origin is Literal:
-        return tuple(map(str, parts))
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return tuple(str(each.value) for each in kind)
-    if origin in (Union, UnionType, Annotated):
-        return next(filter(None, map(_words_of, parts)), ())
-    return ()
+        return parse_struct(kind, body_fields(kind), data, given, strict=strict)
+    except WrongFields as wrong:
+        raise _refusal(wrong) from None
 
 
 def read_multipart(raw: bytes, kind: str) -> tuple[bytes, tuple[FileContent, ...]]:
@@ -318,9 +201,9 @@ def _texts(data: Json) -> Iterator[tuple[int, str | None]]:
             waiting += [(depth + 1, part) for part in value]
 
 
-def _refusal(wrong: Sequence[tuple[str, str]]) -> RequestRefused:
-    problems: list[Json] = [{"field": place, "detail": text} for place, text in wrong]
-    place, sentence = wrong[0]
+def _refusal(wrong: WrongFields) -> RequestRefused:
+    problems: list[Json] = [{"field": place, "detail": text} for place, text in wrong.found]
+    place, sentence = wrong.found[0]
     more: JsonMap = {"field": place, "errors": problems[:_MOST_ERRORS]}
     return RequestRefused(Problem("validation", sentence, more))
 
