@@ -9,22 +9,17 @@ from remit.delivery.courier import Courier
 from remit.errors import LeaseLost
 from remit.model.contract import ItemStatus, WorkItem
 from remit.model.delivery import (
-    Accepted,
     Answer,
     Delivery,
     DeliveryStatus,
     Parcel,
-    Refused,
-    SendRetry,
     Unknown,
 )
 from remit.model.ids import DeliveryId
-from remit.model.review import ReviewAnswer
-from remit.model.status import Reason, Status
-from remit.run import Done, Fail, Outcome, Wait, first_line
-from remit.run import Retry as Again
+from remit.model.status import Reason
+from remit.run import Done, Fail, Wait, first_line
 from remit.testing import Outbox, PowerCut
-from tests.stage import BOARD, ME, SANUR, Stage, contract, stage
+from tests.stage import BOARD, ME, Stage, contract, stage
 
 # The way of a task -------------------------------------------------------------------------------
 
@@ -41,28 +36,11 @@ async def test_the_steps_come_in_the_order_of_the_specification() -> None:
     ]
 
 
-async def test_only_the_deliverable_is_sent_and_the_whole_reply_is_kept() -> None:
-    trip = stage(ME)
-
-    await trip.go()
-
-    assert trip.said == ["Sanur."]
-    assert trip.memory.task.tool_output == SANUR
-
-
 async def test_work_without_a_delivery_is_done_when_it_is_thought() -> None:
     trip = stage(replies=("Three beaches.\nAnd a bay.",))
 
     assert await trip.go() == Done("Three beaches.")
     assert "deliverable" not in trip.prompts[0]
-
-
-async def test_what_the_owner_wrote_is_sent_without_a_brain() -> None:
-    trip = stage(replace(ME, content="Call mom"), status=Status.DELIVERING)
-
-    assert await trip.go() == Done("Call mom")
-    assert trip.said == ["Call mom"]
-    assert trip.prompts == []
 
 
 async def test_the_dashboard_gets_it_in_one_write() -> None:
@@ -167,16 +145,6 @@ async def test_a_memory_refuses_a_second_claim_as_the_store_does() -> None:
 # What the channel answers -------------------------------------------------------------------------
 
 
-async def test_a_refusal_fails_the_task_and_says_what_was_sent() -> None:
-    trip = stage(ME, BOARD)
-    trip.outbox.answers = [Refused("no such number")]
-
-    outcome = await trip.go()
-
-    assert outcome == Fail("1 of 2 refused (outbox: no such number); 1 sent.")
-    assert trip.memory.task.delivery[1].status is DeliveryStatus.SENT
-
-
 async def test_a_channel_that_never_answers_leaves_a_doubt_and_is_not_asked_twice() -> None:
     class Silent(Outbox):
         async def send(self, parcel: Parcel) -> Answer:
@@ -198,15 +166,6 @@ async def test_a_channel_that_does_not_exist_refuses() -> None:
     assert outcome == Fail("1 of 1 refused (pigeon: there is no channel 'pigeon'); 0 sent.")
 
 
-async def test_not_now_is_tried_again_and_the_others_are_not_sent_twice() -> None:
-    trip = stage(ME, Delivery("outbox", id=DeliveryId("dlv-2")))
-    trip.outbox.answers = [SendRetry("busy", after=30), Accepted("1")]
-
-    assert await trip.go() == Again("busy", 30)
-    assert await trip.go() == Done("Sanur.")
-    assert [parcel.key for parcel in trip.outbox.sent] == ["dlv-2", "dlv-me"]
-
-
 @pytest.mark.parametrize("answer", [Unknown("the line died"), RuntimeError("the line died")])
 async def test_an_answer_that_never_came_is_asked_about(answer: Unknown | Exception) -> None:
     trip = stage(ME)
@@ -217,27 +176,3 @@ async def test_an_answer_that_never_came_is_asked_about(answer: Unknown | Except
     assert "the line died" in review.question
     assert review.evidence == "Sanur."
     assert len(trip.outbox.tried) == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "outcome", "tried"),
-    [
-        (ReviewAnswer.ARRIVED, Done("Sanur."), 1),
-        (ReviewAnswer.RESEND, Done("Sanur."), 2),
-        (ReviewAnswer.DROP, Fail("1 of 1 refused (outbox: lost); 0 sent."), 1),
-    ],
-)
-async def test_only_the_owner_settles_a_doubt(
-    answer: ReviewAnswer, outcome: Outcome, tried: int
-) -> None:
-    trip = stage(ME)
-    trip.outbox.answers = [Unknown("lost")]
-    review = await trip.asks(Reason.AMBIGUOUS)
-    again = await trip.asks(Reason.AMBIGUOUS)
-    assert len(trip.outbox.tried) == 1
-    assert again.key == review.key
-
-    trip.memory.decide(review, answer)
-
-    assert await trip.go() == outcome
-    assert len(trip.outbox.tried) == tried

@@ -2,7 +2,6 @@
 
 from msgspec.structs import replace
 
-from remit.brain.think import NoBrain
 from remit.model.contract import ContractType
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.review import ReviewAnswer
@@ -13,40 +12,6 @@ from tests.stage import BOARD, ME, MUM, SANUR, contract, stage
 from tests.tables import for_each
 
 # Questions ----------------------------------------------------------------------------------------
-
-
-async def test_a_refusal_of_the_brain_is_held_and_nothing_is_sent() -> None:
-    trip = stage(ME, replies=("Unsafe. <deliverable>NONE</deliverable>",))
-
-    review = await trip.asks(Reason.DELIVERABLE)
-
-    assert "wrote nothing to send" in review.question
-    assert review.evidence == "Unsafe. <deliverable>NONE</deliverable>"
-    assert trip.outbox.tried == []
-
-
-async def test_what_the_owner_writes_instead_goes_out_to_the_letter_and_through_the_gate() -> None:
-    trip = stage(ME, replies=("no tags",))
-    review = await trip.asks(Reason.DELIVERABLE)
-    trip.memory.decide(review, ReviewAnswer.EDIT, "x\u202ey")
-    second = await trip.asks(Reason.DELIVERABLE)
-    assert "U+202E" in second.question
-    assert second.key != review.key
-
-    trip.memory.decide(second, ReviewAnswer.EDIT, "Sanur,\nat dawn.")
-
-    assert await trip.go() == Done("Sanur,")
-    assert trip.said == ["Sanur,\nat dawn."]
-    assert len(trip.prompts) == 1
-
-
-async def test_sent_back_with_a_word_the_next_prompt_has_the_word() -> None:
-    trip = stage(ME, replies=("no tags", SANUR))
-    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), ReviewAnswer.BACK, "Use the tags!")
-
-    assert await trip.go() == Done("Sanur.")
-    assert "Use the tags!" not in trip.prompts[0]
-    assert "Use the tags!" in trip.prompts[1]
 
 
 async def test_an_answer_reaches_the_next_prompt_and_a_second_question_is_another() -> None:
@@ -61,33 +26,7 @@ async def test_an_answer_reaches_the_next_prompt_and_a_second_question_is_anothe
     assert "- Bali\n- East" in trip.prompts[2]
 
 
-async def test_without_a_brain_the_task_waits_and_goes_on_once_there_is_one() -> None:
-    trip = stage(ME)
-    brain, trip.brain = trip.brain, NoBrain()
-    trip.memory.decide(await trip.asks(Reason.AUTH), ReviewAnswer.APPROVE)
-    still = await trip.asks(Reason.AUTH)
-
-    trip.brain = brain
-    trip.memory.decide(still, ReviewAnswer.APPROVE)
-
-    assert await trip.go() == Done("Sanur.")
-
-
 # Permission ---------------------------------------------------------------------------------------
-
-
-async def test_nobody_but_the_owner_is_written_to_unasked() -> None:
-    trip = stage(MUM)
-
-    review = await trip.asks(Reason.APPROVAL)
-
-    assert review.question == "Send this to mum on outbox?"
-    assert review.evidence == "Sanur."
-    assert trip.outbox.tried == []
-
-    trip.memory.decide(review, ReviewAnswer.APPROVE)
-    assert await trip.go() == Done("Sanur.")
-    assert [(parcel.recipient, parcel.body) for parcel in trip.outbox.sent] == [("mum", "Sanur.")]
 
 
 @for_each(

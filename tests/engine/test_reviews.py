@@ -8,14 +8,12 @@ from msgspec.structs import replace
 
 from remit.brain.think import NoBrain
 from remit.errors import AlreadyDecided
-from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Accepted, Answer, Delivery, Locked, Parcel, Unknown
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.run import MOST_FIXES
 from remit.store import permissions
-from remit.testing import Outbox, World, script
+from remit.testing import Outbox, World
 from remit.wiring import App
 from tests.engine.rig import HI, Moody, Rig
 
@@ -82,24 +80,6 @@ async def test_sent_back_with_a_word_the_work_is_done_anew_with_that_word(tmp_pa
         assert (task.status, task.round) == (Status.COMPLETED, 1)
         assert "Shorter, please: 'no' tags?" in brain.heard[1]
         assert len(rig.outbox.sent) == 1
-
-
-async def test_an_answer_reaches_the_next_prompt(tmp_path: Path) -> None:
-    brain = script(
-        [
-            {"when": "Portugal", "reply": HI},
-            {"ask": "Which passport do you hold?"},
-        ]
-    )
-    async with World(tmp_path, brain=brain) as world:
-        await world.add("Which visa do I need?")
-        review = await waiting(world, Reason.INPUT)
-        assert review.question == "Which passport do you hold?"
-        task = await decided(world, review, ReviewAnswer.ANSWER, "Portugal")
-
-        assert task.status is Status.COMPLETED
-        assert task.round == 0
-        assert len(world.outbox.sent) == 1
 
 
 async def test_an_approval_sends_the_bytes_that_were_shown(tmp_path: Path) -> None:
@@ -191,25 +171,6 @@ async def test_a_second_doubt_about_the_same_message_is_asked_again(tmp_path: Pa
 
         assert task.status is Status.COMPLETED
         assert len(rig.outbox.tried) == 2
-
-
-async def test_work_that_cannot_be_proven_is_fixed_then_asked_about_then_accepted(
-    tmp_path: Path,
-) -> None:
-    brain = Moody()
-    contract = Contract(ContractType.VERIFIABLE, (Criterion("mentions", "says it", "Sanur"),))
-    async with Rig(tmp_path, brain=brain) as rig:
-        await rig.admit("prove", contract=contract)
-        review = await waiting(rig, Reason.VERIFICATION)
-        assert len(brain.heard) == MOST_FIXES + 1
-        assert rig.outbox.tried == []
-        task = await decided(rig, review, ReviewAnswer.APPROVE)
-
-        assert task.status is Status.COMPLETED
-        assert task.verdict is not None
-        assert not task.verdict.passed
-        assert len(rig.outbox.sent) == 1
-        assert len(brain.heard) == MOST_FIXES + 1
 
 
 async def test_without_a_brain_it_waits_until_there_is_one(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.review import ReviewAnswer
-from remit.model.status import Reason, Status
+from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import audit, deliveries
 from remit.testing import Outbox, World, script
@@ -138,22 +138,6 @@ async def test_what_is_approved_is_what_its_reader_will_see(tmp_path: Path) -> N
         assert {parcel.recipient for parcel in line.sent} <= {"Anna"}
 
 
-async def test_a_locked_account_waits_for_the_owner_and_loses_nothing(tmp_path: Path) -> None:
-    line = Line("line", answers=[Locked("the token has expired")])
-    async with house(tmp_path, line) as world:
-        task = await world.add("Tell me", channel="line", content="Hi")
-        await world.run()
-        (review,) = await world.waiting()
-
-        assert (review.reason, review.about) == (Reason.AUTH, "channel:line")
-        assert "the token has expired" in review.question
-        assert await statuses(world, task) == [DeliveryStatus.PENDING]
-        await world.decide(review, ReviewAnswer.APPROVE)
-        await world.run(HOUR)
-        assert bodies(line) == ["Hi"]
-        assert (await world.get(task.id)).status is Status.COMPLETED
-
-
 async def test_an_account_that_stays_locked_asks_again(tmp_path: Path) -> None:
     line = Line("line", answers=[Locked("no"), Locked("still no")])
     async with house(tmp_path, line) as world:
@@ -168,62 +152,9 @@ async def test_an_account_that_stays_locked_asks_again(tmp_path: Path) -> None:
         assert line.sent == []
 
 
-async def test_a_doubt_waits_for_news_then_asks_and_is_never_sent_again(tmp_path: Path) -> None:
-    line = Line("line", answers=[Unknown("no answer")])
-    async with house(tmp_path, line) as world:
-        task = await world.add("Tell me", channel="line", content="Hi")
-        await world.run(timedelta(seconds=GRACE - 1))
-        assert (await world.get(task.id)).status is Status.DELIVERING
-        assert await world.waiting() == []
-        await world.run(timedelta(seconds=1))
-        (review,) = await world.waiting()
-
-        assert review.reason is Reason.AMBIGUOUS
-        assert len(line.tried) == 1
-        await world.decide(review, ReviewAnswer.ARRIVED)
-        await world.run()
-        assert (await world.get(task.id)).status is Status.COMPLETED
-        assert len(line.tried) == 1
-
-
-async def test_a_doubt_is_cleared_by_a_channel_that_can_look(tmp_path: Path) -> None:
-    line = Line("line", answers=[Unknown("no answer")])
-    async with house(tmp_path, line) as world:
-        task = await world.add("Tell me", channel="line", content="Hi")
-        line.found = Accepted("msg-7")
-        await world.run(HOUR)
-
-        ended = await world.get(task.id)
-        assert ended.status is Status.COMPLETED
-        assert ended.delivery[0].receipt == "msg-7"
-        assert len(line.tried) == 1
-        assert line.asked[0].key == ended.delivery[0].id
-
-
 async def report(world: World, task: Task, said: ProviderReport) -> None:
     key = str((await world.get(task.id)).delivery[0].id)
     await world.house.db.write(deliveries.report, DeliveryReport(said, "line", key), world.now)
-
-
-@pytest.mark.parametrize(
-    ("said", "status"),
-    [
-        (ProviderReport("wamid-1", arrived=True), Status.COMPLETED),
-        (ProviderReport("wamid-1", arrived=False, why="not on WhatsApp"), Status.FAILED),
-    ],
-)
-async def test_a_report_settles_a_doubt_at_once(
-    said: ProviderReport, status: Status, tmp_path: Path
-) -> None:
-    line = Line("line", answers=[Unknown("no answer")])
-    async with house(tmp_path, line) as world:
-        task = await world.add("Tell me", channel="line", content="Hi")
-        await world.run(timedelta(seconds=5))
-        await report(world, task, said)
-        await world.run()
-
-        assert (await world.get(task.id)).status is status
-        assert len(line.tried) == 1
 
 
 async def test_a_report_that_comes_after_the_question_is_shown_and_answers_nothing(
@@ -257,18 +188,6 @@ async def test_what_was_refused_for_now_and_reported_as_arrived_is_not_sent_agai
 
         assert (await world.get(task.id)).status is Status.COMPLETED
         assert len(line.tried) == 1
-
-
-async def test_a_report_said_many_times_is_one(tmp_path: Path) -> None:
-    line = Line("line")
-    async with house(tmp_path, line) as world:
-        task = await world.add("Tell me", channel="line", content="Hi")
-        await world.run()
-        before = await world.history(task.id)
-        for _ in range(3):
-            await report(world, task, ProviderReport("wamid-1", arrived=True))
-
-        assert await world.history(task.id) == before
 
 
 async def test_a_report_about_nothing_of_ours_is_left_alone(tmp_path: Path) -> None:

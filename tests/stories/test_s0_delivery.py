@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.contract import Contract, WorkItem
-from remit.model.delivery import Delivery, Refused
+from remit.model.delivery import Delivery
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task, TaskType
 from remit.model.view import JsonView, delivery_status, show
@@ -139,18 +139,3 @@ async def test_a_refusal_waits_for_the_owner_and_sends_nothing(
     assert out["whatsapp"].tried == []
     assert show(held, JsonView.S3)["status"] == "needs_review"
     assert deliveries(held) == ["needs_review"]
-
-
-async def test_of_two_channels_one_refuses_and_the_other_is_not_sent_again(tmp_path: Path) -> None:
-    out = channels()
-    out["whatsapp"].answers = [Refused("131047: outside the 24-hour window")]
-    brain = script([{"reply": f"<deliverable>{LIST}</deliverable>"}])
-    async with World(tmp_path, brain=brain, channels=out) as world:
-        both = await ask(world, "To both", Delivery("whatsapp"), Delivery("email"))
-        await world.run(timedelta(days=1))
-        failed = await world.get(both.id)
-
-    assert failed.status is Status.FAILED
-    assert [each.status for each in failed.delivery] == ["refused", "sent"]
-    assert len(out["whatsapp"].tried) == len(out["email"].tried) == 1
-    assert deliveries(failed) == ["failed", "completed"]
