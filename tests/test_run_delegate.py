@@ -463,7 +463,7 @@ async def test_a_power_cut_around_any_step_loses_nothing_and_repeats_no_merge(
     names = list(dict.fromkeys(whole.memory.trail))
     assert {"workspace", "execute_tool", "verify:1", "keep_work", "merge:0"} <= set(names)
 
-    for at, name in enumerate(names):
+    for at, name in enumerate(names if SOAK else names[::2]):
         for before in (True, False) if SOAK else (at % 2 == 0,):
             people = [Scripted("ada", [mends] * 4)]
             shop = Shopfloor(tmp_path / f"{at}{before}", people, PROVES)

@@ -1,7 +1,8 @@
 """kill -9 in the middle of a real message, letter or webhook, at every moment there is.
 
 The providers are real servers on loopback that live on. After each kill Remit is started again, and
-what the provider accepted is compared with what the database says.
+what the provider accepted is compared with what the database says. In `make test` each moment and
+each channel has a kill, in `make soak` each pair of them.
 """
 
 import random
@@ -15,7 +16,7 @@ import pytest
 
 from tests.engine.channels_town import ACCEPTED, GIVEN, HALF, KINDS, Life, Town
 from tests.engine.lives import ended
-from tests.soak import SOAK
+from tests.soak import SOAK, each_value, one_in
 
 SEEDS = 40 if SOAK else 1
 KILLS_A_SEED = 4
@@ -51,6 +52,7 @@ def life(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Life]:
         yield Life(tmp_path / "life", town)
 
 
+@each_value
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_kill_at_any_moment_of_a_send_repeats_nothing_and_loses_nothing(
     life: Life, moment: str
@@ -62,6 +64,7 @@ def test_a_kill_at_any_moment_of_a_send_repeats_nothing_and_loses_nothing(
     assert bool(life.cut) == (moment not in NOT_CUT)
 
 
+@one_in(2)
 def test_half_a_request_is_not_a_message_and_is_asked_about(life: Life) -> None:
     assert life.killed_on_the_line(HALF[life.town.kind])
     assert life.accepted() == []
@@ -71,6 +74,7 @@ def test_half_a_request_is_not_a_message_and_is_asked_about(life: Life) -> None:
     assert life.cut
 
 
+@one_in(2, start=1)
 def test_what_was_accepted_and_never_read_is_asked_about_and_not_sent_again(life: Life) -> None:
     assert life.killed_on_the_line(ACCEPTED[life.town.kind])
     accepted = set(life.accepted())
@@ -80,6 +84,7 @@ def test_what_was_accepted_and_never_read_is_asked_about_and_not_sent_again(life
     assert accepted & life.cut
 
 
+@one_in(2)
 def test_a_report_heals_what_was_cut(life: Life) -> None:
     assert life.killed_on_the_line(ACCEPTED[life.town.kind], grace=AN_HOUR)
     life.lives_on(grace=AN_HOUR)
@@ -94,6 +99,7 @@ def test_a_report_heals_what_was_cut(life: Life) -> None:
     life.judge()
 
 
+@each_value
 @pytest.mark.parametrize("moment", [*CUT_AT, "half", "accepted"])
 @pytest.mark.parametrize("kind", GIVEN)
 def test_what_was_cut_is_given_again_where_its_key_is_known(
@@ -117,6 +123,7 @@ def test_what_was_cut_is_given_again_where_its_key_is_known(
         assert life.ask("SELECT id FROM reviews") == []
 
 
+@one_in(3)
 @pytest.mark.parametrize("place", BETWEEN_PARTS)
 def test_a_kill_between_the_parts_of_a_long_text_repeats_none(tmp_path: Path, place: str) -> None:
     for kind in ("whatsapp", "telegram"):
@@ -129,6 +136,7 @@ def test_a_kill_between_the_parts_of_a_long_text_repeats_none(tmp_path: Path, pl
             assert len(life.ask("SELECT id FROM deliveries WHERE parts = 3")) == 3
 
 
+@one_in(4)
 def test_a_process_that_is_stopped_in_the_middle_of_a_send_keeps_its_directory(life: Life) -> None:
     """Nobody can take its work over while it is stopped; then it goes on."""
     stop = replace(ACCEPTED[life.town.kind], signal=signal.SIGSTOP)

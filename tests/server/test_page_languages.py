@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -49,6 +50,7 @@ def _in_python() -> Iterator[str]:
                 yield first.value
 
 
+@cache
 def _wanted() -> set[str]:
     """Return every sentence that the pages and their scripts can show."""
     found = set(_in_python())

@@ -15,6 +15,7 @@ from remit.model.codec import Json, JsonMap
 from remit.server.call import Route
 from tests.peer.peers import Peers
 from tests.server.besieged import bearer, named, rows
+from tests.soak import one_in
 
 SECRET: Final = "marmalade"  # stands in all that is not the caller's, and nowhere else
 LATER: Final = "2031-01-01T09:00:00Z"
@@ -82,6 +83,7 @@ def _is_of_a_task(route: Route) -> bool:
     return route.path.startswith(("/api/tasks/{id}", "/api/series/{id}"))
 
 
+@one_in(3)
 @pytest.mark.parametrize("name", [*CALLERS, *AGENTS])
 def test_every_route_does_and_tells_what_the_caller_s_scopes_open(house: Peers, name: str) -> None:
     scopes = CALLERS.get(name) or AGENTS[name]

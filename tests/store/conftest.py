@@ -5,17 +5,23 @@ from pathlib import Path
 
 import pytest
 
+from tests.soak import one_of
 from tests.store.postgres import Postgres
 from tests.store.scene import PostgresScene, Scene
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run each test that has a scene on both databases, unless it says why not."""
-    if "scene" in metafunc.fixturenames:
-        alone = metafunc.definition.get_closest_marker("only_sqlite")
-        metafunc.parametrize(
-            "scene", ["sqlite"] if alone else ["sqlite", "postgres"], indirect=True
-        )
+    """Run each test that has a scene on both databases, unless it says why not.
+
+    Each case of a table is tried on one of them, now this, now that; in `make soak` on both.
+    """
+    if "scene" not in metafunc.fixturenames:
+        return
+    marker = metafunc.definition.get_closest_marker
+    kinds = ["sqlite"] if marker("only_sqlite") else ["sqlite", "postgres"]
+    marks = one_of("scene") if marker("parametrize") else ()
+    scenes = [pytest.param(each, marks=marks) for each in kinds]
+    metafunc.parametrize("scene", scenes, indirect=True)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ async def test_a_change_is_agreed_on_before_it_is_done_then_proven_and_merged(
 
 
 async def test_who_does_it_is_told_how_it_will_be_checked(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         await house.order()
 
         (told,) = house.hands["ada"].told
@@ -71,6 +71,7 @@ async def test_who_does_it_is_told_how_it_will_be_checked(shop: Opens) -> None:
         assert "{" not in told.partition("## Rules")[0]
 
 
+@only_in_soak
 async def test_every_criterion_is_marked_and_one_that_fails_is_enough(typed_shop: Opens) -> None:
     async with typed_shop(ada=[turn(UNTYPED)]) as shop:
         task = await shop.order()
@@ -158,6 +159,7 @@ async def test_a_change_to_the_readme_is_looked_at_by_the_cheapest_checks_alone(
         assert shop.text("README.md") == better
 
 
+@only_in_soak
 async def test_a_readme_task_that_touches_code_is_held_to_the_code(shop: Opens) -> None:
     sly = turn(WORSE, write={"README.md": README + "\nMore.\n"})
     async with shop(ada=[sly]) as house:

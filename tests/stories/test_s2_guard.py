@@ -34,8 +34,7 @@ WEAK = "def test_price_is_written() -> None:\n    pass\n"
             turn(WORSE, delete=["tests/test_price.py", "tests/test_checkout.py"]),
             turn(WORSE, write={"conftest.py": IGNORE, "tests/test_new.py": WEAK}),
             turn(WORSE, write={"project.json": '{"commands": {"unit-test": ["true"]}}'}),
-        ],
-        2,
+        ]
     ),
 )
 async def test_who_bends_the_tests_is_caught(sly: JsonMap, shop: Opens) -> None:
@@ -107,12 +106,12 @@ async def test_who_turns_the_linter_off_gains_nothing(shop: Opens) -> None:
 
 async def test_who_writes_himself_other_rules_gains_nothing_and_it_is_told(shop: Opens) -> None:
     rules = {".remit/activities.yml": LAX}
-    async with shop(ada=[turn(WORSE, write=rules)], ben=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(WORSE, write=rules), turn(GOOD)]) as house:
         task = await house.order()
 
         assert task.contract is not None
         assert task.contract.type is ContractType.VERIFIABLE
-        assert "unit-test" in house.hands["ben"].told[0]
+        assert "of 2 tests failed" in house.hands["ada"].told[1]
         assert task.verdict is not None
         assert results(task)["unit-test"] is Result.PASS
         noted = [each.note or "" for each in task.verdict.findings if each.result is Result.PASS]

@@ -16,7 +16,7 @@ from tests.channels.telegram.chat_town import Town, add, seat_of
 from tests.cli.terminal import LIMIT, Terminal
 from tests.live.http_client import Client
 from tests.live.loopback import LIMIT_SECONDS
-from tests.soak import SOAK
+from tests.soak import SOAK, one_in
 
 PLACES = {  # where it is killed, and how many messages are in doubt then, at least
     "stored, not acted on": ("telegram:stored:1", 0),
@@ -41,6 +41,7 @@ _CLAIMED = "SELECT count(*) FROM deliveries WHERE status = 'sending'"
 WORK, NOTE = "Find two parks near me", "Tell Anna: see you at noon"
 
 
+@one_in(3)
 @pytest.mark.parametrize(("place", "doubts"), PLACES.values(), ids=PLACES)
 def test_a_kill_loses_nothing_and_doubles_nothing(tmp_path: Path, place: str, doubts: int) -> None:
     with Town() as town:

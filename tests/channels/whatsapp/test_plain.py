@@ -227,7 +227,7 @@ def _steps(markdown: str) -> int:
 
 @for_each("piece", HURTFUL)
 def test_the_work_grows_as_the_text_does(piece: str) -> None:
-    short = _steps(piece * (600 // len(piece)))
-    long = _steps(piece * (2400 // len(piece)))
+    short = _steps(piece * (200 // len(piece)))
+    long = _steps(piece * (800 // len(piece)))
 
     assert long <= 6 * short + 2000
