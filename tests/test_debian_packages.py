@@ -54,7 +54,7 @@ def test_who_may_not_install_reads_one_sentence_and_the_tests_go_on(tmp_path: Pa
 
     assert done.returncode == 0
     assert done.stderr.count("\n") == 1
-    names = f"bubblewrap cargo chromium{DOVECOT} faketime mocha nodejs"
+    names = f"bubblewrap cargo chromium-headless-shell{DOVECOT} faketime mocha nodejs"
     assert f"sudo apt-get install {names}" in done.stderr
 
 

@@ -16,7 +16,7 @@ from remit.brain.choose import ModelConfig, Vendor
 from remit.brain.models import ModelBrain
 from remit.brain.scripted import ScriptedBrain
 from remit.cli import doctor
-from remit.errors import Permanent, StoreFull
+from remit.errors import StoreFull
 from remit.model.ids import SeriesId, TaskId
 from remit.model.reply import Ask, Prompt, Reply, Tool, ToolResult, Usage
 from remit.model.status import Reason
@@ -137,19 +137,6 @@ async def test_a_series_has_its_limit_in_any_thirty_days(tmp_path: Path) -> None
 
         house.clock.advance(timedelta(milliseconds=1))
         assert await house.think(made(2, series=SERIES)) is None
-
-
-async def test_a_thought_that_fails_counts_as_a_request_and_fails_as_it_did(tmp_path: Path) -> None:
-    async with opened(tmp_path, NONE) as house:
-
-        async def broken() -> Reply:
-            raise Permanent("It cannot be asked so.")
-
-        with pytest.raises(Permanent, match="It cannot be asked so"):
-            await house.purse.pay("a", made(), MOST, broken)
-
-        used = await house.db.read(spending.of_task, made().id)
-        assert used == Usage(tokens=0, cents=0, requests=1)
 
 
 async def test_a_question_that_was_never_put_to_a_vendor_costs_nothing(tmp_path: Path) -> None:

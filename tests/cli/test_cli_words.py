@@ -106,21 +106,6 @@ def test_how_far_away_a_moment_is(away: timedelta, said: str) -> None:
     assert words.relative(NOW + away, NOW) == said
 
 
-def test_the_card_is_the_one_of_the_design() -> None:
-    assert show.card_lines(TASK) == [
-        "+-- Task: Family Trip Research -----------------+",
-        "|                                               |",
-        "| Work:                                         |",
-        "|   [done] Research family-friendly attractions |",
-        "|                                               |",
-        "| Delivery:                                     |",
-        "|   [sent] WhatsApp                             |",
-        "|                                               |",
-        "| Status: completed                             |",
-        "+-----------------------------------------------+",
-    ]
-
-
 def test_a_card_that_waits_says_what_for_and_stays_within_its_edges() -> None:
     held = replace(
         TASK,

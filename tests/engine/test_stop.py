@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 
 from remit.engine.local import DISPATCH
-from remit.errors import HomeLocked
 from remit.model.delivery import Delivery
 from remit.model.run import EventKind, Run
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.settings import EngineSettings
 from remit.store import queue, runs
-from remit.testing import World
 from tests.engine.rig import (
     PATIENCE,
     SLOW,
@@ -154,46 +152,6 @@ async def test_a_dead_process_is_counted_and_its_work_goes_on(tmp_path: Path) ->
         assert await outcomes(rig, task) == ["crashed", "done"]
 
 
-async def test_the_third_death_is_shown_to_the_owner_and_his_word_starts_it_again(
-    tmp_path: Path,
-) -> None:
-    brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain) as rig:
-        task = await rig.admit("deadly")
-        for death in range(1, 4):
-            await brain.reached(death)
-            await rig.crash()
-        await rig.run()
-
-        poisoned = await rig.get(task.id)
-        assert (poisoned.status, poisoned.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
-        review = (await rig.waiting())[0]
-        assert "died 3 times" in review.question
-        brain.open.set()
-        await rig.decide(review, review.options[0])
-        await rig.run()
-        ended = await rig.get(task.id)
-        assert (ended.status, ended.crashes) == (Status.COMPLETED, 0)
-        assert len(rig.outbox.sent) == 1
-
-
-async def test_a_death_in_the_middle_of_a_send_is_asked_about_not_repeated(
-    tmp_path: Path,
-) -> None:
-    outbox = SlowOutbox()
-    async with Rig(tmp_path, channels={"outbox": outbox}) as rig:
-        task = await rig.admit("doubt")
-        await outbox.gate.reached()
-        await rig.crash()
-        outbox.gate.open.set()
-        await rig.run()
-
-        waiting = await rig.get(task.id)
-        assert (waiting.status, waiting.reason) == (Status.NEEDS_REVIEW, Reason.AMBIGUOUS)
-        assert outbox.tried == []
-        assert outbox.gate.entered == 1
-
-
 async def test_a_loop_that_closes_without_a_stop_is_like_a_death_and_does_not_hang(
     tmp_path: Path,
 ) -> None:
@@ -267,12 +225,6 @@ async def test_a_send_that_outlived_its_lease_only_leaves_evidence(tmp_path: Pat
         await rig.run()
         assert (await rig.get(task.id)).reason is Reason.AMBIGUOUS
         assert len(outbox.sent) == 1
-
-
-async def test_two_processes_never_work_in_one_directory(tmp_path: Path) -> None:
-    async with World(tmp_path):
-        with pytest.raises(HomeLocked):
-            await World(tmp_path).__aenter__()
 
 
 # A full disk --------------------------------------------------------------------------------------

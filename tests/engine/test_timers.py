@@ -38,18 +38,6 @@ async def test_scheduled_tasks_run_at_their_time_and_in_its_order(tmp_path: Path
             assert task.started_at == task.scheduled_for or task.id == early.id
 
 
-async def test_what_was_planned_for_later_can_be_run_now_and_runs_once(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        task = await world.add("later", content="later", at=world.now + 3 * DAY)
-        await world.run()
-
-        await world.house.owner.run_now(task.id)
-        await world.run(10 * DAY)
-
-        assert len(world.outbox.sent) == 1
-        assert (await world.get(task.id)).started_at == world.now - 10 * DAY
-
-
 async def test_thirty_days_with_restarts_run_every_task_once_and_on_its_day(
     tmp_path: Path,
 ) -> None:

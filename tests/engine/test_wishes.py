@@ -11,10 +11,8 @@ import pytest
 
 from remit.errors import IllegalMove, Transient
 from remit.model.delivery import Delivery
-from remit.model.review import ReviewAnswer
-from remit.model.status import ACTIVE, Reason, Status
+from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
-from remit.store import moves
 from tests.engine.rig import SLOW, Gate, Moody, Rig, SlowBrain, SlowCheck, SlowOutbox, until
 
 TWO = (Delivery("outbox"), Delivery("outbox"))
@@ -94,18 +92,6 @@ async def test_a_cancel_during_a_send_lets_it_end_and_sends_no_other(
         assert ended.status is Status.CANCELLED
         assert [each.status for each in ended.delivery] == ["sent", "pending"]
         assert len(caught.outbox.tried) == 1
-
-
-async def test_a_cancel_that_comes_when_everything_is_out_is_too_late(tmp_path: Path) -> None:
-    outbox = SlowOutbox()
-    async with Rig(tmp_path, channels={"outbox": outbox}) as rig:
-        task = await rig.admit("one")
-        await outbox.gate.reached()
-        rig.house.engine.heed(await rig.house.owner.cancel(task.id))
-        outbox.gate.open.set()
-        await rig.run()
-
-        assert (await rig.get(task.id)).status is Status.COMPLETED
 
 
 async def test_everything_out_then_a_crash_then_a_cancel_is_completed_all_the_same(
@@ -226,21 +212,6 @@ async def test_a_question_is_not_put_to_an_owner_who_has_cancelled(tmp_path: Pat
         assert await rig.waiting() == []
 
 
-async def test_a_task_that_waits_for_its_owner_is_cancelled_with_its_question(
-    tmp_path: Path,
-) -> None:
-    async with Rig(tmp_path, brain=Moody("no tags")) as rig:
-        task = await rig.admit("held")
-        await rig.run()
-        review = (await rig.waiting())[0]
-        await rig.house.owner.cancel(task.id)
-
-        assert await rig.waiting() == []
-        with pytest.raises(Exception, match="decided before"):
-            await rig.decide(review, ReviewAnswer.EDIT, "too late")
-        assert (await rig.get(task.id)).status is Status.CANCELLED
-
-
 @pytest.mark.parametrize("verb", ["move", "post"])
 async def test_a_word_that_comes_in_the_middle_of_a_write_waits_for_it(
     tmp_path: Path, verb: str
@@ -262,13 +233,3 @@ async def test_a_word_that_comes_in_the_middle_of_a_write_waits_for_it(
         assert ended.status is Status.CANCELLED
         assert ended.delivery[0].status == ("sent" if verb == "post" else "pending")
         assert rig.outbox.tried == []
-
-
-async def test_a_paused_question_is_not_a_thing(tmp_path: Path) -> None:
-    async with Rig(tmp_path, brain=Moody("no tags")) as rig:
-        task = await rig.admit("held")
-        await rig.run()
-        assert (await rig.get(task.id)).reason is Reason.DELIVERABLE
-
-        with pytest.raises(IllegalMove):
-            await rig.house.db.write(moves.pause, task.id, rig.now)

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain import mcp_server
 from remit.brain.mcp_tools import McpToolSource
 from remit.brain.tools import Toolbox
 from remit.model.codec import Json
@@ -460,10 +459,6 @@ async def test_of_two_calls_the_second_is_asked_about_once_the_first_was_read(
         await world.run()
 
     assert notes(tmp_path) == ["note one"]
-
-
-def test_what_a_server_is_called_is_split_from_what_it_calls_its_tool() -> None:
-    assert mcp_server.own_name("s__a__b") == "a__b"
 
 
 async def test_remit_killed_in_the_middle_of_a_call_asks_and_does_not_call_again(

@@ -67,10 +67,6 @@ def two_are_moved_by_the_owner(zoo: Zoo) -> None:
     assert {was: zoo.state(was) for was in Status} == {was: was.value for was in Status}
 
 
-def test_there_are_fifty_six_illegal_pairs() -> None:
-    assert len(ILLEGAL) == 56
-
-
 @pytest.mark.parametrize(("was", "to"), ILLEGAL)
 def test_an_illegal_move_cannot_be_ordered(zoo: Zoo, was: Status, to: Status) -> None:
     """By the verb that would make it, where there is one; by naming the status, in any case."""
@@ -122,24 +118,6 @@ def test_a_word_finds_all_that_it_stands_for(zoo: Zoo, word: str, ours: set[Stat
     found = {task["id"] for task in cast("list[JsonMap]", page["tasks"])}
 
     assert found == {zoo.tasks[status] for status in ours}
-
-
-@pytest.mark.parametrize("was", [status for status in Status if status is not Status.PAUSED])
-def test_what_is_not_paused_cannot_be_resumed(zoo: Zoo, was: Status) -> None:
-    answer = zoo.served.ask("PATCH", f"/api/tasks/{zoo.tasks[was]}", {"action": "resume"})
-
-    assert answer.status_code == 409
-    assert zoo.state(was) == was.value
-
-
-@pytest.mark.parametrize("was", sorted(TERMINAL))
-@pytest.mark.parametrize("action", ["pause", "resume", "cancel", "run"])
-def test_nothing_leaves_its_end(zoo: Zoo, was: Status, action: str) -> None:
-    answer = zoo.served.ask("PATCH", f"/api/tasks/{zoo.tasks[was]}", {"action": action})
-
-    assert answer.status_code == 409
-    assert answer.json()["allowed"] == []
-    assert "nothing more" in answer.json()["detail"]
 
 
 def test_only_a_decision_leads_out_of_a_review(zoo: Zoo) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.errors import Conflict, NotFound
+from remit.errors import NotFound
 from remit.model.caller import OWNERS, Caller, Scope
 from remit.store import callers
 from remit.store.callers import ApiToken, SignIn
@@ -47,18 +47,6 @@ def test_an_agent_never_decides_whatever_its_scopes_say(
     ).caller == (caller)
 
 
-def test_a_name_belongs_to_one_token_that_counts(scene: Scene) -> None:
-    scene.do(callers.add_token, TOKEN, b"1")
-    with pytest.raises(Conflict, match="There is a token called 'ci'"):
-        scene.do(callers.add_token, replace(TOKEN, id="tok-2"), b"2")
-    revoked = scene.do(callers.revoke_token, "tok-1", AT)
-    scene.do(callers.add_token, replace(TOKEN, id="tok-2"), b"2")
-
-    assert revoked.revoked_at == AT
-    assert _ids(scene.do(callers.tokens)) == ["tok-2"]
-    assert scene.do(callers.token_of, b"1", AT) is None
-
-
 def test_to_revoke_twice_changes_nothing_and_what_is_not_there_is_said(scene: Scene) -> None:
     scene.do(callers.add_token, TOKEN, b"1")
     first = scene.do(callers.revoke_token, "tok-1", AT)
@@ -66,24 +54,6 @@ def test_to_revoke_twice_changes_nothing_and_what_is_not_there_is_said(scene: Sc
     assert scene.do(callers.revoke_token, "tok-1", LATER) == first
     with pytest.raises(NotFound, match="no token tok-2"):
         scene.do(callers.revoke_token, "tok-2", AT)
-
-
-def test_a_token_runs_out_and_is_shown_still(scene: Scene) -> None:
-    scene.do(callers.add_token, replace(TOKEN, expires_at=LATER), b"1")
-
-    assert scene.do(callers.token_of, b"1", LATER - timedelta(milliseconds=1)) is not None
-    assert scene.do(callers.token_of, b"1", LATER) is None
-    assert _ids(scene.do(callers.tokens)) == ["tok-1"]
-
-
-def test_when_it_was_used_is_kept(scene: Scene) -> None:
-    scene.do(callers.add_token, TOKEN, b"1")
-    scene.do(callers.touch_token, "tok-1", LATER)
-    scene.do(callers.add_sign_in, SIGN_IN, b"2")
-    scene.do(callers.touch_sign_in, "sig-1", LATER - timedelta(hours=1))
-
-    assert [token.used_at for token in scene.do(callers.tokens)] == [LATER]
-    assert [each.used_at for each in scene.do(callers.sign_ins, AT)] == [LATER - timedelta(hours=1)]
 
 
 def test_a_code_becomes_one_sign_in(scene: Scene) -> None:

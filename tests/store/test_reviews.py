@@ -3,8 +3,8 @@
 import pytest
 
 from remit.errors import AlreadyDecided, BadInput, NotFound
-from remit.model.delivery import DeliveryStatus, Unknown
-from remit.model.ids import ReviewId, TaskId
+from remit.model.delivery import Unknown
+from remit.model.ids import ReviewId
 from remit.model.review import NEEDS_TEXT, OPTIONS, Decision, ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
@@ -14,19 +14,6 @@ from tests.store.scene import BODY, DIGEST, RULE, Scene
 
 PAIRS = [(reason, answer) for reason in Reason for answer in ReviewAnswer]
 OFFERED = [(reason, answer) for reason in Reason for answer in OPTIONS[reason]]
-
-
-def _doubtful(scene: Scene) -> tuple[TaskId, ReviewId]:
-    """A task whose message may or may not have arrived."""
-    claim = scene.delivering()
-    (delivery,) = claim.task.delivery
-    attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
-    unknown = Unknown("timeout")
-    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, unknown, scene.now)
-    review = scene.question(claim, Reason.AMBIGUOUS, about=delivery.id, resume_to=Status.DELIVERING)
-    scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=review)
-    assert review.id is not None
-    return claim.task.id, review.id
 
 
 def test_open_questions_wait_oldest_first(scene: Scene) -> None:
@@ -100,16 +87,6 @@ def test_the_same_place_asks_once(scene: Scene) -> None:
     assert [each.id for each in reviews.of_task(scene.tx, task.id)] == [review]
 
 
-def test_an_answer_is_noted_and_the_task_goes_on(scene: Scene) -> None:
-    task, review = scene.asking()
-
-    after = scene.do(reviews.decide, review, Decision(ReviewAnswer.ANSWER, "Red."), scene.wait())
-
-    assert (after.status, after.reason, after.resume_to) == (Status.RUNNING, None, None)
-    assert (after.notes, after.round) == (("Red.",), 0)
-    assert [claim.task.id for claim in scene.claim()] == [task.id]
-
-
 def test_what_is_sent_back_is_done_anew_with_a_word(scene: Scene) -> None:
     claim = scene.running()
     scene.do(runs.record_steps, claim.lease, {"think": "hm"}, None, scene.now)
@@ -122,39 +99,6 @@ def test_what_is_sent_back_is_done_anew_with_a_word(scene: Scene) -> None:
     (again,) = scene.claim()
     assert (again.task.status, again.task.round) == (Status.RUNNING, 1)
     assert (again.task.notes, again.steps) == (("Too long.",), {})
-
-
-@pytest.mark.parametrize(
-    ("answer", "status", "delivery"),
-    [
-        (ReviewAnswer.ARRIVED, Status.DELIVERING, DeliveryStatus.SENT),
-        (ReviewAnswer.RESEND, Status.DELIVERING, DeliveryStatus.PENDING),
-        (ReviewAnswer.DROP, Status.DELIVERING, DeliveryStatus.REFUSED),
-        (ReviewAnswer.DECLINE, Status.CANCELLED, DeliveryStatus.UNKNOWN),
-    ],
-)
-def test_the_owner_settles_what_no_machine_may(
-    scene: Scene, answer: ReviewAnswer, status: Status, delivery: DeliveryStatus
-) -> None:
-    _, review = _doubtful(scene)
-
-    after = scene.do(reviews.decide, review, Decision(answer), scene.wait())
-
-    (send,) = after.delivery
-    assert (after.status, send.status) == (status, delivery)
-    assert (send.sent_at == scene.now) is (answer is ReviewAnswer.ARRIVED)
-    assert scene.complaints() == []
-
-
-def test_what_is_sent_again_is_a_new_try(scene: Scene) -> None:
-    _, review = _doubtful(scene)
-    scene.do(reviews.decide, review, Decision(ReviewAnswer.RESEND), scene.wait())
-    (claim,) = scene.claim()
-
-    (delivery,) = claim.task.delivery
-    told = (claim.lease, delivery, BODY, DIGEST, scene.now)
-    assert scene.do(deliveries.claim_send, *told) == 2
-    assert scene.complaints() == []
 
 
 def test_a_question_that_is_open_about_a_paused_task_is_answered_and_nothing_moves(

@@ -130,14 +130,6 @@ def test_what_was_spent_before_the_day_began_does_not_count(scene: Scene) -> Non
     assert reserve(scene, "b", scene.admit(), today) is None
 
 
-def test_each_time_the_owner_agrees_a_limit_is_a_step_higher(scene: Scene) -> None:
-    task = grant(scene, "budget:run")
-    for key in "abc":
-        assert reserve(scene, key, task, RUN) is None
-
-    assert reserve(scene, "d", task, RUN) == OverLimit(RUN, 300, 350)
-
-
 def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
     task = grant(scene, "budget:day")
     for key in "ab":
@@ -165,15 +157,6 @@ def test_what_was_granted_for_a_day_is_gone_with_it(scene: Scene) -> None:
     scene.wait(1)
     tomorrow = replace(none, since=scene.now)
     assert reserve(scene, "b", task, tomorrow) == OverLimit(tomorrow, 0, 0)
-
-
-def test_what_a_task_was_granted_others_cannot_use_up(scene: Scene) -> None:
-    task = grant(scene, "budget:day")
-    for key in "abcdef":
-        reserve(scene, key, scene.admit())  # granted, too: 350 over the limit
-
-    assert reserve(scene, "mine", task, day(scene)) is None
-    assert reserve(scene, "more", task, day(scene)) == OverLimit(day(scene), 700, 350)
 
 
 def test_spending_changes_no_task_and_no_journal(scene: Scene) -> None:

@@ -122,19 +122,6 @@ async def test_each_approval_raises_a_limit_by_one_step_and_no_more(tmp_path: Pa
         assert "This run may use 2,000 tokens; used or set aside: 1,700;" in again.question
 
 
-async def test_money_is_limited_like_tokens(tmp_path: Path) -> None:
-    brain = MeteredBrain(turns=9)
-    async with world(tmp_path, brain, replace(ROOMY, run_cents=10)) as house:
-        task = await house.add("Count")
-        await house.run()
-
-        review = await asked(house, task)
-        assert review.question == (
-            "This run may use $0.10; used or set aside: $0.06; the next request may take $0.05. "
-            "Approve to raise the limit by $0.10 and go on."
-        )
-
-
 @pytest.mark.parametrize(
     ("start", "hours"),
     [
