@@ -3,26 +3,25 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from msgspec.structs import replace
-
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.think import Thinker
 from remit.channels.registry import DashboardChannel
 from remit.delivery.courier import Courier
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Delivery
-from remit.model.ids import DeliveryId, SessionId, TaskId
+from remit.model.ids import DeliveryId, TaskId
 from remit.model.reply import Memory as Recalled
 from remit.model.review import Review
 from remit.model.status import Reason, Status
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.model.task import Task
 from remit.plan.draft import Planner
 from remit.ports import Brain, Channel
 from remit.recall.session import SessionRecall
 from remit.run import Outcome, RunPorts, Wait, run
-from remit.testing import START, MemorySteps, Outbox, script
+from remit.testing import MemorySteps, Outbox, script
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
+from tests.sample_task import sample_task
 
 SANUR = "I searched a lot. <deliverable>Sanur.</deliverable>"
 MUM = Delivery("outbox", "mum", id=DeliveryId("dlv-mum"))
@@ -80,20 +79,8 @@ class Stage:
 def stage(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: object) -> Stage:
     lines = [each if isinstance(each, Mapping) else {"reply": each} for each in replies]
     once = [{**line, "times": 1} for line in lines[:-1]]
-    task = Task(
-        id=TaskId("task-1"),
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, "1"),
-        title="Beaches",
-        instructions="Find one",
-        status=Status.RUNNING,
-        created_at=START,
-        last_updated=START,
-        created_by=Creator.USER,
-        session_id=SessionId("ses-1"),
-        delivery=delivery,
-    )
-    task = replace(task, **more)
+    plain = {"instructions": "Find one", "status": Status.RUNNING, "delivery": delivery, **more}
+    task = sample_task("Beaches", id=TaskId("task-1"), **plain)
     return Stage(MemorySteps(task), script([*once, lines[-1]]), Outbox())  # type: ignore[list-item]
 
 

@@ -2,29 +2,15 @@
 
 from typing import Final
 
-from msgspec.structs import replace
-
 from remit.model.codec import Json
-from remit.model.ids import SessionId, TaskId
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
-from remit.testing import START
+from remit.model.task import Task
+from tests.sample_task import sample_task
 
 SENDS: Final[dict[str, Json]] = {"reply": "<deliverable>Done.</deliverable>"}
 
 
 def task(**changes: object) -> Task:
-    made = Task(
-        id=TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"),
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, "1"),
-        title="Look",
-        instructions="Look around.",
-        created_at=START,
-        last_updated=START,
-        created_by=Creator.USER,
-        session_id=SessionId("ses-1"),
-    )
-    return replace(made, **changes)
+    return sample_task(**{"title": "Look", "instructions": "Look around.", **changes})  # type: ignore[arg-type]
 
 
 def use(tool: str, **args: Json) -> dict[str, Json]:

@@ -4,9 +4,10 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from remit.model.ids import TaskId
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.model.task import Source, SourceKind, Task
 from remit.store import tasks
 from remit.store.database import Tx
+from tests.sample_task import sample_task
 from tests.server.served import Served
 
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
@@ -37,16 +38,13 @@ def _put(tx: Tx, count: int, since: datetime) -> None:
 
 def _errand(n: int, at: datetime) -> Task:
     ident = TaskId(f"task-01CR0WD{_tail(n)}")
-    return Task(
+    return sample_task(
+        f"Errand {n:05}",
+        at,
         id=ident,
-        type=TaskType.IMMEDIATE,
         source=Source(SourceKind.EMAIL if n % 10 == 0 else SourceKind.MANUAL, f"crowd-{n}"),
-        title=f"Errand {n:05}",
         instructions=f"Run errand {n:05} for me",
-        created_at=at,
-        last_updated=at,
-        created_by=Creator.USER,
-        session_id=f"sess-{ident.removeprefix('task-')}",  # type: ignore[arg-type]
+        session_id=f"sess-{ident.removeprefix('task-')}",
     )
 
 

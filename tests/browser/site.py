@@ -10,8 +10,8 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Re
 from remit.operations.callers import CallerRegistry
 from tests.server.served import TOKEN, Served
 
-# Names that Debian and others give it. The first is the same engine without the windows of a desktop,
-# which take half of the time of a test.
+# Names that Debian and others give it. The first is the same engine without a desktop, which takes
+# half of the time.
 _NAMES: Final = (
     "chromium-headless-shell",
     *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome"),

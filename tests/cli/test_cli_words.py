@@ -29,23 +29,15 @@ from remit.journal import event_words
 from remit.model.codec import JsonMap
 from remit.model.contract import ItemStatus, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.ids import SessionId, TaskId
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Reason, Status
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from tests.sample_task import sample_task
 
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-TASK = Task(
-    id=TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"),
-    type=TaskType.IMMEDIATE,
-    source=Source(SourceKind.MANUAL, "cli:1"),
-    title="Family Trip Research",
-    instructions="Research",
+TASK = sample_task(
+    "Family Trip Research",
+    NOW,
     status=Status.COMPLETED,
-    created_at=NOW,
-    last_updated=NOW,
-    created_by=Creator.USER,
-    session_id=SessionId("ses-1"),
     work=(WorkItem("Research family-friendly attractions", ItemStatus.COMPLETED),),
     delivery=(Delivery("WhatsApp", status=DeliveryStatus.SENT),),
 )

@@ -32,9 +32,9 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
-from remit.model.ids import DeliveryId, Ids, ReviewId, RunId, SessionId, TaskId, WorkerId
+from remit.model.ids import DeliveryId, Ids, ReviewId, RunId, TaskId, WorkerId
 from remit.model.review import Decision, ReviewAnswer
-from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
+from remit.model.task import Priority
 from remit.plan.draft import Planner
 from remit.settings import EngineSettings
 from remit.store import deliveries, home, moves, queue, reviews, tasks
@@ -43,6 +43,7 @@ from remit.store.database import Cell, OnCommit, Params, Row, Tx, statement
 from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.system.background import Background
 from remit.verify.verdict import Verifier
+from tests.sample_task import sample_task
 from tests.stage import NoRecall
 
 P = ParamSpec("P")
@@ -207,18 +208,8 @@ class House:
 
     def first(self) -> Rows:
         """Return a task with one delivery to the owner, ranked and due."""
-        task = Task(
-            id=ID,
-            type=TaskType.IMMEDIATE,
-            source=Source(SourceKind.MANUAL, "1"),
-            title="Greet",
-            instructions="Greet",
-            created_at=NOW,
-            last_updated=NOW,
-            created_by=Creator.USER,
-            session_id=SessionId("ses-1"),
-            delivery=(Delivery("post", content="Good day.", id=KEY),),
-        )
+        sends = (Delivery("post", content="Good day.", id=KEY),)
+        task = sample_task("Greet", NOW, id=ID, delivery=sends)
 
         def begin(tx: Tx) -> None:
             tasks.admit(tx, task)

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from functools import cache
 
-from remit.model.ids import SessionId, TaskId
 from remit.model.review import OPTIONS
 from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Actor, Reason, Status
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.model.task import Task
 from tests.model.lifecycle_model import Edge, Graph, World
 from tests.model.lifecycle_situations import Config
+from tests.sample_task import sample_task
 
 Check = Callable[[World, Graph], Iterator[str]]
 
@@ -262,20 +262,12 @@ def task_in(
     deleted: bool = False,
 ) -> Task:
     """Build the production task of a configuration."""
-    return Task(
-        id=TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"),
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, "1"),
-        title="Research Bangkok attractions",
-        instructions="Find what suits children.",
+    return sample_task(
+        at=_LONG_AGO,
         status=status,
         reason=reason,
         resume_to=resume_to,
         deleted_at=_LONG_AGO if deleted else None,
-        created_at=_LONG_AGO,
-        last_updated=_LONG_AGO,
-        created_by=Creator.USER,
-        session_id=SessionId("ses-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"),
     )
 
 

@@ -6,28 +6,17 @@ from msgspec.structs import replace
 
 from remit.model.codec import text_of, to_json
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.ids import DeliveryId, SessionId, TaskId
+from remit.model.ids import DeliveryId
 from remit.model.permit import Permission
 from remit.model.review import GROUPS, InboxGroup, Review, SendTarget, group_of, place_of, rule_of
 from remit.model.status import Reason, Status
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from tests.sample_task import sample_task
 from tests.tables import for_each
 
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 SENT = Delivery("outbox", "Ana", status=DeliveryStatus.SENT, id=DeliveryId("dlv-1"))
 WAITS = Delivery("email", "Bob", id=DeliveryId("dlv-2"), address="bob@example.org")
-TASK = Task(
-    id=TaskId("task-1"),
-    type=TaskType.IMMEDIATE,
-    source=Source(SourceKind.MANUAL, "1"),
-    title="Write to Bob",
-    instructions="",
-    created_at=AT,
-    last_updated=AT,
-    created_by=Creator.USER,
-    session_id=SessionId("ses-1"),
-    delivery=(SENT, WAITS),
-)
+TASK = sample_task("Write to Bob", AT, delivery=(SENT, WAITS))
 
 
 def asks(reason: Reason = Reason.APPROVAL, **more: object) -> Review:

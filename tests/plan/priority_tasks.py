@@ -5,23 +5,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.model.ids import SessionId, TaskId
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.model.task import Source, SourceKind, Task
 from remit.plan.priority import PriorityRules, load
+from tests.sample_task import sample_task
 
 MONDAY: Final = datetime(2026, 3, 2, 9, 30, tzinfo=UTC)
 FILE: Final = "rules/priority.yml"
-_PLAIN: Final = Task(
-    id=TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"),
-    type=TaskType.IMMEDIATE,
-    source=Source(SourceKind.MANUAL, "1"),
-    title="Find a beach",
-    instructions="Find a beach",
-    created_at=MONDAY,
-    last_updated=MONDAY,
-    created_by=Creator.USER,
-    session_id=SessionId("ses-1"),
-)
+_PLAIN: Final = sample_task(at=MONDAY)
 
 
 def made(title: str = "Find a beach", **more: object) -> Task:

@@ -9,16 +9,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
-from remit.model.ids import SessionId, TaskId
+from remit.model.ids import TaskId
 from remit.model.reply import Prompt, Reply, Usage
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
-from remit.model.task import Creator, Edit, Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.model.task import Edit, Priority, Source, SourceKind, Taint, Task
 from remit.reflect import suggest
 from remit.reflect.harvest import ReflectionLine
 from remit.settings import BudgetSettings, DeliverSettings, ReflectSettings, Settings, parts
 from remit.testing import START, World, script
 from remit.triggers import cue_admission
+from tests.sample_task import sample_task
 
 LETTER: Final = (
     "Dear Mum,\n\nthe beach of the week is Sanur, it is calm and has shade.\n\nBest wishes"
@@ -130,19 +131,8 @@ def reflection(task: str, **more: object) -> ReflectionLine:
 
 
 def task_of(name: str, title: str = "Pay the invoice", **more: object) -> Task:
-    made = Task(
-        id=TaskId(name),
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, name),
-        title=title,
-        instructions=title,
-        status=Status.COMPLETED,
-        created_at=START,
-        last_updated=START,
-        created_by=Creator.USER,
-        session_id=SessionId("ses-1"),
-    )
-    return replace(made, **more)
+    made = {"source": Source(SourceKind.MANUAL, name), "status": Status.COMPLETED, **more}
+    return sample_task(title, id=TaskId(name), **made)
 
 
 def name(n: int) -> str:

@@ -19,12 +19,13 @@ from remit.model.codec import JsonMap
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import Run
 from remit.model.status import Status
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.model.task import Task
 from remit.server.web import calendar, listing, row
 from remit.server.web.calendar import CalendarMark, CalendarSpan
 from remit.server.web.schedule_forms import wall
 from remit.settings import Settings
 from tests.browser.crowd import crowd
+from tests.sample_task import sample_task
 from tests.server.served import TOKEN, Served
 
 BERLIN: Final = ZoneInfo("Europe/Berlin")
@@ -193,19 +194,7 @@ def test_a_changed_word_is_read_back_and_the_others_stay(
 
 
 def _task(status: Status, **more: object) -> Task:
-    return Task(
-        id=TaskId("task-01CR0WD0000000000000000001"),
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, "x"),
-        title="x",
-        instructions="x",
-        status=status,
-        created_at=NOW,
-        last_updated=NOW,
-        created_by=Creator.USER,
-        session_id="sess-x",  # type: ignore[arg-type]
-        **more,  # type: ignore[arg-type]
-    )
+    return sample_task(at=NOW, status=status, **more)
 
 
 @given(st.integers(-2_000, 500), st.integers(0, 2_000), st.integers(-500, 500))

@@ -15,7 +15,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import Ids, ReviewId, TaskId, WorkerId
 from remit.model.review import Review
 from remit.model.status import ACTIVE, TERMINAL, Actor, Reason, Status
-from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
+from remit.model.task import Priority, Source, SourceKind, Task
 from remit.store import audit, events, moves, queue, tasks
 from remit.store.connection import SqliteTx, connect
 from remit.store.database import Cell, Row, Tx, statements
@@ -25,6 +25,7 @@ from remit.store.postgres.connection import PostgresTx
 from remit.store.postgres.connection import connect as connect_postgres
 from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.testing import provide_database
+from tests.sample_task import sample_task
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -86,18 +87,11 @@ class Scene:
     def task(self, title: str = "Water the plants", **changes: object) -> Task:
         """Return a task as intake makes it, not stored yet."""
         ident = self.ids.task()
-        plain = Task(
-            id=ident,
-            type=TaskType.IMMEDIATE,
-            source=Source(SourceKind.MANUAL, ident),
-            title=title,
-            instructions=f"Please: {title}",
-            created_at=self.now,
-            last_updated=self.now,
-            created_by=Creator.USER,
-            session_id=self.ids.session(),
+        own = {"source": Source(SourceKind.MANUAL, ident), "session_id": self.ids.session()}
+        words = f"Please: {title}"
+        return sample_task(
+            title, self.now, **{"id": ident, "instructions": words, **own, **changes}
         )
-        return replace(plain, **changes)
 
     def admit(self, title: str = "Water the plants", **changes: object) -> Task:
         return self.do(tasks.admit, self.task(title, **changes))

@@ -10,11 +10,12 @@ from random import SystemRandom
 
 from remit.model.ids import Ids, WorkerId
 from remit.model.status import Actor, Status
-from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
+from remit.model.task import Priority, Source, SourceKind, Task
 from remit.store import moves, queue, tasks
 from remit.store.moves import Ending
 from remit.store.postgres import schema
 from remit.store.postgres.database import SharedPostgres
+from tests.sample_task import sample_task
 from tests.store.scene import ROOMY, RULE
 
 
@@ -24,17 +25,8 @@ def now() -> datetime:
 
 def task(ids: Ids) -> Task:
     ident = ids.task()
-    return Task(
-        id=ident,
-        type=TaskType.IMMEDIATE,
-        source=Source(SourceKind.MANUAL, ident),
-        title="Water the plants",
-        instructions="Please",
-        created_at=now(),
-        last_updated=now(),
-        created_by=Creator.USER,
-        session_id=ids.session(),
-    )
+    source = Source(SourceKind.MANUAL, ident)
+    return sample_task(at=now(), id=ident, source=source, session_id=ids.session())
 
 
 async def work(url: str, name: str, count: int) -> None:

@@ -19,11 +19,10 @@ from remit.model.contract import (
     ReadSource,
     Result,
 )
-from remit.model.ids import SessionId, TaskId
-from remit.model.task import Creator, SourceKind, Task, TaskType
-from remit.model.task import Source as Origin
+from remit.model.task import Task
 from remit.plan.written import criteria
 from remit.verify.written import CHECKS
+from tests.sample_task import sample_task
 from tests.tables import read_yaml
 
 FOLDER: Final = Path(__file__).parent
@@ -85,18 +84,8 @@ def claims(name: str) -> tuple[Claim, ...]:
 
 def task_for(ask: str) -> Task:
     """Return the task of a message, with the clauses that intake finds."""
-    return Task(
-        id=TaskId("task-1"),
-        type=TaskType.IMMEDIATE,
-        source=Origin(SourceKind.MANUAL, "1"),
-        title=ask[:60],
-        instructions=ask,
-        created_at=NOW,
-        last_updated=NOW,
-        created_by=Creator.USER,
-        session_id=SessionId("ses-1"),
-        request=OwnerRequest(ask, _clauses(ask)),
-    )
+    request = OwnerRequest(ask, _clauses(ask))
+    return sample_task(ask[:60], NOW, instructions=ask, request=request)
 
 
 def contract_for(case: Case) -> tuple[Criterion, ...]:
