@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.errors import BadInput, Conflict, NotFound
+from remit.errors import BadInput, Conflict
 from remit.intake import admit
 from remit.model.contract import ClauseOutcome, Contract, ContractType, Plan, WorkItem
 from remit.model.delivery import Delivery
-from remit.model.ids import Ids, TaskId
+from remit.model.ids import Ids
 from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner
@@ -229,13 +229,3 @@ async def test_only_what_has_ended_is_tried_again_and_everything_goes_along(
         assert (again.priority, again.work) == (Priority.HIGH, asked.work)
         assert (again.context, again.text) == ({"person": "Anna"}, "Find beaches")
         assert again.scheduled_for == asked.scheduled_for
-
-
-async def test_what_is_deleted_is_hidden_and_can_be_brought_back(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        task = await world.add("x", content="x")
-        await world.run()
-        assert (await world.house.owner.delete(task.id)).deleted_at is not None
-        assert (await world.house.owner.undelete(task.id)).deleted_at is None
-        with pytest.raises(NotFound):
-            await world.house.owner.delete(TaskId("task-01KJPWD6M0FG7NXCZATPJKBNZE"))
