@@ -67,6 +67,15 @@ SIGNED: Final = [
     "\n\nHanan Levi\nCEO\n\nPlease consider the environment before printing this email.",
     "\n\nHanan\n\nDiese E-Mail enthält vertrauliche Informationen nur für den Empfänger.",
     "\n\nSaludos,\nHanan\n\nEste mensaje es confidencial y va dirigido a su destinatario.",
+    "\n\nÜdvözlettel:\nHanan Levi",
+    "\n\nבברכה,\nחנן לוי\nנשלח מה-iPhone שלי",  # noqa: RUF001 - Hebrew
+    "\n\nЗ повагою,\nХанан\nНадіслано з iPhone",  # noqa: RUF001 - Ukrainian
+    "\n\n此致\n敬礼\nHanan\n\n发自我的iPhone",
+    "\n\nCom os melhores cumprimentos,\nHanan Levi\nDiretor | Levi Lda.\nTel: 912 345 678",
+    "\n\nCordiali saluti,\n\ning. Hanan Levi\nVia Roma 1, Milano",
+    "\n\nMit besten Grüßen\nProf. Dr.-Ing. Hanan Levi\nLevi & Co.\nHaifa",
+    "\n\nThanks in advance for your help with this!\n\nWarmly,\nHanan (he/him)\nm: +44 7700 900123",
+    "\n\nYours faithfully,\nHanan\nSent from Samsung Galaxy",
 ]
 
 
@@ -105,6 +114,10 @@ def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
         f"{ASK}\n\nLooking forward to the trip, so book a hotel",
         f"{ASK}\n\nTell Anna that I am sorry for the typos",
         f"{ASK}\n\nSorry for the short notice, but book a table",
+        f"{ASK}\n\nThanks for the flowers and write to Anna about the vase",
+        f"{ASK}\n\nThank Anna for the flowers",
+        f"{ASK}\n\nInvite all these:\n\nGuests:\nHanan",
+        f"{ASK}\n\nBuy a case for\nSamsung Galaxy S20",
         f"{ASK}\n\nFind out why the message on the printer says that it has a virus",
     ],
 )
@@ -121,6 +134,15 @@ LONG: Final = (
     "Write a short summary of the three offers that came in this week and send it to Bert by "
     "post, with the cheapest one first and the delivery dates of each of them below."
 )
+
+
+def test_a_line_of_a_small_letter_that_begins_with_a_name_goes_on() -> None:
+    broken = (
+        "Write me a short text about cranes in the\nHula valley, what they eat in winter and\n"
+        "when they leave for the north again."
+    )
+    found = signatures.read_request((broken,), "Hanan", asks_for_work)
+    assert found == broken.replace("\n", " ")
 
 
 @for_each("width", [42, 48, 65, 72, 76, 78])
@@ -140,6 +162,7 @@ def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
         "send bert the plan of the house by friday\nbuy milk and bread for the weekend",
         "Send Bert the plan of the house by Friday.\nanna knows where it is",
         f"{ASK}\n\n{LONG[:59]}",
+        "The cranes in the valley in the winter\nHow storks find a way\nWhere the pelicans go",
     ],
 )
 def test_lines_that_the_writer_broke_stay_apart(text: str) -> None:

@@ -6,7 +6,11 @@ work are never taken for a signature.
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import pairwise
 from typing import Final, TypeAlias
+
+from remit.language.files import read_toml
 
 Asks: TypeAlias = Callable[[str], bool]  # whether a line begins like a request
 
@@ -22,7 +26,8 @@ _MAX_INITIALS: Final = 4
 _MAX_ADDRESS_BLOCK: Final = 8  # lines below a name
 _PHONE_DIGITS: Final = 6
 _COMMAS: Final = (",", "\uff0c", "\u3001", "\u060c")
-_SENTENCE: Final = ("?", "\uff1f", "\u061f", ":", "\uff1a")
+_COLONS: Final = (":", "\uff1a")
+_SENTENCE: Final = ("?", "\uff1f", "\u061f", *_COLONS)
 _ENDS: Final = (".", "!")
 _NAME: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019.-])*")
 _AROUND_NAME: Final = " ,.!~/\u2013\u2014"
@@ -32,65 +37,11 @@ _SHOWN_NAME: Final = re.compile(r"([*_]{0,2})(\w.*?)\1[^\w)]*")  # bold, or with
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*\u2022\u2013+]|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s")
 _LABELLED: Final = re.compile(r"[^\s:]+(?: [^\s:]+){0,3}:(?:\s|$)")
 _NARROWEST, _WIDEST = 55, 100  # characters at which programs wrap lines
-_PHONE_WIDTH: Final = 40  # so narrow only a small letter shows that a sentence goes on
-# Devices, systems and mail programs: their names are the same in every language.
-_SYSTEMS: Final = frozenset(
-    ("android", "ios", "ipad", "iphone", "linux", "mac", "macos", "windows")
-)
-_PRODUCTS: Final = _SYSTEMS | frozenset(
-    (
-        *("outlook", "hotmail", "gmail", "yahoo", "aol", "icloud", "apple", "proton", "protonmail"),
-        *("gmx", "web.de", "mail.ru", "zoho", "tutanota", "tuta", "spark", "bluemail", "k-9"),
-        *("fairemail", "thunderbird", "superhuman", "airmail", "mailspring", "aquamail"),
-        *("samsung", "galaxy", "huawei", "xiaomi", "redmi", "oneplus", "pixel", "nokia"),
-        *("motorola", "blackberry", "t-mobile", "vodafone"),
-    )
-)
-# Many languages write endings or no blank around these: "iPhonesta", "发自我的iPhone".
-_PRODUCT_WITHIN: Final = re.compile(r"iphon|ipad|android|outlook|gmail|mail\.ru|avast|avg\.com")
+_PHONE_WIDTH: Final = 40  # so narrow only small letters show that a sentence goes on
 _PRODUCT_WORD: Final = re.compile(r"[\w.-]*\w")
 _LINK: Final = re.compile(r"[<(\[]?\s*(?:https?://|mailto:)[^\s>)\]]+\s*[>)\]]?|\]\(\S*\)")
-_SENT: Final = re.compile(
-    r"sent|gesendet|envoyée?|enviad[oa]|inviat[oa]|verzonden|verstuurd|skickat|sendt|lähetetty|"
-    r"wysłan[eoy]|odesláno|odoslané|küldve|gönderildi|trimis|отправлено"
-)
-_SENT_BY: Final = re.compile(
-    rf"(?:{_SENT.pattern}) "
-    r"(?:from|via|with|using|mit|von|über|desde|con|depuis|de|da|dal|do|vanaf|från|fra) "
-)
-_EXCUSE: Final = re.compile(
-    r"(?:please |bitte )?(?:excuse|pardon|forgive|sorry|apologies|entschuldig|disculp|désolé)"
-    r".*(?:typo|brevity|tippfehler|kürze|erratas|brevedad|frappe)"
-)
-# How people close a letter; a line of these words alone asks for nothing.
-_CLOSINGS: Final = frozenset(
-    (
-        *("thanks", "thank", "you", "thx", "many", "best", "kind", "warm", "regards", "wishes"),
-        *("cheers", "sincerely", "yours", "truly", "br", "kr", "rgds", "very", "again"),
-        *("danke", "vielen", "dank", "grüße", "gruß", "grüsse", "gruss", "viele", "liebe"),
-        *("beste", "herzliche", "schöne", "freundliche", "lg", "vg", "mfg", "bg", "hg", "im"),
-        *("voraus", "vorab", "in", "advance", "und", "and", "mit", "freundlichen", "grüßen"),
-        *("gracias", "muchas", "saludos", "cordiales", "un", "saludo", "abrazo", "atentamente"),
-        *("merci", "cordialement", "bien", "cdt", "bises", "grazie", "saluti", "cordiali"),
-        *("groet", "groeten", "obrigado", "obrigada", "abraço", "tack", "hälsningar", "mvh"),
-    )
-)
-_THANKING: Final = ("thank", "thx", "dank", "gracias", "merci", "grazie", "obrigad", "viel", "best")
-# What people say last, above their name: a whole line of it asks for nothing.
-_PARTING: Final = re.compile(
-    r"(?:(?:(?:i|we|i'm|i am|we are) )?look(?:ing)? forward to|(?:i )?hope to hear from|"
-    r"have a (?:nice|great|good|lovely) (?:day|evening|night|week|weekend|time|one)|"
-    r"thank(?:s| you) (?:very much )?for your|"
-    r"(?:ich freue mich|wir freuen uns) auf|schön(?:en|es) (?:tag|abend|wochenende)|"
-    r"quedo a la espera|dans l['\u2019]attente|(?:resto )?in attesa di)\b[^,;:?]*"
-)
-_ABOUT_MAIL: Final = re.compile(
-    r"e-?mail|\bmail\b|message|nachricht|mensaje|correo|courriel|messaggio"
-)
-_NOTICE: Final = re.compile(
-    r"confiden|vertraulich|privileged|intended (?:solely|only|recipient)|addressee|adressat|"
-    r"empfänger|destinatari|unauthori|unbefugt|disclos|printing|ausdruck|imprimir|virus"
-)
+_TITLES: Final = re.compile(r"(?:[\w-]{1,10}\.\s?)+(?=[^\W\d_])")  # "Dipl.-Ing. Hanan"
+_SHORT_FORM: Final = re.compile(r"\b[A-Z]\w{0,4}\.$")  # "Ltd.", "Lda."
 
 
 def read_request(pieces: Sequence[str], owner: str, asks: Asks) -> str:
@@ -131,16 +82,32 @@ def _signature_start(lines: list[str], owner: str, asks: Asks) -> int | None:
         return last
     if last and _is_notice(lines[last], asks):
         return last
-    if last and apart and _PARTING.fullmatch(lines[last].strip().casefold()):
+    if last and apart and _is_parting(lines[last].strip(), asks):
         return last
-    return _closing_start(lines, owner, asks) if last else None  # one line is a request
+    if last and _is_device_line(lines[last], asks, alone=False, apart=True):
+        closing = _closing_start(lines[:last], owner, asks)  # a program adds its line below a name
+        if closing is not None:
+            return closing
+    return _closing_start(lines, owner, asks)
+
+
+def _is_parting(line: str, asks: Asks) -> bool:
+    """Whether a line is what people say last; "… and call Bert" asks for something."""
+    if not _pattern("parting", r"(?:{})\b[^,;:?]*").fullmatch(line.casefold()):
+        return False
+    return not any(asks(each) for each in _pattern("and", r" (?:{}) ").split(line)[1:])
 
 
 def _closing_start(lines: list[str], owner: str, asks: Asks) -> int | None:
+    if len(lines) < 2:  # noqa: PLR2004 - one line is a request
+        return None
     last, named = len(lines) - 1, _name_line(lines, owner, asks)
     if named is not None:
         before = _previous(lines, named)
-        return before if before is not None and _is_closing(lines, before, asks) else named
+        if before is not None and _is_closing(lines, before, asks):
+            return before
+        in_list = before is not None and lines[before].rstrip().endswith(_COLONS)  # "Guests:"
+        return None if in_list else named
     before = _previous(lines, last)
     if before and _is_comma_closing(lines, before, asks) and _is_name(lines[last]):
         return before
@@ -152,19 +119,23 @@ def _is_device_line(line: str, asks: Asks, *, alone: bool, apart: bool) -> bool:
     words = [each.casefold() for each in _PRODUCT_WORD.findall(_LINK.sub(" ", line))]
     if not words or len(words) > _MAX_DEVICE_WORDS or line.rstrip().endswith("?"):
         return False
-    named = {each for each in words if each in _PRODUCTS or _PRODUCT_WITHIN.search(each)}
-    sent = _SENT.fullmatch(words[0]) or _SENT.fullmatch(words[-1])
+    systems, within = _words("systems"), _pattern("product_within", "{}")
+    known = systems | _words("products")
+    named = {each for each in words if each in known or within.search(each)}
+    sent = _pattern("sent", "{}")
     if not named:
         return apart and not alone and _is_program_line(line.strip().casefold(), words, asks)
-    is_program = len(named) > 1 and words[-1] in _SYSTEMS
-    is_sent = bool(sent) and len(words) <= (_MAX_SENT_WORDS if alone else _MAX_DEVICE_WORDS)
+    is_program = len(named) > 1 and words[-1] in systems
+    is_sent = bool(sent.fullmatch(words[0]) or sent.fullmatch(words[-1]))
+    is_sent = is_sent and len(words) <= (_MAX_SENT_WORDS if alone else _MAX_DEVICE_WORDS)
     return is_program or is_sent or (apart and not alone and not asks(line))
 
 
 def _is_program_line(text: str, words: list[str], asks: Asks) -> bool:
     """Whether a line says what a mail was sent with, or excuses its typing."""
-    sent = _SENT_BY.match(text)
-    if excuse := _EXCUSE.search(text):
+    by = "|".join(read_toml("signature_words", __package__)["sent_from"])
+    sent = _pattern("sent", f"(?:{{}}) (?:{by}) ").match(text)
+    if excuse := _pattern("excuse", "{}").search(text):
         return bool(sent) or excuse.start() == 0 or not asks(text)
     return bool(sent) and len(words) <= _MAX_PROGRAM_WORDS
 
@@ -172,9 +143,9 @@ def _is_program_line(text: str, words: list[str], asks: Asks) -> bool:
 def _is_notice(line: str, asks: Asks) -> bool:
     """Whether a line is what companies put below every mail: that it is confidential."""
     text = line.casefold()
-    if len(text.split()) < _MIN_NOTICE_WORDS or not _ABOUT_MAIL.search(text):
+    if len(text.split()) < _MIN_NOTICE_WORDS or not _pattern("about_mail", "{}").search(text):
         return False
-    found = set(_NOTICE.findall(text))
+    found = set(_pattern("notice", "{}").findall(text))
     # "Please consider the environment before printing this" asks, too, but nobody of us.
     return len(found) > 1 or "printing" in found or (bool(found) and not asks(line))
 
@@ -185,6 +156,7 @@ def _name_line(lines: list[str], owner: str, asks: Asks) -> int | None:
     for n in range(len(lines) - 1, max(0, len(lines) - 1 - _MAX_ADDRESS_BLOCK), -1):
         shown = _SHOWN_NAME.fullmatch(_before_name(lines, n).strip(_AROUND_NAME))
         name = _BEHIND_NAME.split(shown[2] if shown else "", maxsplit=1)[0].strip()
+        name = _TITLES.sub("", name, count=1)
         words = name.split()
         is_owner = bool(words) and words[0].casefold() in known
         if is_owner and len(words) <= _MAX_NAME_WORDS and _is_name(name):
@@ -211,16 +183,20 @@ def _is_reach(line: str, asks: Asks) -> bool:
         or "@" in line
         or "www." in line
         or "://" in line
-        or (len(line.split()) <= _MAX_CLOSING_WORDS + 1 and not line.rstrip().endswith("."))
+        or (
+            len(line.split()) <= _MAX_CLOSING_WORDS + 1
+            and (not line.rstrip().endswith(".") or _SHORT_FORM.search(line.rstrip()) is not None)
+        )
     )
 
 
 def _is_closing(lines: list[str], n: int, asks: Asks) -> bool:
     """Whether the line above the owner's name is a closing: short, and set apart."""
-    thanks = lines[n].strip().casefold().startswith(_THANKING)
+    thanks = lines[n].strip().casefold().startswith(tuple(_words("thanking")))
     short = len(lines[n].split()) <= (_MAX_THANKS_WORDS if thanks else _MAX_CLOSING_WORDS)
     apart = n > 0 and (not lines[n - 1].strip() or lines[n].rstrip().endswith((*_COMMAS, "!")))
-    return short and apart and not asks(lines[n]) and not _is_talk(lines[n])
+    closes = _words("closings").issuperset(re.findall(r"\w+", lines[n].casefold()))
+    return short and apart and not asks(lines[n]) and (closes or not _is_talk(lines[n]))
 
 
 def _is_comma_closing(lines: list[str], n: int, asks: Asks) -> bool:
@@ -234,7 +210,7 @@ def _is_lone_closing(lines: list[str], n: int, owner: str, asks: Asks) -> bool:
     names |= {each[0] for each in names}
     is_signed = len(words) > 1 and words[-1] in names
     rest = words[:-1] if is_signed else words
-    if rest and all(each in _CLOSINGS for each in rest):
+    if rest and _words("closings").issuperset(rest):
         return len(words) <= _MAX_CLOSING_WORDS
     if lines[n - 1].strip():
         return False
@@ -260,6 +236,17 @@ def _previous(lines: list[str], n: int) -> int | None:
     return next((at for at in range(n - 1, -1, -1) if lines[at].strip()), None)
 
 
+@cache
+def _words(name: str) -> frozenset[str]:
+    return frozenset(read_toml("signature_words", __package__)[name])
+
+
+@cache
+def _pattern(name: str, form: str) -> re.Pattern[str]:
+    """Return a pattern of the words of a list, put together with "or"."""
+    return re.compile(form.format("|".join(read_toml("signature_words", __package__)[name])))
+
+
 # Lines that were broken ---------------------------------------------------------------------------
 
 
@@ -268,8 +255,9 @@ def _unwrapped(lines: list[str], asks: Asks) -> str:
     width = max((len(line.rstrip()) for line in lines), default=0)
     joined: list[str] = []
     before = ""  # the line above, unchanged
-    for line in lines:
-        small = width < _NARROWEST and line[:1].islower() and before.rstrip()[-1:] not in _ENDS
+    for n, line in enumerate(lines):
+        small = line[:1].islower() or _is_in_wrapped_paragraph(lines, n, width)
+        small = small and width < _NARROWEST and before.rstrip()[-1:] not in _ENDS
         wraps = _NARROWEST <= width <= _WIDEST or (small and width >= _PHONE_WIDTH)
         if joined and wraps and _goes_on(before, line, width, asks):
             joined[-1] = f"{joined[-1].rstrip()} {line.strip()}"
@@ -279,13 +267,25 @@ def _unwrapped(lines: list[str], asks: Asks) -> str:
     return "\n".join(joined).strip()
 
 
+def _is_in_wrapped_paragraph(lines: list[str], n: int, width: int) -> bool:
+    """Whether the lines around this one are full, and some begin with a small letter."""
+    first = next((at + 1 for at in range(n, -1, -1) if not lines[at].strip()), 0)
+    end = next((at for at in range(n, len(lines)) if not lines[at].strip()), len(lines))
+    around = list(pairwise(lines[first:end]))
+    small = any(line[:1].islower() for _, line in around)
+    return small and all(_is_full(before, line, width) for before, line in around)
+
+
+def _is_full(before: str, line: str, width: int) -> bool:
+    """Whether the first word of a line did not fit into the one above."""
+    return len(before.rstrip()) + 1 + len(line.split(maxsplit=1)[0]) > width
+
+
 def _goes_on(before: str, line: str, width: int, asks: Asks) -> bool:
     """Whether a line continues the one above: its first word did not fit there."""
     if not before.strip() or not line.strip() or before.rstrip().endswith(_SENTENCE):
         return False
     if _LIST_ITEM.match(line) or _LABELLED.match(line.strip()):
         return False
-    first = line.split(maxsplit=1)[0]
-    full = len(before.rstrip()) + 1 + len(first) > width
-    starts = first[0].isupper() or width < _NARROWEST
-    return full and not (starts and asks(line))
+    starts = line.lstrip()[0].isupper() or width < _NARROWEST
+    return _is_full(before, line, width) and not (starts and asks(line))
