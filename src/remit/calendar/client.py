@@ -17,10 +17,11 @@ import httpx2
 from msgspec import Struct
 
 from remit.calendar import xml
-from remit.calendar.xml import CALDAV, DAV, is_same_domain
+from remit.calendar.xml import CALDAV, DAV
 from remit.errors import Permanent, Transient
 from remit.system import safe_http
 from remit.system.address_rules import BlockedAddress
+from remit.system.domains import is_same_domain
 from remit.system.http_client import trusted_authorities
 from remit.system.safe_http import Resolve, ResolvedAddress
 

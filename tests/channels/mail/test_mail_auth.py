@@ -113,6 +113,7 @@ PROVIDERS: Final = {
         [f"{US}; dkim=pass header.d=mailer.example", f"{US}; dmarc=pass header.from=bank.example"],
     ),
     "gmx says nothing on dmarc": ("gmx.net", ["gmx.net; dkim=pass header.i=@bank.example"]),
+    "written as a name of the root": (US, [f"{US}.; dmarc=pass header.from=bank.example"]),
     "a domain without a policy": (
         US,
         [f"{US}; dkim=pass header.d=bank.example; dmarc=none header.from=bank.example"],
@@ -135,6 +136,13 @@ def test_what_providers_really_write_is_understood(named: str, results: list[str
         ("", [GOOD], f'set authserv_id = "{US}"'),
         ("mx.old.example", [GOOD], f"{US} says who wrote it, but authserv_id is mx.old.example"),
         ("fastmail.com", [f"mx3.mail.example; {GOOD}"], 'set authserv_id = "mail.example"'),
+        ("", ["atlas.v2-mail-prod1.omega.yahoo.com; x=y"], 'authserv_id = "yahoo.com"'),
+        ("", ["mail-front-23.iva.yandex.net; x=y"], 'set authserv_id = "yandex.net"'),
+        ("", ["smtp17.poczta.onet.pl; x=y"], 'set authserv_id = "poczta.onet.pl"'),
+        # Everybody may have a server below these.
+        ("", ["mx2.co.uk; x=y"], 'set authserv_id = "mx2.co.uk"'),
+        ("", ["mx2.edu.pl; x=y"], 'set authserv_id = "mx2.edu.pl"'),
+        ("", ["mx2.duckdns.org; x=y"], 'set authserv_id = "mx2.duckdns.org"'),
         (US, [MICROSOFT], 'set authserv_id = "none"'),
         (US, [], "there is no Authentication-Results"),
         (US, [f"{US}; dmarc=fail header.from=bank.example"], "no setting changes that"),

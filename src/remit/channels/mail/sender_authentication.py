@@ -12,6 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.system.domains import may_be_suffix, registered_domain
+
 _MOST: Final = 10_000  # characters of a header that are read
 _ADDRESS: Final = re.compile(
     r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*"
@@ -152,9 +154,19 @@ def _proposal(host: str) -> str:
         return "look into a mail of yours for the name of your mail server"
     if not host:
         return f'if your provider names none, as Microsoft does, set authserv_id = "{UNNAMED}"'
-    first, _, rest = host.partition(".")
-    many = any(map(str.isdigit, first)) and "." in rest  # one of several hosts
-    return f'if that is your mail server, set authserv_id = "{rest if many else host}"'
+    return f'if that is your mail server, set authserv_id = "{_domain_of_all(host)}"'
+
+
+def _domain_of_all(host: str) -> str:
+    """Return what names this host and its neighbours: their domain, if hosts are numbered.
+
+    Never a suffix such as co.uk, under which everybody may have a server.
+    """
+    domain = registered_domain(host)
+    if domain is None:  # unclear: one label less, if what is left is surely somebody's
+        domain = host.partition(".")[2]
+    numbered = any(map(str.isdigit, host.removesuffix(domain)))
+    return domain if numbered and not may_be_suffix(domain) else host
 
 
 def _read(header: str) -> tuple[str, list[_Result]]:
@@ -162,7 +174,7 @@ def _read(header: str) -> tuple[str, list[_Result]]:
     name, *parts = _plain(header).split(";")
     if "=" in name:
         return "", [found for each in (name, *parts) if (found := _result(each))]
-    host = name.split()[0].lower() if name.split() else ""
+    host = name.split()[0].lower().removesuffix(".") if name.split() else ""
     host = host if not host or _HOST.fullmatch(host) else _UNREADABLE
     return host, [found for each in parts if (found := _result(each))]
 
