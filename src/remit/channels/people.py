@@ -141,6 +141,12 @@ def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = 
     )
 
 
+FORWARDED: Final = (
+    "You have forwarded this. I do not take another's words as yours, so nothing was done. Reply "
+    "to it, and say what I shall do with it."
+)
+
+
 class OwnerMail(Struct, frozen=True):
     """The owner's mail: the owner's words, and the rest.
 

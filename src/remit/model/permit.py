@@ -150,20 +150,25 @@ def _standing_policies(
             yield each.policy
 
 
-_MEXICO: Final = r"52(1?)(\d{10})"
+# After the country code, before a number of ten digits: of mobile phones in one form of two.
+_MOBILE: Final = {"52": "1", "54": "9"}
+_LENGTH: Final = 12
 _BRAZIL: Final = r"55([1-9]\d)(9?)([6-9]\d{7})"
 
 
 def number_forms(digits: str) -> tuple[str, ...]:
     """Return the ways to write a number (digits with country code), the given one first.
 
-    Mexico dropped a 1 after the country code, Brazil added a 9 before the subscriber's number;
-    WhatsApp still uses the old forms.
+    Mexico dropped a 1 after the country code, Argentina has a 9 there that people leave out, and
+    Brazil added a 9 before the subscriber's number; WhatsApp uses other forms than people do.
     """
-    mexico, brazil = re.fullmatch(_MEXICO, digits), re.fullmatch(_BRAZIL, digits)
-    if mexico:
-        return (digits, f"52{mexico[2]}" if mexico[1] else f"521{mexico[2]}")
-    if brazil:
+    country, number = digits[:2], digits[2:]
+    mark = _MOBILE.get(country)
+    if mark and len(digits) == _LENGTH:
+        return (digits, country + mark + number)
+    if mark and len(digits) == _LENGTH + 1 and number.startswith(mark):
+        return (digits, country + number.removeprefix(mark))
+    if brazil := re.fullmatch(_BRAZIL, digits):
         return (digits, f"55{brazil[1]}{'' if brazil[2] else '9'}{brazil[3]}")
     return (digits,)
 

@@ -132,11 +132,9 @@ async def take_hooks(call: Call) -> CallResult:
     if woken:
         call.house.engine.nudge()
     for each, known in zip(messages, again, strict=True):
-        # A button, or the text for one, is the owner's decision; any other message of the owner is
+        # A button, or the text for one, is the owner's decision; any other words of the owner are
         # a turn; others' messages may start work, by the owner's rules.
-        if each.sender and await call.house.doors.pressed(each):
-            continue
-        if each.sender and await call.house.doors.heard_file(each, again=known):
+        if each.sender and await call.house.doors.owner_wrote(each, again=known):
             continue
         if await call.house.talk.receive(each) is None and each.sender:
             await call.house.doors.wrote(each)

@@ -92,6 +92,13 @@ def is_known(tx: Tx, ref: str) -> bool:
     return tx.one("get_inbound", {"ref": ref}) is not None
 
 
+def body_of(tx: Tx, ref: str) -> JsonMap:
+    """Return what an item said; empty if it never came."""
+    row = tx.one("get_inbound", {"ref": ref})
+    found: JsonMap = {} if row is None else json.loads(str(row["body"]))
+    return found
+
+
 def beginning(tx: Tx, ref: str) -> list[str]:
     """Return the bodies of all items whose refs have this prefix, as JSON."""
     listed = tx.all("list_inbound", rows.prefix_range(ref))

@@ -17,12 +17,14 @@ from remit.errors import BadInput
 from remit.files import checks
 from remit.intake.message import OwnerMessage
 from remit.language import outside_text
+from remit.language.sentences import message_language, notice_sentence
 from remit.model.codec import JsonMap
 from remit.model.delivery import Parcel, SendRetry
 from remit.model.permit import Reach, is_same_address
 from remit.model.task import Source, SourceKind, Taint
 from remit.model.task_file import ATTACHMENTS
 from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implements
+from remit.store import inbound
 from remit.store.inbound import InboundMessage
 from remit.store.opening import task_files
 from remit.wiring.app_context import TakeMessage
@@ -50,14 +52,39 @@ class ChatWiring:
                 watch = section.watch(self._context(name, contact_wrote))
                 yield from (watch,) if watch is not None else ()
 
-    async def pressed(self, message: InboundMessage) -> bool:
-        """Do what a button of the owner's says, or take the text that one asked for, and answer.
+    async def owner_sent(self, message: InboundMessage, *, again: bool) -> bool:
+        """Take what is more than words of the owner, from a provider that calls us.
 
-        For a channel that shows buttons, but whose provider calls us; False if it is neither.
+        That is a button, the text that one asked for, a file, or what another wrote: forwarded, or
+        replied to. False if it is none of these, or not the owner's. `again`: it came before.
         """
+        if not is_same_address(self._owner_address(message.channel), message.sender):
+            return False
+        if message.body.get("forwarded"):
+            language = message_language(str(message.body.get("text") or ""))
+            reply: ChatReply | None = ChatReply(notice_sentence(people.FORWARDED, language))
+        elif await self._pressed(message):
+            return True
+        else:
+            reply = await self._file_wrote(message) or await self._about_forwarded(message)
+        if reply and not again:
+            self._reply(message, self._key(message.channel) or None, ButtonReply(reply.text))
+        return reply is not None
+
+    async def _about_forwarded(self, message: InboundMessage) -> ChatReply | None:
+        """Start what the owner asks for in a reply to forwarded words."""
+        replied = f"{message.channel} message {message.body.get('reply_to')}"
+        body, text = await self._ground.db.read(inbound.body_of, replied), message.body.get("text")
+        material = body.get("text") if body.get("forwarded") else None
+        if not isinstance(material, str) or not material or not isinstance(text, str):
+            return None
+        context: JsonMap = {"outside": outside_text.bounded(material)}
+        return await self._request(message, text, context, Taint.PUBLIC)
+
+    async def _pressed(self, message: InboundMessage) -> bool:
+        """Do what a button says, or take the text that one asked for; False if it is neither."""
         channel: object = self._ground.channels.get(message.channel)
-        owners = is_same_address(self._owner_address(message.channel), message.sender)
-        if not owners or not implements(channel, ButtonChannel):
+        if not implements(channel, ButtonChannel):
             return False
         address = self._key(message.channel)
         data, text = message.body.get("button"), message.body.get("text")
@@ -150,15 +177,6 @@ class ChatWiring:
         kept = task_files(self._settings)
         listed = await asyncio.to_thread(people.keep_file, kept, named, content, taint)
         return replace(message, body=message.body | {ATTACHMENTS: [listed]})
-
-    async def heard_file(self, message: InboundMessage, *, again: bool) -> bool:
-        """Take a file of the owner's whose provider calls us; False if it is none of his."""
-        if not is_same_address(self._owner_address(message.channel), message.sender):
-            return False
-        reply = await self._file_wrote(message)
-        if reply and not again:
-            self._reply(message, self._key(message.channel) or None, ButtonReply(reply.text))
-        return reply is not None
 
     async def _file_wrote(self, message: InboundMessage) -> ChatReply | None:
         """Start what the owner's words ask for with a file; None if the message has none."""

@@ -94,13 +94,9 @@ class InboundTriggers:
             return None
         return await self.entrance.wrote(message)
 
-    async def pressed(self, message: InboundMessage) -> bool:
-        """Handle a button, or the text that one asked for; False if the message is neither."""
-        return await self.entrance.chats.pressed(message)
-
-    async def heard_file(self, message: InboundMessage, *, again: bool) -> bool:
-        """Handle a file that the owner sent; False if the message has none, or is another's."""
-        return await self.entrance.chats.heard_file(message, again=again)
+    async def owner_wrote(self, message: InboundMessage, *, again: bool) -> bool:
+        """Handle what the owner sent besides words; False if it is words, or another's."""
+        return await self.entrance.chats.owner_sent(message, again=again)
 
     async def chosen(self, channel: str, data: str) -> str | None:
         """What a signed link in a mail chooses; None if it fits nothing any more."""

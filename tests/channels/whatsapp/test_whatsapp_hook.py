@@ -229,7 +229,9 @@ def test_a_reaction_says_to_what() -> None:
     ],
 )
 def test_a_kind_that_nobody_knows_is_kept_as_it_came(message: Json) -> None:
-    assert "canary" in only({"id": "w", "from": PERSON, **message}).text
+    found = only({"id": "w", "from": PERSON, **message})
+    assert "canary" in found.raw
+    assert (found.text, found.media is not None) == ("", True)
 
 
 def test_what_is_neither_a_report_nor_a_message_is_noted() -> None:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
 
-from remit.channels import pairing
+from remit.channels import pairing, people
 from remit.channels.buttons import ButtonPress, ButtonReply
 from remit.channels.kind import ChatContext, ChatReply
 from remit.channels.telegram import receiving
@@ -50,10 +50,6 @@ _HERE: Final = "I am here. Write what to do."
 _EDITED: Final = (
     "You have edited a message. I go by what you wrote first, so the edit changes nothing. Write a "
     "new message if something shall be different."
-)
-_FORWARDED: Final = (
-    "You have forwarded this. I do not take another's words as yours, so nothing was done. Reply "
-    "to it, and say what I shall do with it."
 )
 _NOT_YOURS: Final = "This button is not for you. Nothing was done."
 _LOG: Final = logging.getLogger("remit.telegram")
@@ -190,7 +186,7 @@ class TelegramWatch:
         if message.is_start:
             await self._say_once(f"start {about}", message.chat, notice_sentence(_HERE, language))
         elif message.forwarded:
-            sentence = notice_sentence(_FORWARDED, language)
+            sentence = notice_sentence(people.FORWARDED, language)
             await self._say_once(f"forwarded {about}", message.chat, sentence, message.message)
         elif (
             response := await self._context.buttons.take_text(incoming, message.text)

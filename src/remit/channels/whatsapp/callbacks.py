@@ -50,7 +50,7 @@ class WhatsAppReport(Struct, frozen=True):
 
 
 class WhatsAppMedia(Struct, frozen=True):
-    """Media stored at the provider; it is noted, not fetched."""
+    """What a message has besides text: media at the provider, which is not fetched, or a card."""
 
     kind: str
     id: str | None
@@ -61,11 +61,12 @@ class WhatsAppMedia(Struct, frozen=True):
     @property
     def label(self) -> str:
         named = f" “{self.name}”" if self.name else ""
-        return "a voice note" if self.voice else _LABELS.get(self.kind, self.kind) + named
+        label = _LABELS.get(self.kind) or f"a message of the kind “{self.kind}”"
+        return "a voice note" if self.voice else label + named
 
 
 class WhatsAppMessage(Struct, frozen=True):
-    """A message from a person. `line` is our number that received it."""
+    """A message from a person; forwarded, its words are another's. `line` is our own number."""
 
     ref: str
     line: str | None
@@ -78,6 +79,8 @@ class WhatsAppMessage(Struct, frozen=True):
     media: WhatsAppMedia | None = None
     reply_to: str | None = None
     button: str | None = None  # the data of a button that was pressed
+    forwarded: bool = False
+    raw: str = ""  # as it came, if nothing of it could be read
 
 
 class UnknownWhatsAppEvent(Struct, frozen=True):
@@ -183,21 +186,25 @@ def _inbound(message: Fields, line: str | None, people: Sequence[Fields]) -> Wha
     if ref is None or (number is None and user_id is None):
         return None
     kind = _word(message.get("type")) or "unknown"
-    content = _fields(message.get(kind))
+    content, context = _fields(message.get(kind)), _fields(message.get("context"))
+    text, media = _text(kind, content), _media(kind, content)
+    unread = not text and media is None
     return WhatsAppMessage(
         ref=ref,
         line=line,
         kind=kind,
-        text=_text(kind, content, message),
+        text=text,
         user_id=user_id,
         number=number,
         name=_word(_fields(person.get("profile")).get("name")),
         at=_time(message.get("timestamp")),
-        media=_media(kind, content),
-        reply_to=_word(_fields(message.get("context")).get("id") or content.get("message_id")),
+        media=_unread(kind, message) if unread else media,
+        reply_to=_word(context.get("id") or content.get("message_id")),
         button=_word(_fields(content.get(str(content.get("type")))).get("id"))
         if kind == "interactive"
         else None,
+        forwarded=any(context.get(mark) is True for mark in _FORWARDED),
+        raw=_raw(message) if unread else "",
     )
 
 
@@ -218,8 +225,12 @@ _LABELS: Final[Mapping[str, str]] = {
     "document": "a document",
     "audio": "a sound file",
     "sticker": "a sticker",
+    "contacts": "a contact card",
+    "order": "an order",
+    "unsupported": "a message that WhatsApp does not hand on",
 }
-_MEDIA: Final = frozenset(_LABELS)
+_MEDIA: Final = frozenset({"image", "video", "document", "audio", "sticker"})
+_FORWARDED: Final = ("forwarded", "frequently_forwarded")
 _SAID: Final[Mapping[str, tuple[str, ...]]] = {  # where the text of each kind is
     "text": ("body",),
     "button": ("text",),
@@ -232,13 +243,20 @@ _SAID: Final[Mapping[str, tuple[str, ...]]] = {  # where the text of each kind i
 }
 
 
-def _text(kind: str, content: Fields, message: Fields) -> str:
-    """Return the text of a message; of an unknown kind, everything as it came."""
+def _text(kind: str, content: Fields) -> str:
+    """Return the text of a message; empty for media and unknown kinds."""
     words = _SAID.get(kind, ())
     if kind == "interactive":
         content, words = _fields(content.get(str(content.get("type")))), ("title",)
     text = ", ".join(str(content[key]) for key in words if content.get(key) is not None)
-    return without_surrogates(text) if text or kind in _MEDIA else _raw(message)
+    return without_surrogates(text)
+
+
+def _unread(kind: str, message: Fields) -> WhatsAppMedia:
+    """Return what a message is that has neither words nor media; a contact card has a name."""
+    cards = _list(message.get(kind)) or [None]
+    name = _fields(_fields(cards[0]).get("name")).get("formatted_name")
+    return WhatsAppMedia(kind, None, name=_word(name))
 
 
 def _media(kind: str, content: Fields) -> WhatsAppMedia | None:
@@ -350,6 +368,10 @@ def _inbound_message(message: WhatsAppMessage, hook: InboundHook) -> InboundMess
     }
     if message.button is not None:
         body["button"] = message.button
+    if message.forwarded:
+        body["forwarded"] = True
+    if message.raw:
+        body["raw"] = message.raw
     sender = message.number or message.user_id or ""
     return InboundMessage(f"{channel} message {message.ref}", channel, body, sender, message.at)
 
