@@ -19,9 +19,8 @@ from msgspec import Struct
 from remit.calendar import xml
 from remit.calendar.xml import CALDAV, DAV
 from remit.errors import Permanent, Transient
-from remit.system import safe_http
+from remit.system import domains, safe_http
 from remit.system.address_rules import BlockedAddress
-from remit.system.domains import is_same_domain
 from remit.system.http_client import trusted_authorities
 from remit.system.safe_http import Resolve, ResolvedAddress
 
@@ -271,7 +270,7 @@ class CalDavClient:
         ours, theirs = httpx2.URL(self._place.url), httpx2.URL(whole)
         same = (ours.scheme, ours.host, ours.port) == (theirs.scheme, theirs.host, theirs.port)
         safe = ours.scheme == theirs.scheme == "https" and theirs.port in (None, ours.port)
-        if not same and not (safe and is_same_domain(ours.host, theirs.host)):
+        if not same and not (safe and domains.is_same_domain(ours.host, theirs.host)):
             raise Permanent(
                 f"{self._who} ({ours.host}) leads to another host, {theirs.host!r:.80}, "
                 "which is not sent your password; if that is right, put its address as `url` "
