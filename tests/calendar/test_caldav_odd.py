@@ -28,6 +28,10 @@ def _with_change(*lines: str) -> str:
 ODD: Final = {
     "an empty rule": (event("a", TEN, "Once", "RRULE:"), ["02 10:00"]),
     "an empty rule, written with a semicolon": (event("a", TEN, "Once", "RRULE:;"), ["02 10:00"]),
+    "a rule with empty parts": (
+        event("a", TEN, "Once", "RRULE:FREQ=DAILY;;INTERVAL=;BYDAY=;COUNT=2;"),
+        ["02 10:00", "03 10:00"],
+    ),
     "all that may be empty": (
         event("a", TEN, "Once", "EXRULE:", "RDATE:", "EXDATE:", "DTEND:", "DURATION:"),
         ["02 10:00"],

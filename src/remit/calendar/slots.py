@@ -155,9 +155,10 @@ class ExpansionBudget:
 
 
 def read_rule(text: str, limits: CalendarLimits) -> RecurrenceRule:
-    """Read an RRULE of an event or a zone."""
+    """Read an RRULE of an event or a zone; some programs write what is not set as "BYDAY="."""
+    parts = (part for part in text.split(";") if not part.strip().endswith("=") and part.strip())
     try:
-        return recurrence.read(text, limits.count)
+        return recurrence.read(";".join(parts), limits.count)
     except UnfitRule as unfit:
         raise UnfitCalendar(f"its rule {unfit}") from None
 
