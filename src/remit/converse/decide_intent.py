@@ -17,6 +17,7 @@ from remit.model.codec import moment
 from remit.model.conversation import Turn
 from remit.model.review import Review, ReviewAnswer
 from remit.model.task import Task
+from remit.model.task_file import ATTACHMENTS
 
 _SHORT: Final = 16  # words of an answer to an open question
 _SLIP: Final = 2  # words that may be an answer, though no question takes them
@@ -29,7 +30,7 @@ def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Inten
 
     What comes with files is a request of its own.
     """
-    if scene.turn.context:
+    if ATTACHMENTS in scene.turn.context:
         return Intent(IntentKind.HEAR, text=scene.turn.content, ref=ref_of(scene))
     return (
         _settled(scene, ear, now)

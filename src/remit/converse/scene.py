@@ -160,7 +160,8 @@ class MessageIntake(Protocol):
     ) -> UnderstoodMessage:
         """Store what the words ask for; the same ref twice is the same tasks.
 
-        `context` has the files that came with them; such words are always a task.
+        `context` has the files that came with them, which make them a task, or the thread of
+        their mail.
         """
 
     def is_talk(self, text: str) -> bool:

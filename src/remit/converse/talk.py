@@ -138,7 +138,11 @@ class ConversationLoop:
         key = f"in:{message.ref}"
         if not text.strip():
             return await self._unopened(place, media, message.channel, key)
-        return await self.say(place, text, about=about, channel=message.channel, key=key)
+        context = message.body.get("context")
+        context = context if isinstance(context, dict) else {}
+        return await self.say(
+            place, text, about=about, channel=message.channel, key=key, context=context
+        )
 
     async def _unopened(self, place: ConversationId, media: str, channel: str, key: str) -> Turn:
         """Store that something other than text came, and answer that it was not opened."""

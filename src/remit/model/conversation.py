@@ -62,7 +62,7 @@ class Turn(Struct, frozen=True, kw_only=True):
     meant: JsonMap = field(default_factory=dict)  # the intent, stored before it is executed
     receipt: JsonMap = field(default_factory=dict)  # what was understood, clause by clause
     asks: JsonMap = field(default_factory=dict)  # the question that the next turn may answer
-    context: JsonMap = field(default_factory=dict)  # what came with it: files
+    context: JsonMap = field(default_factory=dict)  # what came with it: files, a mail's thread
     notes: tuple[str, ...] = ()  # claims in it that are not on record
 
 

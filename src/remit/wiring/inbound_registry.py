@@ -196,7 +196,13 @@ class InboundRegistry:
     async def _take_owner_mail(self, kept: StoredCue, mail: OwnerMail) -> StartedCue:
         """Handle the owner's mail: a reply continues its task, a request becomes work."""
         about = await self._ground.db.read(_about, kept.door, _threads(kept))
-        words: JsonMap = {"text": mail.text, "reply_to": about[0] if about else None}
+        reaches = self._reaches_owner(kept.door)
+        thread = {name: mail.context.get(name, "") for name in ("threads", "subject")}
+        words: JsonMap = {
+            "text": mail.text,
+            "reply_to": about[0] if about else None,
+            "context": thread if reaches and thread["threads"] else {},
+        }
         inbound = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
         if about is not None:
             settled = await self._settled(kept, *about, mail.text)
@@ -211,7 +217,7 @@ class InboundRegistry:
             text=mail.text,
             source=source,
             context=mail.context,
-            home=kept.door if self._reaches_owner(kept.door) else None,
+            home=kept.door if reaches else None,
             taint=mail.taint,
             said_at=kept.said_at,
         )

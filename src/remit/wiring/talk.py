@@ -37,6 +37,7 @@ from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Creator, Edit, Source, SourceKind, Task, TaskType
+from remit.model.task_file import ATTACHMENTS
 from remit.owner import Owner
 from remit.ports import Brain
 from remit.settings import Settings
@@ -67,12 +68,13 @@ class ConversationIntake(Struct, frozen=True):
         self, text: str, ref: str, said_at: datetime, talk: TalkContext, context: JsonMap
     ) -> UnderstoodMessage:
         source = Source(SourceKind.CONVERSATION, ref)
-        home = talk.channel if self._answers_on(talk.channel) else None
+        by_mail = "threads" in context  # what is ordered by mail is answered in its thread
+        home = talk.channel if by_mail or self._answers_on(talk.channel) else None
         message = OwnerMessage(
             text=text, source=source, said_at=said_at, talk=talk, home=home, context=context
         )
         found = await self.base.intake.hear(message)
-        if context and not (found.tasks or found.reviews or found.unasked):
+        if ATTACHMENTS in context and not (found.tasks or found.reviews or found.unasked):
             # A question about a file, or an order with one: whoever does it reads the file.
             made = cue_admission.cue(text, ref=ref, channel=home or "dashboard")
             made = replace(made, source=source, context=context, said_at=said_at)

@@ -8,7 +8,7 @@ import pytest
 from remit.model.delivery import Accepted
 from remit.model.task import Priority, SourceKind, Taint
 from remit.model.view import JsonView, show
-from remit.store import conversations, cues, reviews
+from remit.store import conversations, cues, deliveries, reviews
 from remit.store.cues import CueFate
 from remit.testing import script
 from tests.channels.mail.mail_house import MailHouse
@@ -203,6 +203,30 @@ async def test_of_strangers_nothing_is_kept_if_the_owner_wants_it_so(tmp_path: P
     async with house.world as world:
         assert await house.came(mail_from(STRANGER, "Hi.")) is None
         assert await world.house.db.read(cues.latest) == []
+
+
+async def test_work_ordered_in_a_reply_is_answered_in_the_thread(tmp_path: Path) -> None:
+    house = MailHouse(tmp_path)
+    house.post.answers = [Accepted("<a1@example.test>"), Accepted("<a2@example.test>")]
+    heads = {"Subject": "Re: Owls", "Message-ID": "<o2@home.example>"}
+    heads |= {"References": "<o1@home.example> <a1@example.test>"}
+    quoted = "\n\nOn 2 March 2026, Nina <nina@example.test> wrote:\n> Here it is.\n"
+    async with house.world as world:
+        first = {"Subject": "Owls", "Message-ID": "<o1@home.example>"}
+        await house.came(mail_from(OWNER, "Write me a list of owls.", **first))
+        await world.run()
+        await house.came(mail_from(OWNER, f"Now write me one of eagles.{quoted}", **heads))
+        await world.house.talk.settled()
+        await world.run()
+        await world.house.herald.catch_up()
+        (task,) = [each for each in await house.tasks() if "eagles" in each.title]
+        key = str(task.delivery[0].id)
+        thread = await world.house.db.read(deliveries.find_thread, key, "post")
+
+    assert [(each.channel, each.recipient) for each in task.delivery] == [("post", None)]
+    assert [parcel.key for parcel in house.post.sent][1:] == [key]  # and no notice beside it
+    assert thread.earlier[:3] == ("<o1@home.example>", "<a1@example.test>", "<o2@home.example>")
+    assert thread.subject == "Re: Owls"
 
 
 async def test_nobody_can_take_the_place_of_another_s_mail(tmp_path: Path) -> None:
