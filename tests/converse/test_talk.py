@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from remit.brain.think import NoBrain
+from remit.converse.talk import LEFT_AFTER
 from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.model.conversation import SCHEDULED, Action, Role
 from remit.model.ids import ConversationId, TaskId
@@ -385,6 +386,24 @@ async def test_a_turn_that_was_cut_is_answered_once_after_the_restart(tmp_path: 
         await house.restart()
         await house.run()
         await house.restart()
+        await house.run()
+
+        assert [turn.answers for turn in await turns(house, talk)] == [None, 1]
+        assert await every(house) == 1
+
+
+async def test_a_turn_that_another_process_left_is_answered_without_a_restart(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await house.house.talk.start()
+        said = NewTurnRecord(role=Role.USER, content="Remind me tomorrow at 9 to call mom")
+        await house.house.db.write(conversations.say, talk, said, house.now, owed=True)
+        for _ in range(2):
+            await asyncio.sleep(0)  # the loop sleeps until then
+            house.clock.advance(LEFT_AFTER)
+            await asyncio.sleep(0.05)
         await house.run()
 
         assert [turn.answers for turn in await turns(house, talk)] == [None, 1]

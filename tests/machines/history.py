@@ -34,6 +34,7 @@ def complaints(
     yield from _wrong_doubts(journal, over=over)
     yield from _forgotten_answers(journal)
     yield from _doubled_words(journal)
+    yield from (f"{each}: nobody answered" for each in unanswered(journal))
     yield from _wrong_sends(journal, Counter(accepted))
 
 
@@ -68,6 +69,15 @@ def unsettled(journal: Sequence[Record]) -> set[str]:
     last: dict[str, object] = {each.task: "new" for each in journal if each.task}
     last |= {str(each.task): each.data["to"] for each in journal if each.kind == "task.moved"}
     return {task for task, status in last.items() if status not in AT_REST}
+
+
+def unanswered(journal: Sequence[Record]) -> set[str]:
+    """Return the conversations in which the owner spoke and got no answer."""
+    turns = [each.data for each in journal if each.kind == "turn.said"]
+    spoke: dict[object, set[object]] = {each["conversation"]: set() for each in turns}
+    for each in turns:
+        spoke[each["conversation"]].add(each["role"])
+    return {str(talk) for talk, roles in spoke.items() if roles == {"user"}}
 
 
 def _disorder(journal: Sequence[Record]) -> Iterator[str]:

@@ -28,14 +28,15 @@ LATE = event("delivery.settled", answer="accepted", late=True)
 UNKNOWN = event("delivery.settled", answer="unknown")
 REFUSED = event("delivery.settled", answer="refused")
 OLD_STEP = event("step.done", run="r1")
-TURN = event("turn.said", role="assistant", tasks=["task-1"])
+TURN = event("turn.said", conversation="c", role="assistant", tasks=["task-1"])
+ASKED = event("turn.said", conversation="c", role="user", tasks=[])
 
 GOOD = {
     "sent": ([START, CLAIM, SENT, DONE], 1),
     "cut, and the owner is asked": ([START, CLAIM, AGAIN, UNKNOWN], 1),
     "cut, and known late": ([START, CLAIM, AGAIN, LATE, UNKNOWN, SENT, DONE], 1),
     "refused": ([START, CLAIM, REFUSED], 0),
-    "answered, and told": ([START, TURN, DONE, TURN], 0),
+    "answered, and told": ([ASKED, START, TURN, DONE, TURN], 0),
 }
 BAD = {
     "accepted 2 times": ([START, CLAIM, SENT, DONE], 2),
@@ -47,6 +48,7 @@ BAD = {
     "as a late answer told": ([START, CLAIM, AGAIN, LATE, UNKNOWN], 1),
     "a run that was replaced": ([START, AGAIN, OLD_STEP], 0),
     "came after": ([AGAIN, START], 0),
+    "nobody answered": ([START, ASKED, DONE], 0),
     "3 answers in a conversation": ([START, TURN, TURN, DONE, TURN], 0),
 }
 

@@ -270,8 +270,10 @@ def test_stories_pass_and_whatever_dies_nothing_is_lost_and_nothing_is_sent_twic
     print("faults:", dict(Counter(fault.__name__ for fault in order)))  # noqa: T201 - shown by -rP
 
     def left() -> set[str]:
-        found = history.unsettled(journal(client))
-        return found if SOAK else {each for each in found if not _is_cut(client, each)}
+        events = journal(client)
+        found = history.unsettled(events)
+        found = found if SOAK else {each for each in found if not _is_cut(client, each)}
+        return found | history.unanswered(events)
 
     client.wait(lambda: not left(), "everything comes to rest", left, seconds=600)
     events = journal(client)

@@ -9,7 +9,8 @@ import asyncio
 import logging
 import re
 from collections.abc import Awaitable
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Final
 
 from remit.converse import scene
@@ -38,6 +39,8 @@ from remit.store.inbound import InboundMessage
 from remit.system.background import Background, LocksByKey
 
 LOOP: Final = "conversation updates"
+LEFT_LOOP: Final = "unanswered turns"
+LEFT_AFTER: Final = timedelta(minutes=2)  # a model may think so long in another process
 NAMELESS: Final = "New conversation"
 _TITLE: Final = 48
 _LEAST: Final = 8  # letters a sentence needs to become a title
@@ -64,15 +67,24 @@ class ConversationLoop:
         """Resume interrupted turns, and follow the tasks from now on."""
         await self.take_up()
         self._background.start(LOOP, self._tidings.follow)
+        self._background.start(LEFT_LOOP, self._take_up_left)
 
-    async def take_up(self) -> None:
+    async def take_up(self, upto: datetime | None = None) -> None:
         """Answer every turn that has no answer yet."""
         for turn in await self._db.read(conversations.owed):
-            self._take_up(turn)
+            if upto is None or turn.said_at <= upto:
+                self._take_up(turn)
+
+    async def _take_up_left(self) -> None:
+        """Answer what a process that died has left, or what the store did not take."""
+        while True:
+            await self._clock.sleep(LEFT_AFTER.total_seconds())
+            with suppress(StoreTrouble):
+                await self.take_up(self._clock.now() - LEFT_AFTER)
 
     async def stop(self) -> None:
         """Stop; an unanswered turn stays owed."""
-        await self._background.stop(LOOP)
+        await self._background.stop(LOOP, LEFT_LOOP)
         at_work = list(self._at_work.values())
         for work in at_work:
             work.cancel()
