@@ -1,11 +1,13 @@
 """A store on a Postgres server: the same commands, one process per database, and its refusals."""
 
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
+from msgspec.structs import replace
 
 from remit.cli.up import choose_queues
 from remit.settings import Settings
@@ -103,9 +105,14 @@ def test_a_worker_takes_code_where_the_repositories_are_and_no_queue_that_is_not
         return Settings(home=tmp_path, projects={"shop": ProjectSettings(path=str(path))})
 
     here, elsewhere = projects(tmp_path), projects(tmp_path / "gone")
-    assert choose_queues(here, "all") == ["remit", "remit-code"]
+    own = choose_queues(here, "all")[2:]
+    assert choose_queues(here, "all") == ["remit", "remit-code", *own]
     assert choose_queues(elsewhere, "all") == ["remit"]
-    assert choose_queues(elsewhere, "code, main") == ["remit-code", "remit"]
+    assert choose_queues(elsewhere, "code, main") == ["remit-code", "remit", *own]
+    other = replace(here, home=tmp_path / "other")
+    (name, another) = (choose_queues(each, "code")[1] for each in (here, other))
+    assert (own, name == another) == ([name], False)
+    assert name.startswith(f"remit-code-{socket.gethostname()}-")
     seat = seat_on(tmp_path, "postgresql://nobody@127.0.0.1:9/none")
     said = seat.run("worker", "--queues", "cod", REMIT_ENGINE_KIND="temporal")
     assert (said.code, "There is no queue 'cod'" in said.err) == (2, True), said.err

@@ -20,10 +20,13 @@ class StoryEngine(Dispatcher, LegWorker):
     """Every leg goes by a row, a workflow and an activity, as on many machines."""
 
     temporal: ClassVar[EngineSettings]
+    machine: ClassVar[str] = ""  # of several, on which engines have the same queues
 
     async def start(self) -> int:
-        self.link = TemporalLink(replace(self.temporal, task_queue=f"story-{self.worker}"))
-        self.queues = [self.link.queue(name) for name in ("", "code")]
+        base = "machines" if self.machine else f"story-{self.worker}"
+        self.link = TemporalLink(replace(self.temporal, task_queue=base))
+        own = [f"code-{self.machine}"] if self.machine else []
+        self.queues = [self.link.queue(name) for name in ("", "code", *own)]
         await LegWorker.start(self)
         self._background.start(SERVING, self._serve)
         return await Dispatcher.start(self)

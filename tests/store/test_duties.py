@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -111,6 +111,32 @@ def test_a_queue_that_no_worker_serves_takes_no_slot_and_holds_nothing_up(
     # suspect need not wait for it.
     assert claim_with(plain, 3) == [others[2]]
     assert claim_with(plain, 3) == []
+
+
+def test_work_on_code_goes_on_where_its_folder_is_while_that_machine_lives(
+    maker: PostgresScene,
+) -> None:
+    def report(worker: WorkerId, machine: str, at: datetime) -> None:
+        queues = ("remit", "remit-code", f"remit-code-{machine}")
+        maker.do(legs.report_load, WorkerState(worker, "here:1", queues, 4, (), at))
+
+    def place(at: datetime = AT) -> str | None:
+        return legs.queue_of_machine(maker.tx, task.id, "remit-code", at)
+
+    task = maker.ready(assigned_agent="project:shop")
+    report(WORKER, "ada", AT)
+    assert place() is None  # nobody has worked on it
+    (claim,) = maker.claim(DISPATCHED)
+    maker.do(legs.begin, task.id, claim.lease.number, WORKER, AT)
+    maker.do(legs.release, task.id, claim.lease.number, maker.ids.review(), AT)
+
+    assert place() == "remit-code-ada"
+    late = AT + 2 * legs.ALIVE
+    assert place(late) is None
+    report(WorkerId("wrk-2"), "ben", late)
+    assert place(late) is None
+    report(WorkerId("wrk-3"), "ada", late)  # started again on the same machine
+    assert place(late) == "remit-code-ada"
 
 
 async def test_a_daily_cap_holds_however_many_processes_send_at_once(maker: PostgresScene) -> None:

@@ -1,9 +1,11 @@
 """`remit up`, `serve`, `worker`, `service` and `open`: start Remit, now or at login; its pages."""
 
 import asyncio
+import hashlib
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import webbrowser
@@ -96,7 +98,13 @@ def choose_queues(settings: Settings, wanted: str) -> list[str]:
         sentence = f"There is no queue {unknown[0]!r}; take `main`, `code` or both."
         raise BadInput(sentence, field="queues")
     base = settings.engine.task_queue
-    return [f"{base}-{short}" if short else base for short in map(_QUEUES.__getitem__, names)]
+    found = [f"{base}-{short}" if short else base for short in map(_QUEUES.__getitem__, names)]
+    return [*found, f"{base}-code-{_machine(settings.home)}"] if "code" in names else found
+
+
+def _machine(home: Path) -> str:
+    """Return the name of the machine that has the folders of work on code."""
+    return f"{socket.gethostname()}-{hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:8]}"
 
 
 async def _work(settings: Settings, queues: str, slots: int | None, *, json: bool) -> int:

@@ -57,18 +57,22 @@ class Dispatcher(LocalEngine):
 
     async def _start_all(self, found: Sequence[tuple[Task, int]]) -> None:
         """Start legs; what Temporal does not take now is started by the next sweep."""
-        starts = (
-            self.link.start_leg(
-                task.id,
-                lease,
-                self.link.queue(queue.queue_of(task.assigned_agent)),
-                queue.QUEUE[task.priority] + 1,
-            )
-            for task, lease in found
-        )
+        starts = (self._start_leg(task, lease) for task, lease in found)
         for failed in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(failed, Exception):
                 _LOG.warning("A leg could not be started: %s", failed)
+
+    async def _start_leg(self, task: Task, lease: int) -> None:
+        name = self.link.queue(queue.queue_of(task.assigned_agent))
+        if name == self._code:
+            # The machine that has the folder of this work goes on with it, while it lives.
+            now = self._clock.now()
+            name = await self._db.read(legs.queue_of_machine, task.id, name, now) or name
+        await self.link.start_leg(task.id, lease, name, queue.QUEUE[task.priority] + 1)
+
+    @property
+    def _code(self) -> str:
+        return self.link.queue(queue.CODE)
 
     async def _until(self, due: datetime | None) -> None:
         # A notification may be lost: look now and then.
@@ -90,7 +94,7 @@ class Dispatcher(LocalEngine):
                 return
 
     async def _settle(self, leg: HeldLeg, status: LegStatus) -> None:
-        if status is LegStatus.RUNNING:
+        if status is LegStatus.RUNNING and not await self._waits_in_vain(leg):
             return
         if status is LegStatus.UNKNOWN and not leg.begun:
             task = await self._db.read(tasks.get, leg.task_id)
@@ -98,3 +102,14 @@ class Dispatcher(LocalEngine):
             return
         now, review = self._clock.now(), self._ids.review()
         await self._db.write(legs.release, leg.task_id, leg.lease, review, now)
+
+    async def _waits_in_vain(self, leg: HeldLeg) -> bool:
+        """Take a leg back from the queue of a machine that is gone; True if that was done."""
+        if leg.begun or not leg.on_code:
+            return False
+        name = await self.link.queue_of_leg(leg.task_id, leg.lease)
+        machine = name.startswith(f"{self._code}-")
+        if not machine or await self._db.read(legs.is_served, name, self._clock.now()):
+            return False
+        await self.link.end_leg(leg.task_id, leg.lease)
+        return True

@@ -34,6 +34,8 @@ from remit.settings import EngineSettings
 T = TypeVar("T")
 
 CONTROL: Final = "control"  # the queue of workflows, duties and releases
+CODE_DUTIES: Final = "control-code"  # of duties that need the repositories
+_QUEUE: Final = "queue"  # in the memo of a leg
 _BEATS: Final = 5  # in the time after which a worker counts as dead
 _RETRY_SECONDS: Final = 1.0
 _LOG: Final = logging.getLogger("remit.temporal")
@@ -75,9 +77,17 @@ class TemporalLink:
         """Start a leg; one that was started before stays the only one."""
         await self._call(self._start_leg(task_id, lease, queue, priority))
 
-    async def start_duty(self, name: str) -> None:
+    async def start_duty(self, name: str, queue: str = CONTROL) -> None:
         """Have a duty done, unless it is."""
-        await self._call(self._start_duty(name))
+        await self._call(self._start_duty(name, queue))
+
+    async def queue_of_leg(self, task_id: TaskId, lease: int) -> str:
+        """Return the queue in which a leg was put."""
+        return await self._call(self._queue_of_leg(task_id, lease))
+
+    async def end_leg(self, task_id: TaskId, lease: int) -> None:
+        """End a leg that nobody runs."""
+        await self._call(self._end_leg(task_id, lease))
 
     async def status(self, task_id: TaskId, lease: int) -> LegStatus:
         return await self._call(self._status(task_id, lease))
@@ -124,16 +134,28 @@ class TemporalLink:
                 task_queue=self.queue(CONTROL),
                 id_reuse_policy=WorkflowIDReusePolicy.REJECT_DUPLICATE,
                 priority=Priority(priority_key=priority),
+                memo={_QUEUE: queue},
             )
 
-    async def _start_duty(self, name: str) -> None:
+    async def _queue_of_leg(self, task_id: TaskId, lease: int) -> str:
+        client = await self._connected()
+        with _unreachable(self._settings.address):
+            found = await client.get_workflow_handle(leg_id(task_id, lease)).describe()
+            return str((await found.memo()).get(_QUEUE, ""))
+
+    async def _end_leg(self, task_id: TaskId, lease: int) -> None:
+        client = await self._connected()
+        with _unreachable(self._settings.address):
+            await client.get_workflow_handle(leg_id(task_id, lease)).terminate()
+
+    async def _start_duty(self, name: str, queue: str) -> None:
         client = await self._connected()
         with suppress(WorkflowAlreadyStartedError), _unreachable(self._settings.address):
             await client.start_workflow(
                 DutyWorkflow.run,
                 args=[name, self._settings.heartbeat],
                 id=f"duty/{self._settings.task_queue}/{name}",
-                task_queue=self.queue(CONTROL),
+                task_queue=self.queue(queue),
             )
 
     async def _status(self, task_id: TaskId, lease: int) -> LegStatus:
@@ -152,16 +174,20 @@ class TemporalLink:
         patience = timedelta(seconds=self._settings.stop_limit + 10)
         # Otherwise Temporal's library sends one in 80 % of the time in which one must arrive.
         beats = timedelta(seconds=self._settings.heartbeat / _BEATS)
-        control = Worker(
-            client,
-            task_queue=self.queue(CONTROL),
-            workflows=[LegWorkflow, DutyWorkflow],
-            activities=[acts.release_leg, acts.run_duty],
-            workflow_runner=UnsandboxedWorkflowRunner(),
-            max_cached_workflows=0,  # a cached one would wait ten seconds for a worker that died
-            graceful_shutdown_timeout=timedelta(seconds=1),  # duties end at once
-            max_heartbeat_throttle_interval=beats,
-        )
+        has_code = self.queue("code") in queues
+        control = [
+            Worker(
+                client,
+                task_queue=self.queue(name),
+                workflows=[LegWorkflow, DutyWorkflow],
+                activities=[acts.release_leg, acts.run_duty],
+                workflow_runner=UnsandboxedWorkflowRunner(),
+                max_cached_workflows=0,  # a cached one would wait ten seconds for a dead worker
+                graceful_shutdown_timeout=timedelta(seconds=1),  # duties end at once
+                max_heartbeat_throttle_interval=beats,
+            )
+            for name in ((CONTROL, CODE_DUTIES) if has_code else (CONTROL,))
+        ]
         legs = [
             Worker(
                 client,
@@ -173,7 +199,7 @@ class TemporalLink:
             )
             for queue in queues
         ]
-        self._workers = [control, *legs]
+        self._workers = [*control, *legs]
         runs = [asyncio.create_task(each.run()) for each in self._workers]
         try:
             await asyncio.wait(runs, return_when=asyncio.FIRST_COMPLETED)

@@ -29,7 +29,7 @@ from remit.model.deferred import TESTS, UNCHANGED, UNMERGED, DebtCause, dropped,
 from remit.model.proof import TAKEN, partly_verified
 from remit.model.reply import Ask, AttemptOutcome
 from remit.model.review import Review, ReviewAnswer
-from remit.model.run import Done, Fail, Later, Outcome, Wait, first_line
+from remit.model.run import Done, Fail, Later, Outcome, Retry, Wait, first_line
 from remit.model.status import Actor, Reason, Status
 from remit.ports import Steps
 from remit.review import ask
@@ -43,6 +43,7 @@ from remit.specialist.tree import Worktree
 
 _MOST_SHOWN = 200_000  # characters of a diff shown to the owner
 _MOST_NAMED = 5  # files
+_FOLDER_GONE = "The folder of this work is gone, or on another machine; it is done again."
 
 
 class ProvenWork(Struct, frozen=True):
@@ -72,7 +73,7 @@ class AgreedContract(Struct, frozen=True):
 async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     """Have the work done, verify it, keep it, and merge it if the owner agrees."""
     piece = await _begun(plan, rooms, steps)
-    if isinstance(piece, Fail):
+    if isinstance(piece, Fail | Retry):
         return piece
     proven = await _proven(piece)
     steps.keep(spent=await rooms.thinker.spent(steps.task))
@@ -90,7 +91,7 @@ async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     return Wait(judged) if isinstance(judged, Review) else await deliver(judged, rooms, steps)
 
 
-async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail:
+async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail | Retry:
     """Return the folder to work in; the contract is recorded before anybody enters it."""
     agreed = await steps.look("agreed", _frozen, plan.contract)
     if rooms.bench is None:
@@ -101,6 +102,8 @@ async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail:
         tree = await steps.do("workspace", rooms.bench.desk.open, steps.task)
     except (BadInput, NotFound) as wrong:  # a retry would fail the same way
         return Fail(str(wrong))
+    if not steps.has("tidy") and not await rooms.bench.desk.has(tree):
+        return Retry(_FOLDER_GONE, anew=True)
     return CodeWork(plan, tree, rooms.bench, steps)
 
 

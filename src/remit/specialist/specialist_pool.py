@@ -29,6 +29,7 @@ from remit.model.reply import (
 from remit.model.task import Creator, Task
 from remit.ports import Clock, OnText, Specialist
 from remit.specialist import chain, changes, checkpoint
+from remit.specialist import tree as disk
 from remit.specialist.chain import Exhausted, NewSession, Next, NextAgent, RetryAgent
 from remit.specialist.changes import Snapshot
 from remit.specialist.checkpoint import Checkpoint, CheckpointCause, FileState
@@ -261,6 +262,10 @@ class SpecialistPool:
             return tree
         await self._trees.remove(tree)
         return await self._trees.open(place, task.id)
+
+    async def has(self, tree: Worktree) -> bool:
+        """Whether a folder is on this machine."""
+        return await asyncio.to_thread(disk.is_complete, tree)
 
     def follow(self, task: Task, history: WorkHistory, contract: Contract | None) -> Next:
         """Return who works next, of those suited for the work."""

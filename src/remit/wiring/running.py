@@ -94,6 +94,10 @@ DUTIES: Final[Mapping[str, Callable[[App], Awaitable[None]]]] = {
 }
 
 
+# They need the repositories: of several machines only those that work on code do them.
+ON_CODE: Final = frozenset({"deferred checks"})
+
+
 def _examine_reader(house: App) -> None:
     """Let a new model take the reading exam, in the background."""
     model = house.model_reader

@@ -7,7 +7,7 @@ from typing import Final
 
 from remit.engine.dispatcher import Dispatcher
 from remit.engine.leg_worker import LegWorker
-from remit.engine.temporal import TemporalLink
+from remit.engine.temporal import CODE_DUTIES, CONTROL, TemporalLink
 from remit.errors import Transient
 from remit.model.ids import TaskId, WorkerId
 from remit.settings import Settings
@@ -15,7 +15,7 @@ from remit.store.postgres import duties
 from remit.store.postgres.duties import FencedDatabase
 from remit.wiring.app import App, build, closers
 from remit.wiring.foundation import Foundation, laid, lay
-from remit.wiring.running import DUTIES, start_upkeep
+from remit.wiring.running import DUTIES, ON_CODE, start_upkeep
 
 _CHECKS: Final = 3  # whether the duty is still ours, in the time after which a worker is dead
 
@@ -100,7 +100,8 @@ class Worker:
         while True:
             try:
                 for name in DUTIES:
-                    await self._link.start_duty(name)
+                    queue = CODE_DUTIES if name in ON_CODE else CONTROL
+                    await self._link.start_duty(name, queue)
             except Transient:
                 pass  # the loop that serves says so
             await self.house.clock.sleep(ENSURE_SECONDS)

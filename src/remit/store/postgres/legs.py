@@ -35,6 +35,7 @@ class HeldLeg(Struct, frozen=True):
     task_id: TaskId
     lease: int
     begun: bool
+    on_code: bool
 
 
 class WorkerState(Struct, frozen=True):
@@ -118,14 +119,40 @@ def is_held(tx: Tx, task_id: TaskId, lease: int) -> bool:
 def held(tx: Tx, before: datetime) -> list[HeldLeg]:
     """Return the legs that are held since then, or longer; the oldest first."""
     found = tx.ask(
-        "SELECT id, lease, worker FROM tasks WHERE worker IS NOT NULL AND leg_at <= ?"
+        "SELECT id, lease, worker, assigned_agent FROM tasks"
+        " WHERE worker IS NOT NULL AND leg_at <= ?"
         " ORDER BY leg_at",
         (rows.ms(before),),
     )
     return [
-        HeldLeg(TaskId(str(row["id"])), rows.number(row["lease"]), row["worker"] != DISPATCHED)
+        HeldLeg(
+            TaskId(str(row["id"])),
+            rows.number(row["lease"]),
+            row["worker"] != DISPATCHED,
+            queue.queue_of(row["assigned_agent"]) == queue.CODE,
+        )
         for row in found
     ]
+
+
+def queue_of_machine(tx: Tx, task_id: TaskId, code: str, now: datetime) -> str | None:
+    """Return the queue of the machine that had the last leg of a task; None if it is not served.
+
+    The names of such queues begin with that of all machines with repositories.
+    """
+    found = tx.ask(
+        "SELECT queues FROM runs JOIN worker_loads ON worker_loads.worker = runs.worker"
+        " WHERE task_id = ? ORDER BY lease DESC LIMIT 1",
+        (task_id,),
+    )
+    names = (name for row in found for name in str(row["queues"]).split(", "))
+    name = next((name for name in names if name.startswith(f"{code}-")), None)
+    return name if name is not None and is_served(tx, name, now) else None
+
+
+def is_served(tx: Tx, name: str, now: datetime) -> bool:
+    """Whether a worker that lives takes legs from a queue."""
+    return any(name in each.queues for each in workers(tx, now - ALIVE))
 
 
 def report_load(tx: Tx, state: WorkerState) -> None:

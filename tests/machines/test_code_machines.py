@@ -1,0 +1,89 @@
+"""Work on code goes on where its folder is; if that machine is gone, another does it again."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from remit.engine.dispatcher import SWEEP_SECONDS
+from remit.model.review import ReviewAnswer
+from remit.model.status import Status
+from remit.settings import EngineSettings
+from remit.store.database import Tx
+from remit.store.postgres import legs
+from remit.testing import World
+from remit.wiring import app
+from tests.machines.story_engine import StoryEngine
+from tests.machines.temporal import TemporalServer
+from tests.store.postgres import Postgres
+from tests.stories.shop.rig import QUICK, Shop, opened, settle, turn
+from tests.stories.shop.sample import GOOD, sample
+
+Open = Callable[[], AbstractAsyncContextManager[Shop]]
+
+
+@pytest.fixture
+def on_ada(
+    tmp_path: Path,
+    postgres_server: Postgres,
+    temporal: TemporalServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[Open]:
+    monkeypatch.setattr(World, "store_url", postgres_server.store)
+    settings = EngineSettings(address=temporal.address)
+    monkeypatch.setattr(StoryEngine, "temporal", settings, raising=False)
+    monkeypatch.setattr(StoryEngine, "machine", "ada")
+    monkeypatch.setattr(app, "LocalEngine", StoryEngine)
+    repository = sample(tmp_path / "plain" / "shop")
+    turns = [turn(GOOD), turn(GOOD)]
+    yield lambda: opened(tmp_path, repository, hand=turns, commands=QUICK)
+    postgres_server.wipe()
+
+
+def engine(shop: Shop) -> StoryEngine:
+    found = shop.world.house.engine
+    assert isinstance(found, StoryEngine)
+    return found
+
+
+async def test_work_goes_on_where_its_folder_is(on_ada: Open) -> None:
+    async with on_ada() as shop:
+        task = await shop.order()
+        await settle(shop, task)
+
+        places = [await engine(shop).link.queue_of_leg(task.id, lease) for lease in (1, 2)]
+        assert places == ["machines-code", "machines-code-ada"]
+        assert len(shop.hands["hand"].told) == 1
+
+
+async def test_work_of_a_machine_that_is_gone_is_done_again_elsewhere(
+    on_ada: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with on_ada() as shop:
+        task = await shop.order()
+        asked = await shop.question()
+        monkeypatch.setattr(StoryEngine, "machine", "ben")
+        shutil.rmtree(shop.world.house.settings.home / "worktrees")
+        await shop.world.restart()
+
+        def forget_the_end(tx: Tx) -> None:
+            tx.ask("UPDATE workers SET ended_at = NULL")  # ada died, and nobody knows it yet
+
+        await shop.world.house.db.write(forget_the_end)
+        await shop.world.decide(asked, ReviewAnswer.APPROVE)
+        while (await shop.world.get(task.id)).status is not Status.RUNNING:  # noqa: ASYNC110 - for ada
+            await asyncio.sleep(0.05)
+        shop.world.clock.advance(legs.ALIVE)
+        for _ in range(3):
+            shop.world.clock.advance(timedelta(seconds=SWEEP_SECONDS + 1))
+            await asyncio.sleep(0.2)
+        await shop.world.run()
+
+        done = await settle(shop, await shop.world.get(task.id))
+        assert (done.status, shop.text()) == (Status.COMPLETED, GOOD)
+        assert len(shop.hands["hand"].told) == 2
+        assert "is gone, or on another machine" in shop.hands["hand"].told[1]
