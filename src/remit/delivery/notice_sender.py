@@ -50,6 +50,7 @@ STALE: Final = timedelta(days=1)  # older ones are not sent to a channel, except
 KEPT: Final = timedelta(days=90)
 _MINUTE: Final = timedelta(minutes=1)
 _MAX_SENDS_AT_ONCE: Final = 16
+_POLL: Final = timedelta(seconds=2)  # if another process decides what is sent here
 _GRACE_SECONDS: Final = 2.0  # seconds that running sends get at shutdown
 _TEST_SECONDS: Final = 20.0  # seconds to wait for a test
 _A_DAY: Final = timedelta(days=1)
@@ -141,6 +142,9 @@ class NoticeSender:
 
     async def _wait_for_next(self) -> None:
         soon = await self._db.read(notices.soonest)
+        if getattr(self._db, "shared", False):
+            latest = self._clock.now() + _POLL
+            soon = min(soon or latest, latest)
         # Where there is no room for more, what is on its way must land first.
         full = len(self._sends) >= _MAX_SENDS_AT_ONCE or self._unclaimed
         least = 1.0 if full else 0.01

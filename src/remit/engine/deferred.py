@@ -67,6 +67,7 @@ class Deferred:
         self._zone = zone
         self._check = check
         self._waits = True  # whether criteria may be waiting; if not, the database is not asked
+        self._shared = getattr(db, "shared", False)  # then others put criteria off, too
         self._news = asyncio.Event()
         self._background = background
         db.on_commit(lambda _: self._news.set())
@@ -91,7 +92,7 @@ class Deferred:
 
     async def catch_up(self) -> datetime | None:
         """Settle every group that has ended; return when the clock ends the next one."""
-        if not self._waits:
+        if not self._waits and not self._shared:
             return None
         self._waits = False  # set first: criteria deferred during the look count again
         try:
