@@ -9,8 +9,9 @@ import pytest
 
 from remit.errors import Conflict, LeaseLost, NotFound, RemitError, StoreTrouble
 from remit.model.reply import Usage
+from remit.model.series import Repeats
 from remit.model.task import Task
-from remit.store import audit, events, moves, queue, recall, spending, tasks
+from remit.store import audit, events, moves, queue, recall, series, spending, tasks
 from remit.store.cues import Arrival, InboundCaps, come
 from remit.store.database import Tx
 from remit.store.postgres import connection as postgres_connection
@@ -154,6 +155,26 @@ async def test_two_writers_claim_each_task_once_and_one_of_a_session(maker: Post
     taken = [each.task for found in claimed for each in found]
     assert sorted(task.session_id for task in taken) == sorted(sessions)
     assert maker.complaints() == []
+
+
+async def test_what_falls_due_while_it_is_looked_for_is_not_slept_through(
+    maker: PostgresScene,
+) -> None:
+    """The clock of the server goes on between the look at what is due, and that at what will be."""
+    db, now = Postgres(maker.url), maker.now
+    maker.ready()
+    maker.admit(repeats=Repeats("FREQ=DAILY", "UTC", now), scheduled_for=now)
+    soon = "CAST(extract(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + 1000"
+    maker.sql(f"UPDATE tasks SET due_at = {soon}")  # noqa: S608 - written above
+    maker.sql(f"UPDATE series SET due_at = {soon}")  # noqa: S608 - as above
+    since = await db.read(queue.due_moment, now)
+
+    assert not await db.read(queue.any_due, now, 1)
+    assert await db.read(series.due, now, 1) == []
+    await asyncio.sleep(1.1)
+
+    assert None not in [await db.read(look, since) for look in (queue.next_due, series.soonest)]
+    await db.close()
 
 
 async def test_a_server_that_goes_away_and_comes_back_is_said_and_used_again(

@@ -23,12 +23,14 @@ from remit.system.background import wait_until
 
 SWEEP: Final = "sweep of legs"
 POLL: Final = timedelta(seconds=5)
+RETRY: Final = timedelta(seconds=1)
 SWEEP_SECONDS: Final = 10.0
 _LOG: Final = logging.getLogger("remit.dispatch")
 
 
 class Dispatcher(LocalEngine):
     link: TemporalLink
+    _passed_over = False  # whether something was due and nothing was claimed
 
     async def start(self) -> int:
         await self._sweep(self._clock.now())  # what the one before had claimed
@@ -53,6 +55,7 @@ class Dispatcher(LocalEngine):
             return False
         found = await self._db.write(queue.claim, DISPATCHED, wanted, self._ids.run, now)
         await self._start_all([(each.task, each.lease.number) for each in found])
+        self._passed_over = not found  # perhaps because somebody was writing to that row
         return bool(found)
 
     async def _start_all(self, found: Sequence[tuple[Task, int]]) -> None:
@@ -76,7 +79,8 @@ class Dispatcher(LocalEngine):
 
     async def _until(self, due: datetime | None) -> None:
         # A notification may be lost: look now and then.
-        latest = self._clock.now() + POLL
+        latest = self._clock.now() + (RETRY if self._passed_over else POLL)
+        self._passed_over = False
         await wait_until(self._wake, self._clock, min(due or latest, latest))
 
     async def _sweeping(self) -> None:

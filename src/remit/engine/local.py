@@ -137,9 +137,10 @@ class LocalEngine:
             now = self._clock.now()
             try:
                 await self._after_absence(now)
+                since = await self._db.read(queue.due_moment, now)
                 if await self._rank(now) or await self._claim(now):
                     continue
-                due = await self._db.read(queue.next_due, now)
+                due = await self._db.read(queue.next_due, since)
                 troubles = 0
             except StoreTrouble:
                 troubles += 1

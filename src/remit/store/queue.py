@@ -114,10 +114,17 @@ def claim(
 
 
 @quick
-def next_due(tx: Tx, now: datetime) -> datetime | None:
-    """Return the next due time in the future."""
+def due_moment(tx: Tx, now: datetime) -> datetime:
+    """Return the time by which is decided what is due: on a server that of its clock."""
+    (row,) = tx.all("due_moment", {"now": rows.ms(now)})
+    return rows.parse_time(row["now"])
+
+
+@quick
+def next_due(tx: Tx, since: datetime) -> datetime | None:
+    """Return the first due time after a moment: that before the last look at what is due."""
     later = (
-        tx.one("next_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED + 1)
+        tx.one("next_due", {"queue": queue, "now": rows.ms(since)}) for queue in range(UNRANKED + 1)
     )
     known = [rows.number(row["due_at"]) for row in later if row and row["due_at"] is not None]
     return rows.parse_time(min(known)) if known else None

@@ -15,6 +15,9 @@ RETURNING events, due_at;
 -- A question about the request is open: the engine need not look again until it is decided.
 UPDATE tasks SET due_at = NULL WHERE id = :id AND status = 'new';
 
+-- name: due_moment
+SELECT :now AS now;
+
 -- name: next_due
 SELECT MIN(due_at) AS due_at FROM tasks WHERE queue = :queue AND due_at > :now;
 

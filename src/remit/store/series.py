@@ -67,9 +67,9 @@ def due(tx: Tx, now: datetime, limit: int) -> list[Series]:
     return [of_row(tx, row) for row in found]
 
 
-def soonest(tx: Tx, now: datetime) -> datetime | None:
-    """Return when the next series becomes due."""
-    row = tx.one("next_due_series", {"now": rows.ms(now)})
+def soonest(tx: Tx, since: datetime) -> datetime | None:
+    """Return when a series becomes due first after a moment: that before the last look."""
+    row = tx.one("next_due_series", {"now": rows.ms(since)})
     return rows.parse_time(row["due_at"]) if row else None
 
 

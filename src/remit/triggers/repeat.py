@@ -22,7 +22,7 @@ from remit.model.series import ON_TIME, OnMissed, Overlap, Series, SlotFate
 from remit.model.task import Task
 from remit.ports import Clock
 from remit.settings import ScheduleSettings
-from remit.store import after_restore, occurrences, series, slots
+from remit.store import after_restore, occurrences, queue, series, slots
 from remit.store import clock as wrong_clock
 from remit.store.database import Database
 from remit.store.slots import SeriesAdvance, SkippedSlots
@@ -96,7 +96,7 @@ class Repeater:
         if self._went_back(now):
             await self._put_right(now)
         self._seen = now
-        crowd = 0
+        crowd, since = 0, await self._db.read(queue.due_moment, now)
         while found := await self._db.read(series.due, now, _PAGE):
             crowd += sum(now - each.last > ON_TIME for each in found)
             advanced = (self._advance(each, now, crowd=crowd > 1) for each in found)
@@ -104,7 +104,7 @@ class Repeater:
             for ended in await asyncio.gather(*advanced, return_exceptions=True):
                 if isinstance(ended, BaseException):
                     raise ended
-        self._due = await self._db.read(series.soonest, now)
+        self._due = await self._db.read(series.soonest, since)
         return self._due
 
     def _went_back(self, now: datetime) -> bool:

@@ -32,5 +32,5 @@ SELECT * FROM tasks
 -- name: find_due
 SELECT 1 AS found FROM tasks WHERE queue = :queue AND due_at <= remit_now(:now) LIMIT 1;
 
--- name: next_due
-SELECT MIN(due_at) AS due_at FROM tasks WHERE queue = :queue AND due_at > remit_now(:now);
+-- name: due_moment
+SELECT remit_now(:now) AS now;
