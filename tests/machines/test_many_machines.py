@@ -231,10 +231,12 @@ class Load:
             to: JsonMap = {"channel": channel}
             to |= {} if channel == "dashboard" else {"content": title}
             deliveries: list[Json] = [to]
+            began = time.monotonic()
             self.titles[title] = self._repeat(
                 lambda client: client.add(title, key=title, delivery=deliveries)  # noqa: B023
             )
-            time.sleep(self._chance.uniform(0.1, 0.6))
+            # A machine with other work gets fewer orders: a long queue tells nothing new.
+            time.sleep(max(self._chance.uniform(0.1, 0.6), 4 * (time.monotonic() - began)))
 
     def _talk(self, client: Client, n: int) -> str:
         """Say something in a conversation: one watcher answers, and tells the result later."""
