@@ -7,12 +7,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench.catalog import Subject
 from bench.measure import Measurement
 
+END_SECONDS = 30
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -92,12 +94,20 @@ def _run_child(command: list[str], seconds: float) -> Failure | None:
         try:
             _, words = child.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
+            _interrupt(child)
             return Failure(f"not done in {seconds:g} s")
         finally:
             # The child leads its own group; on a time-out or Ctrl-C nothing of it may stay.
             if child.poll() is None:
                 os.killpg(child.pid, signal.SIGKILL)
     return Failure("ended early", words[-2000:]) if child.returncode else None
+
+
+def _interrupt(child: "subprocess.Popen[str]") -> None:
+    """Let it end what it started: a database server is in no group of its."""
+    child.send_signal(signal.SIGINT)
+    with suppress(subprocess.TimeoutExpired):
+        child.communicate(timeout=END_SECONDS)
 
 
 def _draft_environment() -> dict[str, str]:

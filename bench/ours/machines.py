@@ -4,6 +4,7 @@ Both servers keep what they say is kept: Postgres with fsync, Temporal in its fi
 decision is read from the journal: from the owner's answer until the next leg has its lease.
 """
 
+import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import cast
 
 import psutil
+import psycopg
 
 from bench.http_load import CLIENTS, ServerUnderLoad, post_tasks
 from bench.measure import WARM_UP, Better, Measurement, take_percentile, wait_for_count
@@ -27,6 +29,10 @@ from tests.store.postgres import postgres
 DURABLE = "-c fsync=on"
 SECONDS = 280
 LOOK_SECONDS = 0.1
+_AGES = (
+    "SELECT seq, CAST(extract(EPOCH FROM clock_timestamp()) * 1000 - at AS FLOAT) FROM events"
+    " WHERE seq > %s"
+)
 SCRIPT = """\
 - when: The red one
   reply: <deliverable>It is renewed.</deliverable>
@@ -55,6 +61,7 @@ def _run(size: int, home: Path, workers: int) -> list[Measurement]:
         headers = {"Authorization": f"Bearer {token}"}
         with glance(fleet.seat.store) as tx:
             server = ServerUnderLoad(url, headers, 0, lambda: _completed(tx))
+            follower = Follower(fleet.seat.store)
             post_tasks(server, CLIENTS, range(WARM_UP))
             wait_for_count("completed", server.count_delivered, WARM_UP, SECONDS)
             before, started = _cpu(pids), time.perf_counter()
@@ -63,6 +70,7 @@ def _run(size: int, home: Path, workers: int) -> list[Measurement]:
             wait_for_count("completed", server.count_delivered, total, SECONDS)
             wall = time.perf_counter() - started
             spent = {part: each - before[part] for part, each in _cpu(pids).items()}
+            heard = follower.stop()
         latencies = _decisions(fleet.client(), min(size, 50))
     facts = {f"{part}_cpu_ms": each * 1000 / size for part, each in spent.items()}
     cpu = spent["workers"] + spent["serve"]
@@ -77,7 +85,35 @@ def _run(size: int, home: Path, workers: int) -> list[Measurement]:
         figure("CPU, with servers", sum(spent.values()) * 1000 / size, "ms a task"),
         figure("decision to next leg p50", take_percentile(latencies, 50), "ms"),
         figure("decision to next leg p99", take_percentile(latencies, 99), "ms"),
+        figure("event written to heard p99", take_percentile(heard, 99), "ms"),
     ]
+
+
+class Follower(threading.Thread):
+    """Hears of each sealed event, as who follows the journal does; measures how old it is."""
+
+    def __init__(self, url: str | Path) -> None:
+        super().__init__(daemon=True)
+        self._connection = psycopg.connect(str(url), autocommit=True)
+        self._connection.execute("LISTEN remit_journal")
+        self._stopping = threading.Event()
+        self._ages: list[float] = []
+        self.start()
+
+    def run(self) -> None:
+        seq = 0
+        while not self._stopping.is_set():
+            # Told first: while it waits for them, a connection takes no query.
+            for notice in list(self._connection.notifies(timeout=1, stop_after=1)):
+                found = self._connection.execute(_AGES, [seq]).fetchall()
+                self._ages += [age for _, age in found] if seq else []
+                seq = int(notice.payload)
+
+    def stop(self) -> list[float]:
+        self._stopping.set()
+        self.join()
+        self._connection.close()
+        return self._ages
 
 
 @contextmanager

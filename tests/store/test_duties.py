@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from remit.language.sentences import in_language
 from remit.model.delivery import SendCap
 from remit.model.ids import WorkerId
+from remit.model.status import Reason, Status
 from remit.server.web import settings_sections
 from remit.settings import EngineSettings, Settings
 from remit.settings.parts import EngineKind
@@ -68,6 +69,18 @@ def test_a_leg_begins_once_and_is_released_once(maker: PostgresScene) -> None:
     assert released == [True, False]
     assert (maker.get(task.id).crashes, legs.held(maker.tx, AT)) == (1, [])
     assert maker.complaints() == []
+
+
+def test_a_task_at_which_three_workers_died_waits_for_the_owner(maker: PostgresScene) -> None:
+    task = maker.ready()
+    for _ in range(3):
+        (claim,) = maker.claim(DISPATCHED)
+        maker.do(legs.begin, task.id, claim.lease.number, WORKER, AT)
+        maker.do(legs.release, task.id, claim.lease.number, maker.ids.review(), AT)
+
+    found = maker.get(task.id)
+    assert (found.status, found.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
+    assert maker.claim(DISPATCHED) == []
 
 
 def test_only_workers_that_live_count_as_free(maker: PostgresScene) -> None:
