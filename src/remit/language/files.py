@@ -7,10 +7,13 @@ a value, the value comes first: `"0: monday|mon"`.
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from pkgutil import get_data
-from typing import Final, Generic, TypeVar, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Final, Generic, TypeVar, cast
 
 from remit.language.tokens import fold, fold_text, keys_of, tokenize
+
+if TYPE_CHECKING:
+    from importlib.machinery import SourceFileLoader
 
 T = TypeVar("T")
 _PLAIN: Final = r"(?:[^\W\d_]+(?:['-][^\W\d_]+)*(?: |$))+"
@@ -83,7 +86,9 @@ def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]
 
 @cache
 def _data_file(name: str, package: str) -> dict[str, list[str]]:
-    text = (get_data(package, f"{name}.toml") or b"").decode()
+    module = import_module(package)
+    loader = cast("SourceFileLoader", module.__loader__)
+    text = loader.get_data(f"{module.__path__[0]}/{name}.toml").decode()
     found = parse_word_lists(text)
     if found is None:
         import tomllib  # noqa: PLC0415 - reading word lists with it takes ten times as long

@@ -1,6 +1,5 @@
 """Values to JSON and back, by their types, with unknown fields refused; moments; short lists."""
 
-import json
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -38,9 +37,6 @@ JsonMap: TypeAlias = "dict[str, Json]"
 T = TypeVar("T")
 IT: Final = "it"
 
-_ENCODE: Final = json.JSONEncoder(
-    ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
-).encode
 _IN_UTC: Final = "2026-02-22T15:30:00.000000Z"
 # JSON allows these in strings, but some readers treat them as line ends.
 _BREAKS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
@@ -59,7 +55,16 @@ def sha256(content: bytes) -> bytes:
 
 def text_of(value: Json) -> str:
     """Write JSON so that equal values give equal text."""
-    return _ENCODE(value)
+    return _encoder()(value)
+
+
+@cache
+def _encoder() -> Callable[[Json], str]:
+    import json  # noqa: PLC0415 - most who import a value write none this way
+
+    return json.JSONEncoder(
+        ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
+    ).encode
 
 
 def stored_text(value: Json) -> str:
@@ -67,7 +72,7 @@ def stored_text(value: Json) -> str:
     try:
         return fast_json.encode(value, order="sorted").decode()
     except (OverflowError, UnicodeEncodeError):  # huge numbers and halves of characters
-        return _ENCODE(value)
+        return text_of(value)
 
 
 def line_of(value: Json) -> str:

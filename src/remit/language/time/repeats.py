@@ -10,10 +10,9 @@ from msgspec.structs import asdict, replace
 from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.day import CalendarDate, Day, NamedWeekday
 from remit.language.time.words import DayPart, TimeText, TimeUnit
-from remit.model import recurrence_times
-from remit.model.recurrence import DAYS, Freq, RecurrenceRule, RruleWeekday
 
 _DAYS: Final = 31
+_RRULE_DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _WEEK: Final = 7
 _MOST: Final = 1000
 
@@ -210,14 +209,6 @@ def _after_and(line: TimeText, at: int) -> int | None:
     return at + 1 if at < len(line.keys) and line.keys[at] == "," else None
 
 
-_FREQUENCY: Final = {
-    TimeUnit.MINUTE: Freq.MINUTELY,
-    TimeUnit.HOUR: Freq.HOURLY,
-    TimeUnit.DAY: Freq.DAILY,
-    TimeUnit.WEEK: Freq.WEEKLY,
-    TimeUnit.MONTH: Freq.MONTHLY,
-    TimeUnit.YEAR: Freq.YEARLY,
-}
 _LOOK_AHEAD: Final = 9 * 366  # days: the 29th of February may be eight years away
 
 
@@ -229,7 +220,8 @@ class RepeatRule(RepeatFrequency, frozen=True):
 
     def text(self, zone: tzinfo | None, wall: time | None = None) -> str:
         """Return the RRULE, with the time of day, so that it needs no other anchor."""
-        parts = [f"FREQ={_FREQUENCY[self.unit]}"]
+        name = {TimeUnit.DAY: "DAILY"}.get(self.unit, f"{self.unit}ly".upper())
+        parts = [f"FREQ={name}"]
         if self.interval > 1:
             parts.append(f"INTERVAL={self.interval}")
         if self.month:
@@ -238,7 +230,7 @@ class RepeatRule(RepeatFrequency, frozen=True):
             parts.append("BYMONTHDAY=" + ",".join(map(str, self.monthdays)))
         if self.weekdays:
             nth = str(self.nth) if self.nth else ""
-            parts.append("BYDAY=" + ",".join(nth + DAYS[day] for day in self.weekdays))
+            parts.append("BYDAY=" + ",".join(nth + _RRULE_DAYS[day] for day in self.weekdays))
         if wall:
             parts.append(f"BYHOUR={wall.hour};BYMINUTE={wall.minute}")
         if self.count:
@@ -250,11 +242,13 @@ class RepeatRule(RepeatFrequency, frozen=True):
 
     def days(self, start: date) -> Iterator[date]:
         """Yield the days on which it may first fall, from a day on."""
-        weekdays = tuple(RruleWeekday(day, self.nth) for day in self.weekdays)
+        from remit.model import recurrence, recurrence_times  # noqa: PLC0415 - few messages repeat
+
+        weekdays = tuple(recurrence.RruleWeekday(day, self.nth) for day in self.weekdays)
         months = (self.month,) if self.month else ()
         # Which days of a month: the weekday's number is always one of its month here.
-        named = RecurrenceRule(
-            Freq.MONTHLY, months=months, monthdays=self.monthdays, weekdays=weekdays
+        named = recurrence.RecurrenceRule(
+            recurrence.Freq.MONTHLY, months=months, monthdays=self.monthdays, weekdays=weekdays
         )
         for ahead in range(_LOOK_AHEAD):
             day = start + timedelta(days=ahead)
