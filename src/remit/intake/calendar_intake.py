@@ -22,7 +22,7 @@ from remit.intake.conditions import find_conditions
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import TaskLedger, ledgers, planned
-from remit.intake.plain_reader import doubts_of
+from remit.intake.plain_reader import doubts_of, marked_texts
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto
 from remit.model.contract import Clause, ClauseOutcome, OwnerRequest, WorkItem
@@ -106,8 +106,9 @@ class EventReading(Struct, frozen=True):
         found = _as_one(_with_rest(_untimed(found, start)))
         (ledger, *_) = ledgers(planned(found, None, self.book.home))
         # At the start nobody is asked about words that hold it back; before a send the owner is.
-        veto = (*find_veto(words, self.book), *doubts_of(found, words, self.book))
-        limits = find_conditions(words, self.book, start, self.zone)
+        texts = marked_texts(found, words, self.book)
+        veto = (*find_veto(words, self.book, texts), *doubts_of(found, words, self.book))
+        limits = find_conditions(words, self.book, start, self.zone, texts)
         return replace(ledger, veto=veto, conditions=limits)
 
     def speaks(self, title: str, text: str, start: datetime) -> bool:

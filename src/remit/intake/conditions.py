@@ -40,7 +40,7 @@ def find_conditions(
     found: list[Condition] = []
     at = 0
     while at < len(message.tokens):
-        hit = None if _is_typed(message, at) else next(_at(message, at, now, zone), None)
+        hit = next(_at(message, at, now, zone), None)
         start = message.tokens[at].start
         inside = any(first <= start < last for first, last in texts)
         if hit and start not in cues and (inside or hit[0].kind in _IN_WORDS):
@@ -119,11 +119,6 @@ def _without(draft: Draft, limits: str, now: Mapping[Clause, Clause]) -> Draft:
         title = " ".join(texts[0].split())[:_MAX_TITLE]
     needs = draft.needs_brain and (bool(left) or not texts)
     return replace(draft, work=left, title=title, clauses=clauses, needs_brain=needs)
-
-
-def _is_typed(message: MessageWords, at: int) -> bool:
-    token = message.tokens[at]
-    return any(start <= token.start < end for start, end in message.typed_openings)
 
 
 def _at(

@@ -64,19 +64,6 @@ class MessageWords(AddressedPeople):
         )
         return next(loose, last)
 
-    @cached_property
-    def typed_openings(self) -> tuple[Span, ...]:
-        """Return the sure part of each such text: up to a comma, or a word like "but"."""
-        return tuple((start, self._opening_end(start, end)) for start, end in self.typed)
-
-    def _opening_end(self, start: int, end: int) -> int:
-        inside = [n for n, token in enumerate(self.tokens) if start <= token.start < end]
-        breaks = words_in_all("addressing", "breaks")
-        for n in inside[1:]:
-            if self.keys[n] in breaks or self.tokens[n].text in PAUSES:
-                return self.tokens[n].start
-        return end
-
     def is_order_word(self, at: int) -> bool:
         """Whether a word belongs to an order: a person, a channel, a verb or its particle."""
         if at in self.people or self.is_channel(at):

@@ -40,15 +40,15 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook)
         found,
         questions=(*found.questions, *questions),
         veto=(*found.veto, *doubts_of(found, text, book)),
-        texts=tuple(_marked(found, message)),
+        texts=marked_texts(found, text, book),
     )
 
 
-def _marked(found: Extraction, message: MessageWords) -> Iterator[Span]:
-    """Yield where texts to others stand after a colon."""
-    for text in dict.fromkeys(_texts(found)):
-        spans = (span for span in message.places(text) if message.is_marked_text(span))
-        yield from filter(message.is_ordered_text, spans)
+def marked_texts(found: Extraction, text: str, book: ContactBook) -> tuple[Span, ...]:
+    """Return where texts to others stand in quotation marks or after a colon."""
+    message = message_words(text, book)
+    spans = (span for each in dict.fromkeys(_texts(found)) for span in message.places(each))
+    return tuple(s for s in spans if message.is_marked_text(s) and message.is_ordered_text(s))
 
 
 def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue, ...]:

@@ -46,7 +46,6 @@ def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple
     cues = find_cues(
         message.tokens,
         codes,
-        message.typed_openings,
         message.people,
         lambda: message.beside_people,
     )

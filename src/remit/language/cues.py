@@ -38,7 +38,7 @@ class CueWords(Struct, frozen=True, eq=False):
 
     code: str
     kinds: Phrases[VetoKind]
-    firm: Phrases[bool]  # they count inside a typed text, too
+    firm: Phrases[bool]  # they count inside a text to be sent, too
     mild: Phrases[bool]  # firm ones that a text may well hold
     harmless: Phrases[bool]  # they hold the words of a cue and are none
     own: Phrases[bool]  # they count in a message of this language alone
@@ -78,14 +78,13 @@ def _load(code: str) -> CueWords:
 def find_cues(
     tokens: Sequence[Token],
     codes: Collection[str],
-    typed: Sequence[tuple[int, int]] = (),
     people: Collection[int] = (),
     beside_people: Callable[[], Collection[int]] = tuple,
 ) -> tuple[VetoCue, ...]:
     """Return the cues in a message of these languages, in order.
 
-    `typed` are spans of text to be sent, where only firm cues count. `people` are the numbers of
-    tokens that name a person, `beside_people` returns those that may stand next to them.
+    `people` are the numbers of tokens that name a person, `beside_people` returns those that may
+    stand next to them.
     """
     signs = words_in_all("cues", "signs")
     found: dict[int, VetoCue] = {
@@ -97,8 +96,8 @@ def find_cues(
     starts = _first_words()
     places = [at for at, key in enumerate(keys) if key in starts or key.endswith("n't")]
     if places:
-        asked = tuple(_asked_areas(tokens, keys, typed, people, beside_people))
-        message = _Message(tokens, keys, typed, people, asked, places)
+        asked = tuple(_asked_areas(tokens, keys, people, beside_people))
+        message = _Message(tokens, keys, people, asked, places)
         for language in cue_words():
             for cue in _of_language(language, message, own=language.code in codes):
                 found.setdefault(cue.start, cue)
@@ -110,30 +109,22 @@ class _Message(Struct, frozen=True):
 
     tokens: Sequence[Token]
     keys: Sequence[str]
-    typed: Sequence[tuple[int, int]]
     people: Collection[int]
     asked: Sequence[range]  # questions that somebody is to be asked
     places: Sequence[int]  # where a cue may begin
 
 
-def _is_typed(tokens: Sequence[Token], typed: Sequence[tuple[int, int]], at: int) -> bool:
-    return any(start <= tokens[at].start < end for start, end in typed)
-
-
 def _asked_areas(
     tokens: Sequence[Token],
     keys: Sequence[str],
-    typed: Sequence[tuple[int, int]],
     people: Collection[int],
     beside_people: Callable[[], Collection[int]],
 ) -> Iterator[range]:
     """Yield the questions that somebody is to be asked, in any language."""
     for language in cue_words():
         for at, key in enumerate(keys):
-            if (
-                key in language.asked.firsts
-                and not _is_typed(tokens, typed, at)
-                and _is_asked(language, keys, at, people, beside_people())
+            if key in language.asked.firsts and _is_asked(
+                language, keys, at, people, beside_people()
             ):
                 yield range(at, _clause_end(tokens, keys, at))
 
@@ -147,8 +138,7 @@ def _of_language(language: CueWords, message: _Message, *, own: bool) -> Iterato
         if harmless := language.harmless.at(keys, at):
             end = harmless[1]
             continue
-        firm = _is_typed(tokens, message.typed, at)
-        found = _cue_end(language, keys, at, firm=firm)
+        found = _cue_end(language, keys, at)
         if found is None or at in message.people:
             continue
         if not own and _is_own(language, keys, at, found):
@@ -178,13 +168,10 @@ def _is_cue_word(key: str) -> bool:
     return any(language.kinds.at((key,), 0) for language in cue_words())
 
 
-def _cue_end(language: CueWords, keys: Sequence[str], at: int, *, firm: bool) -> int | None:
-    found = language.firm.at(keys, at)
-    if found is None and not firm:
-        plain = language.kinds.at(keys, at)
-        contracted = language.code == "en" and keys[at].endswith("n't")
-        return plain[1] if plain else at + 1 if contracted else None
-    return found[1] if found else None
+def _cue_end(language: CueWords, keys: Sequence[str], at: int) -> int | None:
+    if found := language.firm.at(keys, at) or language.kinds.at(keys, at):
+        return found[1]
+    return at + 1 if language.code == "en" and keys[at].endswith("n't") else None
 
 
 def is_firm(keys: Sequence[str], at: int) -> int | None:
