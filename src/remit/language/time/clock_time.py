@@ -27,11 +27,12 @@ Found = tuple[ClockTime, int]
 
 
 def read_clock(
-    line: TimeText, at: int, *, sure: bool = False, dotted: bool = False
+    line: TimeText, at: int, *, sure: bool = False, dotted: bool = False, ranged: bool = False
 ) -> Found | None:
     """Read a time of day; a bare number only after "at", or if `sure` that one stands here.
 
-    `dotted`: 7.30 is one too, because a day or "every" stands before it.
+    `dotted`: 7.30 is one too, because a day or "every" stands before it. `ranged`: it may be the
+    beginning of a range.
     """
     words = line.words
     led = words.at.at(line.keys, at)
@@ -39,7 +40,7 @@ def read_clock(
     known = led is not None or sure
     found = _dotted(line, start, led=known or dotted) or _plain(line, start)
     found = found or (_led(line, start, sure=sure) if known else None)
-    if found is None or _is_range(line, found[1]):
+    if found is None or (not ranged and _is_range(line, found[1])):
         return None
     return found
 
