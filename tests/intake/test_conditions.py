@@ -52,10 +52,13 @@ def test_a_limit_is_found_in_the_words(text: str, kind: ConditionKind, words: st
 
 
 def test_what_is_to_be_sent_sets_no_limit() -> None:
-    for text in ('text bob "not before friday"', "tell bob: if it rains we meet inside"):
-        assert find_conditions(text, exam_book(), NOW, ZONE) == ()
-    late = "tell mark: dinner is ready, call me if you're late"
-    assert find_conditions(late, exam_book(), NOW, ZONE, [(11, len(late))]) == ()
+    assert find_conditions('text bob "not before friday"', exam_book(), NOW, ZONE) == ()
+    for text in (
+        "tell bob: if it rains we meet inside",
+        "tell mark: dinner is ready, call me if you're late",
+    ):
+        typed = [(text.index(":") + 1, len(text))]
+        assert find_conditions(text, exam_book(), NOW, ZONE, typed) == ()
 
 
 async def test_what_is_approved_at_once_goes_out_no_earlier_than_its_limit(tmp_path: Path) -> None:

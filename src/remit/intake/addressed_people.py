@@ -29,7 +29,7 @@ class AddressedPeople(WordLookup):
     def addresses(self, words: str) -> bool:
         """Whether the words stand where somebody is written to, outside any text to be sent."""
         return any(
-            self._is_addressed(span) and not self.is_within(span, (*self.quotes, *self.typed))
+            self._is_addressed(span) and not self.is_within(span, self.quotes)
             for span in self.places(words)
         )
 
@@ -46,19 +46,6 @@ class AddressedPeople(WordLookup):
             or gets is not None
             or self._leads_to(first)
             or self.is_meant_later(first)
-            or self._is_for_reading(last)
-        )
-
-    def _is_for_reading(self, at: int) -> bool:
-        """Whether a text for a person is announced: "Nina needs this from me asap: …"."""
-        end = min(at + 2 * FAR, len(self.keys))
-        colon = next((n for n in range(at + 1, end) if self.keys[n] == ":"), None)
-        if colon is None or colon + 1 >= len(self.keys) or self.is_tight(colon + 1):
-            return False
-        between = range(at + 1, colon)
-        verbs = (order_words().messages, order_words().refers)
-        return any(table.at(self.keys, n) for table in verbs for n in between) and not any(
-            n in self.people or self.keys[n] in SENTENCE_MARKS for n in between
         )
 
     def is_meant_later(self, at: int) -> bool:
@@ -67,8 +54,7 @@ class AddressedPeople(WordLookup):
         Nobody else may be named before it, except together: "Carlos and Lucía".
         """
         them = phrases_in_all("words", "them")
-        texts = (*self.quotes, *self.typed)
-        own = [n for n in sorted(self.people) if not self.is_within(self.span_of(n), texts)]
+        own = [n for n in sorted(self.people) if not self.is_within(self.span_of(n), self.quotes)]
         for n in range(at + 1, len(self.keys)):
             behind = range(n + 1, min(n + NEAR + 2, len(self.keys)))
             if not self.sends_at(n) or not self.begins_clause(n):
@@ -80,14 +66,6 @@ class AddressedPeople(WordLookup):
                     m in before or self.keys[m] in linking_words() for m in between
                 )
         return False
-
-    def is_meant_by_pronoun(self, at: int, order: int) -> bool:
-        """Whether the order at a token goes to a "her" that means the person at another."""
-        if order >= len(self.keys) or not self.sends_at(order):
-            return False
-        them, behind = phrases_in_all("words", "them"), range(order + 1, order + 1 + NEAR)
-        is_named = self.ends_with_them(order) or any(them.at(self.keys, n) for n in behind)
-        return is_named and self.is_meant_later(at)
 
     def begins_clause(self, at: int) -> bool:
         if at == 0:
@@ -130,16 +108,10 @@ class AddressedPeople(WordLookup):
         """Whether a verb that sends begins at a token."""
         verb = self.verb_at(at)
         if verb is None:
-            return self._is_to_person(at + 1) and self.ends_with_them(at)
+            return False
         if verb[0].kind is VerbKind.REMIND and not verb[0].me:
-            return self._is_to_person(verb[1]) or verb[1] in self.people  # "remind Bob to …"
+            return verb[1] in self.people  # "remind Bob to …"
         return verb[0].kind in (VerbKind.SEND, VerbKind.TELL)
-
-    def _is_to_person(self, at: int) -> bool:
-        """Whether "to Bob" is at a token."""
-        behind = range(at + 1, min(at + NEAR, len(self.keys)))
-        to = at < len(self.keys) and self.keys[at] in words_in_all(*BEFORE_PEOPLE)
-        return to and any(n in self.people for n in behind)
 
     def is_channel(self, at: int) -> bool:
         return self.channel_at(at) is not None
@@ -157,27 +129,6 @@ class AddressedPeople(WordLookup):
         """Return quotations with a certain end, without their marks."""
         clear = (token for token in self.raw if token.kind is TokenKind.QUOTE and token.clear)
         return tuple((token.start + 1, token.end - 1) for token in clear)
-
-    @cached_property
-    def typed(self) -> tuple[Span, ...]:
-        """Return the text after "text Anna:", up to the end of its line."""
-        return tuple(self._typed())
-
-    def _typed(self) -> Iterator[Span]:
-        start = 0
-        if ":" not in self.keys:
-            return
-        for at, token in enumerate(self.tokens):
-            if token.kind is TokenKind.LINE:
-                start = at + 1
-            elif token.text == ":" and self._is_lead(start, at):
-                lines = (each.start for each in self.tokens[at:] if each.kind is TokenKind.LINE)
-                yield token.end, next(lines, len(self.text))
-
-    def _is_lead(self, start: int, end: int) -> bool:
-        """Whether some words say to whom a text goes: a person, and a verb or a channel."""
-        named = any(n in self.people for n in range(start, end))
-        return named and any(self.sends_at(n) or self.is_channel(n) for n in range(start, end))
 
     def places(self, words: str) -> Iterator[Span]:
         """Yield where some words stand in what the owner wrote; blanks and case do not count."""

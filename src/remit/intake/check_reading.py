@@ -27,7 +27,6 @@ from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, asks_for_work
 from remit.language.time.resolve import Moment, Recurrence, TimeDoubt
-from remit.language.time.words import agrees
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model import rrule
 from remit.model.codec import check_moment
@@ -76,9 +75,7 @@ def check_time(
         return CheckedTime(
             question=Question(QuestionTopic.TIME, why, doubt.options if doubt else ())
         )
-    local = read.at.astimezone(zone) if isinstance(read, Moment) else None
-    fits = local is not None and not own and agrees(words, local, now.astimezone(zone))
-    veto = None if fits or (doubt and _is_option(read, doubt, zone)) else unsure
+    veto = None if doubt and _is_option(read, doubt, zone) else unsure
     return CheckedTime(read, veto, note=_echo(words, read, zone))
 
 
@@ -170,8 +167,6 @@ def checked_reading(
         tasks = [_unread(text, open_questions[:1])]
     elif open_questions:
         tasks[0].questions += open_questions[:1]
-    if len(tasks) == 1:
-        tasks[0].draft = _with_owners_channel(tasks[0].draft, plain)
     if not tasks and _is_order(plain, text) and not find_veto(text, book):
         return _despite_model(plain)
     talk = SmallTalk(reading.talk) if reading.talk and not tasks else None
@@ -192,14 +187,6 @@ def _despite_model(plain: Extraction) -> Extraction:
     names = dict.fromkeys(d.recipient for draft in plain.tasks for d in draft.deliveries)
     unsure = tuple(VetoCue(VetoKind.RECIPIENT, name, 0, 0) for name in names if name)
     return replace(plain, veto=(*plain.veto, *unsure))
-
-
-def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
-    """Send work without a recipient to the channel that the owner's words name."""
-    deliveries = [each for other in plain.tasks for each in other.deliveries]
-    if draft.deliveries or not draft.work or any(each.recipient for each in deliveries):
-        return draft
-    return replace(draft, deliveries=tuple(Delivery(each.channel) for each in deliveries[:1]))
 
 
 def _unread(text: str, questions: Sequence[Question]) -> CheckedTask:

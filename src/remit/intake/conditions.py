@@ -1,9 +1,7 @@
 """Finds the limits that a message sets, outside the text to be sent."""
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -15,10 +13,10 @@ from remit.intake.extraction import Draft, Extraction, connectives_between
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
-from remit.language.files import LANGUAGES, phrases_in_all, section, words_in_all
+from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.time.resolve import Moment, TimeDoubt
 from remit.language.time.words import time_words
-from remit.language.tokens import TokenKind
+from remit.language.tokens import TokenKind, tokenize
 from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import LED_KINDS, Condition, ConditionKind, VetoCue, VetoKind
 
@@ -217,72 +215,59 @@ def _clause_end(message: MessageWords, at: int) -> int:
     return end
 
 
-_BETWEEN: Final = r"[ \t,]+"
-_CLAUSE: Final = r"(?:[^.,;:!?\n]|[.,:](?=\d))+"  # up to a mark that is not inside a number
-
-
-@cache
-def _pattern() -> re.Pattern[str]:
-    joins, leads, unchanged, silent = (
-        "|".join(_phrase(each) for code in LANGUAGES for each in section(code, "quiet")[name])
-        for name in ("joins", "leads", "unchanged", "silent")
-    )
-    before = rf"(?:^|(?<=[\s,;.:!?])|(?<=\W))(?:[,;]?[ \t]*\b(?:{joins}){_BETWEEN})*"
-    forms = (
-        rf"\b(?:{leads})\b(?P<rest>{_CLAUSE})",
-        rf"\b(?:{unchanged}){_BETWEEN}(?:{silent})\b",
-        rf"\b(?:{silent}){_BETWEEN}(?:{unchanged})\b",
-    )
-    return re.compile(rf"{before}(?P<words>{'|'.join(forms)})", re.IGNORECASE)
-
-
-def _may_ask_for_silence(text: str) -> bool:
-    """Whether a word of such a phrase is in a text; the pattern takes long to compile."""
-    folded = text.casefold().replace("’", "'")
-    return any(word in folded for word in _silence_words())
-
-
-@cache
-def _silence_words() -> frozenset[str]:
-    """Return the longest word of each phrase that the pattern finds."""
-    tables = (section(code, "quiet") for code in LANGUAGES)
-    phrases = (each for table in tables for name in ("leads", "silent") for each in table[name])
-    return frozenset(max(each.casefold().split(), key=len) for each in phrases)
-
-
-def _phrase(words: str) -> str:
-    return _BETWEEN.join(re.escape(word).replace("'", "['’]") for word in words.split())
-
-
 def find_quiet(text: str, book: ContactBook) -> Condition | None:
     """Return the words that ask for silence, outside quotations; None if there are none.
 
     Words that also order something to be sent are not taken for that.
     """
-    if not _may_ask_for_silence(text):
-        return None
     message = message_words(text, book)
-    found = [
-        each
-        for each in _pattern().finditer(text)
-        if not any(start <= each.start("words") < end for start, end in message.quotes)
-    ]
-    if len(found) != 1:
+    words = _WordsWithoutCommas(message)
+    ends = ((at, words.quiet_end(at)) for at in range(len(words.keys)))
+    found = [(words.places[at], end) for at, end in ends if end]
+    if not found or any(start >= found[0][1] for start, _ in found):
         return None
-    start, end = found[0].span("words")
-    end = start + len(text[start:end].rstrip())
-    first, last = found[0].span("rest")  # an order to send something is not swallowed
-    inside = (n for n, token in enumerate(message.tokens) if first <= token.start < last)
-    if any(message.sends_at(n) for n in inside):
+    start, end = found[0]
+    return Condition(ConditionKind.QUIET, message.slice(start, end), message.tokens[end - 1].end)
+
+
+class _WordsWithoutCommas:
+    """The words of a message without commas: "sag nur Bescheid, wenn …"."""
+
+    def __init__(self, message: MessageWords) -> None:
+        self.message = message
+        self.places = [n for n, key in enumerate(message.keys) if key != ","]
+        self.keys = tuple(message.keys[n] for n in self.places)
+
+    def quiet_end(self, at: int) -> int | None:
+        """Return the token behind the words at a place that ask for silence."""
+        leads, unchanged, silent = (
+            phrases_in_all("quiet", name) for name in ("leads", "unchanged", "silent")
+        )
+        if lead := leads.at(self.keys, at):
+            return self._clause_end(self.places[lead[1] - 1] + 1)
+        for one, other in ((unchanged, silent), (silent, unchanged)):
+            first = one.at(self.keys, at)
+            if first and (second := other.at(self.keys, first[1])):
+                return self.places[second[1] - 1] + 1
         return None
-    return Condition(ConditionKind.QUIET, text[start:end], end)
+
+    def _clause_end(self, first: int) -> int | None:
+        """Return where a clause ends, at a mark that is not inside a number; None if it sends."""
+        message, end = self.message, first
+        while end < len(message.tokens) and message.tokens[end].kind is not TokenKind.LINE:
+            if message.tokens[end].text in _PAUSES and not message.is_tight(end + 1):
+                break
+            end += 1
+        return None if end == first or any(map(message.sends_at, range(first, end))) else end
 
 
 def without_quiet(text: str, quiet: Condition) -> str:
     """Return the message with blanks in place of the words, so that all else keeps its place."""
-    start = quiet.end - len(quiet.words)
-    found = _pattern().search(text)
-    begin = found.start() if found and found.start("words") == start else start
+    begin = quiet.end - len(quiet.words)
+    for token in reversed(tokenize(text[:begin])):
+        if token.text not in (",", ";") and token.key not in words_in_all("quiet", "joins"):
+            break
+        begin = token.start
     return text[:begin] + " " * (quiet.end - begin) + text[quiet.end :]
 
 

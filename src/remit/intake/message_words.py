@@ -51,18 +51,17 @@ class MessageWords(AddressedPeople):
 
     def is_work_text(self, at: int) -> bool:
         """Whether a token follows a colon without an order to send: "summarise: …"."""
-        return at > self._first_colon and not self.typed
+        return bool(self._colons) and at > self._colons[0] and not self._sends_before_colon
 
     @cached_property
-    def _first_colon(self) -> int:
-        """Return the first colon that introduces something."""
-        last = len(self.keys)
-        loose = (
-            n
-            for n, key in enumerate(self.keys)
-            if key == ":" and n + 1 < last and not self.tokens[n + 1].tight
-        )
-        return next(loose, last)
+    def _sends_before_colon(self) -> bool:
+        return any(map(self.sends_at, range(self._colons[-1])))
+
+    @cached_property
+    def _colons(self) -> tuple[int, ...]:
+        """Return the colons that introduce something."""
+        inner = range(len(self.keys) - 1)
+        return tuple(n for n in inner if self.keys[n] == ":" and not self.tokens[n + 1].tight)
 
     def is_order_word(self, at: int) -> bool:
         """Whether a word belongs to an order: a person, a channel, a verb or its particle."""
@@ -224,13 +223,11 @@ class MessageWords(AddressedPeople):
 
         `texts` are spans to be sent, `sends` is how many messages were understood.
         """
-        story = self._story_end
         inside = [
             token
             for token in self.raw
             if any(start <= token.start < end for start, end in left)
             and token.kind not in (TokenKind.MARK, TokenKind.LINE)
-            and token.start >= story
         ]
         quoted = (token for token in inside if token.kind is TokenKind.QUOTE)
         if len(inside) > _FEW or any(not self._is_worked_on(token) for token in quoted):
@@ -248,22 +245,6 @@ class MessageWords(AddressedPeople):
         verbs = (self.verb_at(n) for n in range(max(0, first - NEAR), first))
         return any(v and v[0].kind is VerbKind.WORK and v[1] == first for v in verbs)
 
-    @cached_property
-    def _story_end(self) -> int:
-        """Return where the sentences end that only tell something before the first order."""
-        end = start = 0
-        for at, key in enumerate(self.keys):
-            if self.verb_at(at) or at in self.people or self.tokens[at].kind is TokenKind.QUOTE:
-                return end
-            if (
-                key in SENTENCE_MARKS
-                and key != "?"
-                and not self.is_tight(at + 1)
-                and at - start > _FEW
-            ):
-                end, start = self.tokens[at].end, at + 1
-        return end
-
     def _sends_or_reminds(self, at: int) -> bool:
         if at in self.people or self.is_channel(at):
             return False  # "Mark", and "a WhatsApp"
@@ -278,7 +259,7 @@ class MessageWords(AddressedPeople):
         or to another order if `more` is asked for, without asking for anything itself.
         """
         for span in self.places(text):
-            for start, end in (*self.quotes, *self.typed):
+            for start, end in self.quotes:
                 if self.text[start:end].strip(" .\n\t") == self.text[slice(*span)].strip(" .\n\t"):
                     return True
             if self._is_behind_colon(span, person):
@@ -312,7 +293,7 @@ class MessageWords(AddressedPeople):
         )
         ends = ends or self._names_channel(range(self.first_at(span[1]), len(self.keys)))
         if rest is not None and more:
-            ends = ends or self.goes_on_with_order(rest) or self._is_numbered_order(rest)
+            ends = ends or self.goes_on_with_order(rest)
         return ends and any(
             end <= span[0] and self._is_lead_in(end, span[0])
             for end in (*(end for _, end in self.places(person)), *self._pronoun_ends(person))
@@ -333,9 +314,6 @@ class MessageWords(AddressedPeople):
         return any(self.is_channel(n) for n in rest) and all(
             n not in self.people and (self.is_small_word(n) or self.is_order_word(n)) for n in rest
         )
-
-    def _is_numbered_order(self, at: int) -> bool:
-        return self.tokens[at].kind is TokenKind.NUMBER and self.verb_at(at + 1) is not None
 
     def _is_lead_in(self, start: int, end: int) -> bool:
         """Whether only small words and a channel are between a person and a text."""
@@ -358,12 +336,5 @@ class MessageWords(AddressedPeople):
             self.verb_at(n) is not None
             and n - 1 in inside
             and self.keys[n - 1] in linking_words() | SENTENCE_MARKS
-            and not self._is_asked_of_reader(n)
             for n in inside
         )
-
-    def _is_asked_of_reader(self, at: int) -> bool:
-        """Whether a verb asks the reader of the text: "call me", but not "remind me"."""
-        speakers = words_in_all("addressing", "speakers")
-        behind = self.keys[at + 1 : at + 1 + NEAR]
-        return not self._sends_or_reminds(at) and any(key in speakers for key in behind)

@@ -45,10 +45,10 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook)
 
 
 def marked_texts(found: Extraction, text: str, book: ContactBook) -> tuple[Span, ...]:
-    """Return where texts to others stand in quotation marks or after a colon."""
+    """Return where texts to others stand in quotation marks, after a colon, or after "that"."""
     message = message_words(text, book)
     spans = (span for each in dict.fromkeys(_texts(found)) for span in message.places(each))
-    return tuple(s for s in spans if message.is_marked_text(s) and message.is_ordered_text(s))
+    return tuple(s for s in spans if message.is_led_in(s) and message.is_ordered_text(s))
 
 
 def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue, ...]:

@@ -17,7 +17,6 @@ from remit.intake.message_words import MessageWords
 from remit.intake.word_lookup import Span
 from remit.language.cues import is_firm
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import order_words
 from remit.language.tokens import is_sign
 from remit.model.veto import VetoCue, VetoKind
 
@@ -41,9 +40,6 @@ _OPENINGS: Final = {
     **dict.fromkeys("-–—/()[]~", _Opening.ASIDE),
     **dict.fromkeys(",;:", _Opening.PAUSE),
 }
-
-
-_NEW_SENTENCE: Final = (_Opening.SENTENCE, _Opening.ASIDE)
 
 # The marks behind which something else may be said than the text before it.
 ASIDE_OPENINGS: Final = frozenset(
@@ -116,18 +112,10 @@ class _Part(Struct, frozen=True, dict=True):
             return True
         if is_sign(self.message.tokens[at].text) or self._is_firm(at):
             return True
-        if at == self.message.first_at(self.span[0]) and self._is_question(at):
-            return False
         if self.opening is _Opening.TEXT:
             led_in = self.message.is_led_in(self.span) or cue.kind is VetoKind.RETRACTION
             return not led_in and (self._is_bare(cue) or self._denies_order(at))
         return self._is_said_later(cue, at)
-
-    def _is_question(self, at: int) -> bool:
-        """Whether a text is a question that begins at a token: "when would you like to come?"."""
-        ends = self.message.text[: self.span[1]].rstrip().endswith("?")
-        asks = order_words().asking.at(self.message.keys, at) is not None
-        return asks and (ends or self.message.text[self.span[1] :].lstrip().startswith("?"))
 
     def _denies_order(self, at: int) -> bool:
         """Whether "that" or "of" follows the cue: it denies the order ("write Bob not that …")."""
@@ -139,11 +127,7 @@ class _Part(Struct, frozen=True, dict=True):
     def _is_said_later(self, cue: VetoCue, at: int) -> bool:
         """Whether a cue in a later part is said to Remit."""
         named = any(n in self.message.people for n in self.tokens)
-        if self._answers_reader(at) or self._corrects_time(cue, at):
-            return False
         if self.opening is _Opening.ASIDE or named or self._is_bare(cue) or self._sends:
-            return True
-        if self.opening is _Opening.SENTENCE and at > self.tokens[0] and self._refuses:
             return True
         if self._hesitates and not self._has("addressing", "listeners"):
             return True
@@ -151,7 +135,7 @@ class _Part(Struct, frozen=True, dict=True):
         speaks = self._has("addressing", "speakers")
         later = self.opening is _Opening.SENTENCE
         listens = self._has("addressing", "listeners")
-        reader = (speaks or listens or self._goes_on) if later else listens
+        reader = listens or (later and speaks)
         until = phrases_in_all("conditions", "not_before").at(self.message.keys, at) is not None
         return {
             VetoKind.RETRACTION: begins or (self._is_short and self._has("addressing", "message")),
@@ -186,66 +170,6 @@ class _Part(Struct, frozen=True, dict=True):
         begins = _OPENINGS.get(before.text) is _Opening.SENTENCE
         is_hesitation = self.message.keys[first] in words_in_all("addressing", "hesitates")
         return begins and (dots or is_hesitation)
-
-    def _answers_reader(self, at: int) -> bool:
-        """Whether a "no" answers who reads the text: "Thanks! No, you needn't bring anything"."""
-        keys = self.message.keys
-        comma = self.tokens[-1]
-        alone = len(self.tokens) == 2 and at == self.tokens[0] and keys[comma] == ","  # noqa: PLR2004
-        if not alone or keys[at] not in words_in_all("talk", "no"):
-            return False
-        behind = self._sentence_behind(comma)
-        return self.message.is_marked_text(self.span) and any(
-            phrases_in_all("addressing", "listeners").at(keys, n) for n in behind
-        )
-
-    def _corrects_time(self, cue: VetoCue, at: int) -> bool:
-        """Whether a part only contrasts two times: "on Tuesday, not on Monday"."""
-        message, first = self.message, self.tokens[0]
-        limit = phrases_in_all("conditions", "not_before").at(message.keys, at)
-        if cue.kind is not VetoKind.DENIAL or at != first or limit:
-            return False
-        time = message.time_at(at + 1)
-        if time is None or time.end < self.tokens[-1] or self.opening is not _Opening.PAUSE:
-            return False
-        before = (message.time_at(n) for n in range(max(0, first - 6), first))
-        return any(
-            each.end == first - 1
-            and type(each.day) is type(time.day)
-            and bool(each.clocks) == bool(time.clocks)
-            for each in before
-            if each
-        )
-
-    @property
-    def _goes_on(self) -> bool:
-        """Whether a condition has its consequence in the text: "If you are late, just ring"."""
-        comma = self.tokens[-1]
-        behind = self._sentence_behind(comma)
-        if self.message.keys[comma] != "," or not behind:
-            return False
-        later = _Part(self.message, self.span, _Opening.PAUSE, behind)
-        named = any(n in self.message.people for n in behind)
-        refers = later._has("addressing", "message")
-        sends = any(self.message.sends_at(n) for n in behind)
-        return not (named or refers or sends or later._says_nothing)
-
-    def _sentence_behind(self, at: int) -> range:
-        """Return the rest of a sentence of the text, behind a token."""
-        end = at + 1
-        tokens = self.message.tokens
-        while end < len(tokens) and tokens[end].start < self.span[1]:
-            if _OPENINGS.get(tokens[end].text, _Opening.TEXT) in _NEW_SENTENCE:
-                break
-            end += 1
-        return range(at + 1, end)
-
-    @property
-    def _refuses(self) -> bool:
-        """Whether a part begins with a "nah", as an answer to what was said before it."""
-        keys, first = self.message.keys, self.tokens[0]
-        harmless = phrases_in_all("cues", "harmless").at(keys, first)
-        return keys[first] in words_in_all("talk", "no") and not harmless
 
     @property
     def _sends(self) -> bool:

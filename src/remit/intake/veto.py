@@ -19,7 +19,7 @@ from remit.intake.word_lookup import Span
 from remit.intake.work_cues import cues_outside_work
 from remit.language.cues import find_cues
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import is_laughter, order_words
+from remit.language.order_words import is_laughter
 from remit.language.tokens import Token, TokenKind
 from remit.model.contract import ClauseOutcome
 from remit.model.delivery import Delivery
@@ -32,7 +32,6 @@ _STRUCK: Final = (
     r"(?<![\w~])(~{1,2})(?=[^\s~\d])[^~]*[^\s~]\1(?![\w~])|<(s|del|strike)>|(?:\S\u0336)+"
 )
 _MARKS: Final = (TokenKind.MARK, TokenKind.LINE)
-_CLAUSE_ENDS: Final = frozenset(",.;!\n")
 
 
 def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple[VetoCue, ...]:
@@ -53,7 +52,7 @@ def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple
         cues = (*cues, *_reporting_heads(message))
     if language == "de" and "," in message.keys:
         cues = (*cues, *_leading_conditions(message))
-    cues = tuple(c for c in cues if not (_lets_know(message, c) or _tells_of_reader(message, c)))
+    cues = tuple(cue for cue in cues if not _lets_know(message, cue))
     cues = (*cues, *_late_retractions(message))
     cues = cues_outside_work(message, cues_said_to_remit(message, cues, texts))
     cues = (*cues, *_struck_out(text), *_scoffs(message))
@@ -76,28 +75,7 @@ def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
 def _lets_know(message: MessageWords, cue: VetoCue) -> bool:
     """Whether a cue is the verb of an order that tells somebody: "lass Rose wissen"."""
     at = message.first_at(cue.start)
-    behind = at + 1
-    while behind in message.people or message.keys[behind : behind + 1] == ("bitte",):
-        behind += 1
-    if not any(n in message.people for n in range(at, behind)):
-        return False
-    if message.keys[at] in words_in_all("addressing", "shall"):  # "Bob soll eine Mail bekommen"
-        gets = phrases_in_all("addressing", "gets")
-        rest = range(behind, min(behind + _FAR, len(message.keys)))
-        return any(gets.at(message.keys, n) for n in rest)
-    return message.sends_at(at) and bool(order_words().particles.at(message.keys, behind))
-
-
-def _tells_of_reader(message: MessageWords, cue: VetoCue) -> bool:
-    """Whether a cue tells of somebody, who then gets a text: "Rose isn't answering, text her …"."""
-    at = message.first_at(cue.start)
-    ends = (n for n in range(at, len(message.keys)) if message.keys[n] in _CLAUSE_ENDS)
-    end = next(ends, None)
-    if cue.kind is not VetoKind.DENIAL or end is None or 0 not in message.people:
-        return False
-    if any(key in _CLAUSE_ENDS for key in message.keys[:at]):
-        return False
-    return message.is_meant_by_pronoun(0, end + 1)
+    return at + 1 in message.people and message.sends_at(at)
 
 
 def _late_retractions(message: MessageWords) -> Iterator[VetoCue]:

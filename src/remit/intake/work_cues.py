@@ -20,7 +20,6 @@ from remit.model.veto import VetoCue, VetoKind
 
 _SENTENCE_ENDS: Final = frozenset(".!?;…")
 _NEVER: Final = (VetoKind.RETRACTION, VetoKind.LANGUAGE)
-_OPEN_KINDS: Final = (VetoKind.DENIAL, VetoKind.HYPOTHESIS, VetoKind.REPORTED)
 _NEAR: Final = 5
 _ASIDES: Final = frozenset("()[]-–—/:")
 
@@ -44,8 +43,6 @@ def work_areas(message: MessageWords) -> Iterator["WorkArea"]:
             send = next(_sends(message, verb[1], at), None)
             if send is not None:
                 yield WorkArea(message, *verb, send)
-        elif behind := _told_verb(message, start, at):
-            yield WorkArea(message, start, behind, at, closed=False)
         start = at + 1
 
 
@@ -73,16 +70,6 @@ def _work_verb(message: MessageWords, start: int, end: int) -> tuple[int, int] |
     return None
 
 
-def _told_verb(message: MessageWords, start: int, end: int) -> int | None:
-    """Return where a verb ends that tells a person something: "email Will why …"."""
-    at = start
-    while at < end and (polite := order_words().polite.at(message.keys, at)):
-        at = polite[1]
-    verb = message.verb_at(at) if at < end and message.sends_at(at) else None
-    near = range(at + 1, min(at + _NEAR, end))
-    return verb[1] if verb and any(n in message.people for n in near) else None
-
-
 def _composes(message: MessageWords, at: int, *, asks: bool) -> bool:
     """Whether something is to be written that is only named: "write a short refusal to …"."""
     keys = message.keys
@@ -101,18 +88,8 @@ def _sends(message: MessageWords, start: int, end: int) -> Iterator[int]:
         behind = link[1]
         while behind < end and (more := order_words().polite.at(message.keys, behind)):
             behind = more[1]
-        if (behind < end and message.sends_at(behind) and behind not in message.people) or (
-            message.language == "de" and _is_last_link(message, behind, end)
-        ):
+        if behind < end and message.sends_at(behind) and behind not in message.people:
             yield at
-
-
-def _is_last_link(message: MessageWords, start: int, end: int) -> bool:
-    """Whether a German order follows whose verb is its last word: "und Mark Bescheid sagen"."""
-    rest = range(start, end)
-    named = any(n in message.people for n in rest)
-    linked = any(order_words().links.at(message.keys, n) for n in rest)
-    return named and not linked and end - 1 in rest and message.sends_at(end - 1)
 
 
 def _denies(key: str) -> bool:
@@ -126,7 +103,6 @@ class WorkArea(Struct, frozen=True):
     first: int
     behind: int  # its verb
     end: int
-    closed: bool = True  # an order to send it follows; else somebody is told the work itself
 
     def describes(self, cue: VetoCue) -> bool:
         """Whether a cue only describes the work."""
@@ -136,42 +112,16 @@ class WorkArea(Struct, frozen=True):
             return False
         if self._names_others(at) or self._limits(at):
             return False
-        return self._describes_work(cue.kind, at) if self.closed else self._is_told(cue.kind, at)
+        return self._describes_work(cue.kind, at)
 
     def _names_others(self, at: int) -> bool:
         """Whether somebody is named behind a cue, except for whom the work is: "for Lucía"."""
         message = self.message
         named = [n for n in range(at, self.end) if n in message.people]
         return any(
-            not self.closed
-            or message.keys[n - 1] not in words_in_all("addressing", "nearby")
-            or n - 1 <= at
+            message.keys[n - 1] not in words_in_all("addressing", "nearby") or n - 1 <= at
             for n in named
             if n - 1 not in named
-        )
-
-    def _is_told(self, kind: VetoKind, at: int) -> bool:
-        """Whether a cue belongs to what somebody is told: "why it isn't here yet"."""
-        is_reported = kind is VetoKind.CONDITION and (
-            self.message.keys[at - 1] in self._that or self._is_in_manual(at)  # "that if …"
-        )
-        waits = kind is VetoKind.HOLD and self._asks_between(at)
-        known = is_reported or waits or kind in _OPEN_KINDS
-        return known and self._clause_before(at) == self.first and self._is_in_question(at)
-
-    def _is_in_manual(self, at: int) -> bool:
-        """Whether a condition is part of an indirect question about things: "how to … when …".
-
-        "Tell Bob how to get here if he asks" is none: it says when to tell him.
-        """
-        message, rest = self.message, range(at, self.end)
-        persons = words_in_all("words", "third") | words_in_all("addressing", "speakers")
-        plain = [n for n in rest if message.is_plain_word(n)]
-        return (
-            self._asks_between(at)
-            and message.keys[at - 1] not in {",", *words_in_all("addressing", "links")}
-            and len(plain) > _NEAR - 2
-            and not any(message.keys[n] in persons or message.time_at(n) for n in rest)
         )
 
     def _describes_work(self, kind: VetoKind, at: int) -> bool:
@@ -185,35 +135,8 @@ class WorkArea(Struct, frozen=True):
         if kind is VetoKind.DENIAL and key in words_in_all("addressing", "without"):
             return clause == self.first
         if kind is VetoKind.DENIAL and key in words_in_all("addressing", "none"):
-            return clause == self.first or self._leaves_out(at)
+            return clause == self.first
         return clause > self.first or (clause == self.first and self._embeds_before(at))
-
-    def _leaves_out(self, at: int) -> bool:
-        """Whether an aside says what the work has not: ", nothing technical,"."""
-        message = self.message
-        if message.keys[at - 1] != ",":
-            return False
-        part = range(
-            at + 1, next((n for n in range(at, self.end) if message.keys[n] == ","), self.end)
-        )
-        return len(part) > 0 and all(
-            message.is_plain_word(n)
-            and not (message.is_small_word(n) or message.time_at(n) or message.verb_at(n))
-            for n in part
-        )
-
-    def _is_in_question(self, at: int) -> bool:
-        """Whether a cue is inside an indirect question that goes on: "why it isn't worth it"."""
-        more = any(self.message.is_plain_word(n) for n in range(at + 1, self.end))
-        refuses = self.message.keys[at] in words_in_all("talk", "no")
-        is_reported = any(self.message.keys[n] in self._that for n in range(self.behind, at))
-        asks = self._asks_between(at)
-        denied = any(_denies(self.message.keys[n]) for n in range(self.behind, at))
-        return (more or denied) and not refuses and (is_reported or asks)
-
-    @property
-    def _that(self) -> frozenset[str]:
-        return words_in_all("addressing", "that")
 
     @property
     def _object(self) -> int:

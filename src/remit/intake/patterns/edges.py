@@ -31,10 +31,9 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
             break
         lead = known.links.at(keys, at) or known.polite.at(keys, at)
         step = lead[1] if lead else None
-        if (heading := _heading_end(words, at, stop)) is not None:
-            at = heading
-        elif (thanks := _thanks_end(words, at, stop)) is not None:
-            at = thanks
+        heading = known.headings.at(keys, at + 1)  # "three things:"
+        if heading and words.is_number(at) and keys[heading[1] : heading[1] + 1] == (":",):
+            at = heading[1]
         elif step is not None and not ((when := words.time_at(at)) and when.end > step):
             also = also or known.also.at(keys, at) is not None
             at = step
@@ -54,28 +53,6 @@ def _leading_words() -> frozenset[str]:
     numbers = (time_words(code).starts for code in LANGUAGES)
     tables = (known.links, known.polite, known.talk)
     return frozenset[str]().union(*numbers, *(table.firsts for table in tables))
-
-
-def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
-    """Return the place after "thanks,", if something else follows."""
-    found = order_words().talk.at(words.keys, at)
-    if found is None or found[1] + 1 >= stop or words.keys[found[1]] != ",":
-        return None
-    return found[1] + 1
-
-
-def _heading_end(words: MessageWords, at: int, stop: int) -> int | None:
-    """Return the place after "three things:"."""
-    found = order_words().headings.at(words.keys, at + 1)
-    if found is None:
-        return None
-    number = words.tokens[at].kind is TokenKind.NUMBER or words.time_at(at) is not None
-    if not (number or words.is_number(at)):
-        return None
-    end = found[1]
-    while end < stop and (polite := order_words().polite.at(words.keys, end)):
-        end = polite[1]
-    return end if end >= stop or words.keys[end] == ":" else None
 
 
 def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, TextLead | None]:

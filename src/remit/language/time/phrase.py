@@ -236,17 +236,6 @@ def _one_more_clock(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase |
     return replace(phrase, end=found[1], clocks=(*phrase.clocks, found[0]))
 
 
-def _impossible(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
-    """Read "at 25:00": meant as a time, but none."""
-    led = line.words.at.at(line.keys, at)
-    if led is None or phrase.clocks or line.number(led[1], 2) is None:
-        return None
-    minute = line.number(led[1] + 2, 2)
-    if minute is None or not line.is_tight(led[1] + 1, ":"):
-        return None
-    return replace(phrase, end=led[1] + 3, vague=True)
-
-
 def _part(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
     found = line.words.parts.at(line.keys, at)
     if found is None or phrase.part or phrase.now:
@@ -325,7 +314,6 @@ _PARTS: Final[
     ("except", False, _except),
     ("day", True, _day),
     ("clock", True, _clock),
-    ("impossible", False, _impossible),
     ("part", False, _part),
     ("zone", True, _zone),
 )
