@@ -152,7 +152,7 @@ class _Part(Struct, frozen=True, dict=True):
         speaks = self._has("addressing", "speakers", outside=cue)
         later = self.opening is _Opening.SENTENCE
         if cue.kind is VetoKind.HOLD:
-            return (begins and (refers or not speaks)) or (later and refers)
+            return (begins or later) and (refers or not speaks)
         return later and refers and not speaks
 
     @property

@@ -39,7 +39,7 @@ from remit.intake.patterns.spoken_order import (
 )
 from remit.language.files import phrases_in_all
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
-from remit.language.tokens import TokenKind
+from remit.language.tokens import TokenKind, is_sign
 
 _FEW: Final = 6  # tokens of a sentence that only says thanks, or laughs
 _SHORT: Final = 7  # words of a question that an answer in a conversation settles
@@ -187,7 +187,8 @@ def _talk_of(place: UnitSearch) -> SmallTalk | None:
     if words.announces_text(place.start, place.stop):
         return None
     asks = known.asking.at(words.keys, at) and not words.verb_at(at)
-    if asks or (words.keys[place.stop - 1] == "?" and _is_question(place)):
+    last = next(t for t in reversed(words.tokens[: place.stop]) if not is_sign(t.text))
+    if asks or (last.text == "?" and _is_question(place)):
         return SmallTalk.QUESTION if _is_for_remit(place) else None
     first = known.talk.at(words.keys, place.start) or known.talk.at(words.keys, at)
     rest = replace(place, body=min(first[1], place.stop)) if first else place
