@@ -16,7 +16,6 @@ from tests.converse.test_talk import every
         ("make it Friday morning", "at 9:30", datetime(2026, 3, 6, 8, 30, tzinfo=UTC)),
         ("make it tomorrow morning", "8", datetime(2026, 3, 3, 7, tzinfo=UTC)),
         ("lieber Freitag morgens", "um 9", datetime(2026, 3, 6, 8, tzinfo=UTC)),
-        ("make it 5", "in the afternoon", datetime(2026, 3, 3, 16, tzinfo=UTC)),
     ],
 )
 async def test_friday_morning_asks_for_the_hour_and_keeps_the_day(
@@ -38,7 +37,7 @@ async def test_friday_morning_asks_for_the_hour_and_keeps_the_day(
 async def test_a_time_may_be_made_clear_in_three_steps(tmp_path: Path) -> None:
     async with world(tmp_path) as house:
         talk = await began(house)
-        made = await say(house, talk, "Remind me tomorrow at 4pm to call mom")
+        made = await say(house, talk, "Remind me tomorrow at 9am to call mom")
         for text in ("make it 5", "Friday", "in the afternoon"):
             await say(house, talk, text)
 
@@ -55,4 +54,17 @@ async def test_an_hour_that_lies_in_that_part_of_the_day_stays(tmp_path: Path, t
         await say(house, talk, text)
 
         at = datetime(2026, 3, 6, 15, tzinfo=UTC)
+        assert (await house.get(ids(made)[0])).scheduled_for == at
+
+
+@pytest.mark.parametrize("text", ["make it 5", "no wait, at 5", "lieber um 5", "mejor a las 5"])
+async def test_another_hour_of_what_runs_in_the_afternoon_is_in_the_afternoon(
+    tmp_path: Path, text: str
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        made = await say(house, talk, "Remind me tomorrow at 4pm to call mom")
+        await say(house, talk, text)
+
+        at = datetime(2026, 3, 3, 16, tzinfo=UTC)
         assert (await house.get(ids(made)[0])).scheduled_for == at

@@ -11,15 +11,16 @@ from tests.converse.second_turns import Outcome, Reads, ordering, play, understa
 from tests.intake.readings import MALICIOUS, perfect
 from tests.soak import one_in
 
-PHONE = Path(__file__).parents[1] / "data" / "reading" / "phone.jsonl"
+DATA = Path(__file__).parents[1] / "data" / "reading"
+KEPT_ASIDE = ("phone", "street")
 POLICIES = pytest.mark.parametrize("policy", [Policy.ASK, Policy.ALLOW])
 
 
 async def played(home: Path, policy: Policy, model: str = "") -> list[Outcome]:
     """Every labelled message with later turns, read by a model of some character, or by none."""
     found = []
-    phone = parse_messages(PHONE.read_text().splitlines())
-    for message in (*public_messages(), *phone):
+    lines = (line for name in KEPT_ASIDE for line in (DATA / f"{name}.jsonl").open())
+    for message in (*public_messages(), *parse_messages(lines)):
         if message.then:
             place = home / message.id
             place.mkdir()

@@ -26,6 +26,7 @@ from remit.intake.message import MessageResult, OwnerMessage, message_result_to_
 from remit.intake.plain_reader import read_plainly
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
+from remit.language.time.clock_time import NOON
 from remit.language.time.resolve import Moment, TimeDoubt
 from remit.model import rrule
 from remit.model.codec import JsonMap
@@ -143,14 +144,14 @@ class ConversationIntake(Struct, frozen=True):
         now, zone = self.ground.clock.now(), self.ground.zone
         local = (task.scheduled_for or now).astimezone(zone)
         base = f"on {local:%Y-%m-%d} at {local:%H:%M}" if task.scheduled_for else ""
-        found = answers.when(words, base, now=now, zone=zone, earlier=earlier)
-        match found:
-            case (Moment(at=at),):
-                return at
-            case (TimeDoubt(why=why), *_):
-                return UnclearTime(why)
-            case _:
-                return None
+        # "Make that 8", of what runs at seven in the evening: eight in the morning is not meant.
+        late = [f"{base} in the afternoon"] if base and local.hour >= NOON else []
+        bases = (base, *late)
+        read = (answers.when(words, each, now=now, zone=zone, earlier=earlier) for each in bases)
+        found = [times[0] for times in read if times and len(times) == 1]
+        at = next((each.at for each in found if isinstance(each, Moment)), None)
+        doubt = next((each for each in found if isinstance(each, TimeDoubt)), None)
+        return at or (UnclearTime(doubt.why) if doubt else None)
 
 
 class OwnerOperations(Struct, frozen=True):

@@ -5,7 +5,7 @@ It applies to that time only. An unknown place, or "local time" without one, is 
 
 from functools import cache
 from typing import Final, TypeAlias
-from zoneinfo import available_timezones
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from msgspec import Struct
 
@@ -16,6 +16,7 @@ from remit.language.tokens import TokenKind, fold, keys_of, tokenize
 UNCLEAR: Final = None  # a zone was named, and nobody knows which
 OWN: Final = ""  # the owner's own
 _MOST_WORDS: Final = 3  # of the name of a city
+_TIED: Final = ("-zeit", "-time")
 _CLOCK: Final = ((), ("time",), ("zeit",))
 _GERMAN: Final = "er"  # "Bangkoker Zeit"
 
@@ -53,7 +54,7 @@ def read_zone(line: TimeText, at: int) -> Found | None:
         return UNCLEAR, at + 1
     if line.is_tight(at, "z"):
         return "UTC", at + 1
-    return _whose(line, at) or _named(line, at) or _unknown(line, at)
+    return _whose(line, at) or _named(line, at) or _iana(line, at) or _unknown(line, at)
 
 
 def zone_of(answer: str) -> str | None:
@@ -78,6 +79,10 @@ def _whose(line: TimeText, at: int) -> Found | None:
 def _named(line: TimeText, at: int) -> Found | None:
     led = line.words.zone_starts.at(line.keys, at)
     start = led[1] if led else at
+    for tied in _TIED:
+        if start < len(line.keys) and line.keys[start].endswith(tied):
+            place = _cities().get(line.keys[start].removesuffix(tied))
+            return (place, start + 1) if place else None
     place, end = _place(line, start) or (None, start)
     if place is None:
         return None
@@ -122,6 +127,19 @@ def _unknown(line: TimeText, at: int) -> Found | None:
 def _is_name(line: TimeText, at: int) -> bool:
     token = line.tokens[at]
     return token.kind is TokenKind.WORD and token.capital and token.key not in line.words.known
+
+
+def _iana(line: TimeText, at: int) -> Found | None:
+    if line.keys[at] not in _words().areas or not line.is_tight(at + 1, "/"):
+        return None
+    if at + 2 >= len(line.keys):
+        return None
+    name = f"{line.tokens[at].text}/{line.tokens[at + 2].text}"
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None
+    return name, at + 3
 
 
 @cache
