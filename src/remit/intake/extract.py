@@ -71,7 +71,7 @@ def extract(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> E
     labels = ClauseLabels(words)
     clock = _Clock(now, zone, usual=False, days={})
     made = [_make(group, words, labels, asked, clock) for group in groups]
-    marked = clauses_of(labels, [at for at, _ in asked])
+    marked = list(clauses_of(labels, [at for at, _ in asked]))
     clauses = tuple(clause for clause, _ in marked)
     numbers = [_clause_at(marked, words, at) for at, _ in asked]
     questions = (replace(each, clause=n) for (_, each), n in zip(asked, numbers, strict=True))

@@ -1,6 +1,7 @@
 """Accounts for every word of a message: used by a task, kept in instructions, or small talk."""
 
 from collections.abc import Collection, Iterator, Sequence
+from itertools import groupby
 from typing import Protocol
 
 from msgspec import Struct
@@ -156,16 +157,13 @@ def _clauses(
     """Join neighbours with the same outcome into clauses."""
     clauses: list[Clause] = []
     owners: list[_Fate] = []
-    run: list[Token] = []
-    for n, token in enumerate(message.raw):
-        run.append(token)
-        if n + 1 == len(fates) or fates[n + 1] != fates[n]:
-            tokens = [each for each in run if each.kind is not TokenKind.LINE] or run
-            start, end = tokens[0].start, tokens[-1].end
-            why = _KEPT if fates[n].uncovered else None
-            clauses.append(Clause(message.text[start:end], start, end, fates[n].became, why))
-            owners.append(fates[n])
-            run = []
+    for fate, places in groupby(range(len(fates)), fates.__getitem__):
+        run = [message.raw[n] for n in places]
+        tokens = [each for each in run if each.kind is not TokenKind.LINE] or run
+        start, end = tokens[0].start, tokens[-1].end
+        why = _KEPT if fate.uncovered else None
+        clauses.append(Clause(message.text[start:end], start, end, fate.became, why))
+        owners.append(fate)
     return tuple(clauses), tuple(owners)
 
 
@@ -251,38 +249,20 @@ class ClauseLabels:
         )
 
 
-def clauses_of(labels: ClauseLabels, asked: Collection[int]) -> list[tuple[Clause, int]]:
-    """Return the clauses in order, each with the task it belongs to.
+def clauses_of(labels: ClauseLabels, asked: Collection[int]) -> Iterator[tuple[Clause, int]]:
+    """Yield the clauses in order, each with the task it belongs to.
 
-    What is asked about is a clause of its own, and open unless its outcome is known.
+    A time that is asked about is open.
     """
-    return list(_runs(labels, frozenset(asked)))
-
-
-def _behind_edges(words: MessageWords, start: int, end: int) -> int:
-    """Return the place after the commas at the start of some words."""
-    while start + 1 < end and words.tokens[start].text in _EDGES:
-        start += 1
-    return start
-
-
-def _runs(labels: ClauseLabels, asked: frozenset[int]) -> Iterator[tuple[Clause, int]]:
     words = labels.words
-    start = 0
-    while start < len(labels.found):
-        label = labels.found[start]
+    for label, run in groupby(range(len(labels.found)), labels.found.__getitem__):
+        places = list(run)
         if label is None:
-            start += 1
             continue
-        end = start + 1
-        while end < len(labels.found) and labels.found[end] == label:
-            end += 1
-        start = _behind_edges(words, start, end)
-        is_open = label.became is ClauseOutcome.TIME and any(
-            at in asked for at in range(start, end)
-        )
-        text = words.slice(start, end)
-        first = words.tokens[start].start
+        while len(places) > 1 and words.tokens[places[0]].text in _EDGES:
+            del places[0]
+        is_open = label.became is ClauseOutcome.TIME and not set(asked).isdisjoint(places)
+        text = words.slice(places[0], places[-1] + 1)
+        start = words.tokens[places[0]].start
         became = None if is_open else label.became
-        yield Clause(text, first, first + len(text), became, label.why), label.owner
-        start = end
+        yield Clause(text, start, start + len(text), became, label.why), label.owner

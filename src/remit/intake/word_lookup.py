@@ -39,16 +39,6 @@ def _order_starts() -> frozenset[str]:
 
 
 @cache
-def _inside_orders() -> frozenset[str]:
-    words = order_words()
-    tables = (
-        *(words.frames, words.links, words.results, words.messages, words.particles, words.leads),
-        *(words.particles_at_end, words.elsewhere, phrases_in_all("conditions", "not_to")),
-    )
-    return words.articles.union(*(table.firsts for table in tables))
-
-
-@cache
 def _words_in_orders() -> frozenset[str]:
     """Return every word that an order may hold, wherever it stands in its phrase."""
     words = order_words()
@@ -265,13 +255,6 @@ class WordLookup:
         if token.kind is not TokenKind.WORD or token.capital or at in self.people:
             return True
         return key in _words_in_orders() or key in self.book.ways.words
-
-    def may_be_in_order(self, at: int) -> bool:
-        """Whether a word may be part of an order; most words are not."""
-        key = self.keys[at]
-        if at in self.named or key in _order_starts() or self._verbs[at] is not None:
-            return True
-        return key in _inside_orders() or key in self.book.ways.firsts
 
     def slice(self, start: int, end: int) -> str:
         """Return the words from one token to another, as typed."""

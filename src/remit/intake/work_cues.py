@@ -92,10 +92,6 @@ def _sends(message: MessageWords, start: int, end: int) -> Iterator[int]:
             yield at
 
 
-def _denies(key: str) -> bool:
-    return key.endswith("n't") or key in words_in_all("cues", VetoKind.DENIAL.value)
-
-
 class WorkArea(Struct, frozen=True):
     """The tokens of some work, from its verb to the order to send it."""
 
@@ -133,8 +129,6 @@ class WorkArea(Struct, frozen=True):
             bare = key in words_in_all("addressing", "only") and not self._limits(at + 1)
             return (bare and clause >= self.first) or (clause >= 0 and self._asks_between(at))
         if kind is VetoKind.DENIAL and key in words_in_all("addressing", "without"):
-            return clause == self.first
-        if kind is VetoKind.DENIAL and key in words_in_all("addressing", "none"):
             return clause == self.first
         return clause > self.first or (clause == self.first and self._embeds_before(at))
 

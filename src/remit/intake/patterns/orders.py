@@ -78,7 +78,7 @@ def _parts_at(words: MessageWords, at: int) -> tuple[_Part, ...]:
     if kind is TokenKind.WORD:
         key, named = words.keys[at], at in words.named
         way = key in words.book.ways.firsts
-        return _parts_from(key, named, way) if words.may_be_in_order(at) else ()
+        return _parts_from(key, named, way)
     return _MARK_PARTS if kind is TokenKind.MARK else _PARTS if kind is TokenKind.NUMBER else ()
 
 
