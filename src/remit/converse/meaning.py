@@ -108,37 +108,33 @@ def _held(parts: tuple[Words, ...], words: Words) -> list[Words] | None:
     return None
 
 
-_PHRASES: Final = {
-    ReviewAnswer.APPROVE: (
-        *("yes", "yes please", "ok", "okay", "approve", "approved", "go ahead", "send it"),
-        *("do it", "ja", "ja bitte", "genehmigt", "einverstanden", "abschicken"),
-        *("sí", "vale", "de acuerdo", "adelante", "aprobado"),
-    ),
-    ReviewAnswer.DECLINE: (
-        *("no", "no thanks", "decline", "declined", "stop", "don't", "do not send it"),
-        *("nein", "nein danke", "ablehnen", "abgelehnt", "no gracias", "rechazado"),
-    ),
-    ReviewAnswer.ARRIVED: ("arrived", "it arrived"),
-    ReviewAnswer.RESEND: ("resend", "send it again"),
-    ReviewAnswer.DROP: ("drop", "leave it out"),
-}
-_WORDS: Final = PhraseTable(_PHRASES)
+_DECIDE: Final = "decide_"  # before the answer that the words of a list give
+_DECISIONS: Final = (
+    *(ReviewAnswer.APPROVE, ReviewAnswer.DECLINE, ReviewAnswer.ARRIVED),
+    *(ReviewAnswer.RESEND, ReviewAnswer.DROP),
+)
+
+
+def _decided(text: str) -> ReviewAnswer | None:
+    """Return the answer that words give to a question, whichever it is."""
+    found = phrase_table(tuple(_DECIDE + each for each in _DECISIONS)).read(words_of(text))
+    return ReviewAnswer(found[0].removeprefix(_DECIDE)) if found else None
 
 
 def is_decision(text: str) -> bool:
     """Whether words decide a question, whichever it is."""
-    return _WORDS.read(words_of(text)) is not None
+    return _decided(text) is not None
 
 
 def decision_words(review: Review) -> list[str]:
     """Return the words that decide a question, one for each of its answers."""
-    return [words[0] for answer, words in _PHRASES.items() if answer in review.options]
+    return [listed(_DECIDE + answer)[0] for answer in _DECISIONS if answer in review.options]
 
 
 def read_decision(review: Review, text: str, by: str) -> Decision | None:
     """Return the decision that words make on a question; None if they are no decision."""
-    found = _WORDS.read(words_of(text))
-    choice = found[0] if found is not None and found[0] in review.options else None
+    found = _decided(text)
+    choice = found if found in review.options else None
     if choice is not None and (
         choice is ReviewAnswer.APPROVE or ReviewAnswer.ANSWER not in review.options
     ):
