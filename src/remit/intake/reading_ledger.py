@@ -58,7 +58,7 @@ def write_ledger(
     sends = sum(max(1, len(task.draft.deliveries)) + bool(task.draft.work) for task in tasks)
     for n, task in enumerate(tasks):
         own = tuple(clause for clause, fate in zip(clauses, owners, strict=True) if fate.task == n)
-        own = own or _shared(clauses, task)
+        own = own or clauses[:1]  # a question needs one, even if others took all its words
         left = [c for c, fate in zip(clauses, owners, strict=True) if fate == _left(n)]
         draft = replace(task.draft, clauses=own)
         if left:
@@ -72,13 +72,6 @@ def write_ledger(
         at = clauses.index(own[0])
         questions += [replace(each, clause=at) for each in task.questions]
     return _marked(message, drafts, questions, talk, clauses, vetoes)
-
-
-def _shared(clauses: Sequence[Clause], task: LedgerTask) -> tuple[Clause, ...]:
-    """Return a clause for a task whose words other tasks took: a question needs one."""
-    starts = [mark.span[0] for mark in task.marks]
-    marked = (c for c in clauses if any(c.start <= start < c.end for start in starts))
-    return (next(marked, clauses[0]),)
 
 
 def _marked(

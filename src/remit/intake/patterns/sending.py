@@ -153,8 +153,6 @@ def quoted_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
     words = place.words
     rest = read_order(words, at + 1, place.line.end)
     whole = merged(order, rest) if rest.verb is None or order.verb is None else order
-    if order.verb is None and rest.verb is not None:
-        whole = replace(whole, verb=rest.verb, verb_at=rest.verb_at)
     end = rest.end if whole is not order else at + 1
     made = place.unit(UnitKind.SEND, end, (at, at + 1), whole)
     return replace(made, text=words.tokens[at].text, marked=True)
@@ -171,8 +169,6 @@ def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
         rest, suffix = without_suffix(words, *thing, is_object=True)
         if suffix and not (about and suffix.times):  # "tell Bob about the match at 9"
             order, thing = merged(order, suffix), rest
-    if not order.sends:
-        return None
     if not order.reaches:
         order, thing = _with_unknown(words, order, thing)
     result = order_words().results.at(words.keys, thing[0]) if order.it is None else None
@@ -291,8 +287,6 @@ def read_timed_note(place: UnitSearch) -> MessageUnit | None:
         return None
     at = order.end + 1
     verb = words.verb_at(at)
-    if verb is not None and verb[0].kind not in (VerbKind.WORK, VerbKind.DEED):
-        return None
     found = _typed_reminder(place, order, at)
     works = verb is not None and verb[0].kind is VerbKind.WORK
     return replace(found, kind=UnitKind.WORK, text=None) if works else found

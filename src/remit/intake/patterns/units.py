@@ -69,13 +69,14 @@ def _order_start(place: UnitSearch) -> int:
     """Return where an order begins after a condition: "if it rains | email me"."""
     words = place.words
     for at in range(place.body + 2, place.stop):
-        verb = words.verb_at(at)
-        if verb is None or verb[0].kind in (VerbKind.WORK, VerbKind.DEED, VerbKind.STOP):
-            continue
-        order = read_order(words, at, place.stop)
-        if (order.sends and order.reaches) or (order.reminds and order.verb and order.verb.me):
+        order = read_order(words, at, place.stop) if words.verb_at(at) else None
+        if order and ((order.sends and order.reaches) or _reminds_owner(order)):
             return at
     return place.stop
+
+
+def _reminds_owner(order: SpokenOrder) -> bool:
+    return order.reminds and order.verb is not None and (order.verb.me or order.me)
 
 
 def read_correction(place: UnitSearch) -> MessageUnit | None:
@@ -171,8 +172,7 @@ def _talk_end(place: UnitSearch) -> int:
         verb = words.verb_at(at)
         if verb is None or at in words.people:
             continue
-        order = read_order(words, at, end)
-        reminds = order.reminds and (verb[0].me or order.me)
+        reminds = _reminds_owner(read_order(words, at, end))
         if reminds or (verb[0].kind is VerbKind.WORK and words.begins_clause(at)):
             return at
     return end
