@@ -19,7 +19,8 @@ POLICIES = pytest.mark.parametrize("policy", [Policy.ASK, Policy.ALLOW])
 async def played(home: Path, policy: Policy, model: str = "") -> list[Outcome]:
     """Every labelled message with later turns, read by a model of some character, or by none."""
     found = []
-    lines = (line for name in KEPT_ASIDE for line in (DATA / f"{name}.jsonl").open())
+    files = ((DATA / f"{name}.jsonl").read_text() for name in KEPT_ASIDE)
+    lines = (line for text in files for line in text.splitlines())
     for message in (*public_messages(), *parse_messages(lines)):
         if message.then:
             place = home / message.id
@@ -59,7 +60,7 @@ async def test_without_a_model_a_later_turn_does_what_it_means_or_asks(
     left = [each for each in found if not each.right and not each.asked]
     # A yes in other words than a closed phrase does nothing, and says so.
     assert {each.turn.means for each in left} <= {"move", "approve"}
-    assert sum(each.right for each in found) >= 48  # of 57; it may only rise
+    assert sum(each.right for each in found) >= 55  # of 64; it may only rise
 
 
 @POLICIES

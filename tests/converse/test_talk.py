@@ -277,7 +277,7 @@ async def test_a_correction_changes_the_task_and_makes_no_second_one(
 async def test_a_correction_that_may_mean_two_times_is_asked_about(tmp_path: Path) -> None:
     async with world(tmp_path) as house:
         talk = await began(house)
-        made = await say(house, talk, "Remind me tomorrow at 4pm to call mom")
+        made = await say(house, talk, "Remind me tomorrow at 9am to call mom")
         asked = await say(house, talk, "make it 5")
         assert "morning or in the afternoon" in asked.content
 

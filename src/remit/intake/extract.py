@@ -66,7 +66,7 @@ _FIRST_TALK: Final = (
 def extract(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
     """Read a message of the owner. `now` has an offset, `zone` is the owner's."""
     words = message_words(without_address(text, book), book)
-    groups = group_units(read_units(words))
+    groups = group_units(read_units(words), words)
     asked: list[tuple[int, Question]] = []  # each with the token that it is about
     labels = ClauseLabels(words)
     clock = _Clock(now, zone, usual=False, days={})
@@ -174,6 +174,9 @@ def _unit_text(unit: MessageUnit, words: MessageWords) -> str:
 
 def _title(group: UnitGroup, words: MessageWords, work: Sequence[WorkItem]) -> str:
     texts = [unit.text for unit in group.units if unit.text]
+    if group.heading:
+        texts.insert(0, group.heading)
+        work = ()
     title = next((each for each in (*(item.description for item in work), *texts)), "")
     title = title or _unit_text(group.main, words)
     line = headed(" ".join(title.split()))

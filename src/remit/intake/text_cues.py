@@ -110,12 +110,18 @@ class _Part(Struct, frozen=True, dict=True):
         at = next((n for n in self.tokens if self.message.tokens[n].start == cue.start), None)
         if at is None:
             return True
-        if is_sign(self.message.tokens[at].text) or self._is_firm(at):
+        sign = is_sign(self.message.tokens[at].text)
+        if sign or self._is_firm(at) or self._denies_sending(at):
             return True
         if self.opening is _Opening.TEXT:
             led_in = self.message.is_led_in(self.span) or cue.kind is VetoKind.RETRACTION
             return not led_in and (self._is_bare(cue) or self._denies_order(at))
         return self._is_said_later(cue, at)
+
+    def _denies_sending(self, at: int) -> bool:
+        """Whether a verb that sends "it" follows the cue: "y no envíaselo"."""
+        verb = self.message.verb_at(at + 1)
+        return verb is not None and verb[0].it and self.message.sends_at(at + 1)
 
     def _denies_order(self, at: int) -> bool:
         """Whether "that" or "of" follows the cue: it denies the order ("write Bob not that …")."""
@@ -130,6 +136,8 @@ class _Part(Struct, frozen=True, dict=True):
         if self.opening is _Opening.ASIDE or named or self._is_bare(cue) or self._sends:
             return True
         if self._hesitates and not self._has("addressing", "listeners"):
+            return True
+        if self.opening is _Opening.SENTENCE and at > self.tokens[0] and self._refuses:
             return True
         begins = all(self._is_lead(n) for n in self.tokens if n < at)
         speaks = self._has("addressing", "speakers")
@@ -170,6 +178,13 @@ class _Part(Struct, frozen=True, dict=True):
         begins = _OPENINGS.get(before.text) is _Opening.SENTENCE
         is_hesitation = self.message.keys[first] in words_in_all("addressing", "hesitates")
         return begins and (dots or is_hesitation)
+
+    @property
+    def _refuses(self) -> bool:
+        """Whether a part begins with a "nah", as an answer to what was said before it."""
+        keys, first = self.message.keys, self.tokens[0]
+        harmless = phrases_in_all("cues", "harmless").at(keys, first)
+        return keys[first] in words_in_all("talk", "no") and not harmless
 
     @property
     def _sends(self) -> bool:

@@ -19,7 +19,7 @@ from remit.intake.word_lookup import Span
 from remit.intake.work_cues import cues_outside_work
 from remit.language.cues import find_cues
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import is_laughter
+from remit.language.order_words import is_laughter, order_words
 from remit.language.tokens import Token, TokenKind
 from remit.model.contract import ClauseOutcome
 from remit.model.delivery import Delivery
@@ -75,7 +75,11 @@ def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
 def _lets_know(message: MessageWords, cue: VetoCue) -> bool:
     """Whether a cue is the verb of an order that tells somebody: "lass Rose wissen"."""
     at = message.first_at(cue.start)
-    return at + 1 in message.people and message.sends_at(at)
+    behind = at + 1
+    while behind in message.people:
+        behind += 1
+    told = order_words().particles.at(message.keys, behind)
+    return behind > at + 1 and message.sends_at(at) and told is not None
 
 
 def _late_retractions(message: MessageWords) -> Iterator[VetoCue]:

@@ -34,6 +34,8 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
         heading = known.headings.at(keys, at + 1)  # "three things:"
         if heading and words.is_number(at) and keys[heading[1] : heading[1] + 1] == (":",):
             at = heading[1]
+        elif (thanks := _thanks_end(words, at, stop)) is not None:
+            at = thanks
         elif step is not None and not ((when := words.time_at(at)) and when.end > step):
             also = also or known.also.at(keys, at) is not None
             at = step
@@ -44,6 +46,14 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
         else:
             break
     return min(at, stop), also
+
+
+def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
+    """Return the place after "thanks,", if something else follows."""
+    found = order_words().talk.at(words.keys, at)
+    if found is None or found[1] + 1 >= stop or words.keys[found[1]] != ",":
+        return None
+    return found[1] + 1
 
 
 @cache

@@ -28,6 +28,7 @@ class UnitGroup(Struct):
     given: list[TimePhrase] = field(default_factory=list)
     taken_back: bool = False
     stays: bool = False  # the same message says not to send it
+    heading: str = ""
 
     @property
     def main(self) -> MessageUnit:
@@ -41,6 +42,8 @@ class UnitGroup(Struct):
             channels = unit.order.channels or last.order.channels
             order = replace(last.order, people=people, channels=channels)
             self.units[-1] = replace(last, order=order)
+        if unit.kind is UnitKind.DELIVER and last.talk is SmallTalk.QUESTION:
+            self.units[-1] = replace(last, kind=UnitKind.WORK, talk=None)
         self.units.append(unit)
         self.is_task = True
 
@@ -92,7 +95,7 @@ _FEW: Final = 4  # tokens that only change what was said before
 _SHORT: Final = 6  # tokens of an aside
 
 
-def group_units(units: Sequence[MessageUnit]) -> list[UnitGroup]:
+def group_units(units: Sequence[MessageUnit], words: MessageWords) -> list[UnitGroup]:
     """Group units that are about one task; talk is a group by itself."""
     groups: list[UnitGroup] = []
     for each in units:
@@ -105,6 +108,8 @@ def group_units(units: Sequence[MessageUnit]) -> list[UnitGroup]:
             continue
         given = _given(unit, last) if last else []
         group = UnitGroup(len(groups), [unit], unit.kind not in _LOOSE, given)
+        if last is not None and last.main.line.heading and not last.is_task:
+            group.heading = words.slice(*last.main.body)
         groups.append(group)
     return groups
 
@@ -156,7 +161,9 @@ def _reminder_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
 
 
 def _delivery_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
-    """Read "… and send it to me"."""
+    """Read "… and send it to me", "What is the weather? Send it to me"."""
+    if group.units[-1].talk is SmallTalk.QUESTION:
+        return _is_near(unit, group)
     made = group.main.kind in (UnitKind.WORK, UnitKind.COMPOSE)
     return made and (not unit.also or unit.order.refers)
 

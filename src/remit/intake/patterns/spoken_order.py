@@ -31,6 +31,7 @@ class MessageLine(Struct, frozen=True):
     below: int
     boxed: bool = False  # an open box of a checklist
     ticked: bool = False
+    heading: bool = False
     pasted: bool = False  # others wrote it
     heads_list: bool = False  # the next line is an item of a list
 
@@ -44,10 +45,13 @@ def message_lines(words: MessageWords) -> Iterator[MessageLine]:
         if end <= before + 1:
             continue
         start, boxed, ticked = _behind_bullet(words, before + 1, end)
+        heading = words.keys[before + 1] == "#"
+        while heading and start < end and words.keys[start] == "#":
+            start += 1
         below = _paragraph_end(edges, number, words)
         heads = end < len(words.tokens) and _behind_bullet(words, end + 1, below)[0] > end + 1
         pasted_here = number in pasted
-        yield MessageLine(number, start, end, below, boxed, ticked, pasted_here, heads)
+        yield MessageLine(number, start, end, below, boxed, ticked, heading, pasted_here, heads)
 
 
 def _paragraph_end(edges: list[int], number: int, words: MessageWords) -> int:

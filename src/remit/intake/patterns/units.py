@@ -251,7 +251,7 @@ def read_heading(place: UnitSearch) -> MessageUnit | None:
     """Read "to do for the party:" above a list: it asks for nothing by itself."""
     line = place.line
     whole = place.start == line.start and place.stop >= line.end
-    if not line.heads_list or not whole or _asks_for(place):
+    if not (line.heads_list or line.heading) or not whole or _asks_for(place):
         return None
     body = (place.body, place.stop)
     made = place.unit(UnitKind.TALK, place.stop, body, SpokenOrder(place.body, place.body))
