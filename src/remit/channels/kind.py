@@ -1,7 +1,7 @@
 """A kind of channel: its section of the settings, how its sender is built, and what it hears.
 
-To add one is to add a folder with a `section.py`: CONTRIBUTING.md shows it. A section is read with
-the settings by every command, so what sends is imported only when it is built.
+To add one is to add a folder whose `__init__.py` has the section: CONTRIBUTING.md shows it. It is
+read with the settings by every command, so what sends is imported only when it is built.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping

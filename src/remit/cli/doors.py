@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.channels.mail.section import EmailSettings
+from remit.channels.mail import EmailSettings
 from remit.channels.registry import ChannelSecrets
 from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup

@@ -105,15 +105,15 @@ class ChannelSettings(Struct, frozen=True, kw_only=True):
 
 @cache
 def kinds() -> Mapping[str, type[ChannelSettings]]:
-    """Every kind of channel by its word in the settings: one `section.py` in a folder declares it.
+    """Every kind of channel by its word in the settings: a folder of its own declares it.
 
-    This is the one place that reaches up a layer, by the name of a file: so no list has to know
-    every channel.
+    This is the one place that reaches up a layer, by the names of folders: so no list has to
+    know every channel.
     """
     import remit  # noqa: PLC0415 - only its path
 
-    folders = sorted(Path(remit.__path__[0]).glob("channels/*/section.py"))
-    modules = (import_module(f"remit.channels.{each.parent.name}.section") for each in folders)
+    folders = sorted(Path(remit.__path__[0]).glob("channels/*/__init__.py"))
+    modules = (import_module(f"remit.channels.{each.parent.name}") for each in folders)
     return {
         found.kind: found
         for module in modules

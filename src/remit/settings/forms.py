@@ -5,7 +5,7 @@
 
 A section of one kind is a table such as `[budget]`; of the other kind there are many, such as
 `[channels.post]`. The fields come from the classes that read the file, the words from `forms.toml`
-or from the channel's own `section.py`.
+or from the channel's own section.
 """
 
 import tomllib

@@ -12,10 +12,10 @@ from remit.brain.budget import midnight
 from remit.channels import people
 from remit.channels.buttons import ChatButtons
 from remit.channels.kind import ChannelContext
+from remit.channels.mail import EmailSettings
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
 from remit.channels.mail.receiving import MailHead
-from remit.channels.mail.section import EmailSettings
 from remit.channels.mail.sending import imap_account
 from remit.channels.people import OwnerMail, Person
 from remit.channels.registry import InboundCleanup

@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from remit.channels.kind import ChannelContext
+from remit.channels.mail import EmailSettings
 from remit.channels.mail.imap import ImapConnection, MailboxAccount
-from remit.channels.mail.section import EmailSettings
 from remit.channels.mail.sending import EmailChannel, build, imap_account
 from remit.channels.oauth import tokens
 from remit.channels.oauth.tokens import SignInEnded, TokenGrant

@@ -19,7 +19,7 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qsl
 
-from remit.channels.apprise.section import AppriseTargets
+from remit.channels.apprise import AppriseTargets
 from remit.channels.kind import ChannelContext
 from remit.model.delivery import (
     Accepted,

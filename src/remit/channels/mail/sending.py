@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from aiosmtplib import SMTP, SMTPAuthenticationError
 
 from remit.channels.kind import ChannelContext
-from remit.channels.mail import letter, letter_head
+from remit.channels.mail import EmailSettings, letter, letter_head
 from remit.channels.mail.account import (
     IDLE,
     Security,
@@ -26,7 +26,6 @@ from remit.channels.mail.account import (
 from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress
 from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderPolicy
-from remit.channels.mail.section import EmailSettings
 from remit.channels.mail.smtp_exchange import LOCKED_CODES, ReadyLetter, SmtpExchange
 from remit.channels.oauth.providers import MAIL, client_of
 from remit.channels.oauth.tokens import SignInEnded, TokenSource

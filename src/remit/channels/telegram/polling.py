@@ -12,11 +12,10 @@ from typing import Final
 from remit.channels import pairing, people
 from remit.channels.buttons import ButtonPress, ButtonReply
 from remit.channels.kind import ChatContext, ChatReply
-from remit.channels.telegram import receiving
+from remit.channels.telegram import TelegramSettings, receiving
 from remit.channels.telegram.answers import AnswerRelay
 from remit.channels.telegram.bot_api import REVOKED, BotReply, NoToken, address_of, answer_of
 from remit.channels.telegram.receiving import ChatMessage, ChatPress
-from remit.channels.telegram.section import TelegramSettings
 from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, units
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint

@@ -17,6 +17,7 @@ from remit.channels import parts
 from remit.channels.kind import ChannelContext
 from remit.channels.markdown import PARSER, MarkdownWriter
 from remit.channels.parts import SendRate
+from remit.channels.telegram import TelegramSettings
 from remit.channels.telegram.bot_api import (
     SEND_SECONDS,
     BotAddress,
@@ -27,7 +28,6 @@ from remit.channels.telegram.bot_api import (
     answer_of,
     chat_of,
 )
-from remit.channels.telegram.section import TelegramSettings
 from remit.model.codec import JsonMap
 from remit.model.delivery import ActionButton, Answer, Parcel, Refused, SendGuarantee, SendRetry
 from remit.model.task_file import FileLimits

@@ -25,7 +25,7 @@ from http import HTTPStatus
 from typing import Final
 
 from remit.channels.kind import ChannelContext
-from remit.channels.webhook.section import WebhookSettings
+from remit.channels.webhook import WebhookSettings
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,

@@ -17,7 +17,7 @@ from typing import Final
 
 from remit.channels.kind import ChannelContext
 from remit.channels.parts import SendRate
-from remit.channels.whatsapp.section import BridgeLink
+from remit.channels.whatsapp import BridgeLink
 from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppMessages, digits
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, Refused, SendGuarantee, SendRetry

@@ -16,10 +16,9 @@ from msgspec import Struct
 from remit.channels import parts
 from remit.channels.kind import ChannelContext
 from remit.channels.parts import SendRate
-from remit.channels.whatsapp import message_text
+from remit.channels.whatsapp import WhatsAppLine, message_text
 from remit.channels.whatsapp.error_codes import is_known, means
 from remit.channels.whatsapp.message_text import MediaLine, free_message
-from remit.channels.whatsapp.section import WhatsAppLine
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
