@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from remit.channels.mail import hidden_css, quote_shapes
 from remit.channels.mail.hidden_css import WHITE, Colour, StyleSheet
+from remit.language.files import read_toml
 
 MAX_LINES: Final = 5_000
 _MAX_DEPTH: Final = 300  # nested elements; the parser needs quadratic time
@@ -26,25 +27,8 @@ _QUOTE_PREFIX: Final = re.compile(
     r"|&gt;|[\u00bb\u203a](?!.*[\u00ab\u2039]))"
 )
 _FLOWED_PREFIX: Final = re.compile(r"(?:> ?)*")
-_OPTIONAL_END: Final = frozenset(
-    (
-        *("br", "hr", "img", "p", "li", "td", "th", "tr", "tbody", "thead", "tfoot"),
-        *("col", "dt", "dd", "option", "meta", "link", "input", "area", "base", "wbr"),
-    )
-)
-_BLOCKS: Final = frozenset(
-    (
-        *("blockquote", "div", "p", "pre", "table", "tbody", "thead", "tfoot", "tr"),
-        *("ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6", "section", "article"),
-        *("header", "footer", "main", "center", "address", "dl", "dt", "dd", "fieldset"),
-        *("form", "details"),
-    )
-)
-_INLINE: Final = frozenset(
-    ("span", "a", "font", "b", "strong", "i", "em", "u", "td", "th", "br", "hr", "q")
-)
-_SPACED: Final = frozenset(
-    ("p", "ul", "ol", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6")
+_OPTIONAL_END, _BLOCKS, _INLINE, _SPACED, _FOREIGN_TAGS = map(
+    frozenset, read_toml("html", "remit.channels.mail")["tags"].values()
 )
 _MAX_INTRODUCTION_LINES: Final = 2
 _SHEET: Final = re.compile(r"<style\b[^>]*>(.*?)(?:</style|\Z)", re.DOTALL | re.IGNORECASE)
@@ -64,7 +48,6 @@ _BORDER_AT_SIDE: Final = re.compile(
     r"|border-style\s*:\s*(?:none\s+){3}(?!none)\S"
 )
 _BORDER_TOP: Final = re.compile(r"border-top\s*:\s*(?!none|0|medium none)\S")
-_FOREIGN_TAGS: Final = frozenset(("blockquote", "q", "details"))
 
 
 class BodyLine(Struct, frozen=True):

@@ -6,36 +6,25 @@ words are never the writer's.
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
+
+from remit.language.files import read_toml
 
 _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SIMPLE: Final = re.compile(r"([\w-]+)?((?:[.#][\w-]+)*)(?::{1,2}[\w-]+)?$")
 _NAMED: Final = re.compile(r"[.#][\w-]+")
 _NUMBER: Final = re.compile(r"(-?\d*\.?\d+)(px|pt|em|rem|ex|ch|%|vw|vh|in|cm|mm|pc)?")
-_KEYWORDS: Final = {
-    "display": ("none",),
-    "visibility": ("hidden", "collapse"),
-    "content-visibility": ("hidden",),
-    "mso-hide": ("all",),
-    "color": ("transparent",),
-    "-webkit-text-fill-color": ("transparent",),
-}
-_SIZES: Final = (
-    "font-size",
-    "opacity",
-    "height",
-    "max-height",
-    "width",
-    "max-width",
-    "line-height",
+_DATA: Final = cast(
+    "Mapping[str, Mapping[str, list[str]]]", read_toml("html", "remit.channels.mail")
 )
+_KEYWORDS: Final = _DATA["hiding"]
+_SIZES, _SHIFTS = _DATA["properties"].values()
 _CUTS: Final = re.compile(
     r"\b(?:rect|inset|circle|scale[xy]?|opacity|polygon)\(\s*(?:0|1px|50%|100%)"
 )
-_SHIFTS: Final = ("left", "top", "right", "bottom", "text-indent", "margin-left", "margin-top")
 _FAR: Final = 200  # pixels; so far outside is off the page
 _SMALLEST: Final = {"px": 2.0, "pt": 1.5, "%": 15.0, "": 0.05}  # and of the letter's size
 _SMALLEST_OF_LETTER: Final = 0.15
@@ -43,20 +32,6 @@ _PARTS: Final = re.compile(r"(?<![#\w])\d*\.?\d+")
 _WITH_ALPHA: Final = 4  # parts of a colour
 _FAINT: Final = 0.1
 _NEAR: Final = 40  # of 255, in each part of a colour
-_COLOURS: Final = {
-    "white": (255, 255, 255),
-    "black": (0, 0, 0),
-    "snow": (255, 250, 250),
-    "ivory": (255, 255, 240),
-    "whitesmoke": (245, 245, 245),
-    "ghostwhite": (248, 248, 255),
-    "floralwhite": (255, 250, 240),
-    "azure": (240, 255, 255),
-    "mintcream": (245, 255, 250),
-    "aliceblue": (240, 248, 255),
-    "seashell": (255, 245, 238),
-    "navy": (0, 0, 128),
-}
 Colour = tuple[int, int, int]
 WHITE: Final[Colour] = (255, 255, 255)
 
@@ -138,9 +113,8 @@ def _is_unseen(style: Mapping[str, str], behind: Colour) -> bool:
 
 def _colour(value: str) -> Colour | None:
     text = value.strip()
-    for word in (text, *text.split()):
-        if word in _COLOURS:
-            return _COLOURS[word]
+    named = (_DATA["colours"].get(word) for word in (text, *text.split()))
+    text = next(filter(None, named), text)
     found = re.search(r"#([0-9a-f]{3,8})\b", text)
     if found:
         digits = found[1] if len(found[1]) >= 6 else "".join(2 * each for each in found[1])  # noqa: PLR2004 - #rrggbb

@@ -8,9 +8,9 @@ would reveal when and where the letter is read, so it is shown as a link.
 import html
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pkgutil import get_data
-from typing import Final
+from typing import Final, cast
 from urllib.parse import urlsplit
 
 import nh3
@@ -19,37 +19,9 @@ from markdown_it.tree import SyntaxTreeNode
 
 from remit.channels.markdown import PARSER, MarkdownWriter
 from remit.channels.markdown import parser as markdown_parser
+from remit.language.files import read_toml
 
-_MONO: Final = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
-_H: Final = "margin:28px 0 8px;font-weight:650;line-height:1.3;color:#22201c;"
-_CELL: Final = "padding:8px 20px 8px 0;border-bottom:1px solid #e5e1d9;vertical-align:top;"
-_LIST: Final = "margin:0 0 16px;padding:0 0 0 24px;"
-_STYLES: Final = {
-    "p": "margin:0 0 16px;",
-    "h1": _H + "margin-bottom:16px;font-size:22px;letter-spacing:-.01em;",
-    "h2": _H + "font-size:18px;",
-    "h3": _H + "font-size:16px;",
-    "h4": _H + "font-size:15px;",
-    "h5": _H + "font-size:15px;",
-    "h6": _H + "font-size:15px;",
-    "a": "color:#2d55c4;text-decoration:underline;word-break:break-word;",
-    "ul": _LIST,
-    "ol": _LIST,
-    "li": "margin:0 0 6px;",
-    "blockquote": "margin:0 0 16px;padding:2px 0 2px 16px;border-left:3px solid #cfc9be;"
-    "color:#56514a;",
-    "code": f"font-family:{_MONO};font-size:.9em;background:#f2efe9;border-radius:4px;"
-    "padding:1px 4px;",
-    "pre": f"margin:0 0 16px;padding:14px 16px;background:#f2efe9;border-radius:10px;"
-    f"font-family:{_MONO};font-size:13px;line-height:1.5;overflow-x:auto;white-space:pre-wrap;"
-    "word-break:break-word;",
-    "hr": "margin:28px 0;border:0;border-top:1px solid #e5e1d9;",
-    "div": "margin:0 0 16px;overflow-x:auto;",
-    "table": "border-collapse:collapse;font-size:15px;line-height:1.45;",
-    "th": _CELL + "color:#6b655c;font-size:13px;font-weight:600;",
-    "td": _CELL,
-    "s": "color:#6b655c;",
-}
+_STYLES: Final = cast("Mapping[str, str]", read_toml("letter_styles", "remit.channels.mail"))
 _TAGS: Final = frozenset(_STYLES) | {"strong", "em", "br", "thead", "tbody", "tr"}
 # A new paragraph may be in a script with another direction.
 _TURNED: Final = frozenset(_STYLES) - {"a", "code", "pre", "hr", "div", "table", "s"}

@@ -15,16 +15,15 @@ from msgspec import Struct
 
 from remit.channels.mail import body_text, quote_shapes
 from remit.channels.mail.body_text import BodyLine, MailBody
+from remit.language.files import read_toml
 
 # What programs put before a subject, in the languages that have words of their own for it.
-_FORWARDED: Final = re.compile(
-    r"\s*(?:fwd?|wg|rv|tr|i|fs|vs|enc|pd|doorst|vb|vl|ilt|reenv|továbbítás|πρθ|转发|轉寄)\s*[:\uff1a]",
-    re.IGNORECASE,
+_FORWARDED_WORDS, _ANSWERED_WORDS = (
+    "|".join(read_toml("quote_words", "remit.channels.mail")[name])
+    for name in ("forwarded", "answered")
 )
-_ANSWERED: Final = re.compile(
-    r"\s*(?:(?:re|aw|sv|ref|antw?|odp|vá|ynt|res|rif|bls|atb|απ|回复|答复|回覆)\s*[:\uff1a]\s*)+",
-    re.IGNORECASE,
-)
+_FORWARDED: Final = re.compile(rf"\s*(?:{_FORWARDED_WORDS})\s*[:\uff1a]", re.IGNORECASE)
+_ANSWERED: Final = re.compile(rf"\s*(?:(?:{_ANSWERED_WORDS})\s*[:\uff1a]\s*)+", re.IGNORECASE)
 _WORD: Final = re.compile(r"[^\W_]+")
 _LINK: Final = re.compile(r"<?(?:https?://|mailto:|cid:)\S+")
 _MAX_SIGNATURE_LINES: Final = 10
