@@ -6,9 +6,9 @@ or misplaced tags give the same lines that a person sees.
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from html.parser import HTMLParser
-from typing import Final
+from typing import Final, cast
 
 import nh3
 from msgspec import Struct
@@ -28,7 +28,8 @@ _QUOTE_PREFIX: Final = re.compile(
 )
 _FLOWED_PREFIX: Final = re.compile(r"(?:> ?)*")
 _OPTIONAL_END, _BLOCKS, _INLINE, _SPACED, _FOREIGN_TAGS = map(
-    frozenset, read_toml("html", "remit.channels.mail")["tags"].values()
+    frozenset,
+    cast("Mapping[str, list[str]]", read_toml("html", "remit.channels.mail")["tags"]).values(),
 )
 _MAX_INTRODUCTION_LINES: Final = 2
 _SHEET: Final = re.compile(r"<style\b[^>]*>(.*?)(?:</style|\Z)", re.DOTALL | re.IGNORECASE)

@@ -22,6 +22,7 @@ _DATA: Final = cast(
 )
 _KEYWORDS: Final = _DATA["hiding"]
 _SIZES, _SHIFTS = _DATA["properties"].values()
+_COLOURS: Final = cast("Mapping[str, str]", _DATA["colours"])
 _CUTS: Final = re.compile(
     r"\b(?:rect|inset|circle|scale[xy]?|opacity|polygon)\(\s*(?:0|1px|50%|100%)"
 )
@@ -113,7 +114,7 @@ def _is_unseen(style: Mapping[str, str], behind: Colour) -> bool:
 
 def _colour(value: str) -> Colour | None:
     text = value.strip()
-    named = (_DATA["colours"].get(word) for word in (text, *text.split()))
+    named = (_COLOURS.get(word) for word in (text, *text.split()))
     text = next(filter(None, named), text)
     found = re.search(r"#([0-9a-f]{3,8})\b", text)
     if found:
