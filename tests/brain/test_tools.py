@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.brain import scripted, task_tools, tools
-from remit.brain.tools import MAX_RESULT_CHARACTERS, OwnTool, Toolbox, takes
+from remit.brain.tools import MAX_RESULT_CHARACTERS, OwnTool, Toolbox
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import WorkItem
@@ -14,16 +14,26 @@ from remit.model.task import Taint, Task
 from tests.brain.tooling import task
 from tests.tables import for_each
 
-ARGS: JsonMap = takes(
-    "title",
-    title={"type": "string", "minLength": 1, "maxLength": 5},
-    n={"type": "integer", "minimum": 1, "maximum": 10},
-    share={"type": "number"},
-    on={"type": "boolean"},
-    kind={"enum": ["a", "b"]},
-    tags={"type": "array", "items": {"type": "string"}, "maxItems": 2, "minItems": 1},
-    deep={"type": "object", "properties": {"x": {"type": ["string", "null"]}}, "required": ["x"]},
-)
+ARGS: JsonMap = Tool.read(
+    "say",
+    {
+        "says": "Says it.",
+        "needs": ["title"],
+        "arguments": {
+            "title": {"type": "string", "minLength": 1, "maxLength": 5},
+            "n": {"type": "integer", "minimum": 1, "maximum": 10},
+            "share": {"type": "number"},
+            "on": {"type": "boolean"},
+            "kind": {"enum": ["a", "b"]},
+            "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 2, "minItems": 1},
+            "deep": {
+                "type": "object",
+                "properties": {"x": {"type": ["string", "null"]}},
+                "required": ["x"],
+            },
+        },
+    },
+).schema
 
 
 @for_each(
@@ -92,7 +102,7 @@ def said(text: str, taint: Taint = Taint.OWNER) -> OwnTool:
             raise BadInput("That cannot be read.")
         return ToolResult(call.id, text, taint=taint)
 
-    return OwnTool(Tool("say", "Says it.", takes()), Policy.ALLOW, say)
+    return OwnTool(Tool.read("say", {"says": "Says it.", "needs": []}), Policy.ALLOW, say)
 
 
 async def use(box: Toolbox, tool: str = "say", **args: Json) -> ToolResult:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, TypeAlias
 
 from remit.brain import workspace_tools
-from remit.brain.tools import OwnTool, number, takes, text
+from remit.brain.tools import TOOLS, OwnTool, number, text
 from remit.brain.web_tools import WebTools
 from remit.errors import BadInput, NotFound
 from remit.files.kept_files import KeptFiles
@@ -21,7 +21,7 @@ from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId, task_id
 from remit.model.likeness import SimilarTask
-from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.reply import Policy, ToolCall, ToolResult
 from remit.model.run import Event
 from remit.model.task import Creator, Cue, Source, SourceKind, Task, worst_taint
 from remit.settings import ToolSettings
@@ -32,26 +32,6 @@ Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
 MAX_DEPTH: Final = 3
 MAX_CHILDREN: Final = 10  # of one run
-_CREATE: Final = Tool(
-    "create_task",
-    "Make a task of its own, now or for later. Its outcome is shown to the owner.",
-    takes(
-        "title",
-        "instructions",
-        title={"type": "string", "minLength": 1, "maxLength": 300},
-        instructions={"type": "string", "minLength": 1, "maxLength": 20_000},
-        work={
-            "type": "array",
-            "items": {"type": "string", "minLength": 1, "maxLength": 500},
-            "maxItems": 50,
-            "description": "The steps, in order, if there are several.",
-        },
-        when={
-            "type": "string",
-            "description": "When to start, with an offset: 2026-02-22T15:30:00+01:00. Else now.",
-        },
-    ),
-)
 
 
 def create_task(policy: Policy, db: Database, admit: Admit) -> OwnTool:
@@ -64,7 +44,7 @@ def create_task(policy: Policy, db: Database, admit: Admit) -> OwnTool:
         when = f"for {stamp(made.scheduled_for)}" if made.scheduled_for else "to start now"
         return ToolResult(call.id, f"{made.id} is made, {when}.", taint=task.taint)
 
-    return OwnTool(_CREATE, policy, create, asks_if_tainted=True)
+    return OwnTool(TOOLS["create_task"], policy, create, asks_if_tainted=True)
 
 
 def depth(task: Task) -> int:
@@ -101,34 +81,13 @@ def _family(task: Task) -> str:
     return f"{task.id}:{task.round}:"
 
 
-_ASK: Final = Tool(
-    "ask_owner",
-    "Ask the person you work for, and wait for the answer. Only for what you cannot find out.",
-    takes(
-        "question",
-        question={"type": "string", "minLength": 1, "maxLength": 2000},
-        options={
-            "type": "array",
-            "items": {"type": "string", "maxLength": 200},
-            "maxItems": 10,
-            "description": "Answers to choose from, if there are some.",
-        },
-    ),
-)
-_TICK: Final = Tool(
-    "tick_item",
-    "Say that a work item of this task is done, as soon as it is; the owner sees it at once.",
-    takes("n", n={"type": "integer", "description": "The number of the item, from 1."}),
-)
-
-
 def ask_owner(policy: Policy) -> OwnTool:
     """The run itself asks; this handles only an invalid question."""
-    return OwnTool(_ASK, policy, _ask)
+    return OwnTool(TOOLS["ask_owner"], policy, _ask)
 
 
 def tick_item(policy: Policy) -> OwnTool:
-    return OwnTool(_TICK, policy, _tick)
+    return OwnTool(TOOLS["tick_item"], policy, _tick)
 
 
 async def _ask(task: Task, call: ToolCall) -> ToolResult:
@@ -145,20 +104,9 @@ async def _tick(task: Task, call: ToolCall) -> ToolResult:
     return ToolResult(call.id, why, failed=True)
 
 
-MAX_LINES: Final = 200
 MAX_CHARACTERS: Final = 20_000
 _MAX_LINE_CHARACTERS: Final = 4_000
 _MAX_TASKS: Final = 10
-_LOG: Final = Tool(
-    "read_task_log",
-    "Read what happened in a task, line by line; without task_id, in this one and in those before "
-    "it that are the same work.",
-    takes(
-        task_id={"type": "string", "description": "As search_tasks gives it."},
-        last={"type": "integer", "minimum": 1, "maximum": MAX_LINES},
-        before={"type": "integer", "minimum": 1, "description": "Only lines before this one."},
-    ),
-)
 
 
 def read_task_log(policy: Policy, db: Database) -> OwnTool:
@@ -171,7 +119,7 @@ def read_task_log(policy: Policy, db: Database) -> OwnTool:
             call.id, _newest_lines(found, last), taint=worst_taint(each.taint for each in read)
         )
 
-    return OwnTool(_LOG, policy, read)
+    return OwnTool(TOOLS["read_task_log"], policy, read)
 
 
 def _read_events(
@@ -215,16 +163,6 @@ Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[Si
 
 MAX_RESULTS: Final = 10
 _LOOKED: Final = 50  # with the words, of which some may not be told
-_SEARCH: Final = Tool(
-    "search_tasks",
-    "Find earlier tasks: first those that hold all these words, newest first; then those that are "
-    "about the same in other words.",
-    takes(
-        "query",
-        query={"type": "string", "minLength": 1, "maxLength": 300},
-        limit={"type": "integer", "minimum": 1, "maximum": MAX_RESULTS},
-    ),
-)
 
 
 def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> OwnTool:
@@ -247,7 +185,7 @@ def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> OwnT
             call.id, "\n".join(lines) or "Nothing was found.", taint=worst_taint(taints)
         )
 
-    return OwnTool(_SEARCH, policy, look)
+    return OwnTool(TOOLS["search_tasks"], policy, look)
 
 
 def _line(task: Task) -> str:

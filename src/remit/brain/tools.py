@@ -8,13 +8,14 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Final, Protocol, TypeAlias, TypeGuard
+from typing import Final, Protocol, TypeAlias, TypeGuard, cast
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.brain import outside
 from remit.errors import BadInput, Conflict, NotFound
+from remit.language.files import read_toml
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
@@ -265,6 +266,12 @@ Work: TypeAlias = Callable[[Task, ToolCall], Awaitable[ToolResult]]
 CallPolicy: TypeAlias = Callable[[Task, ToolCall], Awaitable[Policy]]
 
 
+TOOLS: Final = {
+    name: Tool.read(name, table)
+    for name, table in cast("Mapping[str, JsonMap]", read_toml("tools", "remit.brain")).items()
+}
+
+
 class OwnTool(Struct, frozen=True):
     """A built-in tool. Each of them is safe to run twice."""
 
@@ -288,16 +295,6 @@ class OwnTool(Struct, frozen=True):
 
     async def use(self, task: Task, call: ToolCall) -> ToolResult:
         return await self.work(task, call)
-
-
-def takes(*needed: str, **parts: JsonMap) -> JsonMap:
-    """Return the schema of arguments: these and no others."""
-    return {
-        "type": "object",
-        "properties": dict[str, Json](parts),
-        "required": list[Json](needed),
-        "additionalProperties": False,
-    }
 
 
 def text(call: ToolCall, name: str, default: str = "") -> str:

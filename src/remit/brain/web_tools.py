@@ -11,36 +11,16 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.brain.prompt import is_owners
-from remit.brain.tools import OwnTool, takes, text
+from remit.brain.tools import TOOLS, OwnTool, text
 from remit.errors import BadInput
 from remit.model.codec import Json
-from remit.model.reply import Policy, Tool, ToolCall, ToolResult
+from remit.model.reply import Policy, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from remit.settings.parts import SearchProvider, WebSettings
 from remit.store import runs
 from remit.store.database import Database
 
 MAX_PAGE_CHARACTERS: Final = 40_000
-_FETCH: Final = Tool(
-    "fetch",
-    "Read a web page as text. Name the address of each page that you use as a source.",
-    takes(
-        "url",
-        url={"type": "string", "minLength": 8, "maxLength": 2000, "description": "https://…"},
-        part={
-            "type": "integer",
-            "minimum": 1,
-            "maximum": 100,
-            "description": "Of a long page, the part to read; 1 if not given.",
-        },
-    ),
-)
-_SEARCH: Final = Tool(
-    "search",
-    "Search the web: titles, addresses and a few lines of each page. Fetch a page before you name "
-    "it as a source.",
-    takes("query", query={"type": "string", "minLength": 1, "maxLength": 400}),
-)
 
 Key: TypeAlias = Callable[[], str]  # the provider's key; empty if it is not set
 
@@ -63,9 +43,9 @@ class WebTools:
         self._key = key
 
     def tools(self, fetch: Policy, search: Policy) -> list[OwnTool]:
-        found = [OwnTool(_FETCH, fetch, self._fetch, for_call=self._fetch_policy)]
+        found = [OwnTool(TOOLS["fetch"], fetch, self._fetch, for_call=self._fetch_policy)]
         if self._settings.search is not SearchProvider.NONE:
-            found.append(OwnTool(_SEARCH, search, self._search))
+            found.append(OwnTool(TOOLS["search"], search, self._search))
         return found
 
     async def _fetch(self, task: Task, call: ToolCall) -> ToolResult:

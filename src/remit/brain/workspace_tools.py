@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain import outside
-from remit.brain.tools import OwnTool, number, takes, text
+from remit.brain.tools import TOOLS, OwnTool, number, text
 from remit.errors import BadInput, Conflict
 from remit.files import checks, reader
 from remit.files.kept_files import KeptFiles
 from remit.model.ids import TaskId, task_id
-from remit.model.reply import Picture, Policy, Tool, ToolCall, ToolResult
+from remit.model.reply import Picture, Policy, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from remit.model.task_file import TaskFile
 from remit.system.files import READ, explained, open_below, replace_in, walk_below
@@ -152,24 +152,6 @@ def _check_target(folder: int, name: str, path: str) -> None:
         raise BadInput(f"{path!r:.60} is there and is no file; take another name.")
 
 
-_PATH: Final = "In the task's own folder, such as notes/offers.md."
-_LIST: Final = Tool("list_files", "List the files of this task, with their sizes.", takes())
-_READ: Final = Tool(
-    "read_file",
-    "Read a file of this task, or one that came in with it: text, CSV, PDF, Word, Excel, pictures.",
-    takes(
-        "path",
-        path={"type": "string", "description": _PATH},
-        start={"type": "integer", "description": "At which character to begin; 0 if not said."},
-    ),
-)
-_WRITE: Final = Tool(
-    "write_file",
-    "Write a whole text file of this task; what it held before is gone.",
-    takes("path", "text", path={"type": "string", "description": _PATH}, text={"type": "string"}),
-)
-
-
 def list_files(policy: Policy, root: Path) -> OwnTool:
     async def look(task: Task, call: ToolCall) -> ToolResult:
         found = await asyncio.to_thread(Workspace(root, task.id).files)
@@ -178,7 +160,7 @@ def list_files(policy: Policy, root: Path) -> OwnTool:
         lines += [f"{each.name} ({each.type}, {each.size} bytes, came in)" for each in received]
         return ToolResult(call.id, "\n".join(lines) or "There are no files yet.", taint=task.taint)
 
-    return OwnTool(_LIST, policy, look)
+    return OwnTool(TOOLS["list_files"], policy, look)
 
 
 def read_file(
@@ -204,7 +186,7 @@ def read_file(
             words = outside.mark(words, f"the file {path}")
         return ToolResult(call.id, words, taint=taint)
 
-    return OwnTool(_READ, policy, read)
+    return OwnTool(TOOLS["read_file"], policy, read)
 
 
 def _find(
@@ -240,4 +222,4 @@ def write_file(policy: Policy, root: Path) -> OwnTool:
         size = await asyncio.to_thread(Workspace(root, task.id).write, path, text(call, "text"))
         return ToolResult(call.id, f"{path} is written, {size} bytes.")
 
-    return OwnTool(_WRITE, policy, write)
+    return OwnTool(TOOLS["write_file"], policy, write)

@@ -27,6 +27,17 @@ class Tool(Struct, frozen=True):
     says: str
     schema: JsonMap = field(default_factory=dict)
 
+    @classmethod
+    def read(cls, name: str, table: JsonMap) -> "Tool":
+        """Return a tool as tools.toml describes it: it takes these arguments and no others."""
+        schema: JsonMap = {
+            "type": "object",
+            "properties": table.get("arguments", {}),
+            "required": table["needs"],
+            "additionalProperties": False,
+        }
+        return cls(name, str(table["says"]), schema)
+
 
 class ToolCall(Struct, frozen=True):
     """A tool call the brain asks for. Code decides whether it runs."""
