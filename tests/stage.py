@@ -14,7 +14,7 @@ from remit.model.reply import Memory as Recalled
 from remit.model.review import Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.plan.draft import Planner
+from remit.plan import Planner
 from remit.ports import Brain, Channel
 from remit.recall.session import SessionRecall
 from remit.run import Outcome, RunPorts, Wait, run

@@ -16,7 +16,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
-from remit.plan.draft import Planner
+from remit.plan import Planner
 from remit.testing import START, World
 from remit.triggers import cron, cue_admission
 

@@ -31,7 +31,7 @@ from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Done, Later, Outcome, Wait
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Task
-from remit.plan.draft import Planner
+from remit.plan import Planner
 from remit.ports import OnText, Permit
 from remit.run import RunPorts, run
 from remit.run.rooms import CodeWorkPorts

@@ -12,7 +12,7 @@ from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint, Task
-from remit.plan.draft import Planner
+from remit.plan import Planner
 from remit.run import MOST_CALLS, MOST_TURNS, Done, Outcome, RunPorts, Wait, run
 from remit.testing import MemorySteps, Outbox, PowerCut, ScriptedBrain, script
 from remit.verify.verdict import Verifier

@@ -38,7 +38,7 @@ from remit.model.task import (
     Task,
     TaskBudget,
 )
-from remit.plan.draft import Planner
+from remit.plan import Planner
 from remit.settings import BudgetSettings, PrioritySettings, Settings
 from remit.store import spending
 from remit.store.queue import UrgencyScore

@@ -35,7 +35,7 @@ from remit.model.delivery import (
 from remit.model.ids import DeliveryId, Ids, ReviewId, RunId, TaskId, WorkerId
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.task import Priority
-from remit.plan.draft import Planner
+from remit.plan import Planner
 from remit.settings import EngineSettings
 from remit.store import deliveries, home, moves, queue, reviews, tasks
 from remit.store.connection import SqliteTx, as_mapping

@@ -14,7 +14,7 @@ from remit.model.review import ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Reason, Status
 from remit.model.task import Priority, Task
-from remit.plan.draft import Planner, Ranking
+from remit.plan import Planner, Ranking
 from remit.settings import EngineSettings
 from remit.store import queue
 from tests.engine.rig import Rig, until

@@ -12,8 +12,7 @@ from remit.model.contract import Gap, RankingRule
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
-from remit.plan import priority
-from remit.plan.draft import Planner, ranked, trials
+from remit.plan import Planner, priority, ranked, trials
 from remit.plan.priority_when import gather
 from tests.plan.priority_tasks import FILE, MONDAY, holds, made, mail, ruled
 from tests.soak import examples

@@ -11,8 +11,7 @@ from remit.errors import BadInput
 from remit.model.contract import RankingRule
 from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, Task
-from remit.plan import priority
-from remit.plan.draft import ranked
+from remit.plan import priority, ranked
 from remit.reflect import reflector
 from remit.reflect import versions as propose
 from tests.reflect.learning import GUIDELINE, task_of

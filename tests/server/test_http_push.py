@@ -8,7 +8,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.channels.push.sending import PushNotifier
+from remit.channels.push import PushNotifier
 from remit.model.codec import Json, JsonMap
 from remit.store import push
 from remit.wiring import App

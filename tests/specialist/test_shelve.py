@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.errors import Conflict
-from remit.specialist import worktree
-from remit.specialist.saved_work import where
+from remit.specialist import where, worktree
 from remit.specialist.tree import Worktree, aside
 from remit.specialist.worktree import Worktrees, shelve
 from tests.specialist.repository import OTHER, TASK, THEN, git, repository, worktrees

@@ -17,7 +17,7 @@ from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.settings import BudgetSettings
 from remit.settings.projects import SpecialistKind, SpecialistSettings
-from remit.specialist.saved_work import where
+from remit.specialist import where
 from remit.store import search
 from remit.testing import script
 from remit.verify import command

@@ -1,1 +1,100 @@
-"""Channels, one package for each integration: sending, receiving, errors, health."""
+"""Channels, one package for each integration: sending, receiving, errors, health.
+
+Here: a kind of channel, its section of the settings, how its sender is built, and what it hears. To
+add one is to add a folder whose `__init__.py` has the section: CONTRIBUTING.md shows it. It is read
+with the settings by every command, so what sends is imported only when it is built.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from datetime import tzinfo
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar, Protocol, cast
+
+from msgspec import Struct
+
+from remit.settings.channels import ChannelSettings
+
+if TYPE_CHECKING:
+    from remit.channels.buttons import ChatButtons
+    from remit.channels.registry import ChannelSecrets, InboundHook
+    from remit.model.ids import TaskId
+    from remit.model.run import Event
+    from remit.ports import Channel, Clock
+    from remit.store.database import Database
+    from remit.store.inbound import InboundMessage
+    from remit.system.background import Background
+
+
+class ChatWatch(Protocol):
+    """What fetches messages in the background."""
+
+    def start(self) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class JournalPages(Protocol):
+    """What happened, in handfuls, and from then on what happens."""
+
+    async def last(self) -> int: ...
+
+    def pages(self, since: int) -> "AsyncIterator[list[Event]]": ...
+
+
+class ChannelContext(Struct, frozen=True):
+    """What a channel may use. Without a database it is only checked: nothing is sent."""
+
+    name: str
+    keys: "ChannelSecrets"
+    clock: "Clock"
+    db: "Database | None" = None
+
+
+class ChatReply(Struct, frozen=True):
+    """What to answer the owner at once; empty if the answer comes as a turn of the conversation."""
+
+    text: str = ""
+    tasks: "tuple[TaskId, ...]" = ()  # what the message has started
+
+
+class ChatContext(Struct, frozen=True, kw_only=True):
+    """What a channel may use that fetches what people write to it."""
+
+    name: str
+    keys: "ChannelSecrets"
+    clock: "Clock"
+    db: "Database"
+    zone: tzinfo
+    background: "Background"
+    journal: "JournalPages"
+    sender: "Channel"  # of the same name
+    buttons: "ChatButtons"
+    owner_address: "Callable[[], str]"  # empty until the owner has paired a chat
+    is_contact: "Callable[[str], bool]"
+    owner_wrote: "Callable[[InboundMessage], Awaitable[ChatReply]]"
+    contact_wrote: "Callable[[InboundMessage], Awaitable[object]]"
+    redact: "Callable[[str], str]"
+    pair: "Callable[[str | None, str], Awaitable[str]]"  # a contact, or the owner, and an address
+
+
+class ChannelKind(ChannelSettings, frozen=True, kw_only=True):
+    built_by: ClassVar[str]  # the module with `build(section, context)`, imported when it is needed
+    watched_by: ClassVar[str] = ""  # the module with `watch(section, context)`, if it must fetch
+    added_by: ClassVar[str] = ""  # the module with `check(secret, url)`, for `remit channels add`
+
+    def build(self, context: ChannelContext) -> "Channel":
+        """What sends; BadInput if the settings are wrong."""
+        return cast("Channel", import_module(self.built_by).build(self, context))
+
+    def watch(self, context: ChatContext) -> "ChatWatch | None":
+        """What fetches messages from its provider; None if the provider calls."""
+        if not self.watched_by:
+            return None
+        return cast("ChatWatch", import_module(self.watched_by).watch(self, context))
+
+    def hook(
+        self, name: str, every: Mapping[str, ChannelSettings], keys: "ChannelSecrets"
+    ) -> "InboundHook | None":
+        """What a call from its provider must show; None if no provider calls."""
+        del name, every, keys
+        return None

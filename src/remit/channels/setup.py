@@ -4,7 +4,7 @@ A secret is looked up at each use, so a renewed one needs no restart. A missing 
 the start: its channel answers that it is locked, and the owner is asked.
 """
 
-from remit.channels.kind import ChannelContext, ChannelKind
+from remit.channels import ChannelContext, ChannelKind
 from remit.channels.mail.mailbox_watch import BounceWatch
 from remit.channels.mail.sending import EmailChannel, token_source
 from remit.channels.oauth.tokens import watch_sign_ins

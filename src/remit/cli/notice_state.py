@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 
 from remit.channels.health import ChannelState, channel_states
-from remit.channels.push.sending import NEEDS, is_there
+from remit.channels.push import NEEDS, is_there
 from remit.channels.registry import ChannelSecrets
 from remit.cli import words
 from remit.cli.calendar import accounts

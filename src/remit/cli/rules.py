@@ -22,8 +22,8 @@ from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
 from remit.operations.shapes import priority_rules_to_json
+from remit.plan import PriorityTrial, ranked, trials
 from remit.plan import priority as plan_priority
-from remit.plan.draft import PriorityTrial, ranked, trials
 from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.settings import Settings
 from remit.settings import parts as kept

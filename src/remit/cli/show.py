@@ -25,7 +25,7 @@ from remit.model.task_file import TaskFile
 from remit.model.view import JsonView, delivery_status
 from remit.model.view import show as view
 from remit.operations.shapes import review_to_json
-from remit.specialist.saved_work import SavedWork, where
+from remit.specialist import SavedWork, where
 from remit.store import reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview

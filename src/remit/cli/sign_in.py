@@ -5,18 +5,19 @@ import webbrowser
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.channels.oauth import connecting, tokens
-from remit.channels.oauth.connecting import LoopbackRedirect
-from remit.channels.oauth.providers import (
+from remit.channels.oauth import (
     CALENDAR,
     CALENDAR_ADDRESSES,
     MAIL,
     NewAccount,
     OAuthClient,
     client_of,
+    connecting,
     new_account,
     provider_of,
+    tokens,
 )
+from remit.channels.oauth.connecting import LoopbackRedirect
 from remit.channels.oauth.tokens import DeviceCode, TokenGrant
 from remit.cli import notice_state, out, remit_client, words
 from remit.cli.out import AsJson, flag

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from remit.channels.push.sending import PushContent, PushNotifier
+from remit.channels.push import PushContent, PushNotifier
 from remit.delivery import notice_text
 from remit.delivery.courier import PATIENCE, ask
 from remit.delivery.notice_text import NoticeWords

@@ -22,7 +22,7 @@ from remit.model.ids import Ids, TaskId, WorkerId
 from remit.model.series import ON_TIME
 from remit.model.status import Status
 from remit.model.task import Priority, Task
-from remit.plan.draft import Ranking
+from remit.plan import Ranking
 from remit.ports import Clock
 from remit.run import Done, Outcome, RunPorts, first_line
 from remit.settings import EngineSettings

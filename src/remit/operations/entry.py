@@ -3,7 +3,7 @@
 import asyncio
 from typing import Final
 
-from remit.channels.push.sending import NEEDS
+from remit.channels.push import NEEDS
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
 from remit.model.codec import JsonMap, stamp

@@ -31,7 +31,7 @@ from remit.store.cues import StoredCue
 from remit.store.database import Database, Tx, quick
 
 if TYPE_CHECKING:
-    from remit.channels.push.sending import PushNotifier
+    from remit.channels.push import PushNotifier
     from remit.converse.talk import ConversationLoop
     from remit.delivery.notice_sender import NoticeSender
 

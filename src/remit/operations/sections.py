@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 
 from remit.brain.choose import key_name
-from remit.channels.kind import ChannelKind
-from remit.channels.oauth.providers import (
+from remit.channels import ChannelKind
+from remit.channels.oauth import (
     CALENDAR,
     CALLBACK,
     MAIL,

@@ -16,8 +16,8 @@ from remit.model.deferred import DebtCause
 from remit.model.review import ContactRule
 from remit.model.series import WatchLook
 from remit.model.task import Task
+from remit.plan import Planner
 from remit.plan.contract import DraftedContract
-from remit.plan.draft import Planner
 from remit.recall.session import SessionRecall
 from remit.reflect.reflector import Reflector
 from remit.run.attach import FileAttacher

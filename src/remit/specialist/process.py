@@ -27,9 +27,8 @@ from msgspec import Struct
 from remit.errors import Permanent
 from remit.model.reply import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
-from remit.specialist import chain
+from remit.specialist import REPOSITORY, chain
 from remit.specialist.abstract_sockets import launcher
-from remit.specialist.saved_work import REPOSITORY
 from remit.specialist.tree import aside
 from remit.system import process as programs
 from remit.system.process import PLACES, find, is_root, system

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput, Conflict, NotFound, Permanent
 from remit.model.ids import TaskId, task_id
-from remit.specialist.saved_work import REPOSITORY
+from remit.specialist import REPOSITORY
 from remit.system.files import (
     READ,
     UNTRACKED,

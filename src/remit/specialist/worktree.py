@@ -20,10 +20,9 @@ from msgspec.structs import replace
 from remit.errors import BadInput, Conflict, NotFound, Permanent
 from remit.failpoint import failpoint
 from remit.model.ids import TaskId, task_id
-from remit.specialist import changes
+from remit.specialist import REPOSITORY, changes
 from remit.specialist import tree as disk
 from remit.specialist.changes import Snapshot
-from remit.specialist.saved_work import REPOSITORY
 from remit.specialist.tree import SHA, Worktree
 from remit.system.background import LocksByKey
 from remit.system.git import Git, GitLocation

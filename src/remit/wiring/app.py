@@ -13,7 +13,7 @@ from remit.brain import prompt, task_tools
 from remit.brain.models import ModelBrain
 from remit.brain.think import NoBrain, Thinker
 from remit.brain.tools import Toolbox, UsableTool
-from remit.channels.push.sending import PushNotifier
+from remit.channels.push import PushNotifier
 from remit.channels.registry import ChannelRegistry
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.edit import put_quiet
@@ -31,7 +31,7 @@ from remit.intake.exam.qualify import QualifiedReader
 from remit.journal.follow import Journal
 from remit.model.ids import Ids
 from remit.owner import Owner
-from remit.plan.draft import Planner
+from remit.plan import Planner
 from remit.ports import Brain, Channel, Clock
 from remit.recall.session import SessionRecall
 from remit.review.ask import Inbox

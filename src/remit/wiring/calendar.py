@@ -13,7 +13,7 @@ from remit.calendar.expand import CalendarReader
 from remit.calendar.own_server import OwnServer, RadicaleProcess
 from remit.calendar.todo import TodoSync
 from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
-from remit.channels.oauth.providers import CALENDAR, client_of
+from remit.channels.oauth import CALENDAR, client_of
 from remit.channels.oauth.tokens import KnownSecrets, TokenSource, watch_sign_ins
 from remit.contacts.book import Contacts
 from remit.errors import BadInput, RemitError

@@ -8,9 +8,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.channels import people
+from remit.channels import ChannelKind, ChatContext, ChatReply, ChatWatch, people
 from remit.channels.buttons import ButtonPress, ButtonReply, ChatButtons
-from remit.channels.kind import ChannelKind, ChatContext, ChatReply, ChatWatch
 from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
 from remit.errors import BadInput

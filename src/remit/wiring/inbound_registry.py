@@ -9,9 +9,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.brain.budget import midnight
-from remit.channels import people
+from remit.channels import ChannelContext, people
 from remit.channels.buttons import ChatButtons
-from remit.channels.kind import ChannelContext
 from remit.channels.mail import EmailSettings
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from remit import notify
 from remit.channels.buttons import ChatButtons
-from remit.channels.push.sending import PushContext, PushNotifier
+from remit.channels.push import PushContext, PushNotifier
 from remit.converse.notice_follower import NoticeDecisions, OwnerPresence
 from remit.delivery.courier import Courier
 from remit.delivery.notice_delivery import NoticeContext

@@ -13,7 +13,7 @@ from remit.settings import Settings
 from remit.wiring.foundation import Foundation, laid
 
 if TYPE_CHECKING:
-    from remit.channels.push.sending import PushNotifier
+    from remit.channels.push import PushNotifier
     from remit.converse.talk import ConversationLoop
     from remit.delivery.notice_sender import NoticeSender
     from remit.wiring.app import App

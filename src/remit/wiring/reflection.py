@@ -25,8 +25,7 @@ from remit.model.run import EventKind
 from remit.model.series import Repeats
 from remit.model.status import TERMINAL
 from remit.model.task import Creator, Cue, Priority, Source, SourceKind, Task
-from remit.plan import priority
-from remit.plan.draft import ranked
+from remit.plan import priority, ranked
 from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.ports import Brain
 from remit.reflect.harvest import FOLDER, ReflectionCollector

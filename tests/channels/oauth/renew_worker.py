@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from remit.channels.oauth.providers import MAIL, client_of
+from remit.channels.oauth import MAIL, client_of
 from remit.channels.oauth.tokens import TokenSource
 from remit.channels.registry import ChannelSecrets
 from remit.errors import RemitError

@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 
-from remit.channels.oauth import connecting
+from remit.channels.oauth import MAIL, OAuthClient, client_of, connecting
 from remit.channels.oauth.connecting import LoopbackRedirect, SignInAttempt
-from remit.channels.oauth.providers import MAIL, OAuthClient, client_of
 from remit.channels.oauth.tokens import DeviceCode, TokenGrant
 from remit.errors import BadInput
 from remit.settings.channels import OAuthSettings

@@ -10,7 +10,7 @@ import imapclient  # type: ignore[import-untyped]
 import pytest
 from msgspec.structs import replace
 
-from remit.channels.kind import ChannelContext
+from remit.channels import ChannelContext
 from remit.channels.mail import EmailSettings
 from remit.channels.mail.imap import ImapConnection, MailboxAccount
 from remit.channels.mail.sending import EmailChannel, build, imap_account

@@ -9,8 +9,7 @@ from typing import Final
 
 import pytest
 
-from remit.channels.oauth import tokens
-from remit.channels.oauth.providers import MAIL, client_of
+from remit.channels.oauth import MAIL, client_of, tokens
 from remit.channels.oauth.tokens import SignInEnded, TokenGrant, TokenSource, parse_sign_in
 from remit.channels.registry import ChannelSecrets
 from remit.errors import BadInput, Transient

@@ -11,8 +11,8 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.channels.push import sending as pushing
-from remit.channels.push.sending import PushNotifier
+from remit.channels import push as pushing
+from remit.channels.push import PushNotifier
 from remit.delivery.notice_sender import FRESH, NoticeSender
 from remit.errors import BadInput, Conflict
 from remit.model.codec import Json

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from remit.channels.kind import ChannelKind
+from remit.channels import ChannelKind
 from remit.model.codec import Json
 
 

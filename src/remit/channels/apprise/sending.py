@@ -19,8 +19,8 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qsl
 
+from remit.channels import ChannelContext
 from remit.channels.apprise import AppriseTargets
-from remit.channels.kind import ChannelContext
 from remit.model.delivery import (
     Accepted,
     Answer,

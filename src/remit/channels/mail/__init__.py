@@ -6,8 +6,8 @@ Here: the section of the settings, an account to send by and the mailbox that be
 from collections.abc import Mapping
 from typing import ClassVar
 
-from remit.channels.kind import ChannelKind
-from remit.channels.oauth import providers
+from remit.channels import ChannelKind
+from remit.channels.oauth import MAIL, problem_of
 from remit.settings.channels import OAuthSettings
 
 
@@ -71,7 +71,7 @@ class EmailSettings(ChannelKind, frozen=True, kw_only=True):
             return ""
         if not self.user or self.password or self.imap_user or self.imap_password:
             return "with oauth it has a user, and no other user and no password"
-        return providers.problem_of(self.oauth, providers.MAIL)
+        return problem_of(self.oauth, MAIL)
 
     def door_problem(self, name: str, authserv_id: str) -> str:
         del authserv_id

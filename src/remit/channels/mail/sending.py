@@ -12,7 +12,7 @@ from typing import Final, TypeAlias
 
 from aiosmtplib import SMTP, SMTPAuthenticationError
 
-from remit.channels.kind import ChannelContext
+from remit.channels import ChannelContext
 from remit.channels.mail import EmailSettings, letter, letter_head
 from remit.channels.mail.account import (
     IDLE,
@@ -27,7 +27,7 @@ from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress
 from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderPolicy
 from remit.channels.mail.smtp_exchange import LOCKED_CODES, ReadyLetter, SmtpExchange
-from remit.channels.oauth.providers import MAIL, client_of
+from remit.channels.oauth import MAIL, client_of
 from remit.channels.oauth.tokens import SignInEnded, TokenSource
 from remit.errors import BadInput, Transient
 from remit.model.delivery import (

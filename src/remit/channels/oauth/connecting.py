@@ -15,8 +15,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from msgspec import Struct
 
-from remit.channels.oauth import tokens
-from remit.channels.oauth.providers import CALLBACK, NewAccount, OAuthClient
+from remit.channels.oauth import CALLBACK, NewAccount, OAuthClient, tokens
 from remit.channels.oauth.tokens import DeviceCode, TokenGrant, TokenRefusal
 from remit.errors import BadInput, Transient
 

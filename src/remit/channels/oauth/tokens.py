@@ -23,7 +23,7 @@ from urllib.parse import urlencode
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels.oauth.providers import OAuthClient
+from remit.channels.oauth import OAuthClient
 from remit.errors import Permanent, Transient
 from remit.ports import Clock
 from remit.store.secrets import Secrets

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import ClassVar
 
-from remit.channels.kind import ChannelKind
+from remit.channels import ChannelKind
 
 
 class TelegramSettings(ChannelKind, frozen=True, kw_only=True):

@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.channels.kind import ChatContext
+from remit.channels import ChatContext
 from remit.channels.telegram.bot_api import BotReply, answer_of, chat_of
 from remit.channels.telegram.progress import ProgressMessages, is_shown, prefix_of
 from remit.channels.telegram.sending import (

@@ -9,9 +9,8 @@ from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Final
 
-from remit.channels import pairing, people
+from remit.channels import ChatContext, ChatReply, pairing, people
 from remit.channels.buttons import ButtonPress, ButtonReply
-from remit.channels.kind import ChatContext, ChatReply
 from remit.channels.telegram import TelegramSettings, receiving
 from remit.channels.telegram.answers import AnswerRelay
 from remit.channels.telegram.bot_api import REVOKED, BotReply, NoToken, address_of, answer_of

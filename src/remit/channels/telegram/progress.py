@@ -16,7 +16,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels.kind import ChatContext
+from remit.channels import ChatContext
 from remit.channels.markdown import plain
 from remit.channels.telegram.bot_api import BotAnswer, BotReply, answer_of, chat_of
 from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, render, units

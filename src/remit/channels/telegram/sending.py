@@ -13,8 +13,7 @@ from typing import Final
 from markdown_it.tree import SyntaxTreeNode
 from msgspec import Struct
 
-from remit.channels import parts
-from remit.channels.kind import ChannelContext
+from remit.channels import ChannelContext, parts
 from remit.channels.markdown import PARSER, MarkdownWriter
 from remit.channels.parts import SendRate
 from remit.channels.telegram import TelegramSettings

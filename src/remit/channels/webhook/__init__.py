@@ -6,7 +6,7 @@ Here: the section of a program that is told by a signed event.
 from collections.abc import Mapping
 from typing import ClassVar
 
-from remit.channels.kind import ChannelKind
+from remit.channels import ChannelKind
 
 
 class WebhookSettings(ChannelKind, frozen=True, kw_only=True):

@@ -24,7 +24,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 
-from remit.channels.kind import ChannelContext
+from remit.channels import ChannelContext
 from remit.channels.webhook import WebhookSettings
 from remit.errors import BadInput
 from remit.model.delivery import (

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar
 
-from remit.channels.kind import ChannelKind
+from remit.channels import ChannelKind
 
 if TYPE_CHECKING:
     from remit.channels.registry import ChannelSecrets, InboundHook

@@ -15,7 +15,7 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 
-from remit.channels.kind import ChannelContext
+from remit.channels import ChannelContext
 from remit.channels.parts import SendRate
 from remit.channels.whatsapp import BridgeLink
 from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppMessages, digits

@@ -13,8 +13,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.channels import parts
-from remit.channels.kind import ChannelContext
+from remit.channels import ChannelContext, parts
 from remit.channels.parts import SendRate
 from remit.channels.whatsapp import WhatsAppLine, message_text
 from remit.channels.whatsapp.error_codes import is_known, means

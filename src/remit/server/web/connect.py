@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 from msgspec import Meta, to_builtins
 
 from remit.channels import pairing
-from remit.channels.oauth.providers import CALLBACK, KINDS, provider_of
+from remit.channels.oauth import CALLBACK, KINDS, provider_of
 from remit.errors import BadInput, NotFound, NotPossibleNow, RemitError, Transient
 from remit.model.caller import Scope
 from remit.operations import sections, upkeep

@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit import __version__
-from remit.channels.push.sending import NEEDS
+from remit.channels.push import NEEDS
 from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
