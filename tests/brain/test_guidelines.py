@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from remit.brain import guidelines
-from remit.brain.guidelines import FILE, MAX_CHARACTERS, GuidelinesFile
+from remit.brain.prompt import (
+    DEFAULT_GUIDELINES,
+    GUIDELINES_FILE,
+    MAX_GUIDELINES_CHARACTERS,
+    GuidelinesFile,
+)
 from remit.cli.remit_client import furnish
 from remit.errors import BadInput
 from remit.settings import Settings
@@ -22,14 +26,14 @@ def write(path: Path, text: str | bytes) -> None:
 
 
 def test_comments_are_not_told_and_the_rest_is(tmp_path: Path) -> None:
-    path = tmp_path / FILE
+    path = tmp_path / GUIDELINES_FILE
     write(path, "# not this\nPrices in euros.  \n\n  # this, for it is indented\nBe brief.\n\n")
 
     assert GuidelinesFile(path)() == "Prices in euros.\n\n  # this, for it is indented\nBe brief."
 
 
 def test_a_change_counts_from_the_next_thought_on(tmp_path: Path) -> None:
-    path = tmp_path / FILE
+    path = tmp_path / GUIDELINES_FILE
     told = GuidelinesFile(path)
     assert told() == ""
 
@@ -41,11 +45,11 @@ def test_a_change_counts_from_the_next_thought_on(tmp_path: Path) -> None:
     assert told() == ""
 
 
-@for_each("bad", [b"\xff\xfe", b"x" * (MAX_CHARACTERS + 1)])
+@for_each("bad", [b"\xff\xfe", b"x" * (MAX_GUIDELINES_CHARACTERS + 1)])
 def test_what_cannot_be_told_is_refused_at_the_start_and_later_the_last_good_words_hold(
     tmp_path: Path, bad: bytes
 ) -> None:
-    path = tmp_path / FILE
+    path = tmp_path / GUIDELINES_FILE
     write(path, "One.")
     told = GuidelinesFile(path)
     assert told() == "One."
@@ -62,12 +66,12 @@ def test_the_first_start_makes_a_file_that_tells_nothing_and_keeps_one_that_is_t
     tmp_path: Path,
 ) -> None:
     furnish(Settings(home=tmp_path))
-    assert (tmp_path / FILE).read_text() == guidelines.DEFAULT_FILE
-    assert GuidelinesFile(tmp_path / FILE)() == ""
+    assert (tmp_path / GUIDELINES_FILE).read_text() == DEFAULT_GUIDELINES
+    assert GuidelinesFile(tmp_path / GUIDELINES_FILE)() == ""
 
-    write(tmp_path / FILE, "Mine.")
+    write(tmp_path / GUIDELINES_FILE, "Mine.")
     furnish(Settings(home=tmp_path))
-    assert GuidelinesFile(tmp_path / FILE)() == "Mine."
+    assert GuidelinesFile(tmp_path / GUIDELINES_FILE)() == "Mine."
 
 
 async def test_the_brain_of_a_running_house_hears_a_change(tmp_path: Path) -> None:
@@ -75,7 +79,7 @@ async def test_the_brain_of_a_running_house_hears_a_change(tmp_path: Path) -> No
     async with World(tmp_path, brain=brain) as world:
         await world.add("One")
         await world.run()
-        write(tmp_path / FILE, "Prices in euros.")
+        write(tmp_path / GUIDELINES_FILE, "Prices in euros.")
         await world.add("Two")
         await world.run()
 

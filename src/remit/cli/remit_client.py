@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Final, Protocol
 
-from remit.brain import guidelines
+from remit.brain.prompt import DEFAULT_GUIDELINES, GUIDELINES_FILE
 from remit.cli import clock
 from remit.cli.lookup import EventWatch
 from remit.errors import HomeLocked, Unreachable
@@ -19,7 +19,7 @@ from remit.system.files import locked, write_atomic
 PATIENCE: Final = 5.0  # seconds for a Remit that is starting or ending
 NOBODY: Final = "No Remit runs here now; the work starts with `remit up`."
 _PAUSE: Final = 0.1
-_FIRST_FILES: Final = (("settings.toml", DEFAULT_FILE), (guidelines.FILE, guidelines.DEFAULT_FILE))
+_FIRST_FILES: Final = (("settings.toml", DEFAULT_FILE), (GUIDELINES_FILE, DEFAULT_GUIDELINES))
 
 
 class RemitClient(Protocol):

@@ -14,9 +14,9 @@ from remit.brain import prompt
 from remit.brain.budget import MeteredBrain
 from remit.brain.choose import ModelRole
 from remit.brain.command import PREFIX, CommandTool
-from remit.brain.guidelines import FILE, GuidelinesFile
 from remit.brain.mcp_tools import McpToolSource
 from remit.brain.models import ModelBrain, PaidBrain, Summariser
+from remit.brain.prompt import GUIDELINES_FILE, GuidelinesFile
 from remit.brain.score import ModelScorer
 from remit.brain.think import NoBrain, ThinkContext
 from remit.brain.web_tools import WebTools
@@ -83,7 +83,7 @@ def summariser(ground: AppContext) -> Summariser | None:
 
 def around(ground: AppContext) -> ThinkContext:
     settings, clock, zone = ground.settings, ground.clock, ground.zone
-    guidelines = GuidelinesFile(settings.home / FILE)
+    guidelines = GuidelinesFile(settings.home / GUIDELINES_FILE)
     return ThinkContext(
         _who(settings),
         lambda: clock.now().astimezone(zone),

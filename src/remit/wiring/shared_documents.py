@@ -22,7 +22,7 @@ from typing import Final
 
 from remit import settings as house_settings
 from remit.brain import choose
-from remit.brain.guidelines import FILE as GUIDELINES
+from remit.brain.prompt import GUIDELINES_FILE
 from remit.channels.oauth.tokens import parse_sign_in
 from remit.channels.registry import ChannelSecrets
 from remit.contacts.book import FILE as CONTACTS
@@ -39,7 +39,7 @@ from remit.store.postgres.documents import Document
 from remit.store.postgres.fingerprints import NONE, TELL_SECONDS
 from remit.system.files import write_atomic
 
-NAMES: Final = (SETTINGS, CONTACTS, PRIORITY, ACTIVITIES, GUIDELINES)
+NAMES: Final = (SETTINGS, CONTACTS, PRIORITY, ACTIVITIES, GUIDELINES_FILE)
 LOOK_SECONDS: Final = 1.0
 _KNOWN: Final = "shared-documents.json"  # in the home: version and digest of each file, as shared
 _LOG: Final = logging.getLogger("remit.documents")

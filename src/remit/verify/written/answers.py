@@ -18,18 +18,21 @@ from remit.language.tokens import fold, fold_text
 from remit.model.contract import ClauseOutcome, Evidence, Result
 from remit.model.task import Task
 from remit.verify.written import figures as fig
-from remit.verify.written.check import PASSED, Judged, failed, undecided
 from remit.verify.written.phrases import language_of
 from remit.verify.written.wording import (
+    PASSED,
     STOP,
+    Judged,
     any_of,
     entries,
+    failed,
     folded_words,
     pattern,
     plain,
     says,
     sentences,
     stem,
+    undecided,
 )
 
 _UPPER: Final = "[A-ZÄÖÜÁÉÍÓÚÑ]"

@@ -9,15 +9,18 @@ from typing import Final, NamedTuple
 from remit.model.contract import Evidence
 from remit.model.task import Task
 from remit.verify.written import places
-from remit.verify.written.check import PASSED, Judged, failed, undecided
 from remit.verify.written.wording import (
+    PASSED,
+    Judged,
     entries,
+    failed,
     has_table,
     paragraphs,
     pattern,
     plain,
     rows,
     sentences,
+    undecided,
 )
 
 _TAG: Final = re.compile(

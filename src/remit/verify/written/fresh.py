@@ -10,11 +10,22 @@ from remit.language.tokens import fold, fold_text
 from remit.model.contract import Evidence, ReadSource, Result
 from remit.model.task import Task
 from remit.verify.written import places, times
-from remit.verify.written.check import PASSED, Judged, failed, owner_words
 from remit.verify.written.figures import AmountFigure, DateFigure, figures
 from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import PartialDate
-from remit.verify.written.wording import STOP, folded_words, lowered, pattern, plain, stem, word_set
+from remit.verify.written.wording import (
+    PASSED,
+    STOP,
+    Judged,
+    failed,
+    folded_words,
+    lowered,
+    owner_words,
+    pattern,
+    plain,
+    stem,
+    word_set,
+)
 
 _BEHIND_HEADING: Final = r"(?:[\W_]*:[ \t]*|[\W_]*$|\s+(?=https?://))"
 _CALL: Final = re.compile(r"^[\w.-]+\(")

@@ -16,7 +16,6 @@ from remit.model.codec import first_few
 from remit.model.contract import Evidence
 from remit.model.task import Task
 from remit.verify.written import arithmetic, places, times
-from remit.verify.written.check import MAX_CHARACTERS, PASSED, Judged, failed, owner_words
 from remit.verify.written.figures import (
     AmountFigure,
     DateFigure,
@@ -28,7 +27,16 @@ from remit.verify.written.figures import (
 )
 from remit.verify.written.source_figures import SourceFigures, later
 from remit.verify.written.times import PartialDate, day_of
-from remit.verify.written.wording import entries, pattern, rows
+from remit.verify.written.wording import (
+    MAX_CHARACTERS,
+    PASSED,
+    Judged,
+    entries,
+    failed,
+    owner_words,
+    pattern,
+    rows,
+)
 
 _PRICES: Final = 60
 _MAX_SMALL_NUMBER: Final = 12

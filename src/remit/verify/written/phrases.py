@@ -11,8 +11,20 @@ from remit.language.tokens import fold_text
 from remit.model.contract import Evidence, Result
 from remit.model.task import Task
 from remit.verify.written import places
-from remit.verify.written.check import PASSED, Judged, failed, owner_words, undecided
-from remit.verify.written.wording import STOP, any_of, lowered, pattern, sentences, stem, words
+from remit.verify.written.wording import (
+    PASSED,
+    STOP,
+    Judged,
+    any_of,
+    failed,
+    lowered,
+    owner_words,
+    pattern,
+    sentences,
+    stem,
+    undecided,
+    words,
+)
 
 _CAPITALS: Final = re.compile(r"[A-ZÁÉÍÓÚÑ]{2,}(?:\W+[A-ZÁÉÍÓÚÑ]{2,})+")
 _MIN_WORDS: Final = 5  # a shorter sentence may well come twice

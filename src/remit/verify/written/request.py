@@ -14,26 +14,24 @@ from remit.language.tokens import fold
 from remit.model.contract import ClauseOutcome, Evidence
 from remit.model.task import Task
 from remit.verify.written import facts
-from remit.verify.written.check import (
-    MAX_CHARACTERS,
-    PASSED,
-    Judged,
-    failed,
-    owner_words,
-    undecided,
-)
 from remit.verify.written.figures import figures
 from remit.verify.written.phrases import likely_language
 from remit.verify.written.wording import (
+    MAX_CHARACTERS,
     ORDER_VERBS,
+    PASSED,
     STOP,
+    Judged,
     entries,
+    failed,
     folded_words,
+    owner_words,
     plain,
     rows,
     says,
     sentences,
     stem,
+    undecided,
     word_set,
     words,
 )

@@ -1,4 +1,4 @@
-"""Splits a text into words, sentences and lists, and compiles the checks' word lists into patterns.
+"""What every check of a text uses: its words, sentences and lists, and the patterns of word lists.
 
 The lists are in `words_*.toml`, one file per language. One is named by table and key,
 `figures.hedges`; a list missing there is looked up in `remit.language`. words_en.toml explains the
@@ -8,12 +8,35 @@ syntax of entries.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Final, cast
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct
 
 from remit.language.files import LANGUAGES, read_toml, section, words_in_all
 from remit.language.tokens import fold, fold_text
+from remit.model.contract import NOT_DECIDED, UNPROVEN, Result
+from remit.model.task import Task
+
+MAX_CHARACTERS: Final = 100_000  # of a text that is looked up or compared
+
+Judged: TypeAlias = tuple[Result, str | None]  # with the reason, or a remark
+PASSED: Final[Judged] = (Result.PASS, None)
+
+
+def failed(why: str) -> Judged:
+    return Result.FAIL, why
+
+
+def undecided(why: str) -> Judged:
+    return Result.SKIPPED, NOT_DECIDED + why
+
+
+def owner_words(task: Task) -> list[str]:
+    """Return the owner's words. Notes of failed checks quote invented figures and do not count."""
+    request = task.request.text if task.request else ""
+    notes = (each for each in task.notes if not each.startswith(UNPROVEN))
+    return list(dict.fromkeys((request, task.instructions, task.title, *notes)))
+
 
 _ENTRY_SIGNS: Final = (
     (r"\ \~\ ", r"\s+(?:\w+\s+){0,4}"),
