@@ -18,7 +18,7 @@ from websockets.asyncio.client import connect
 
 from remit.brain.scripted import parse as script
 from remit.channels.buttons import ButtonReply
-from remit.channels.oauth.tokens import watch_sign_ins
+from remit.channels.oauth.tokens import SignInWatch
 from remit.cli import up_process
 from remit.journal.telemetry import Telemetry
 from remit.model.run import Event, EventKind
@@ -150,7 +150,8 @@ def start_what_waits(house: App) -> None:
     message = SimpleNamespace(channel="chat", ref="1")
     _examine_reader(ground)  # type: ignore[arg-type]
     ChatWiring._reply(SimpleNamespace(_ground=ground), message, None, ButtonReply("Done"))  # type: ignore[arg-type]
-    watch_sign_ins([("post", lambda: "token")], house.clock, house.background)  # type: ignore[list-item]
+    sources = [("post", lambda: "token")]
+    SignInWatch(sources, house.clock, house.background).start()  # type: ignore[arg-type]
 
 
 @asynccontextmanager

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from remit.system.background import Background
 
 
-class ChatWatch(Protocol):
-    """What fetches messages in the background."""
+class ProviderWatch(Protocol):
+    """Works in the background: fetches messages, renews tokens, cleans up."""
 
     def start(self) -> None: ...
 
@@ -86,11 +86,11 @@ class ChannelKind(ChannelSettings, frozen=True, kw_only=True):
         """What sends; BadInput if the settings are wrong."""
         return cast("Channel", import_module(self.built_by).build(self, context))
 
-    def watch(self, context: ChatContext) -> "ChatWatch | None":
+    def watch(self, context: ChatContext) -> "ProviderWatch | None":
         """What fetches messages from its provider; None if the provider calls."""
         if not self.watched_by:
             return None
-        return cast("ChatWatch", import_module(self.watched_by).watch(self, context))
+        return cast("ProviderWatch", import_module(self.watched_by).watch(self, context))
 
     def hook(
         self, name: str, every: Mapping[str, ChannelSettings], keys: "ChannelSecrets"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
+from remit.channels import ProviderWatch
 from remit.errors import StoreTrouble
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
 from remit.model.task_file import FileLimits
@@ -49,14 +50,6 @@ class InboundHook(Struct, frozen=True):
     app_secret: Token
     verify_token: Token
     lines: Mapping[str, str]  # the channel of each of our numbers
-
-
-class ProviderWatch(Protocol):
-    """Works in the background: polls a provider, renews tokens, cleans up."""
-
-    def start(self) -> None: ...
-
-    async def close(self) -> None: ...
 
 
 class ChannelRegistry(Struct, frozen=True):

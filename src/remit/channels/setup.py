@@ -7,7 +7,7 @@ the start: its channel answers that it is locked, and the owner is asked.
 from remit.channels import ChannelContext, ChannelKind
 from remit.channels.mail.mailbox_watch import BounceWatch
 from remit.channels.mail.sending import EmailChannel, token_source
-from remit.channels.oauth.tokens import watch_sign_ins
+from remit.channels.oauth.tokens import SignInWatch
 from remit.channels.registry import ChannelAlias, ChannelRegistry, ChannelSecrets, InboundCleanup
 from remit.errors import BadInput
 from remit.ports import Channel, Clock
@@ -34,28 +34,15 @@ def build_channels(
     boxes = {name: each.mailbox for name, each in made.items() if isinstance(each, EmailChannel)}
     watch = BounceWatch({name: box for name, box in boxes.items() if box}, db, clock, background)
     tidy = InboundCleanup(keep, db, clock, background)
-    renewal = SignInWatch(keys, clock, background)
+    sources = [
+        (name, source)
+        for name, each in sections.items()
+        if (source := token_source(each, ChannelContext(name, keys, clock)))
+    ]
+    renewal = SignInWatch(sources, clock, background)
     hooks = {name: each.hook(name, sections, keys) for name, each in sections.items()}
     hooks_in_use = {name: hook for name, hook in hooks.items() if hook is not None}
     return ChannelRegistry(made, ways, hooks_in_use, (watch, tidy, renewal))
-
-
-class SignInWatch:
-    """Renews the access tokens of channels ahead of time."""
-
-    def __init__(self, keys: ChannelSecrets, clock: Clock, background: Background) -> None:
-        contexts = (ChannelContext(name, keys, clock) for name in keys.chosen)
-        found = ((each.name, token_source(keys.chosen[each.name], each)) for each in contexts)
-        self._sources = [(name, source) for name, source in found if source is not None]
-        self._clock = clock
-        self._background = background
-        self._loops: tuple[str, ...] = ()
-
-    def start(self) -> None:
-        self._loops = watch_sign_ins(self._sources, self._clock, self._background)
-
-    async def close(self) -> None:
-        await self._background.stop(*self._loops)
 
 
 def complaints(keys: ChannelSecrets, clock: Clock) -> dict[str, str]:

@@ -14,7 +14,7 @@ from remit.calendar.own_server import OwnServer, RadicaleProcess
 from remit.calendar.todo import TodoSync
 from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
 from remit.channels.oauth import CALENDAR, client_of
-from remit.channels.oauth.tokens import KnownSecrets, TokenSource, watch_sign_ins
+from remit.channels.oauth.tokens import KnownSecrets, SignInWatch, TokenSource
 from remit.contacts.book import Contacts
 from remit.errors import BadInput, RemitError
 from remit.intake.calendar_intake import CalendarIntake
@@ -44,14 +44,14 @@ class CalendarWatches:
         self._mine: OwnServer | None = None
         self._watch: CalendarWatch | None = None
         self._mirror: TodoSync | None = None
-        self._sign_ins: tuple[str, ...] = ()  # the loops that renew tokens
+        self._sign_ins: SignInWatch | None = None
 
     def start(self) -> None:
         self._background.start(LOOP, self._run)
 
     async def close(self) -> None:
-        await self._background.stop(LOOP, *self._sign_ins)
-        for each in (self._watch, self._mirror):
+        await self._background.stop(LOOP)
+        for each in (self._sign_ins, self._watch, self._mirror):
             if each is not None:
                 await each.close()
         if self._child is not None:
@@ -75,7 +75,8 @@ class CalendarWatches:
             self._mine = await self._own(kept)
             self._watch = self._made(kept, self._mine)
             self._watch.start()
-            self._sign_ins = self._watch_sign_ins(kept)
+            self._sign_ins = self._sign_in_watch(kept)
+            self._sign_ins.start()
         if self._mine is None:
             return
         if self._mirror is None:
@@ -120,12 +121,12 @@ class CalendarWatches:
                 self._child = RadicaleProcess(mine)
                 await self._child.start()
 
-    def _watch_sign_ins(self, kept: Secrets) -> tuple[str, ...]:
+    def _sign_in_watch(self, kept: Secrets) -> SignInWatch:
         places = [self._place(name, each, kept) for name, each in self._settings.calendars.items()]
         sources = [
             (each.name, each.password) for each in places if isinstance(each.password, TokenSource)
         ]
-        return watch_sign_ins(sources, self._ground.clock, self._background)
+        return SignInWatch(sources, self._ground.clock, self._background)
 
     def _made(self, kept: Secrets, mine: OwnServer | None) -> CalendarWatch:
         ground, turn = self._ground, self._settings.calendar

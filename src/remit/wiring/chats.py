@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.channels import ChannelKind, ChatContext, ChatReply, ChatWatch, people
+from remit.channels import ChannelKind, ChatContext, ChatReply, ProviderWatch, people
 from remit.channels.buttons import ButtonPress, ButtonReply, ChatButtons
 from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
@@ -44,7 +44,7 @@ class ChatWiring:
 
     def watches(
         self, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
-    ) -> Iterator[ChatWatch]:
+    ) -> Iterator[ProviderWatch]:
         """What fetches messages, for each channel that must fetch them."""
         for name, section in self._settings.channels.items():
             if isinstance(section, ChannelKind):

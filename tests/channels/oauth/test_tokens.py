@@ -236,7 +236,7 @@ async def test_a_running_remit_renews_by_itself_and_tells_of_an_end_once(tmp_pat
             await asleep.wait()
 
         background = Background(clock.now, clock.sleep, report)
-        tokens.watch_sign_ins([("gmail", account.source())], clock, background)
+        tokens.SignInWatch([("gmail", account.source())], clock, background).start()
         await asleep.wait()
         before = account.stored
         await look(timedelta(minutes=56))

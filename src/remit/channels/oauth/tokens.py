@@ -17,6 +17,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, Protocol
 from urllib.parse import urlencode
 
@@ -332,27 +333,32 @@ class TokenSource:
         )
 
 
-def watch_sign_ins(
-    sources: Iterable[tuple[str, TokenSource]], clock: Clock, background: Background
-) -> tuple[str, ...]:
-    """Renew every sign-in ahead of time; one that has ended is told to the owner, once.
+class SignInWatch:
+    """Renews every sign-in ahead of time; one that has ended is told to the owner, once."""
 
-    Returns the names of the loops.
-    """
+    def __init__(
+        self, sources: Iterable[tuple[str, TokenSource]], clock: Clock, background: Background
+    ) -> None:
+        self._loops = {
+            f"sign-in {name}": partial(self._look_on, name, source) for name, source in sources
+        }
+        self._clock = clock
+        self._background = background
 
-    def start(name: str, source: TokenSource) -> str:
-        async def look_on() -> None:
-            while True:
-                try:
-                    await asyncio.to_thread(source)
-                except Transient as error:
-                    _LOG.info("The sign-in of %s is not renewed yet: %s", name, error)
-                await clock.sleep(CHECK_SECONDS)
+    def start(self) -> None:
+        for name, work in self._loops.items():
+            self._background.start(name, work)
 
-        background.start(f"sign-in {name}", look_on)
-        return f"sign-in {name}"
+    async def close(self) -> None:
+        await self._background.stop(*self._loops)
 
-    return tuple(start(name, source) for name, source in sources)
+    async def _look_on(self, name: str, source: TokenSource) -> None:
+        while True:
+            try:
+                await asyncio.to_thread(source)
+            except Transient as error:
+                _LOG.info("The sign-in of %s is not renewed yet: %s", name, error)
+            await self._clock.sleep(CHECK_SECONDS)
 
 
 def _end_of(grant: TokenGrant, now: datetime) -> int:

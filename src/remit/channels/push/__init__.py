@@ -24,7 +24,7 @@ from remit.store.secrets import Secrets
 from remit.system import address_rules, first_byte
 
 if TYPE_CHECKING:
-    from remit.channels.push.push_client import PushMessage, PushResult, PushSender
+    from remit.channels.push.push_client import PushResult, PushSender
 
 SECRET: Final = "push_key"  # noqa: S105 - the name of one
 NEEDS: Final = "Push needs one more package: pip install 'remit[push]', then start Remit again."
@@ -44,7 +44,7 @@ class PushContext(Struct, frozen=True):
 
 
 class PushContent(Struct, frozen=True):
-    """What a browser shows about an event at a moment."""
+    """What a browser shows about an event; a later one with the same `about` replaces it."""
 
     body: str
     href: str
@@ -134,21 +134,18 @@ class PushNotifier:
         listening = [each for each in every if each.created_at <= shown.since]
         if not listening:
             return None
-        from remit.channels.push.push_client import PushMessage  # noqa: PLC0415 - the extra
-
         sender = await self._sender()
-        note = PushMessage("Remit", shown.body, shown.href, shown.about, urgent=shown.urgent)
-        sends = (self._send(sender, to, note, still) for to in listening)
+        sends = (self._send(sender, to, shown, still) for to in listening)
         return sum(await asyncio.gather(*sends))
 
     async def _send(
-        self, sender: "PushSender", to: PushSubscription, note: "PushMessage", still: Still
+        self, sender: "PushSender", to: PushSubscription, shown: PushContent, still: Still
     ) -> bool:
         """Whether the browser's service accepted it."""
         from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
         later = push_client.PushResult.LATER
-        result, wait = await push_client.send(sender, to, note, self._clock.now())
+        result, wait = await push_client.send(sender, to, shown, self._clock.now())
         for pause in PAUSES:
             if result is not later:
                 break
@@ -157,7 +154,7 @@ class PushNotifier:
                 listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
                 if not listens or not await still():
                     return False
-                result, wait = await push_client.send(sender, to, note, self._clock.now())
+                result, wait = await push_client.send(sender, to, shown, self._clock.now())
         await self._settle(to, result)
         return result is push_client.PushResult.TAKEN
 

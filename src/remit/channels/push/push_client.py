@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from msgspec import Struct
 
+from remit.channels.push import PushContent
 from remit.errors import BadInput
 from remit.store.push import PushSubscription
 from remit.system import http_client, safe_http
@@ -137,25 +138,6 @@ _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
 _TOPIC: Final = 24  # bytes; 32 characters, the most a service accepts
 
 
-class PushMessage(Struct, frozen=True):
-    """What a browser shows. A later message with the same `about` replaces it."""
-
-    title: str
-    body: str
-    href: str
-    about: str
-    urgent: bool
-
-    def packed(self) -> bytes:
-        fields = {"title": self.title, "body": self.body, "href": self.href, "tag": self.about}
-        return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
-
-    @property
-    def topic(self) -> str:
-        """A name for its subject that reveals nothing to the service."""
-        return encoded(hashlib.sha256(self.about.encode()).digest()[:_TOPIC])
-
-
 class PushSender(Struct, frozen=True):
     """Who pushes, and to which networks."""
 
@@ -173,7 +155,7 @@ class PushResult(StrEnum):
 
 
 async def send(
-    sender: PushSender, to: PushSubscription, note: PushMessage, now: datetime
+    sender: PushSender, to: PushSubscription, shown: PushContent, now: datetime
 ) -> tuple[PushResult, float | None]:
     """Post it once; also return how long the service asks to wait, if it does."""
     place = await safe_http.find(to.endpoint, private=sender.private, resolve=sender.resolve)
@@ -188,10 +170,13 @@ async def send(
         "content-encoding": "aes128gcm",
         "content-type": "application/octet-stream",
         "ttl": str(TTL),
-        "urgency": "high" if note.urgent else "normal",
-        "topic": note.topic,
+        "urgency": "high" if shown.urgent else "normal",
+        # It names the subject, and reveals nothing to the service.
+        "topic": encoded(hashlib.sha256(shown.about.encode()).digest()[:_TOPIC]),
     }
-    body = sealed(note.packed(), to.p256dh, to.auth)
+    fields = {"title": "Remit", "body": shown.body, "href": shown.href, "tag": shown.about}
+    text = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    body = sealed(text, to.p256dh, to.auth)
     async with safe_http.open_client(place) as client:
         reply = await http_client.post_bytes(client, to.endpoint, headers, body, PATIENCE)
     return _result_of(reply), http_client.wait_of(reply, now) if isinstance(
