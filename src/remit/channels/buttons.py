@@ -151,10 +151,8 @@ class ChatButtons:
         self, review: Review, row: JsonMap, message: InboundMessage, text: str
     ) -> ButtonReply:
         """Another text is shown once more; a remark or an answer counts at once."""
-        press, waits = (
-            ButtonPress(message.channel, message.sender, message.ref),
-            _waits_for(message),
-        )
+        press = ButtonPress(message.channel, message.sender, message.ref)
+        waits = _waits_for(message)
         if row["word"] == ReviewAnswer.EDIT:
             draft = {**row, "ref": message.ref, "text": text}
             buttons = await self._db.write(_drafted, review, press, draft)

@@ -44,8 +44,8 @@ PARSER: Final = parser(_PlainLinks)
 class MarkdownWriter:
     """Writes a tree down. `left_out` counts the words that it leaves out on purpose."""
 
-    bullet = "-"
-    rule = "-" * 24
+    bullet = "•"
+    rule = "———"
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
@@ -102,8 +102,8 @@ class MarkdownWriter:
         return self.marked("_", node)
 
     def link(self, label: str, title: str, address: str) -> str:
-        inside = ": ".join(each for each in (title, f"<{address}>" if address else "") if each)
-        return " ".join(each for each in (label, inside) if each)
+        inside = ": ".join(each for each in (title, address) if each)
+        return f"{label} ({inside})" if label and inside else label or inside
 
     # What is the same everywhere.
 

@@ -100,7 +100,7 @@ class ChannelSecrets(Struct, frozen=True):
 
     def get(self, name: str) -> str:
         """Return the current value of a secret; empty if missing."""
-        found = self._find(name) if name else ""
+        found = (self.kept.find(name) or self.environ.get(variable(name), "")) if name else ""
         # While a secret is replaced, one value holds two, and each is a secret.
         self.learn((found, *(word for word in found.split() if len(word) >= LONG_WORD)))
         return found
@@ -116,9 +116,6 @@ class ChannelSecrets(Struct, frozen=True):
         for value in values:
             self.kept.hide.forget(value)
             self.seen.discard(value)
-
-    def _find(self, name: str) -> str:
-        return self.kept.find(name) or self.environ.get(variable(name), "")
 
 
 def variable(name: str) -> str:

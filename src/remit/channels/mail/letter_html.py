@@ -142,6 +142,13 @@ def heading(markdown: str) -> str:
 
 
 class _LetterWriter(MarkdownWriter):
+    bullet = "-"
+    rule = "-" * 24
+
+    def link(self, label: str, title: str, address: str) -> str:
+        inside = ": ".join(each for each in (title, f"<{address}>" if address else "") if each)
+        return " ".join(each for each in (label, inside) if each)
+
     def heading(self, node: SyntaxTreeNode) -> str:
         words = self.blocks(node.children).replace("\n", " ")
         sign = _UNDER.get(node.tag)
@@ -150,7 +157,8 @@ class _LetterWriter(MarkdownWriter):
         return f"{words}\n{sign * min(_width(words), _WIDEST)}"
 
     def list_gap(self, items: Iterable[SyntaxTreeNode]) -> str:
-        return "\n" if all(map(_is_tight, items)) else "\n\n"
+        paragraphs = (node for item in items for node in item.children if node.type == "paragraph")
+        return "\n" if all(node.hidden for node in paragraphs) else "\n\n"
 
     def table(self, rows: list[SyntaxTreeNode]) -> str:
         cells = [
@@ -161,10 +169,6 @@ class _LetterWriter(MarkdownWriter):
             return _records(cells)
         head, *body = ("  ".join(_filled(row, widths)).rstrip() for row in cells)
         return "\n".join((head, "  ".join("-" * width for width in widths), *body))
-
-
-def _is_tight(item: SyntaxTreeNode) -> bool:
-    return all(node.hidden for node in item.children if node.type == "paragraph")
 
 
 def _records(rows: list[list[str]]) -> str:

@@ -77,9 +77,6 @@ def render(markdown: str) -> MarkedText:
 
 
 class _EntityWriter(MarkdownWriter):
-    bullet = "•"
-    rule = "———"
-
     def heading(self, node: SyntaxTreeNode) -> str:
         return _marked("bold", self.blocks(node.children))
 
@@ -96,10 +93,6 @@ class _EntityWriter(MarkdownWriter):
 
     def marked(self, mark: str, node: SyntaxTreeNode) -> str:
         return _marked(_MARKS[mark], self.inline(node.children))
-
-    def link(self, label: str, title: str, address: str) -> str:
-        inside = ": ".join(each for each in (title, address) if each)
-        return f"{label} ({inside})" if label and inside else label or inside
 
 
 def _marked(kind: str, text: str) -> str:

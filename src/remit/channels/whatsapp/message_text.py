@@ -43,9 +43,6 @@ def _lines(some: str) -> list[str]:
 
 
 class _MessageWriter(MarkdownWriter):
-    bullet = "•"
-    rule = "———"
-
     def __init__(self) -> None:
         super().__init__()
         self._open: list[str] = []  # marks that are open, outermost first
@@ -89,10 +86,6 @@ class _MessageWriter(MarkdownWriter):
         inner = self.inline(node.children)
         self._open.pop()
         return f"{mark}{inner}{mark}"
-
-    def link(self, label: str, title: str, address: str) -> str:
-        inside = ": ".join(each for each in (title, address) if each)
-        return f"{label} ({inside})" if label and inside else label or inside
 
 
 def _placed(written: str, source: str) -> str:

@@ -156,12 +156,13 @@ class Number(Struct, frozen=True):
 @cache
 def number_shape() -> re.Pattern[str]:
     """Return the pattern of a number with its scale and unit, in lower case."""
-    money, percent, scales = _money(), _percent(), any_of("figures.scales", glued=True)
+    money, percent = _money(), _percent()
+    scales, units = (any_of(f"figures.{each}", glued=True) for each in ("scales", "units"))
     blank = r"[\s\u00a0\u202f]"
     return re.compile(
         rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
         rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[cf]))?"
-        rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_units()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
+        rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{units}|{_UNIT_SIGNS})(?![^\W\d_])))?"
         rf"(?P<stuck>[^\W\d_]*)"
     )
 
@@ -179,11 +180,6 @@ def _scales() -> Mapping[str, tuple[float, ...]]:
 @cache
 def _money() -> str:
     return f"{_MONEY_SIGNS}|{any_of('figures.currencies', glued=True)}"
-
-
-@cache
-def _units() -> str:
-    return any_of("figures.units", glued=True)
 
 
 @cache
