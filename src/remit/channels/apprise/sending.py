@@ -21,6 +21,7 @@ from urllib.parse import parse_qsl
 
 from remit.channels import ChannelContext
 from remit.channels.apprise import AppriseTargets
+from remit.language.files import read_toml
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -45,33 +46,13 @@ _WORKER: Final = (sys.executable, "-I", "-m", "remit.channels.apprise.worker")
 
 _ADDRESS: Final = re.compile(r"([a-z][a-z0-9]{1,19})://[\x21-\x7e]{1,2000}")
 _WHOLE: Final = "An address of Apprise looks like slack://… or tgram://…, in plain characters."
-# Services that are not allowed here, and why.
-_CLOSED: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        "http https json jsons xml xmls form forms apprise apprises".split(),  # noqa: SIM905 - a list of words
-        "posts to any address; a webhook of ours does that, signed",
-    ),
-    **dict.fromkeys(
-        "syslog rsyslog dbus kde qt glib gio gnome windows macosx blink1 file".split(),  # noqa: SIM905 - the same
-        "stays on this machine",
-    ),
-    **dict.fromkeys(("mailto", "mailtos"), "is mail; the email channel sends that"),
-    **dict.fromkeys(("workflow", "workflows", "fcm", "vapid"), "reads files of this machine"),
-    **dict.fromkeys(
-        "irc ircs amqp amqps xmpp xmpps smpp smpps mqtt mqtts deltachat deltachats aprs".split(),  # noqa: SIM905 - the same
-        "speaks no HTTP, so that nobody could say what arrived",
-    ),
+_SERVICES: Final = read_toml("services", "remit.channels.apprise")
+_CLOSED: Final = {
+    service: why
+    for services, _, why in (line.partition(": ") for line in _SERVICES["closed"])
+    for service in services.split()
 }
-# What an address may not add: files, other hosts, headers, recipients, retries, less security.
-_KEYS: Final = frozenset(
-    {
-        *("attach", "attach-as", "template", "template_data", "keyfile", "subfile", "path", "file"),
-        *("file_url", "pgp", "pgppub", "pgpprv", "pgpkey", "url", "avatar_url", "icon_url"),
-        *("image_url", "relay", "smtp", "webhook", "method", "headers", "verify", "redirect"),
-        *("retry", "wait", "optional", "overflow", "batch", "store", "interpret", "emojis"),
-        *("to", "cc", "bcc", "recipients", "channels", "targets"),
-    }
-)
+_KEYS: Final = frozenset(_SERVICES["parameters"])
 
 
 @dataclass(frozen=True, slots=True)
