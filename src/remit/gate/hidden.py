@@ -20,9 +20,11 @@ from remit.gate.hidden_choices import (
     MAX_HIDDEN_BITS,
     MONGOLIAN_WITH_FORMS,
     SPACELESS,
+    characters,
     hidden_bits,
     may_part_words,
 )
+from remit.language.files import read_toml
 
 SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _TEXT_FORM: Final = "\ufe0e"
@@ -40,13 +42,7 @@ _VARIED: Final = re.compile(
     "|(.)([\ufe00-\ufe0f])"
 )
 _KEYS: Final = frozenset("0123456789#*")
-# Signs and letters with one other form: mathematics, slashed zero, Burmese, Phags-pa, Manichaean.
-_SECOND_FORM: Final = re.compile(
-    "[0\uff10\u2229\u222a\u2268\u2269\u2272\u2273\u228a\u228b\u2293-\u2295\u2297\u229c\u22da\u22db"
-    "\u2a3c\u2a3d\u2a9d\u2a9e\u2aac\u2aad\u2acb\u2acc\u1000\u1002\u1004\u1010\u1011\u1015\u1019\u101a"
-    "\u101c\u101d\u1022\u1031\u1075\u1078\u107a\u1080\uaa60-\uaa66\uaa6b\uaa6c\uaa6f\uaa7a\ua856\ua85c"
-    "\ua85e-\ua860\ua868\U00010ac5\U00010ac6\U00010ad6\U00010ad7\U00010ae1]"
-)
+_SECOND_FORM: Final = re.compile(f"[{characters('second_form')}]")
 _PUNCTUATION: Final = frozenset(
     "\u2018\u2019\u201c\u201d\u3001\u3002\uff01\uff0c\uff0e\uff1a\uff1b\uff1f"
 )
@@ -110,42 +106,18 @@ _SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _MAX_SPACE_KINDS: Final = 3  # kinds of special space in one text
 _MAX_ZERO_WIDTH_PAIRS: Final = 2  # times that a zero-width character may stand twice in a row
 _BRAILLE: Final = re.compile("[\u2801-\u28ff]")
-_RIGHT_TO_LEFT: Final = re.compile(
-    "[\u05d0-\u05f4\u0620-\u06d3\u06ee-\u08c7\ufb1d-\ufdcf\ufe70-\ufefc"
-    "\U00010800-\U00010fff\U0001e800-\U0001eeff]"
-)
+_RIGHT_TO_LEFT: Final = re.compile(f"[{characters('right_to_left')}]")
 _ISOLATES: Final = re.compile("[\n\u2066-\u2069]")
 _EMPTY_ISOLATE: Final = re.compile("[\u2066-\u2068][\u2066-\u2069]|\u2069\u2069")
 _ENDS_ISOLATE: Final = "\u2069"
-# Scripts in which a joiner changes how letters connect: Arabic and related, those of India and
-# south-east Asia, Mongolian.
-_JOINING: Final = re.compile(
-    "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1aaf\ua840-\ua8ff\ua980-\uaadf"
-    "\ufb50-\ufdff\ufe70-\ufefc\U00010a00-\U00010aff\U00011000-\U00011fff\U0001e900-\U0001e95f]"
-)
+_JOINING: Final = re.compile(f"[{characters('joining')}]")
 _SPACELESS: Final = re.compile(f"[{SPACELESS}]")
 _MONGOLIAN: Final = re.compile("[\u1800-\u180a\u1810-\u18af]")
 _LINKING: Final = re.compile(f"[{LINKING}]")
 _LETTER_OF_LINKS: Final = re.compile(f"[{LINKING}\u0620-\u06d3\u08a0-\u08c9]")
 _VIRAMA_CLASS: Final = 9  # Unicode's combining class of the signs that take a letter's vowel
 _RA: Final = frozenset("\u09b0\u0cb0")  # with a joiner it keeps its form before the sign
-_PEOPLE: Final = "👨👩🧑"
-_CHILDREN: Final = "👦👧🧒"
-# What may be joined, without selectors and skins.
-_SEQUENCES: Final = (
-    (_PEOPLE, _PEOPLE + _CHILDREN + "❤🤝⚕⚖✈🌾🍳🍼🎄🎓🎤🎨🏫🏭💻💼🔧🔬🚀🚒🦯🦰🦱🦲🦳🦼🦽🩰🐰"),
-    (_CHILDREN, _CHILDREN),
-    ("❤", _PEOPLE + "💋🔥🩹"),
-    ("💋🤝", _PEOPLE),
-    (
-        "⛹🏃🏄🏊🏋🏌👮👯👰👱👳👷💁💂💆💇🕵🙅🙆🙇🙋🙍🙎🚣🚴🚵🚶🤦🤵🤷🤸🤹🤼🤽🤾🦸🦹🧍🧎🧏🧔🧖🧗🧘🧙🧚🧛🧜🧝🧞🧟",
-        "♀♂",
-    ),
-    ("🏃🚶🧎♀♂🦯🦼🦽", "➡"),
-    *(("🏳", "🌈⚧"), ("🏴", "☠"), ("👁", "🗨"), ("🐦", "⬛🔥"), ("🙂", "↔↕"), ("🫱", "🫲")),
-    *(("😮", "💨"), ("😵", "💫"), ("😶", "🌫"), ("🐕", "🦺"), ("🐈", "⬛"), ("🐻", "❄")),
-    *(("🍋", "🟩"), ("🍄", "🟫"), ("⛓", "💥")),
-)
+_SEQUENCES: Final = read_toml("characters", "remit.gate")["joined_emoji"]
 _ZERO_WIDTH: Final = frozenset("\u200b\u200c\u200d")
 _MARKS: Final = frozenset("\u061c\u200e\u200f")
 _SKIN: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")

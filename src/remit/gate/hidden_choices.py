@@ -13,32 +13,21 @@ from itertools import pairwise
 from math import lgamma, log, log2
 from typing import Final, NamedTuple
 
+from remit.language.files import read_toml
+
 MAX_HIDDEN_BITS: Final = 48  # six bytes
 
-EMOJI: Final = re.compile(
-    "[\xa9\xae\u203c\u2049\u2122\u2139\u2194-\u2199\u21a9\u21aa\u231a\u231b\u2328\u23cf\u23e9-\u23f3"
-    "\u23f8-\u23fa\u24c2\u25aa\u25ab\u25b6\u25c0\u25fb-\u25fe\u2600-\u2604\u260e\u2611\u2614\u2615"
-    "\u2618\u261d\u2620\u2622\u2623\u2626\u262a\u262e\u262f\u2638-\u263a\u2640\u2642\u2648-\u2653"
-    "\u265f\u2660\u2663\u2665\u2666\u2668\u267b\u267e\u267f\u2692-\u2697\u2699\u269b\u269c\u26a0\u26a1"
-    "\u26a7\u26aa\u26ab\u26b0\u26b1\u26bd\u26be\u26c4\u26c5\u26c8\u26ce\u26cf\u26d1\u26d3\u26d4\u26e9"
-    "\u26ea\u26f0-\u26f5\u26f7-\u26fa\u26fd\u2702\u2705\u2708-\u270d\u270f\u2712\u2714\u2716\u271d"
-    "\u2721\u2728\u2733\u2734\u2744\u2747\u274c\u274e\u2753-\u2755\u2757\u2763\u2764\u2795-\u2797"
-    "\u27a1\u27b0\u27bf\u2934\u2935\u2b05-\u2b07\u2b1b\u2b1c\u2b50\u2b55\u3030\u303d\u3297\u3299"
-    "\U0001f000-\U0001faff]"
-)
-# Letters that link to the next one, so that a joiner or a non-joiner shows.
-LINKING: Final = (
-    "\u0620\u0626\u0628\u062a-\u062e\u0633-\u063f\u0641-\u0647\u0649\u064a\u066e\u066f\u0678-\u0687"
-    "\u069a-\u06bf\u06c1\u06c2\u06cc\u06ce\u06d0\u06d1\u06fa-\u06ff\u0710-\u085f\u0750-\u077f"
-    "\u08a0-\u08c9\u1807\u180a\u1820-\u18aa\ua840-\ua873\U00010a00-\U00010aff\U0001e900-\U0001e943"
-)
-VIRAMAS: Final = (
-    "\u094d\u09cd\u0a4d\u0acd\u0b4d\u0bcd\u0c4d\u0ccd"
-    "\u0d3b\u0d3c\u0d4d\u0dca\u0f84\u1039\u103a\u17d2"
-)
-MONGOLIAN_WITH_FORMS: Final = (
-    "\u1820-\u1826\u1828\u182a\u182c\u182d\u1830\u1832\u1833\u1835\u1836\u1838\u1844-\u1849\u184d"
-    "\u184e\u185d\u185e\u1860\u1863\u1868\u1869\u186f\u1873\u1874\u1876\u1880\u1881\u1887\u1888\u188a"
+_LISTS: Final = read_toml("characters", "remit.gate")
+
+
+def characters(name: str) -> str:
+    """Return the ranges of one kind of characters, as they stand in a character class."""
+    return "".join(_LISTS[name])
+
+
+EMOJI: Final = re.compile(f"[{characters('emoji')}]")
+LINKING, VIRAMAS, MONGOLIAN_WITH_FORMS, SPACELESS = map(
+    characters, ("linking", "viramas", "mongolian_with_forms", "spaceless")
 )
 _SHOWS_NON_JOINER: Final = "\u0620-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\ua840-\uaadf"
 _HIDDEN: Final = re.compile(
@@ -74,9 +63,7 @@ _CHOICES: Final = (
     _Choice(re.compile("[\u180b-\u180d\u180f]"), re.compile(f"[{MONGOLIAN_WITH_FORMS}]")),
     _Choice(re.compile("[\u061c\u200e\u200f]"), re.compile(r"^|[^\w]")),
 )
-# Thai, Lao, Burmese, Khmer and related scripts have no spaces between words, at most breaks.
 WORD_BREAK: Final = "\u200b"
-SPACELESS: Final = "\u0e00-\u109f\u1780-\u17ff\u1950-\u1aaf\ua9e0-\uaadf"
 _SPACELESS_RUN: Final = re.compile(f"[{SPACELESS}{WORD_BREAK}]++")
 _VOWELS_BEFORE: Final = frozenset("เแโใไເແໂໃໄ")
 _VOWELS_BEHIND: Final = frozenset("ะาำๅๆະາຳຽ")
