@@ -19,7 +19,7 @@ from remit.ports import Brain, Channel
 from remit.recall.session import SessionRecall
 from remit.run import Outcome, RunPorts, Wait, run
 from remit.testing import MemorySteps, Outbox, script
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from remit.verify.written import CHECKS
 from tests.sample_task import sample_task
 

@@ -24,7 +24,7 @@ from remit.model.reply import Ask, Prompt, Reply, ToolResult
 from remit.model.status import Reason
 from remit.settings import BrainSettings, Settings
 from remit.testing import script
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from remit.verify.written import CHECKS
 from remit.wiring import opened
 from tests.stage import stage

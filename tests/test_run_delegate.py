@@ -38,7 +38,7 @@ from remit.run.rooms import CodeWorkPorts
 from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool, WorkResult, is_code
 from remit.specialist.tree import Worktree
 from remit.testing import FrozenClock, MemorySteps, PowerCut
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from tests.soak import SOAK
 from tests.specialist.repository import git, repository, worktrees
 from tests.stage import NoRecall, stage

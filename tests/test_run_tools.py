@@ -15,7 +15,7 @@ from remit.model.task import Taint, Task
 from remit.plan import Planner
 from remit.run import MOST_CALLS, MOST_TURNS, Done, Outcome, RunPorts, Wait, run
 from remit.testing import MemorySteps, Outbox, PowerCut, ScriptedBrain, script
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from remit.verify.written import CHECKS
 from tests.brain.tooling import SENDS, once, task, use
 from tests.stage import ME, NoRecall

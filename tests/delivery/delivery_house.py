@@ -42,7 +42,7 @@ from remit.store.connection import SqliteTx, as_mapping
 from remit.store.database import Cell, OnCommit, Params, Row, Tx, statement
 from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.system.background import Background
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from tests.sample_task import sample_task
 from tests.stage import NoRecall
 

@@ -29,7 +29,7 @@ from remit.settings import DeliverSettings, EngineSettings, Settings
 from remit.store import search
 from remit.store.database import Database, OnCommit, Tx
 from remit.testing import Outbox, World
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from remit.wiring import App
 from remit.wiring.app import build
 from remit.wiring.foundation import lay

@@ -20,6 +20,7 @@ from remit.model.contract import (
     Result,
 )
 from remit.model.task import Task
+from remit.verify import Verifier
 from remit.verify import critic as verify_critic
 from remit.verify.critic import (
     MAX_SHEETS,
@@ -32,7 +33,6 @@ from remit.verify.critic import (
     prompt,
     sheets,
 )
-from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from tests.tables import for_each
 from tests.verify.written.cases import task_for

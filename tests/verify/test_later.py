@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.model.contract import DEFERRED, Finding, Result, Verdict
-from remit.verify import command, suite_judge
-from remit.verify import verdict as verify_verdict
+from remit.verify import command, suite_judge, verdict_summary
 from remit.verify.suite_runs import CheckOutcome
 from tests.tables import for_each
 
@@ -52,6 +51,4 @@ def test_a_summary_claims_no_more_than_was_seen() -> None:
         )
     )
 
-    assert verify_verdict.summary(verdict) == (
-        "1 of 4 passed, 1 failed, 1 left for later, 1 not checked."
-    )
+    assert verdict_summary(verdict) == ("1 of 4 passed, 1 failed, 1 left for later, 1 not checked.")

@@ -23,8 +23,7 @@ from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import ProjectSettings
 from remit.store.redact import Redactor, secret_values
-from remit.verify import ground, project
-from remit.verify import verdict as verify_verdict
+from remit.verify import ground, project, verdict_lines, verdict_summary
 from remit.verify.command import CommandCheck
 from remit.verify.project import ACTIVITIES, ProjectCommands
 from remit.verify.runners import MissingTool
@@ -248,7 +247,7 @@ def _tell(contract: contracts.Contract, verdict: contracts.Verdict, caution: str
     if contract.type is contracts.ContractType.ADVISORY:
         out.line(StyledText("Advisory: no check decides, so nothing is verified.", "yellow"))
         return
-    for finding, text in verify_verdict.lines(contract, verdict):
+    for finding, text in verdict_lines(contract, verdict):
         out.line(StyledText(text, _STYLE[finding.result]))
         error = _LATER if finding.error == contracts.DEFERRED else finding.error
         for line in (error or finding.note or "").splitlines():
@@ -262,7 +261,7 @@ def _tell(contract: contracts.Contract, verdict: contracts.Verdict, caution: str
         out.line(StyledText(caution, "yellow"))
     partly = partly_verified(verdict)
     style = "red" if not verdict.passed else "yellow" if partly else "green"
-    out.line(StyledText(verify_verdict.summary(verdict), style))
+    out.line(StyledText(verdict_summary(verdict), style))
     if partly and verdict.passed:
         out.line(StyledText(f"{partly[:1].upper()}{partly[1:]}.", style))
 

@@ -23,7 +23,7 @@ from remit.reflect.reflector import Reflector
 from remit.run.attach import FileAttacher
 from remit.specialist.specialist_pool import SpecialistPool, WorkResult
 from remit.specialist.tree import Worktree
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 
 
 class GatedText(Struct, frozen=True):

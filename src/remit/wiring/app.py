@@ -47,7 +47,7 @@ from remit.store.opening import task_files
 from remit.store.redact import Redactor
 from remit.system.background import Background
 from remit.triggers.repeat import Repeater
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from remit.wiring import minds, notices, proof
 from remit.wiring.app_context import AppContext
 from remit.wiring.deferred import deferred

@@ -35,9 +35,9 @@ from remit.specialist import specialist_health, specialist_pool
 from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool, WorkResult
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
+from remit.verify import Verifier
 from remit.verify.critic import Asked as Asking
 from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck, packaged
-from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from remit.wiring import minds
 from remit.wiring.app_context import AppContext

@@ -14,7 +14,7 @@ from remit.gate import judge
 from remit.model.contract import Contract, ContractType, Evidence, Overall, Plan
 from remit.model.reply import Deliverable, Prompt
 from remit.testing import script
-from remit.verify.verdict import Verifier
+from remit.verify import Verifier
 from remit.verify.written import CHECKS
 from remit.verify.written.figures import AmountFigure, DateFigure, TimeFigure, figures
 from remit.verify.written.grounded import invented
