@@ -180,7 +180,7 @@ def _with_short_times(kind: type[Struct] | None, written: Json) -> Json:
 def _fields_with_times(kind: type[Struct]) -> tuple[tuple[str, type[Struct] | None], ...]:
     """The fields of a value that are moments, or hold values that have some."""
     found: list[tuple[str, type[Struct] | None]] = []
-    for name, hint in _hints(kind).items():
+    for name, hint in hints_of(kind).items():
         for part in _leaves(hint):
             if part is datetime:
                 found.append((name, None))
@@ -198,7 +198,8 @@ def _leaves(hint: object) -> Iterator[object]:
         yield hint
 
 
-def _hints(kind: type[Struct]) -> dict[str, object]:
+def hints_of(kind: type[Struct]) -> dict[str, object]:
+    """Return the types of the fields of a value."""
     # `JsonMap` names `Json`, which the module that uses it need not have imported.
     return get_type_hints(kind, localns={"Json": Json})
 
@@ -297,7 +298,7 @@ def _member(kind: type[StrEnum]) -> _Read:
 
 
 def _record(kind: type[Struct]) -> _Read:
-    hints = _hints(kind)
+    hints = hints_of(kind)
     readers = {name: _reader(hints[name]) for name in kind.__struct_fields__}
     needed = needed_fields(kind)
 

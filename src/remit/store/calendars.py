@@ -9,7 +9,7 @@ from remit.model.ids import TaskId
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, meta, rows
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Cell, Params, Row, Tx
 
 
 class StoredCalendar(Struct, frozen=True):
@@ -44,85 +44,70 @@ class StoredResource(Struct, frozen=True):
 
 def list_calendars(tx: Tx) -> list[StoredCalendar]:
     """Return all calendars ever seen, with the number of their resources."""
-    return [_calendar(row) for row in tx.all("list_calendars")]
+    return [rows.value(StoredCalendar, row) for row in tx.all("list_calendars")]
 
 
 def note(tx: Tx, calendar: StoredCalendar) -> None:
     """Store a calendar's name and whether it starts work."""
-    columns: Params = {
-        "account": calendar.account,
-        "path": calendar.path,
-        "name": calendar.name,
-        "marked": calendar.marked,
-        "trusted": calendar.trusted,
-    }
-    tx.run("put_calendar", columns)
+    tx.run("put_calendar", rows.columns(calendar))
 
 
 def looked(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
     """Store that all changes up to a token were read; `at` is when they were requested."""
-    asked: Params = {
-        "account": account,
-        "path": path,
-        "token": token,
-        "looked": rows.ms(at),
-        "why": None,
-    }
-    tx.run("record_calendar_read", asked)
+    _record(tx, account, path, token=token, looked=rows.ms(at))
 
 
 def failed(tx: Tx, account: str, path: str, why: str) -> None:
     """Record that it could not be read; what is known stays."""
-    asked: Params = {"account": account, "path": path, "token": None, "looked": None, "why": why}
-    tx.run("record_calendar_read", asked)
+    _record(tx, account, path, why=why)
 
 
 def forget_calendar(tx: Tx, account: str, path: str, why: str) -> None:
     """Discard the sync token, so that the next look reads everything."""
-    tx.run(
-        "record_calendar_read",
-        {"account": account, "path": path, "token": "", "looked": None, "why": why},
-    )
+    _record(tx, account, path, token="", why=why)
 
 
-def etags(tx: Tx, account: str, calendar: str) -> dict[str, str]:
+def _record(tx: Tx, account: str, path: str, **found: Cell) -> None:
+    none: dict[str, Cell] = {"token": None, "looked": None, "why": None}
+    tx.run("record_calendar_read", {"account": account, "path": path, **none, **found})
+
+
+def etags(tx: Tx, account: str, calendar: str, column: str = "etag") -> dict[str, str]:
     """Return the etags of a calendar, by path."""
     found = tx.all("list_etags", {"account": account, "calendar": calendar})
-    return {str(row["path"]): str(row["etag"]) for row in found}
+    return {str(row["path"]): str(row[column]) for row in found}
 
 
 def uids(tx: Tx, account: str, calendar: str) -> dict[str, str]:
     """Return the UIDs of a calendar, by path."""
-    found = tx.all("list_etags", {"account": account, "calendar": calendar})
-    return {str(row["path"]): str(row["uid"]) for row in found}
+    return etags(tx, account, calendar, "uid")
 
 
 def get(tx: Tx, account: str, calendar: str, path: str) -> StoredResource | None:
     row = tx.one("get_resource", {"account": account, "calendar": calendar, "path": path})
-    return _resource(row) if row else None
+    return _read(row) if row else None
 
 
 def counting(tx: Tx, uid: str) -> StoredResource | None:
     """Return the resource that counts for a uid: a trusted one first, else the first."""
     row = tx.one("find_resource_by_uid", {"uid": uid})
-    return _resource(row) if row else None
+    return _read(row) if row else None
 
 
 def ending_before(tx: Tx, until: datetime, limit: int) -> list[StoredResource]:
     """Return resources whose starts are not expanded up to a moment."""
     found = tx.all("list_resources_to_extend", {"until": rows.ms(until), "limit": limit})
-    return [_resource(row) for row in found]
+    return [_read(row) for row in found]
 
 
 def refused(tx: Tx, limit: int = 100) -> list[StoredResource]:
     """Return the resources that cannot start work, with the reason."""
-    return [_resource(row) for row in tx.all("list_refused_resources", {"limit": limit})]
+    return [_read(row) for row in tx.all("list_refused_resources", {"limit": limit})]
 
 
 def unseen(tx: Tx) -> int:
     """Return how many refused resources the owner has not seen."""
-    row = tx.one("count_unseen_resources")
-    return rows.number(row["n"]) if row else 0
+    return rows.number(rows.found(tx.one("count_unseen_resources"))["n"])
 
 
 def see(tx: Tx, account: str, calendar: str, path: str) -> bool:
@@ -134,36 +119,15 @@ def see(tx: Tx, account: str, calendar: str, path: str) -> bool:
 def put(tx: Tx, resource: StoredResource, now: datetime) -> None:
     """Store a resource; a new reason for refusal is journalled once."""
     was = get(tx, resource.account, resource.calendar, resource.path)
-    columns: Params = {
-        "account": resource.account,
-        "calendar": resource.calendar,
-        "path": resource.path,
-        "etag": resource.etag,
-        "uid": resource.uid,
-        "body": resource.body,
-        "until": rows.ms(resource.until),
-        "why": resource.why,
-    }
-    tx.run("put_resource", columns)
+    tx.run("put_resource", rows.columns(resource))
     if resource.why and (was is None or (was.why, was.etag) != (resource.why, resource.etag)):
-        about: dict[str, Json] = {
-            "what": "refused",
-            "uid": resource.uid,
-            "calendar": resource.calendar,
-            "path": resource.path,
-            "etag": resource.etag,
-            "title": resource.title,
-        }
-        tell(tx, resource.account, about, resource.why, now)
+        names = ("uid", "calendar", "path", "etag", "title")
+        about: dict[str, Json] = {name: getattr(resource, name) for name in names}
+        tell(tx, resource.account, {"what": "refused", **about}, resource.why, now)
 
 
 def delete(tx: Tx, resource: StoredResource) -> None:
-    columns: Params = {
-        "account": resource.account,
-        "calendar": resource.calendar,
-        "path": resource.path,
-    }
-    tx.run("delete_resource", columns)
+    tx.run("delete_resource", rows.columns(resource))
 
 
 def tell(tx: Tx, account: str, about: dict[str, Json], why: str, now: datetime) -> None:
@@ -174,33 +138,8 @@ def tell(tx: Tx, account: str, about: dict[str, Json], why: str, now: datetime) 
     events.append(tx, None, 0, entry, now)
 
 
-def _calendar(row: Row) -> StoredCalendar:
-    return StoredCalendar(
-        account=str(row["account"]),
-        path=str(row["path"]),
-        name=str(row["name"]),
-        marked=bool(row["marked"]),
-        trusted=bool(row["trusted"]),
-        token=str(row["token"]),
-        looked=rows.moment(row["looked_at"]),
-        why=rows.text(row["why"]),
-        resources=rows.number(row["resources"]),
-        refused=rows.number(row["refused"]),
-    )
-
-
-def _resource(row: Row) -> StoredResource:
-    return StoredResource(
-        account=str(row["account"]),
-        calendar=str(row["calendar"]),
-        path=str(row["path"]),
-        etag=str(row["etag"]),
-        uid=str(row["uid"]),
-        body=str(row["body"]),
-        until=rows.parse_time(row["until_at"]),
-        why=rows.text(row["why"]),
-        seen=row.get("seen_etag") == row["etag"],
-    )
+def _read(row: Row) -> StoredResource:
+    return rows.value(StoredResource, row, seen=row.get("seen_etag") == row["etag"])
 
 
 def fingerprint(tx: Tx, name: str) -> str | None:
@@ -226,15 +165,13 @@ class TodoCopy(Struct, frozen=True):
 
 def todo_of(tx: Tx, task_id: TaskId) -> TodoCopy | None:
     row = tx.one("get_mirrored", {"task": task_id})
-    return TodoCopy(task_id, str(row["etag"]), str(row["digest"])) if row else None
+    return rows.value(TodoCopy, row, task_id=task_id) if row else None
 
 
 def ended_before(tx: Tx, before: datetime, limit: int) -> list[TodoCopy]:
     """Return copies whose tasks ended before a moment."""
     found = tx.all("list_old_mirrored", {"before": rows.ms(before), "limit": limit})
-    return [
-        TodoCopy(TaskId(str(row["task_id"])), str(row["etag"]), str(row["digest"])) for row in found
-    ]
+    return [rows.value(TodoCopy, row) for row in found]
 
 
 def put_todo(tx: Tx, copy: TodoCopy) -> None:
@@ -252,7 +189,4 @@ def mark_at(tx: Tx, seq: int) -> None:
 
 def note_todo(tx: Tx, task_id: TaskId, details: JsonMap, now: datetime) -> None:
     """Journal in a task's log what somebody did in the list; it has no other effect."""
-    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - tasks are kept
-    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, details)
-    events.append(tx, task_id, rows.number(row["events"]), entry, now)
+    events.tell_task(tx, task_id, NewEvent(EventKind.TASK_UPDATED, Actor.META, details), now)

@@ -42,16 +42,9 @@ class SignIn(Struct, frozen=True, kw_only=True):
 
 def add_token(tx: Tx, token: ApiToken, digest: bytes) -> ApiToken:
     """Store a new token; a name already in use is refused."""
-    values: Params = {
-        "id": token.id,
-        "name": token.name,
-        "agent": int(token.agent),
-        "scopes": " ".join(scope for scope in Scope if scope in token.scopes),
-        "hash": digest,
-        "now": rows.ms(token.created_at),
-        "expires_at": rows.millis(token.expires_at),
-    }
-    if not tx.run("insert_token", values):
+    scopes = " ".join(scope for scope in Scope if scope in token.scopes)
+    columns = rows.columns(token, scopes=scopes, hash=digest, now=rows.ms(token.created_at))
+    if not tx.run("insert_token", columns):
         sentence = f"There is a token called {token.name!r}; revoke it, or choose another name."
         raise Conflict(sentence)
     return token
@@ -59,14 +52,14 @@ def add_token(tx: Tx, token: ApiToken, digest: bytes) -> ApiToken:
 
 def tokens(tx: Tx) -> list[ApiToken]:
     """Return the tokens that are not revoked, oldest first; expired ones too."""
-    return [_token(row) for row in tx.all("list_tokens")]
+    return [_read(row) for row in tx.all("list_tokens")]
 
 
 @quick
 def token_of(tx: Tx, digest: bytes, now: datetime) -> ApiToken | None:
     """Return the valid token with this secret."""
     row = tx.one("find_token", {"hash": digest, "now": rows.ms(now)})
-    return None if row is None else _token(row)
+    return None if row is None else _read(row)
 
 
 def revoke_token(tx: Tx, token_id: str, now: datetime) -> ApiToken:
@@ -75,7 +68,7 @@ def revoke_token(tx: Tx, token_id: str, now: datetime) -> ApiToken:
     row = tx.one("get_token", {"id": token_id})
     if row is None:
         raise NotFound("token", token_id)
-    return _token(row)
+    return _read(row)
 
 
 def touch_token(tx: Tx, token_id: str, now: datetime) -> None:
@@ -97,24 +90,19 @@ def exchange(tx: Tx, code: bytes, sign_in: SignIn, digest: bytes) -> bool:
 
 
 def add_sign_in(tx: Tx, sign_in: SignIn, digest: bytes) -> None:
-    values: Params = {
-        "id": sign_in.id,
-        "hash": digest,
-        "now": rows.ms(sign_in.created_at),
-        "expires_at": rows.ms(sign_in.expires_at),
-    }
-    tx.run("insert_sign_in", values)
+    now = rows.ms(sign_in.created_at)
+    tx.run("insert_sign_in", rows.columns(sign_in, hash=digest, now=now))
 
 
 def sign_ins(tx: Tx, now: datetime) -> list[SignIn]:
     """Return the valid sign-ins, oldest first."""
-    return [_sign_in(row) for row in tx.all("list_sign_ins", {"now": rows.ms(now)})]
+    return [rows.value(SignIn, row) for row in tx.all("list_sign_ins", {"now": rows.ms(now)})]
 
 
 @quick
 def sign_in_of(tx: Tx, digest: bytes, now: datetime) -> SignIn | None:
     row = tx.one("find_sign_in", {"hash": digest, "now": rows.ms(now)})
-    return None if row is None else _sign_in(row)
+    return None if row is None else rows.value(SignIn, row)
 
 
 def end_sign_in(tx: Tx, sign_in_id: str, now: datetime) -> bool:
@@ -126,26 +114,9 @@ def touch_sign_in(tx: Tx, sign_in_id: str, now: datetime) -> None:
     tx.run("touch_sign_in", {"id": sign_in_id, "now": rows.ms(now)})
 
 
-def _token(row: Row) -> ApiToken:
-    return ApiToken(
-        id=str(row["id"]),
-        name=str(row["name"]),
-        scopes=frozenset(Scope(word) for word in str(row["scopes"]).split()),
-        agent=bool(row["agent"]),
-        created_at=rows.parse_time(row["created_at"]),
-        used_at=rows.moment(row["used_at"]),
-        expires_at=rows.moment(row["expires_at"]),
-        revoked_at=rows.moment(row["revoked_at"]),
-    )
-
-
-def _sign_in(row: Row) -> SignIn:
-    return SignIn(
-        id=str(row["id"]),
-        created_at=rows.parse_time(row["created_at"]),
-        expires_at=rows.parse_time(row["expires_at"]),
-        used_at=rows.moment(row["used_at"]),
-    )
+def _read(row: Row) -> ApiToken:
+    scopes = frozenset(Scope(word) for word in str(row["scopes"]).split())
+    return rows.value(ApiToken, row, scopes=scopes)
 
 
 LIFETIME: Final = timedelta(hours=24)
@@ -186,9 +157,8 @@ def reserve(tx: Tx, key: RequestKey, digest: str, ref: str, now: datetime) -> St
         "expired": rows.ms(now - LIFETIME),
     }
     tx.run("reserve_key", wanted)
-    row = tx.one("get_key", {"caller": key.caller, "key": key.name})
-    assert row is not None  # noqa: S101 - written one line above
-    return StoredReply(str(row["digest"]), rows.number(row["status"]), str(row["body"]))
+    row = rows.found(tx.one("get_key", {"caller": key.caller, "key": key.name}))
+    return rows.value(StoredReply, row)
 
 
 def answer(tx: Tx, key: RequestKey, status: int, body: str) -> None:

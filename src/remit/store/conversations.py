@@ -52,7 +52,7 @@ def get(tx: Tx, ident: ConversationId) -> Conversation:
     row = tx.one("get_conversation", {"id": ident})
     if row is None:
         raise NotFound("conversation", ident)
-    return _conversation(row)
+    return rows.value(Conversation, row)
 
 
 def recent(tx: Tx, before: ConversationId | None = None, limit: int = 50) -> list[Conversation]:
@@ -60,7 +60,7 @@ def recent(tx: Tx, before: ConversationId | None = None, limit: int = 50) -> lis
     last = get(tx, before) if before else None
     at, ident = (rows.ms(last.updated_at), last.id) if last else (_EVER, "")
     found = tx.all("list_conversations", {"at": at, "id": ident, "limit": limit})
-    return [_conversation(row) for row in found]
+    return [rows.value(Conversation, row) for row in found]
 
 
 def rename(tx: Tx, ident: ConversationId, title: str) -> Conversation:
@@ -141,15 +141,12 @@ def _add(
     tx.run(
         "append_turn",
         {
+            **rows.columns(record),
             "conversation": ident,
             "n": n,
-            "role": record.role.value,
-            "content": record.content,
             "now": rows.ms(now),
             "task": first.task_id if first else None,
             "action": first.action.value if first else None,
-            "channel": record.channel,
-            "key": record.key,
             "answers": answers,
             "owed": owed,
             "details": _details(record),
@@ -204,19 +201,19 @@ def asked_in(tx: Tx, ident: ConversationId) -> list[Review]:
 def birthplace(tx: Tx, task_id: TaskId) -> Conversation | None:
     """Return where a task was first mentioned; None if nowhere, or deleted."""
     row = tx.one("find_first_conversation", {"task": task_id})
-    return _conversation(row) if row else None
+    return rows.value(Conversation, row) if row else None
 
 
 def origin(tx: Tx, task_id: TaskId) -> Conversation | None:
     """Return where a task was created; None if not in a conversation, or that is deleted."""
     row = tx.one("find_first_conversation", {"task": task_id})
-    return _conversation(row) if row and row["born"] else None
+    return rows.value(Conversation, row) if row and row["born"] else None
 
 
 def called(tx: Tx, title: str) -> Conversation | None:
     """Return the first conversation with that title."""
     row = tx.one("find_conversation_by_title", {"title": title})
-    return _conversation(row) if row else None
+    return rows.value(Conversation, row) if row else None
 
 
 def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
@@ -234,7 +231,7 @@ def turn_key(tx: Tx, ident: ConversationId, n: int) -> str:
 def on_channel(tx: Tx, channel: str) -> Conversation | None:
     """Return the most recent conversation that began on a channel."""
     row = tx.one("find_conversation_by_channel", {"channel": channel})
-    return _conversation(row) if row else None
+    return rows.value(Conversation, row) if row else None
 
 
 def last_of_owner(tx: Tx, since: datetime) -> Turn | None:
@@ -300,40 +297,10 @@ def _begun(place: Conversation) -> dict[str, str | int]:
 # Rows to values -----------------------------------------------------------------------------------
 
 
-def _conversation(row: Row) -> Conversation:
-    return Conversation(
-        id=ConversationId(str(row["id"])),
-        title=str(row["title"]),
-        created_at=rows.parse_time(row["created_at"]),
-        updated_at=rows.parse_time(row["updated_at"]),
-        channel=str(row["channel"]),
-    )
-
-
 def _turn(row: Row) -> Turn:
     kept: JsonMap = json.loads(str(row["details"]))
-    notes, about = kept.get("notes"), kept.get("about")
-    return Turn(
-        conversation_id=ConversationId(str(row["conversation_id"])),
-        n=rows.number(row["n"]),
-        role=rows.word(Role, row["role"]),
-        content=str(row["content"]),
-        said_at=rows.parse_time(row["said_at"]),
-        channel=str(row["channel"]),
-        answers=None if row["answers"] is None else rows.number(row["answers"]),
-        owed=bool(row["owed"]),
-        about=TaskId(about) if isinstance(about, str) else None,
-        notes=tuple(map(str, notes)) if isinstance(notes, list) else (),
-        meant=_part(kept, "meant"),
-        receipt=_part(kept, "receipt"),
-        asks=_part(kept, "asks"),
-        context=_part(kept, "context"),
-    )
-
-
-def _part(kept: JsonMap, name: str) -> JsonMap:
-    found = kept.get(name)
-    return found if isinstance(found, dict) else {}
+    parts = {name: tuple(part) if isinstance(part, list) else part for name, part in kept.items()}
+    return rows.value(Turn, row, **parts)
 
 
 def _with_refs(tx: Tx, found: Sequence[Row]) -> list[Turn]:

@@ -188,8 +188,8 @@ def _over(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: datet
         return f"{caps.hourly} in an hour is the limit"
     if not caps.daily_tokens and not caps.daily_cents:
         return None
-    spent = tx.one("sum_cue_spending", {"door": arrival.door, "since": rows.ms(day)})
-    assert spent is not None  # noqa: S101 - a sum has one row
+    asked = {"door": arrival.door, "since": rows.ms(day)}
+    spent = rows.found(tx.one("sum_cue_spending", asked))
     if caps.daily_tokens and rows.number(spent["tokens"]) >= caps.daily_tokens:
         return f"{caps.daily_tokens:,} tokens in a day is the limit"
     if caps.daily_cents and rows.number(spent["cents"]) >= caps.daily_cents:
@@ -204,15 +204,11 @@ def is_flooded(tx: Tx, door: str, now: datetime) -> bool:
 
 
 def _number(tx: Tx, query: str, asked: Params) -> int:
-    row = tx.one(query, asked)
-    assert row is not None  # noqa: S101 - a count has one row
-    return rows.number(row["cues"])
+    return rows.number(rows.found(tx.one(query, asked))["cues"])
 
 
 def _found(tx: Tx, ref: str) -> StoredCue:
-    row = tx.one("get_inbound", {"ref": ref})
-    assert row is not None  # noqa: S101 - it was kept one line above
-    return _stored_cue(row)
+    return _stored_cue(rows.found(tx.one("get_inbound", {"ref": ref})))
 
 
 def _with_files(known: Row, arrival: Arrival) -> JsonMap:
@@ -223,14 +219,5 @@ def _with_files(known: Row, arrival: Arrival) -> JsonMap:
 
 
 def _stored_cue(row: Row) -> StoredCue:
-    return StoredCue(
-        ref=str(row["ref"]),
-        door=str(row["channel"]),
-        sender=str(row["sender"]),
-        heard_at=rows.parse_time(row["heard_at"]),
-        body=json.loads(str(row["body"])),
-        fate=rows.word(CueFate, row["fate"]),
-        why=str(row["why"] or ""),
-        task_id=TaskId(str(row["task_id"])) if row["task_id"] else None,
-        said_at=rows.moment(row["said_at"]),
-    )
+    body, why = json.loads(str(row["body"])), str(row["why"] or "")
+    return rows.value(StoredCue, row, door=row["channel"], body=body, why=why)

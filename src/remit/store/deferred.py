@@ -111,8 +111,7 @@ def drop(tx: Tx, task: Task, now: datetime) -> None:
 def _write(tx: Tx, task: Task, verdict: Verdict, details: JsonMap, now: datetime) -> None:
     text = stored_text(to_json(verdict))
     found: dict[str, str | int] = {"verdict": text, "unproven": int(not verdict.passed)}
-    row = tx.one("settle_verdict", {"id": task.id, **found, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - it has ended, and is never taken away
+    row = rows.found(tx.one("settle_verdict", {"id": task.id, **found, "now": rows.ms(now)}))
     data: JsonMap = {**details, "overall": verdict.overall.value}
     entry = NewEvent(EventKind.TASK_UPDATED, Actor.VERIFIER, data)
     events.append(tx, task.id, rows.number(row["events"]), entry, now)

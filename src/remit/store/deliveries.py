@@ -47,9 +47,7 @@ def claim_send(
     if not tx.run("claim_delivery", values):
         raise LeaseLost(lease.task_id, lease.number)
     attempt = {"id": delivery.id, "lease": lease.number, "digest": digest, "now": rows.ms(now)}
-    row = tx.one("insert_attempt", attempt)
-    assert row is not None  # noqa: S101 - an insert that returns its row
-    n = rows.number(row["n"])
+    n = rows.number(rows.found(tx.one("insert_attempt", attempt))["n"])
     data: dict[str, Json] = {"delivery": delivery.id, "attempt": n, "sha256": digest}
     _tell(tx, lease.task_id, place, EventKind.DELIVERY_CLAIMED, data, now)
     return n
@@ -171,14 +169,7 @@ def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime
 @quick
 def sends(tx: Tx, delivery: Delivery) -> SendHistory:
     """Return the attempts of a delivery so far."""
-    row = tx.one("sum_attempts", {"id": delivery.id})
-    assert row is not None  # noqa: S101 - a sum is always one row
-    at = row["last_at"]
-    return SendHistory(
-        rows.number(row["last"]),
-        None if at is None else rows.parse_time(at),
-        rows.number(row["out"]),
-    )
+    return rows.value(SendHistory, rows.found(tx.one("sum_attempts", {"id": delivery.id})))
 
 
 def report(tx: Tx, incoming: DeliveryReport, now: datetime) -> TaskId | None:
@@ -264,8 +255,7 @@ def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
 
 def _note(tx: Tx, task_id: TaskId, now: datetime) -> int:
     """Return the number of an event that needs no lease."""
-    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - deliveries belong to tasks that are there
+    row = rows.found(tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)}))
     return rows.number(row["events"])
 
 

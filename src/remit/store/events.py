@@ -39,6 +39,12 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetim
     return seq
 
 
+def tell_task(tx: Tx, task_id: TaskId, entry: NewEvent, now: datetime) -> None:
+    """Append an event to the log of a task, whoever works on it."""
+    row = rows.found(tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)}))
+    append(tx, task_id, rows.number(row["events"]), entry, now)
+
+
 def note_loop_failure(tx: Tx, loop: str, error: str, now: datetime) -> None:
     """Journal that a background loop failed and was restarted."""
     entry = NewEvent(EventKind.LOOP_FAILED, Actor.ENGINE, {"loop": loop, "why": error})

@@ -327,8 +327,8 @@ def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def _wish(tx: Tx, task: Task, wish: str | None, now: datetime) -> Task:
-    row = tx.one("request_task_stop", {"id": task.id, "wish": wish, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - read in this very transaction
+    asked = {"id": task.id, "wish": wish, "now": rows.ms(now)}
+    row = rows.found(tx.one("request_task_stop", asked))
     entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, {"wish": wish})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     return tasks.get(tx, task.id)

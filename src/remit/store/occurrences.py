@@ -132,7 +132,7 @@ def waiting(tx: Tx, now: datetime, until: datetime, limit: int) -> list[StoredOc
     """Return planned starts without a task up to a moment, earliest first."""
     asked: Params = {"now": rows.ms(now), "until": rows.ms(until), "limit": limit}
     found = tx.all("list_waiting_occurrences", asked)
-    return [replace(_occurrence(row), ahead=bool(row["ahead"])) for row in found]
+    return [_occurrence(row) for row in found]
 
 
 def coming(tx: Tx, since: datetime, until: datetime, limit: int = 2_000) -> list[StoredOccurrence]:
@@ -171,8 +171,7 @@ def soonest(tx: Tx, now: datetime) -> datetime | None:
 def belonging(tx: Tx, uid: str, series: SeriesId, session: SessionId) -> tuple[SeriesId, SessionId]:
     """Return the series and session of an event; the given ones if it has none yet."""
     tx.run("insert_event_series", {"uid": uid, "series": series, "session": session})
-    row = tx.one("get_event_series", {"uid": uid})
-    assert row is not None  # noqa: S101 - put in by this very transaction
+    row = rows.found(tx.one("get_event_series", {"uid": uid}))
     return SeriesId(str(row["series_id"])), SessionId(str(row["session_id"]))
 
 
@@ -325,8 +324,7 @@ def _edit(
         return
     columns = tasks.amended(changed)
     columns |= {"priority": changed.priority, "queue": QUEUE[changed.priority], "now": rows.ms(now)}
-    row = tx.one("edit_task", columns)
-    assert row is not None  # noqa: S101 - it was unbegun in this very transaction
+    row = rows.found(tx.one("edit_task", columns))
     details: JsonMap = {"what": "followed", "why": FOLLOWED, **tasks.task_to_journal(changed)}
     events.append(
         tx,
@@ -349,36 +347,8 @@ def _place(resource: StoredResource) -> tuple[str, str, str]:
 
 
 def _put(tx: Tx, each: StoredOccurrence) -> None:
-    columns: Params = {
-        "uid": each.uid,
-        "key": each.key,
-        "account": each.account,
-        "calendar": each.calendar,
-        "start": rows.ms(each.start),
-        "title": each.title,
-        "body": each.text,
-        "taint": each.taint.value,
-        "state": each.state.value,
-        "tries": each.tries,
-        "task": each.task_id,
-        "why": each.why,
-    }
-    tx.run("put_occurrence", columns)
+    tx.run("put_occurrence", rows.columns(each, body=each.text, task=each.task_id))
 
 
 def _occurrence(row: Row) -> StoredOccurrence:
-    task_id = rows.text(row["task_id"])
-    return StoredOccurrence(
-        uid=str(row["uid"]),
-        key=str(row["key"]),
-        start=rows.parse_time(row["start_at"]),
-        title=str(row["title"]),
-        text=str(row["body"]),
-        taint=Taint(str(row["taint"])),
-        account=str(row["account"]),
-        calendar=str(row["calendar"]),
-        state=OccurrenceState(str(row["state"])),
-        tries=rows.number(row["tries"]),
-        task_id=None if task_id is None else TaskId(task_id),
-        why=rows.text(row["why"]),
-    )
+    return rows.value(StoredOccurrence, row, text=row["body"])

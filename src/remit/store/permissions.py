@@ -10,11 +10,10 @@ from typing import Final
 from remit.model.codec import Json, moment, stamp
 from remit.model.delivery import Delivery
 from remit.model.permit import Permission
-from remit.model.reply import Policy
 from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, meta, rows
-from remit.store.database import Row, Tx, quick
+from remit.store.database import Tx, quick
 
 _OFF: Final = "off:"
 _SWITCHED_ON: Final = "on:"  # when the owner did it last
@@ -39,32 +38,22 @@ def put(tx: Tx, permission: Permission, now: datetime) -> None:
 @quick
 def list_permissions(tx: Tx) -> list[Permission]:
     """Return all permissions, by name."""
-    return [_permission(row) for row in tx.all("list_permissions")]
+    return [rows.value(Permission, row) for row in tx.all("list_permissions")]
 
 
 @quick
 def on(tx: Tx, channel: str) -> list[Permission]:
     """Return all permissions for one channel."""
-    return [_permission(row) for row in tx.all("list_channel_permissions", {"channel": channel})]
+    found = tx.all("list_channel_permissions", {"channel": channel})
+    return [rows.value(Permission, row) for row in found]
 
 
 @quick
 def sent_since(tx: Tx, delivery: Delivery, since: datetime) -> int:
     """Return how many other messages went to the same place since a moment."""
     place = {"channel": delivery.channel, "address": delivery.address, "id": delivery.id}
-    row = tx.one("count_sent", place | {"since": rows.ms(since)})
-    assert row is not None  # noqa: S101 - a count is always one row
+    row = rows.found(tx.one("count_sent", place | {"since": rows.ms(since)}))
     return rows.number(row["sent"])
-
-
-def _permission(row: Row) -> Permission:
-    return Permission(
-        contact=str(row["contact"]),
-        channel=str(row["channel"]),
-        address=str(row["address"]),
-        policy=rows.word(Policy, row["policy"]),
-        given_at=rows.parse_time(row["given_at"]),
-    )
 
 
 def turn_off(tx: Tx, channel: str, why: str, now: datetime) -> None:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from remit.errors import Conflict
 from remit.store import rows
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Row, Tx
 
 MOST: Final = 20
 MOST_FAILURES: Final = 10  # in a row; then it is given up
@@ -39,32 +39,22 @@ def put(tx: Tx, new: PushSubscription) -> None:
     others = tx.all("count_subscriptions", {"id": new.id})[0]["n"]
     if rows.number(others) >= MOST:
         raise Conflict(f"{MOST} browsers are told already; sign one of them out first.")
-    values: Params = {
-        "id": new.id,
-        "endpoint": new.endpoint,
-        "p256dh": new.p256dh,
-        "auth": new.auth,
-        "sign_in": new.sign_in,
-        "now": rows.ms(new.created_at),
-    }
-    tx.run("put_subscription", values)
+    tx.run("put_subscription", rows.columns(new, now=rows.ms(new.created_at)))
 
 
 def list_subscriptions(tx: Tx, now: datetime) -> list[PushSubscription]:
     """Return the subscriptions with a valid sign-in."""
-    return [_subscription(row) for row in tx.all("list_subscriptions", {"now": rows.ms(now)})]
+    return [_read(row) for row in tx.all("list_subscriptions", {"now": rows.ms(now)})]
 
 
 def find(tx: Tx, ident: str, now: datetime) -> PushSubscription | None:
     """Return one subscription with a valid sign-in."""
     row = tx.one("get_subscription", {"id": ident, "now": rows.ms(now)})
-    return None if row is None else _subscription(row)
+    return None if row is None else _read(row)
 
 
 def of_sign_in(tx: Tx, sign_in: str) -> list[PushSubscription]:
-    return [
-        _subscription(row) for row in tx.all("list_sign_in_subscriptions", {"sign_in": sign_in})
-    ]
+    return [_read(row) for row in tx.all("list_sign_in_subscriptions", {"sign_in": sign_in})]
 
 
 def drop(tx: Tx, ident: str) -> None:
@@ -87,14 +77,5 @@ def blame(tx: Tx, ident: str) -> None:
     tx.run("delete_failing_subscription", {"id": ident, "most": MOST_FAILURES})
 
 
-def _subscription(row: Row) -> PushSubscription:
-    return PushSubscription(
-        id=str(row["id"]),
-        endpoint=str(row["endpoint"]),
-        p256dh=str(row["p256dh"]),
-        auth=str(row["auth"]),
-        sign_in=str(row["sign_in_id"]),
-        created_at=rows.parse_time(row["created_at"]),
-        last_ok=rows.moment(row["last_ok"]),
-        failures=rows.number(row["failures"]),
-    )
+def _read(row: Row) -> PushSubscription:
+    return rows.value(PushSubscription, row, sign_in=row["sign_in_id"])

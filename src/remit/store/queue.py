@@ -4,7 +4,7 @@ import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Final, cast
+from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -257,19 +257,16 @@ def _free(
     task_id = TaskId(str(row["id"]))
     to = Status.NEEDS_REVIEW if review else status
     runs.end(tx, runs.lease_of(row), rows.parse_time(row["leg_at"]), now, outcome, note)
-    freed = tx.one(
-        "release_orphan",
-        {
-            "id": task_id,
-            "worker": row["worker"],
-            "to": to.value,
-            "reason": review.reason.value if review else None,
-            "resume_to": review.resume_to.value if review else None,
-            "due_at": None if review else rows.ms(now),
-            "now": rows.ms(now),
-        },
-    )
-    assert freed is not None  # noqa: S101 - read in this very transaction
+    columns: Params = {
+        "id": task_id,
+        "worker": row["worker"],
+        "to": to.value,
+        "reason": review.reason.value if review else None,
+        "resume_to": review.resume_to.value if review else None,
+        "due_at": None if review else rows.ms(now),
+        "now": rows.ms(now),
+    }
+    freed = rows.found(tx.one("release_orphan", columns))
     data: dict[str, Json] = {"outcome": outcome, "was": status, "to": to}
     data |= {"crashes": crashes} if note is None else {"note": note}
     kind = EventKind.TASK_MOVED if review else EventKind.RUN_ENDED
@@ -319,10 +316,9 @@ def any_due(tx: Tx, now: datetime, room: int) -> bool:
 def get_score(tx: Tx, digest: str) -> UrgencyScore | None:
     """Return a model's urgency score, stored under the digest of the text."""
     row = tx.one("get_score", {"digest": digest})
-    return None if row is None else UrgencyScore(cast("float", row["score"]), str(row["why"]))
+    return None if row is None else rows.value(UrgencyScore, row)
 
 
 def keep_score(tx: Tx, digest: str, score: UrgencyScore, now: datetime) -> None:
     """Store a score; an existing one stays."""
-    kept: Params = {"digest": digest, "score": score.score, "why": score.why, "now": rows.ms(now)}
-    tx.run("insert_score", kept)
+    tx.run("insert_score", rows.columns(score, digest=digest, now=rows.ms(now)))

@@ -10,7 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final, cast
+from typing import Final
 
 from msgspec import Struct
 
@@ -144,8 +144,7 @@ def upto(tx: Tx) -> int | None:
 
 
 def extent(tx: Tx) -> IndexExtent:
-    row = tx.all("count_snippets")[0]
-    return IndexExtent(rows.number(row["held"]), rows.number(row["tasks"]))
+    return rows.value(IndexExtent, rows.found(tx.one("count_snippets")))
 
 
 @single
@@ -155,26 +154,16 @@ def has_any(tx: Tx) -> bool:
 
 def vectors(tx: Tx, after: str, limit: int) -> list[StoredVector]:
     """What the index in this process is made of, by the ids of the tasks; after one, some more."""
-    return [
-        StoredVector(
-            TaskId(str(row["task_id"])),
-            SessionId(str(row["session_id"])),
-            Taint(str(row["taint"])),
-            Status(str(row["status"])),
-            cast("bytes", row["vector"]),
-        )
-        for row in tx.all("list_vectors", {"after": after, "limit": limit})
-    ]
+    found = tx.all("list_vectors", {"after": after, "limit": limit})
+    return [rows.value(StoredVector, row) for row in found]
 
 
 def propose(tx: Tx, task_id: TaskId, details: JsonMap, now: datetime) -> bool:
     """Journal once in a task's log that it looks like another."""
     if any(event.data.get("what") == TWIN for event in events.of_task(tx, task_id, limit=200)):
         return False
-    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - tasks are kept
     entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, {"what": TWIN, **details})
-    events.append(tx, task_id, rows.number(row["events"]), entry, now)
+    events.tell_task(tx, task_id, entry, now)
     return True
 
 

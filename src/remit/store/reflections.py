@@ -2,16 +2,18 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import cast
 
 from msgspec import Struct
 
+from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.model.likeness import FileVersion, LessonFile
 from remit.model.run import Event, EventKind, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Source, Task
 from remit.store import events, rows, series, series_orders, tasks
-from remit.store.database import Row, Tx
+from remit.store.database import Tx
 
 
 class LessonChange(Struct, frozen=True, kw_only=True):
@@ -54,18 +56,12 @@ def unwanted(tx: Tx, since: datetime) -> dict[str, str]:
 
 def change(tx: Tx, lesson_change: LessonChange, now: datetime) -> bool:
     """Write a change down with its event, before its file is touched; False if it was before."""
-    change: dict[str, str | int | None] = {
-        "file": lesson_change.file.value,
-        "was": lesson_change.was,
-        "digest": lesson_change.digest,
-        "why": lesson_change.why,
-        "by": lesson_change.by,
-        "task": lesson_change.task_id,
-        "reverts": lesson_change.reverts,
-    }
-    made = tx.run("insert_rule_version", {"key": lesson_change.key, **change, "now": rows.ms(now)})
+    names = ("file", "was", "digest", "why", "by", "task", "reverts")
+    columns = rows.columns(lesson_change, task=lesson_change.task_id, now=rows.ms(now))
+    made = tx.run("insert_rule_version", columns)
     if made:
-        events.append(tx, None, 0, NewEvent(EventKind.RULES_CHANGED, Actor.OWNER, {**change}), now)
+        change: JsonMap = {name: cast("Json", columns[name]) for name in names}
+        events.append(tx, None, 0, NewEvent(EventKind.RULES_CHANGED, Actor.OWNER, change), now)
     return bool(made)
 
 
@@ -84,18 +80,4 @@ def is_made(tx: Tx, key: str) -> bool:
 
 def versions(tx: Tx) -> tuple[FileVersion, ...]:
     """Return every change, oldest first."""
-    return tuple(_version(row) for row in tx.all("list_rule_versions"))
-
-
-def _version(row: Row) -> FileVersion:
-    return FileVersion(
-        no=rows.number(row["no"]),
-        file=rows.word(LessonFile, row["file"]),
-        was=str(row["was"]),
-        digest=str(row["digest"]),
-        why=str(row["why"]),
-        by=str(row["by"]),
-        made_at=rows.parse_time(row["made_at"]),
-        task_id=rows.text(row["task_id"]),
-        reverts=None if row["reverts"] is None else rows.number(row["reverts"]),
-    )
+    return tuple(rows.value(FileVersion, row) for row in tx.all("list_rule_versions"))

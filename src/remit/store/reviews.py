@@ -40,21 +40,7 @@ _LACKS_TEXT: Final = {
 
 def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
     """Store a question, with its event."""
-    tx.run(
-        "insert_review",
-        {
-            "id": review.id,
-            "task": review.task_id,
-            "key": review.key,
-            "reason": review.reason,
-            "question": review.question,
-            "evidence": review.evidence,
-            "about": review.about,
-            "digest": review.digest,
-            "resume_to": review.resume_to,
-            "now": rows.ms(now),
-        },
-    )
+    tx.run("insert_review", rows.columns(review, task=review.task_id, now=rows.ms(now)))
     _tell_opened(tx, review, by, now)
 
 
@@ -64,7 +50,7 @@ def _tell_opened(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
         "reason": review.reason,
         "question": review.question,
     }
-    _tell(tx, review.task_id, NewEvent(EventKind.REVIEW_OPENED, by, data), now)
+    events.tell_task(tx, review.task_id, NewEvent(EventKind.REVIEW_OPENED, by, data), now)
 
 
 def decide(
@@ -214,8 +200,7 @@ def _ask_again(tx: Tx, task: Task, review: Review, now: datetime) -> None:
         "resume_to": review.resume_to if begun else None,
         "now": rows.ms(now),
     }
-    row = tx.one("reopen_task", asked)
-    assert row is not None  # noqa: S101 - read in this very transaction
+    row = rows.found(tx.one("reopen_task", asked))
     data: dict[str, Json] = {"was": task.status, "to": to, "review": review.id}
     entry = NewEvent(EventKind.TASK_MOVED, Actor.OWNER, data | {"note": "you called it back"})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
@@ -295,7 +280,7 @@ def _write(
         data["always"] = True
     if closed_by is not None:
         data["closed"] = True
-    _tell(
+    events.tell_task(
         tx, review.task_id, NewEvent(EventKind.REVIEW_DECIDED, closed_by or Actor.OWNER, data), now
     )
 
@@ -391,9 +376,3 @@ def _after(task: Task, review: Review, answer: ReviewAnswer) -> Status:
     if task.status in (Status.NEW, Status.PAUSED):
         return task.status  # about the request itself: it is ranked after that
     return Status.RUNNING if answer is ReviewAnswer.BACK else review.resume_to
-
-
-def _tell(tx: Tx, task_id: TaskId, entry: NewEvent, now: datetime) -> None:
-    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - reviews belong to tasks that are there
-    events.append(tx, task_id, rows.number(row["events"]), entry, now)

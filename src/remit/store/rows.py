@@ -4,18 +4,19 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Final, TypeVar, cast, get_type_hints
+from functools import cache
+from typing import Final, TypeVar, cast, get_args, get_type_hints
 
 from msgspec import Struct, ValidationError
 from msgspec.json import Decoder, encode
 from msgspec.structs import asdict
 
-from remit.model.codec import Json, clamp, from_json, stored_text, to_json
+from remit.model.codec import Json, clamp, from_json, hints_of, stored_text, to_json
 from remit.model.contract import Contract, Gap, OwnerRequest, RankingRule, Verdict, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus, ProviderReport
-from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
-from remit.model.review import Decision, Review, ReviewAnswer
-from remit.model.run import Event, EventKind, Run
+from remit.model.ids import DeliveryId, TaskId
+from remit.model.review import Decision, Review
+from remit.model.run import Event, EventKind
 from remit.model.series import Repeats
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import (
@@ -33,6 +34,7 @@ from remit.model.task_file import TaskFile
 from remit.model.veto import Condition, VetoCue
 from remit.store.database import Cell, Row
 
+S = TypeVar("S", bound=Struct)
 W = TypeVar("W", bound=StrEnum)
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -78,6 +80,53 @@ def word(kind: type[W], cell: Cell) -> W:
 
 def number(cell: Cell) -> int:
     return cast("int", cell)
+
+
+def value(kind: type[S], row: Row, **given: object) -> S:
+    """Return a value whose fields stand in a row under their names; `given` are the others.
+
+    The column of a moment may end in `_at`; a field without a column has its default.
+    """
+    for name, read in _fields(kind):
+        column = name if name in row else f"{name}_at"
+        if name not in given and column in row:
+            given[name] = read(row[column])
+    return kind(**given)
+
+
+@cache
+def _fields(kind: type[Struct]) -> tuple[tuple[str, Callable[[Cell], object]], ...]:
+    return tuple((name, _parser(hint)) for name, hint in hints_of(kind).items())
+
+
+def _parser(hint: object) -> Callable[[Cell], object]:
+    for part in get_args(hint) or (hint,):
+        if part is datetime:
+            return moment
+        if part is bool or (isinstance(part, type) and issubclass(part, StrEnum)):
+            parse: Callable[[Cell], object] = part
+            return lambda cell: None if cell is None else parse(cell)
+    return lambda cell: cell
+
+
+def columns(value: Struct, **given: Cell) -> dict[str, Cell]:
+    """Return the fields of a value as a statement takes them, and what is `given` besides.
+
+    A statement takes those that it names.
+    """
+    return {name: _cell(part) for name, part in asdict(value).items()} | given
+
+
+def _cell(part: object) -> Cell:
+    if isinstance(part, datetime):
+        return ms(part)
+    return part.value if isinstance(part, StrEnum) else cast("Cell", part)
+
+
+def found(row: Row | None) -> Row:
+    """Return the row of a statement that always finds one: a count, or what was just written."""
+    assert row is not None  # noqa: S101 - as above
+    return row
 
 
 def details(task: Task) -> str:
@@ -156,40 +205,9 @@ def event(row: Row) -> Event:
 def review(row: Row) -> Review:
     decision = None
     if row["decided_at"] is not None:
-        decision = Decision(
-            answer=word(ReviewAnswer, row["answer"]),
-            text=text(row["answer_text"]),
-            by=str(row["decided_by"]),
-            decided_at=moment(row["decided_at"]),
-        )
-    return Review(
-        id=ReviewId(str(row["id"])),
-        task_id=TaskId(str(row["task_id"])),
-        key=str(row["key"]),
-        reason=word(Reason, row["reason"]),
-        question=str(row["question"]),
-        evidence=str(row["evidence"]),
-        about=text(row["about"]),
-        digest=text(row["digest"]),
-        resume_to=word(Status, row["resume_to"]),
-        opened_at=moment(row["opened_at"]),
-        later_until=moment(row["later_until"]),
-        decision=decision,
-        draft=None if decision else text(row["answer_text"]),
-    )
-
-
-def run(row: Row) -> Run:
-    return Run(
-        id=RunId(str(row["id"])),
-        task_id=TaskId(str(row["task_id"])),
-        lease=number(row["lease"]),
-        worker=WorkerId(str(row["worker"])),
-        started_at=parse_time(row["started_at"]),
-        ended_at=moment(row["ended_at"]),
-        outcome=text(row["outcome"]),
-        note=text(row["note"]),
-    )
+        given = {"text": row["answer_text"], "by": row["decided_by"]}
+        decision = value(Decision, row, **given)
+    return value(Review, row, decision=decision, draft=None if decision else row["answer_text"])
 
 
 def _word(kind: type[StrEnum]) -> Callable[[Cell], StrEnum | None]:

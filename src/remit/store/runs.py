@@ -113,12 +113,7 @@ class StoredStep(Struct, frozen=True):
 def tries(tx: Tx, task_id: TaskId) -> list[StoredStep]:
     """Return the steps about attempts and checks, in order."""
     found = [
-        StoredStep(
-            rows.number(row["round"]),
-            str(row["name"]),
-            json.loads(str(row["output"])),
-            rows.parse_time(row["ended_at"]),
-        )
+        rows.value(StoredStep, row, output=json.loads(str(row["output"])))
         for row in tx.all("list_attempt_steps", {"task": task_id})
     ]
     return sorted(found, key=lambda each: (each.round, each.ended_at, each.name))
@@ -155,7 +150,7 @@ def lease_of(row: Row) -> Lease:
 
 def of_task(tx: Tx, task_id: TaskId, limit: int = 50) -> list[Run]:
     """Return the newest legs first."""
-    return [rows.run(row) for row in tx.all("list_runs", {"task": task_id, "limit": limit})]
+    return [rows.value(Run, row) for row in tx.all("list_runs", {"task": task_id, "limit": limit})]
 
 
 def beat(tx: Tx, worker: WorkerId, now: datetime) -> None:

@@ -75,8 +75,8 @@ def soonest(tx: Tx, since: datetime) -> datetime | None:
 
 def last_told(tx: Tx, task: Task) -> datetime:
     """Return when the owner last heard of a series; a quiet run is seen the moment it ends."""
-    row = tx.one("last_told_of_series", {"series": task.series_id, "id": task.id})
-    assert row is not None  # noqa: S101 - the task itself is there
+    asked = {"series": task.series_id, "id": task.id}
+    row = rows.found(tx.one("last_told_of_series", asked))
     return rows.parse_time(row["told"])
 
 

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.model.caller import is_owners, may_see
+from remit.model.codec import JsonMap
 from remit.model.ids import SessionId, TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind, NewEvent
@@ -120,12 +121,8 @@ def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
         sentence = f"Task {task.id} is {task.status}; vouch for it when it has ended."
         raise Conflict(sentence)
     meta.put(tx, _VOUCHED + task.session_id, str(rows.ms(now)))
-    row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - it was just read
-    event = NewEvent(
-        EventKind.TASK_UPDATED, Actor.OWNER, {"what": "vouched", "session": task.session_id}
-    )
-    events.append(tx, task_id, rows.number(row["events"]), event, now)
+    details: JsonMap = {"what": "vouched", "session": task.session_id}
+    events.tell_task(tx, task_id, NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, details), now)
     return tasks.get(tx, task_id)
 
 
@@ -177,14 +174,9 @@ def _summary(tx: Tx, session_id: SessionId) -> SessionSummary | None:
     row = tx.one("get_session", {"id": session_id})
     if row is None:
         return None
-    return SessionSummary(
-        text=str(row["summary"]),
-        upto=(rows.parse_time(row["upto_at"]), rows.number(row["upto"])),
-        runs=rows.number(row["runs"]),
-        since=rows.parse_time(row["since"]),
-        taint=rows.word(Taint, row["taint"]),
-        highest=rows.number(row["highest"] or 0),
-    )
+    upto = (rows.parse_time(row["upto_at"]), rows.number(row["upto"]))
+    highest = rows.number(row["highest"] or 0)
+    return rows.value(SessionSummary, row, text=row["summary"], upto=upto, highest=highest)
 
 
 def _runs(tx: Tx, found: Sequence[Row]) -> tuple[PastRun, ...]:

@@ -143,12 +143,11 @@ def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[SkippedSlots]
     """Return the skipped slots, newest first."""
     found = tx.all("list_skips", {"series": series_id, "limit": limit})
     return [
-        SkippedSlots(
-            rows.parse_time(row["from_at"]),
-            rows.parse_time(row["upto_at"]),
-            rows.number(row["slots"]),
-            str(row["why"]),
-            rows.word(SlotFate, row["fate"]),
+        rows.value(
+            SkippedSlots,
+            row,
+            first=rows.parse_time(row["from_at"]),
+            last=rows.parse_time(row["upto_at"]),
         )
         for row in found
     ]
@@ -163,8 +162,7 @@ def pass_over(
     """
     why = f"Skipped: {reason}."
     reviews.close_all(tx, task_id, Actor.META, now)
-    ended = tx.one("skip_task", {"id": task_id, "why": why, "now": rows.ms(now)})
-    assert ended is not None  # noqa: S101 - read in this very transaction
+    ended = rows.found(tx.one("skip_task", {"id": task_id, "why": why, "now": rows.ms(now)}))
     data: dict[str, Json] = {"was": was, "to": Status.CANCELLED, "note": why}
     data |= {"fate": fate.value} if fate else {}
     entry = NewEvent(EventKind.TASK_MOVED, Actor.META, data)
@@ -274,7 +272,4 @@ def _write_down(
         details |= {"what": "skipped", "series": series.id, "title": series.title}
         events.append(tx, None, 0, NewEvent(EventKind.CALENDAR_NOTED, Actor.META, details), now)
         return
-    row = tx.one("record_task_event", {"id": made[0].id, "now": rows.ms(now)})
-    assert row is not None  # noqa: S101 - put in by this very transaction
-    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, details)
-    events.append(tx, made[0].id, rows.number(row["events"]), entry, now)
+    events.tell_task(tx, made[0].id, NewEvent(EventKind.TASK_UPDATED, Actor.META, details), now)

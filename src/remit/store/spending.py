@@ -96,10 +96,8 @@ def of_task(tx: Tx, task_id: TaskId, since: int = 0) -> Usage:
 
 def told_apart(tx: Tx, task_id: TaskId) -> Usage:
     """Return the same with input, output and cached tokens."""
-    used, row = of_task(tx, task_id), tx.one("sum_task_tokens", {"task": task_id})
-    assert row is not None  # noqa: S101 - a sum has one row
-    ways = {name: rows.number(row[name]) for name in ("asked", "answered", "cached")}
-    return replace(used, **ways)
+    ways = rows.found(tx.one("sum_task_tokens", {"task": task_id}))
+    return replace(of_task(tx, task_id), **ways)
 
 
 def of_series(tx: Tx, series_id: SeriesId | None, since: int) -> Usage:
@@ -158,10 +156,7 @@ def _amounts(usage: Usage) -> dict[str, int]:
 
 
 def _usage(row: Row | None) -> Usage:
-    assert row is not None  # noqa: S101 - a sum has one row
-    return Usage(
-        rows.number(row["tokens"]), rows.number(row["cents"]), rows.number(row["requests"])
-    )
+    return rows.value(Usage, rows.found(row))
 
 
 S = TypeVar("S")

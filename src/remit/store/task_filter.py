@@ -263,10 +263,7 @@ def save_view(tx: Tx, name: str, line: str, now: datetime) -> None:
 
 def saved_views(tx: Tx) -> list[SavedView]:
     """All saved views, by name."""
-    return [
-        SavedView(str(row["name"]), str(row["filter"]), rows.parse_time(row["created_at"]))
-        for row in tx.all("list_views")
-    ]
+    return [rows.value(SavedView, row) for row in tx.all("list_views")]
 
 
 def delete_view(tx: Tx, name: str) -> None:

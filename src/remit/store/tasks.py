@@ -30,9 +30,8 @@ def admit(tx: Tx, task: Task) -> Task:
     added = tx.run("insert_task", _columns(task))
     if not added:
         source = {"kind": task.source.kind.value, "ref": task.source.ref}
-        row = tx.one("get_task_by_source", source)
-        assert row is not None  # noqa: S101 - only this conflict makes the insert add nothing
-        return with_deliveries(tx, row)
+        # Only this conflict makes the insert add nothing.
+        return with_deliveries(tx, rows.found(tx.one("get_task_by_source", source)))
     for n, delivery in enumerate(task.delivery):
         tx.run("insert_delivery", _delivery_columns(task, n, delivery))
     events.append(tx, task.id, 1, _created(task), task.created_at)
