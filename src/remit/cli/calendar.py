@@ -6,7 +6,7 @@ from remit import settings as house_settings
 from remit.cli import codes, out
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, StyledText
-from remit.model.codec import JsonMap, to_json
+from remit.model.codec import JsonMap, picked, to_json
 from remit.settings import Settings
 from remit.settings.doors import OWN
 from remit.store import calendars
@@ -58,14 +58,5 @@ def _row(each: StoredCalendar) -> tuple[str, str, StyledText, str]:
 
 
 def _to_json(each: StoredCalendar) -> JsonMap:
-    return {
-        "account": each.account,
-        "name": each.name,
-        "path": each.path,
-        "marked": each.marked,
-        "trusted": each.trusted,
-        "lookedAt": to_json(each.looked),
-        "resources": each.resources,
-        "refused": each.refused,
-        "why": each.why,
-    }
+    head = picked(each, "account name path marked trusted")
+    return head | {"lookedAt": to_json(each.looked)} | picked(each, "resources refused why")

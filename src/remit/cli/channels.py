@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Annotated, Final, cast
 
 from remit import settings as house_settings
-from remit.channels.health import ChannelState
 from remit.cli import clock, codes, notice_state, out, remit_client, section_questions, words
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
@@ -17,7 +16,7 @@ from remit.cli.request_key import new_key
 from remit.cli.tally import wait_for_rest
 from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import JsonMap, picked
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.task import Task
@@ -36,6 +35,7 @@ from remit.store.read_only import glance
 
 LIMIT: Final = 60.0  # seconds for the send itself
 _START: Final = "If Remit does not run, start it with `remit up`: it listens for the code."
+_SHOWN: Final = "name kind aliases verdict said todo"
 _PAUSE: Final = 0.2
 _WAIT: Final = number_flag("Seconds to wait for the provider's report.", least=0)
 _LAST_WORDS: Final = frozenset({"delivered", "read", "failed"})
@@ -64,7 +64,7 @@ def names(*, json: AsJson = False) -> int:
         (each.name, each.kind, StyledText(each.verdict, VERDICT_STYLES[each.verdict]), each.said)
         for each in found
     ]
-    out.listing(json, {"channels": [_to_json(each) for each in found]}, rows)
+    out.listing(json, {"channels": [picked(each, _SHOWN) for each in found]}, rows)
     for each in () if json else found:
         if each.todo:
             out.hint(f"{each.name}: {each.todo}", VERDICT_STYLES[each.verdict])
@@ -296,14 +296,3 @@ def _find_channel(settings: Settings, text: str) -> str:
         raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
     known = ", ".join(settings.channels) or "none but the dashboard"
     raise NotFound("channel", f"{text!r:.60}; there are: {known}")
-
-
-def _to_json(state: ChannelState) -> JsonMap:
-    return {
-        "name": state.name,
-        "kind": state.kind,
-        "aliases": list[Json](state.aliases),
-        "verdict": state.verdict,
-        "said": state.said,
-        "todo": state.todo,
-    }

@@ -12,17 +12,23 @@ from remit.cli.codes import TimedOut
 from remit.cli.out import AsJson, StyledText, flag
 from remit.cli.request_key import new_key
 from remit.errors import NotFound
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import JsonMap
 from remit.model.conversation import Role, Turn
 from remit.model.ids import ConversationId
 from remit.model.review import Review
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
 from remit.operations.arguments import NewConversation, NewTurn
+from remit.operations.shapes import turn_to_json
 from remit.store import conversations, reviews
 from remit.store.database import Tx
 from remit.store.read_only import glance
 
+# Of a turn, for a program.
+_SHOWN: Final = (
+    *("conversationId", "turnNumber", "role", "content", "timestamp", "taskRefs"),
+    *("answers", "notes"),
+)
 _PAUSE: Final = 0.2  # seconds between two polls
 _PATIENCE: Final = 300.0  # seconds for one answer
 _PARTING: Final = 10.0  # seconds to wait for news at the end
@@ -115,7 +121,8 @@ class _Chat:
 
     def _show(self, turn: Turn) -> None:
         if self._json:
-            out.emit(_turn_to_json(turn))
+            content = turn_to_json(turn)
+            out.emit({name: content[name] for name in _SHOWN})
             return
         head, *rest = turn.content.splitlines() or [""]
         out.line(StyledText(f"{self._agent}: ", "bold"), head)
@@ -208,19 +215,3 @@ def _clauses(turn: Turn) -> Iterator[str]:
     for clause in clauses if isinstance(clauses, list) else ():
         if isinstance(clause, dict):
             yield f"{clause['became'] or 'asked'}: {clause['text']}"
-
-
-def _turn_to_json(turn: Turn) -> JsonMap:
-    refs: list[Json] = [
-        {"taskId": ref.task_id, "action": ref.action.value} for ref in turn.task_refs
-    ]
-    return {
-        "conversationId": turn.conversation_id,
-        "turnNumber": turn.n,
-        "role": turn.role.value,
-        "content": turn.content,
-        "timestamp": stamp(turn.said_at),
-        "taskRefs": refs,
-        "answers": turn.answers,
-        "notes": list[Json](turn.notes),
-    }

@@ -24,7 +24,7 @@ from remit.cli.out import (
     warn,
 )
 from remit.errors import RemitError
-from remit.model.codec import JsonMap, stamp
+from remit.model.codec import JsonMap, picked
 from remit.operations.settings_arguments import StartCue
 from remit.settings import Settings
 from remit.settings.doors import START, FolderSettings, HookSettings, InboundRule
@@ -195,16 +195,8 @@ def _summary(each: StoredCue) -> str:
 
 
 def _to_json(each: StoredCue) -> JsonMap:
-    return {
-        "cue": each.name,
-        "door": each.door,
-        "sender": each.sender,
-        "heardAt": stamp(each.heard_at),
-        "fate": each.fate.value,
-        "why": each.why,
-        "taskId": each.task_id,
-        "what": _summary(each),
-    }
+    head = {"cue": each.name, **picked(each, "door sender heardAt fate why taskId")}
+    return {**head, "what": _summary(each)}
 
 
 _NAMED: Final = ("subject", "title", "name", "text")

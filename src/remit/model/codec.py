@@ -1,5 +1,7 @@
 """Values to JSON and back, by their types, with unknown fields refused; moments; short lists."""
 
+import json
+import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -37,6 +39,7 @@ JsonMap: TypeAlias = "dict[str, Json]"
 T = TypeVar("T")
 IT: Final = "it"
 
+_CAPITAL: Final = re.compile("[A-Z]")
 _IN_UTC: Final = "2026-02-22T15:30:00.000000Z"
 # JSON allows these in strings, but some readers treat them as line ends.
 _BREAKS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
@@ -85,6 +88,15 @@ def to_json(value: object) -> Json:
     """Write a value of the model as JSON."""
     kind = type(value)
     return (_WRITERS.get(kind) or _writer(kind))(value)
+
+
+def picked(value: object, names: str) -> JsonMap:
+    """Write some fields of a value as JSON, in this order, by their names in camelCase."""
+    return {name: to_json(getattr(value, _CAPITAL.sub(_to_snake, name))) for name in names.split()}
+
+
+def _to_snake(found: re.Match[str]) -> str:
+    return f"_{found[0].lower()}"
 
 
 def from_json(kind: type[T], data: Json, called: str = "") -> T:

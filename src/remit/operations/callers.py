@@ -22,9 +22,8 @@ from msgspec import Struct
 
 from remit.errors import BadInput, NotFound, NotPossibleNow
 from remit.model.caller import OWNER, OWNERS, Caller, Scope
-from remit.model.codec import JsonMap, stamp
+from remit.model.codec import Json, JsonMap, picked
 from remit.model.ids import Ids
-from remit.model.view import moment_or_none
 from remit.operations.texts import is_readable_line
 from remit.ports import Clock
 from remit.store import callers
@@ -210,16 +209,9 @@ def check(by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool) -> No
 
 def shape(token: ApiToken) -> JsonMap:
     """Return a token as JSON, without its secret."""
-    return {
-        "id": token.id,
-        "name": token.name,
-        "agent": token.agent,
-        "scopes": [scope.value for scope in Scope if scope in token.scopes],
-        "createdAt": stamp(token.created_at),
-        "usedAt": moment_or_none(token.used_at),
-        "expiresAt": moment_or_none(token.expires_at),
-        "revokedAt": moment_or_none(token.revoked_at),
-    }
+    scopes: list[Json] = [scope.value for scope in Scope if scope in token.scopes]
+    times = picked(token, "createdAt usedAt expiresAt revokedAt")
+    return picked(token, "id name agent") | {"scopes": scopes} | times
 
 
 def _digest(secret: bytes) -> bytes:

@@ -13,7 +13,7 @@ from remit.contacts import edit
 from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, NotFound, OutOfDate
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import Json, JsonMap, picked
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.operations import settings_arguments as args
@@ -187,15 +187,8 @@ async def _stored_rules(request: OperationRequest) -> list[Permission]:
 
 
 def _rule(permission: Permission) -> JsonMap:
-    return {
-        "id": _rule_id(permission),
-        "kind": "permission",
-        "contact": permission.contact,
-        "channel": permission.channel,
-        "address": permission.address,
-        "policy": permission.policy.value,
-        "givenAt": stamp(permission.given_at) if permission.given_at else None,
-    }
+    head = {"id": _rule_id(permission), "kind": "permission"}
+    return head | picked(permission, "contact channel address policy givenAt")
 
 
 def _rule_id(permission: Permission) -> str:

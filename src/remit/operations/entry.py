@@ -6,7 +6,7 @@ from typing import Final
 from remit.channels.push import NEEDS
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
-from remit.model.codec import JsonMap, stamp
+from remit.model.codec import JsonMap, picked, stamp
 from remit.operations import callers
 from remit.operations import settings_arguments as args
 from remit.operations.callers import CODE_LIFE, shape
@@ -63,13 +63,7 @@ async def end_sign_in(request: OperationRequest, arguments: args.EndSignIn) -> A
 
 
 def sign_in_to_json(each: SignIn, key: str) -> JsonMap:
-    return {
-        "id": each.id,
-        "createdAt": stamp(each.created_at),
-        "usedAt": stamp(each.used_at) if each.used_at else None,
-        "expiresAt": stamp(each.expires_at),
-        "here": each.id == key,
-    }
+    return picked(each, "id createdAt usedAt expiresAt") | {"here": each.id == key}
 
 
 @operation(

@@ -4,7 +4,7 @@ from datetime import datetime, tzinfo
 from typing import Final
 
 from remit.model import rrule
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import Json, JsonMap, picked, stamp
 from remit.model.ids import SeriesId
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats, Series, Slot
@@ -31,33 +31,23 @@ def whole(tx: Tx, series_id: SeriesId, now: datetime, coming: int = NEXT) -> Jso
 def listed(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:
     ahead = series_orders.coming(tx, found, now, coming)
     return {
-        "id": found.id,
-        "title": found.title,
-        "sessionId": found.session_id,
-        "rule": found.repeats.rule,
-        "zone": found.repeats.zone,
+        **picked(found, "id title sessionId"),
+        **picked(found.repeats, "rule zone"),
         "rhythm": rrule.in_words(found.repeats),
         "firstAt": stamp(found.repeats.first),
         "lastAt": stamp(found.last),
-        "pausedAt": moment_or_none(found.paused_at),
-        "endedAt": moment_or_none(found.ended_at),
-        "why": found.why,
-        "missed": found.missed and found.missed.value,
-        "overlap": found.overlap and found.overlap.value,
+        **picked(found, "pausedAt endedAt why missed overlap"),
         "coming": [slot(each, found.repeats) for each in ahead],
     }
 
 
 def slot(each: Slot, repeats: Repeats) -> JsonMap:
     """Return one slot; the flags say what the clocks do there."""
-    local = (each.planned or each.at).astimezone(zone_of(repeats.zone))
     return {
         "slot": stamp(each.at),
         "plannedFor": moment_or_none(each.planned),
-        "local": local.replace(microsecond=0).isoformat(),
-        "taskId": each.task_id,
-        "fate": each.fate and each.fate.value,
-        "why": each.why,
+        "local": _local(each.planned or each.at, zone_of(repeats.zone)),
+        **picked(each, "taskId fate why"),
         "startedAt": moment_or_none(each.started),
         "late": round(each.late.total_seconds()) if each.late is not None else None,
         "flags": list[Json](sorted(rrule.flags(repeats, each.at))),
@@ -66,22 +56,14 @@ def slot(each: Slot, repeats: Repeats) -> JsonMap:
 
 def event(found: PlannedStart, zone: tzinfo) -> JsonMap:
     """Return the next start of a calendar event, which is changed in its calendar."""
-    return {
-        "uid": found.uid,
-        "title": found.title,
-        "calendar": found.calendar,
-        "slot": stamp(found.at),
-        "local": found.at.astimezone(zone).replace(microsecond=0).isoformat(),
-        "taskId": found.task_id,
-        "repeats": found.repeats,
-    }
+    when = {"slot": stamp(found.at), "local": _local(found.at, zone)}
+    return picked(found, "uid title calendar") | when | picked(found, "taskId repeats")
+
+
+def _local(at: datetime, zone: tzinfo) -> str:
+    return at.astimezone(zone).replace(microsecond=0).isoformat()
 
 
 def _skipped(skipped: SkippedSlots) -> JsonMap:
-    return {
-        "from": stamp(skipped.first),
-        "upto": stamp(skipped.last),
-        "slots": skipped.slots,
-        "why": skipped.why,
-        "fate": skipped.fate.value,
-    }
+    span = {"from": stamp(skipped.first), "upto": stamp(skipped.last)}
+    return span | picked(skipped, "slots why fate")

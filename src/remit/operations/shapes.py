@@ -6,8 +6,8 @@ One form for HTTP, pages, the terminal and files.
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from remit.model.codec import Json, JsonMap, stamp
-from remit.model.conversation import Conversation, Notice, TaskRef, Turn
+from remit.model.codec import Json, JsonMap, picked, stamp, to_json
+from remit.model.conversation import Conversation, Notice, Turn
 from remit.model.likeness import FileVersion, SimilarTask, standing
 from remit.model.task_file import ATTACHMENTS
 from remit.model.view import JsonView, moment_or_none, show
@@ -15,24 +15,14 @@ from remit.model.view import JsonView, moment_or_none, show
 if TYPE_CHECKING:
     from remit.plan.priority import PriorityRules
 
-from remit.model.codec import to_json
-from remit.model.review import Decision, group_of, place_of, rule_of
+from remit.model.review import group_of, place_of, rule_of
 from remit.model.view import s3_results
 from remit.store.inbox import WaitingReview
 
 
 def changed_json(each: FileVersion) -> JsonMap:
-    return {
-        "change": each.no,
-        "file": each.file.value,
-        "why": each.why,
-        "by": each.by,
-        "at": stamp(each.made_at),
-        "taskId": each.task_id,
-        "reverts": each.reverts,
-        "was": each.was,
-        "digest": each.digest,
-    }
+    head = {"change": each.no, **picked(each, "file why by"), "at": stamp(each.made_at)}
+    return head | picked(each, "taskId reverts was digest")
 
 
 def lesson_history(found: tuple[FileVersion, ...]) -> JsonMap:
@@ -76,40 +66,29 @@ def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
 
 
 def notice_to_json(each: Notice) -> JsonMap:
-    telling = each.telling
-    return {
-        "id": each.id,
-        "kind": telling.news.value,
-        "way": each.way,
-        "state": each.state.value,
-        "title": telling.title,
-        "line": telling.line,
-        "href": telling.href,
-        "taskId": telling.task_id,
-        "seq": telling.seq,
+    head = {"id": each.id, "kind": each.news.value, **picked(each, "way state")}
+    times = {
         "at": stamp(each.made),
         "dueAt": moment_or_none(each.due),
         "toldAt": moment_or_none(each.told),
         "attempts": each.attempts,
         "channel": each.over,
-        "receipt": each.receipt,
-        "why": each.why,
     }
+    return (
+        head
+        | picked(each.telling, "title line href taskId seq")
+        | times
+        | picked(each, "receipt why")
+    )
 
 
 def conversation_to_json(talk: Conversation) -> JsonMap:
-    return {
-        "id": talk.id,
-        "title": talk.title,
-        "channel": talk.channel,
-        "createdAt": stamp(talk.created_at),
-        "updatedAt": stamp(talk.updated_at),
-    }
+    return picked(talk, "id title channel createdAt updatedAt")
 
 
 def turn_to_json(record: Turn) -> JsonMap:
     """Return a turn in S3's transcript form; `taskRef` is the first of `taskRefs`."""
-    refs: list[Json] = [_ref(ref) for ref in record.task_refs]
+    refs: list[Json] = [picked(ref, "taskId action") for ref in record.task_refs]
     return {
         "conversationId": record.conversation_id,
         "turnNumber": record.n,
@@ -132,10 +111,6 @@ def with_turns(talk: Conversation, turns: Sequence[Turn], before: int | None) ->
     return {**conversation_to_json(talk), "turns": shown, "before": before}
 
 
-def _ref(ref: TaskRef) -> Json:
-    return {"taskId": ref.task_id, "action": ref.action.value}
-
-
 def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
     """Return a question with all that is needed to decide it.
 
@@ -143,28 +118,23 @@ def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
     `digest` is its seal.
     """
     review, task = waiting.review, waiting.task
-    rule, place = rule_of(review), place_of(review, task)
     return {
-        "id": review.id,
-        "taskId": review.task_id,
+        **picked(review, "id taskId"),
         "taskTitle": task.title,
         "group": group_of(review).value,
         "reason": review.reason.value,
-        "rule": {"name": rule.name, "says": rule.says},
+        "rule": picked(rule_of(review), "name says"),
         "askedBy": task.assigned_agent,
-        "question": review.question,
-        "evidence": review.evidence,
-        "about": review.about,
-        "digest": review.digest,
-        "sendsTo": to_json(place),
+        **picked(review, "question evidence about digest"),
+        "sendsTo": to_json(place_of(review, task)),
         "verified": s3_results(task.verdict) if task.verdict else None,
-        "cost": {"cents": waiting.used.cents, "tokens": waiting.used.tokens},
+        "cost": picked(waiting.used, "cents tokens"),
         "options": [option.value for option in review.options],
         "undoSeconds": undo,
-        "resumeTo": review.resume_to.value,
-        "openedAt": moment_or_none(review.opened_at),
-        "laterUntil": moment_or_none(review.later_until),
-        "decision": _decision(review.decision) if review.decision else None,
+        **picked(review, "resumeTo openedAt laterUntil"),
+        "decision": picked(review.decision, "answer text by decidedAt")
+        if review.decision
+        else None,
     }
 
 
@@ -173,12 +143,3 @@ def review_receipt(content: JsonMap) -> JsonMap:
     words = dict.fromkeys(("taskTitle", "question", "evidence"), "")
     gone = dict.fromkeys(("askedBy", "about", "digest", "sendsTo", "verified", "decision"))
     return {**content, **words, **gone, "rule": {"name": "", "says": ""}}
-
-
-def _decision(decision: Decision) -> JsonMap:
-    return {
-        "answer": decision.answer.value,
-        "text": decision.text,
-        "by": decision.by,
-        "decidedAt": moment_or_none(decision.decided_at),
-    }

@@ -5,7 +5,7 @@ from typing import Final
 from remit.channels import pairing
 from remit.errors import BadInput, NotFound, NotPossibleNow
 from remit.model.caller import Scope
-from remit.model.codec import JsonMap, stamp
+from remit.model.codec import JsonMap, picked, stamp
 from remit.model.delivery import Delivery
 from remit.model.task import Cue, Priority, Source, SourceKind
 from remit.operations import filters
@@ -103,7 +103,7 @@ async def start_cue(request: OperationRequest, arguments: args.StartCue) -> Answ
 
 
 def cue_to_json(kept: StoredCue) -> JsonMap:
-    return {"cue": kept.name, "fate": kept.fate.value, "taskId": kept.task_id, "why": kept.why}
+    return {"cue": kept.name, **picked(kept, "fate taskId why")}
 
 
 @operation(Scope.ADMIN, "Recall", "The index of tasks is made anew.", bodiless=True)
@@ -169,4 +169,4 @@ async def remove_view(request: OperationRequest, arguments: args.RemoveView) -> 
 
 
 def _view(view: SavedView) -> JsonMap:
-    return {"name": view.name, "filter": view.filter, "createdAt": stamp(view.created_at)}
+    return picked(view, "name filter createdAt")

@@ -9,7 +9,7 @@ from remit import __version__
 from remit.brain.budget import midnight
 from remit.errors import BadInput, UnknownName
 from remit.model import ids
-from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.codec import Json, JsonMap, picked, stamp, to_json
 from remit.model.ids import SeriesId
 from remit.model.reply import Usage
 from remit.model.run import Event
@@ -84,15 +84,7 @@ async def current_numbers(house: App) -> Stats:
 def stats_to_json(call: Call, found: Stats) -> JsonMap:
     house, budget = call.house, call.house.settings.budget
     days: list[Json] = [{"at": stamp(day.at), **_used_json(day.used)} for day in found.days]
-    hours: list[Json] = [
-        {
-            "at": stamp(hour.at),
-            "completed": hour.completed,
-            "failed": hour.failed,
-            "cancelled": hour.cancelled,
-        }
-        for hour in found.hours
-    ]
+    hours: list[Json] = [picked(hour, "at completed failed cancelled") for hour in found.hours]
     return {
         "needs": reviews.inbox_counts_to_json(found.needs),
         "counts": dict[str, Json](found.counts),
@@ -106,7 +98,7 @@ def stats_to_json(call: Call, found: Stats) -> JsonMap:
 
 
 def _used_json(usage: Usage) -> JsonMap:
-    return {"cents": usage.cents, "tokens": usage.tokens, "requests": usage.requests}
+    return picked(usage, "cents tokens requests")
 
 
 async def list_lessons(call: Call) -> CallResult:

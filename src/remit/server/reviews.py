@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.errors import BadInput, NotFound, UnknownName
 from remit.model import ids
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json, JsonMap, picked
 from remit.model.ids import ReviewId
 from remit.model.review import InboxGroup
 from remit.model.view import show
@@ -61,14 +61,7 @@ async def look(call: Call) -> CallResult:
 
 
 def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
-    return {
-        "total": needs.total,
-        "decide": needs.decide,
-        "look": needs.look,
-        "fix": needs.fix,
-        "later": needs.later,
-        "decisions": needs.decisions,
-    }
+    return picked(needs, "total decide look fix later decisions")
 
 
 def _shown(call: Call, found: WaitingReview) -> JsonMap:

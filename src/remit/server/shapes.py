@@ -11,7 +11,7 @@ from typing import Final, TypeAlias, cast
 from remit.intake.recipients import QuestionTopic
 from remit.language.files import read_toml
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json, JsonMap, picked
 from remit.model.conversation import Action, NoticeKind, NoticeState, Role
 from remit.model.likeness import LessonFile, SimilarityKind
 from remit.model.reply import Policy, Usage
@@ -22,7 +22,6 @@ from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority
 from remit.model.veto import ConditionKind, VetoKind
-from remit.model.view import moment_or_none
 from remit.operations.texts import object_schema
 from remit.server.problem import URN
 from remit.store.cues import CueFate
@@ -62,26 +61,12 @@ def usage(used: Usage) -> JsonMap:
 
 
 def run(run: Run) -> JsonMap:
-    return {
-        "id": run.id,
-        "startedAt": moment_or_none(run.started_at),
-        "endedAt": moment_or_none(run.ended_at),
-        "outcome": run.outcome,
-        "note": run.note,
-    }
+    return picked(run, "id startedAt endedAt outcome note")
 
 
 def event(event: Event) -> JsonMap:
-    return {
-        "seq": event.seq,
-        "taskId": event.task_id,
-        "turnNumber": event.n,
-        "kind": event.kind.value,
-        "actor": event.actor.value,
-        "at": moment_or_none(event.at),
-        "data": event.data,
-        "hash": event.hash,
-    }
+    head = {**picked(event, "seq taskId"), "turnNumber": event.n, **picked(event, "kind actor at")}
+    return {**head, "data": event.data, "hash": event.hash}
 
 
 def schemas() -> dict[str, JsonMap]:

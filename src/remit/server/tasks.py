@@ -12,7 +12,7 @@ from msgspec import Struct
 from remit.errors import BadInput, NotFound
 from remit.files import checks
 from remit.journal import follow, tries
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json, JsonMap, picked
 from remit.model.ids import TaskId
 from remit.model.reply import Usage
 from remit.model.review import Review
@@ -171,14 +171,7 @@ async def download(call: Call) -> CallResult:
 
 
 def file_to_json(file: TaskFile) -> JsonMap:
-    return {
-        "name": file.name,
-        "type": file.type,
-        "size": file.size,
-        "sha256": file.sha256,
-        "made": file.made,
-        "taint": file.taint,
-    }
+    return picked(file, "name type size sha256 made taint")
 
 
 async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
