@@ -1,6 +1,5 @@
 """Values to JSON and back, by their types, with unknown fields refused; moments; short lists."""
 
-import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
