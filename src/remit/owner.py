@@ -16,7 +16,7 @@ from remit.model.series import OnMissed, Overlap, Repeats, Series
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, Task, TaskType
 from remit.ports import Clock
-from remit.store import inbox, moves, on_behalf, series, series_orders, sessions, slots, tasks
+from remit.store import events, inbox, moves, series, series_orders, sessions, slots, tasks
 from remit.store.database import Database, Tx
 
 P = ParamSpec("P")
@@ -183,7 +183,7 @@ class Owner:
     ) -> T:
         if self._through is None:
             return await self._db.write(verb, *args, **kwargs)
-        return await self._db.write(on_behalf.on_behalf_of(self._through, verb), *args, **kwargs)
+        return await self._db.write(events.on_behalf_of(self._through, verb), *args, **kwargs)
 
 
 def _is_to_come(task: Task, now: datetime) -> bool:

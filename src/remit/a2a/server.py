@@ -24,7 +24,7 @@ from remit.operations.permission import NotAllowed
 from remit.peer import rpc
 from remit.peer.agent_operations import AgentOperations, AgentTaskView
 from remit.peer.rpc import RpcError, RpcMessage
-from remit.store.agent_tasks import AgentTaskFilter
+from remit.store.search import AgentTaskFilter
 
 PATIENCE: Final = 20.0  # seconds that a message waits for its task; after that the agent polls
 _CODES: Final = {

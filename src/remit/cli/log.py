@@ -20,7 +20,7 @@ from remit.model.task import Task
 from remit.model.view import limit_sentences
 from remit.store import events, reviews, rows, tasks
 from remit.store.database import Tx
-from remit.store.on_behalf import event_text_on_behalf
+from remit.store.events import event_text_on_behalf
 from remit.store.read_only import glance
 
 

@@ -24,7 +24,7 @@ from remit.model.ids import Ids, TaskId
 from remit.model.task import Creator, Cue, Edit, Priority, Task, TaskType
 from remit.model.task_file import files_in
 from remit.ports import Clock
-from remit.store import after_restore, edits, on_behalf, tasks
+from remit.store import after_restore, edits, events, tasks
 from remit.store.database import Database, Tx
 
 MOST_TITLE: Final = 300
@@ -102,7 +102,7 @@ class Intake:
         change = replace(change, title=title, delivery=sends)
         if by is not None:
             return await self._db.write(
-                on_behalf.on_behalf_of(by, _edit), task_id, change, version, now
+                events.on_behalf_of(by, _edit), task_id, change, version, now
             )
         return await self._db.write(_edit, task_id, change, version, now)
 

@@ -17,7 +17,7 @@ from remit.operations.permission import NotAllowed
 from remit.peer import rpc
 from remit.peer.agent_operations import AgentOperations
 from remit.peer.rpc import RpcError, RpcMessage
-from remit.store.agent_tasks import AgentTaskFilter
+from remit.store.search import AgentTaskFilter
 
 _SCHEME: Final = "task://"
 _LISTED: Final = 50

@@ -17,7 +17,7 @@ from remit.model.status import Status
 from remit.model.task import Priority
 from remit.operations.arguments import NewDelivery, NewTask
 from remit.peer.agent_operations import MOST_KEY, MOST_SHOWN, AgentOperations, AgentTaskView
-from remit.store.agent_tasks import AgentTaskFilter
+from remit.store.search import AgentTaskFilter
 
 M = TypeVar("M", bound=Struct)
 MOST_LOG: Final = 200

@@ -26,9 +26,9 @@ from remit.operations import arguments as args
 from remit.operations.operation import AgentRule, Answer, OperationRequest, operation
 from remit.operations.settings_arguments import KeepFile
 from remit.owner import Owner
-from remit.store import agent_tasks, tasks
-from remit.store.agent_tasks import AgentTaskFilter
+from remit.store import search, tasks
 from remit.store.opening import task_files
+from remit.store.search import AgentTaskFilter
 from remit.triggers import cue_admission
 from remit.triggers.change_watch import new_watch
 
@@ -329,7 +329,7 @@ def _from_agent(request: OperationRequest, cue: Cue) -> Cue:
 async def _check_room(request: OperationRequest) -> None:
     """Refuse another task if the agent has too many open ones."""
     still = AgentTaskFilter(statuses=_OPEN, limit=MOST_OPEN)
-    count = await request.house.db.read(agent_tasks.count, request.access.prefix, still)
+    count = await request.house.db.read(search.count_agent_tasks, request.access.prefix, still)
     if count >= MOST_OPEN:
         name = request.access.name
         raise Conflict(f"{name} has {MOST_OPEN} open tasks here; let some of them end first.")

@@ -27,10 +27,9 @@ from remit.operations.arguments import CancelTask, NewTask
 from remit.operations.operation import OperationRequest
 from remit.operations.permission import NotAllowed
 from remit.operations.table import perform
-from remit.store import agent_tasks, events, reviews, search
-from remit.store.agent_tasks import AgentTaskFilter
+from remit.store import events, reviews, search
 from remit.store.database import Tx
-from remit.store.task_filter import TaskFilter
+from remit.store.search import AgentTaskFilter, TaskFilter
 
 _TaskAndReview: TypeAlias = tuple[Task, Review | None]
 
@@ -113,7 +112,7 @@ class AgentOperations:
         """Return how many of its own there are, counted up to `MOST_COUNTED`."""
         self._needs_any()
         query = replace(wanted, limit=MOST_COUNTED)
-        return await self._house.db.read(agent_tasks.count, self._peer.prefix, query)
+        return await self._house.db.read(search.count_agent_tasks, self._peer.prefix, query)
 
     async def search(self, words: str, limit: int) -> list[AgentTaskView]:
         """Return tasks with these words, then similar ones."""
@@ -151,7 +150,7 @@ class AgentOperations:
 
     def _find(self, tx: Tx, task_id: TaskId) -> _TaskAndReview:
         """Return a visible task; an invisible one is reported like a missing one."""
-        task, review = agent_tasks.looked_at(tx, task_id)
+        task, review = search.task_and_question(tx, task_id)
         if task.deleted_at is not None or not (self._wide or self._peer.owns(tx, task)):
             raise NotFound("task", task_id)
         return self._peer.as_told(tx, task), review
@@ -159,7 +158,7 @@ class AgentOperations:
     def _some(self, tx: Tx, wanted: AgentTaskFilter, query: TaskFilter) -> list[_TaskAndReview]:
         if self._wide:
             return _matching(tx, query)
-        found = _with_reviews(tx, agent_tasks.list_agent_tasks(tx, self._peer.prefix, wanted))
+        found = _with_reviews(tx, search.list_agent_tasks(tx, self._peer.prefix, wanted))
         return [(self._peer.as_told(tx, task), review) for task, review in found]
 
     def _needs_any(self) -> None:
@@ -174,7 +173,8 @@ def _matching(tx: Tx, query: TaskFilter) -> list[_TaskAndReview]:
 def _with_reviews(tx: Tx, found: list[Task]) -> list[_TaskAndReview]:
     asking = reviews.asking(tx, [task.id for task in found])
     return [
-        agent_tasks.looked_at(tx, task.id) if task.id in asking else (task, None) for task in found
+        search.task_and_question(tx, task.id) if task.id in asking else (task, None)
+        for task in found
     ]
 
 

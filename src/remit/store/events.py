@@ -1,8 +1,12 @@
-"""Journal rows: appended in the transaction they describe, never changed."""
+"""Journal rows: appended in the transaction they describe, never changed.
 
-from collections.abc import Iterator
+Of what a program does on the owner's behalf they name the program.
+"""
+
+from collections.abc import Callable, Iterator
 from datetime import datetime
-from typing import Final
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from msgspec import json
 
@@ -10,8 +14,8 @@ from remit.model.codec import stored_text
 from remit.model.ids import TaskId
 from remit.model.run import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.status import Actor
-from remit.store import on_behalf, rows
-from remit.store.database import JournalTail, Tx, quick
+from remit.store import rows
+from remit.store.database import JournalTail, Params, Row, Tx, quick
 
 MAX_EVENTS: Final = 1 << 62  # all events of one task
 
@@ -21,7 +25,7 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetim
 
     Beside other writers it has none yet: it waits for its seal.
     """
-    entry = on_behalf.named(tx, entry)
+    entry = _named(tx, entry)
     at, data = rows.ms(now), stored_text(entry.data)
     if tx.shared:
         tx.ask(_APPEND_UNSEALED, (task_id, n, entry.kind.value, entry.actor.value, at, data))
@@ -103,3 +107,72 @@ _APPEND_UNSEALED: Final = (
     "INSERT INTO unsealed (task_id, n, kind, actor, at, data) VALUES (?, ?, ?, ?, ?, ?)"
 )
 _HASHED = ("seq", "task_id", "n", "kind", "actor", "at", "data")
+
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+THROUGH: Final = "through"  # key in an event's data
+
+
+class OnBehalfTx:
+    """A transaction for a program that acts with the owner's token."""
+
+    def __init__(self, tx: Tx, name: str) -> None:
+        self._tx = tx
+        self.name = name
+
+    @property
+    def tail(self) -> JournalTail | None:
+        return self._tx.tail
+
+    @tail.setter
+    def tail(self, tail: JournalTail | None) -> None:
+        self._tx.tail = tail
+
+    @property
+    def shared(self) -> bool:
+        return self._tx.shared
+
+    @property
+    def appended(self) -> list[Event]:
+        return self._tx.appended
+
+    def one(self, name: str, params: Params = ()) -> Row | None:
+        return self._tx.one(name, params)
+
+    def all(self, name: str, params: Params = ()) -> list[Row]:
+        return self._tx.all(name, params)
+
+    def run(self, name: str, params: Params = ()) -> int:
+        return self._tx.run(name, params)
+
+    def ask(self, sql: str, params: Params = ()) -> list[Row]:
+        return self._tx.ask(sql, params)
+
+
+def on_behalf_of(
+    name: str, verb: Callable[Concatenate[Tx, P], T]
+) -> Callable[Concatenate[Tx, P], T]:
+    """Wrap a verb so that its events name the program that called it."""
+
+    @wraps(verb)
+    def order(tx: Tx, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return verb(OnBehalfTx(tx, name), *args, **kwargs)
+
+    return order
+
+
+def event_text_on_behalf(event: Event, text: str) -> str:
+    """Return an event's sentence with the agent instead of "You"."""
+    if event.actor is not Actor.AGENT:
+        return text
+    who = f"The agent {event.data.get(THROUGH)}"
+    return f"{who} {text[4:]}" if text.startswith("You ") else f"{text} {who} ordered it."
+
+
+def _named(tx: Tx, entry: NewEvent) -> NewEvent:
+    """Return the event with the program as its actor, if the transaction is on behalf."""
+    if isinstance(tx, OnBehalfTx) and entry.actor is Actor.OWNER:
+        return NewEvent(entry.kind, Actor.AGENT, {**entry.data, THROUGH: tx.name})
+    return entry

@@ -20,7 +20,7 @@ from remit.model.task import Task
 from remit.store import deferred, deliveries, events, permissions, reviews, rows, runs, tasks
 from remit.store.database import Tx
 from remit.store.deliveries import DashboardPost
-from remit.store.on_behalf import THROUGH, OnBehalfTx
+from remit.store.events import THROUGH, OnBehalfTx
 
 
 class Ending(Struct, frozen=True, kw_only=True):

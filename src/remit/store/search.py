@@ -6,14 +6,17 @@ can lead too, unless they are common and a filter is rare.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
 from typing import Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.model.ids import TaskId
+from remit.model.ids import SessionId, TaskId
+from remit.model.review import Review
+from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import reviews, rows, tasks, words
 from remit.store.database import Cell, Row, Tx
@@ -36,14 +39,18 @@ from remit.store.words import SearchWords
 __all__ = [
     "EXACT",
     "MOST",
+    "AgentTaskFilter",
     "SortOrder",
     "TaskCount",
     "TaskFilter",
     "TaskPage",
     "count",
+    "count_agent_tasks",
     "ids",
+    "list_agent_tasks",
     "page",
     "prepared",
+    "task_and_question",
 ]
 
 MOST: Final = 500
@@ -310,3 +317,41 @@ def _cursor(sort: SortOrder, row: Row) -> str:
             return f"{rows.number(row['seq'])}.0"
         case SortOrder.DUE:  # pragma: no branch - there is no other
             return f"{rows.number(row['scheduled_for'])}.{rows.number(row['no'])}"
+
+
+class AgentTaskFilter(Struct, frozen=True, kw_only=True):
+    """Which of its tasks an agent asks for; an unset field does not filter."""
+
+    statuses: Collection[Status] = ()
+    session: SessionId | None = None
+    since: datetime | None = None  # changed at or after
+    before: TaskId | None = None  # the last task of the previous page
+    limit: int = 50
+
+
+def list_agent_tasks(tx: Tx, prefix: str, wanted: AgentTaskFilter) -> list[Task]:
+    """Return tasks whose source ref has this prefix, newest first, without deleted ones."""
+    params = {**_agent_params(prefix, wanted), "before": wanted.before}
+    return tasks.all_with_deliveries(tx, tx.all("list_caller_tasks", params))
+
+
+def count_agent_tasks(tx: Tx, prefix: str, wanted: AgentTaskFilter) -> int:
+    """Return how many there are, whatever the page, counted up to the filter's limit."""
+    row = tx.one("count_caller_tasks", _agent_params(prefix, wanted))
+    return rows.number(row["tasks"]) if row else 0
+
+
+def task_and_question(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None]:
+    """Return a task, and its open question to the owner."""
+    waiting = [each for each in reviews.of_task(tx, task_id) if each.decision is None]
+    return tasks.get(tx, task_id), waiting[-1] if waiting else None
+
+
+def _agent_params(prefix: str, wanted: AgentTaskFilter) -> dict[str, Cell]:
+    return {
+        **rows.prefix_range(prefix),
+        "session": wanted.session,
+        "since": rows.millis(wanted.since),
+        "statuses": f" {' '.join(wanted.statuses)} " if wanted.statuses else None,
+        "limit": wanted.limit,
+    }

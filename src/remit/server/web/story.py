@@ -14,7 +14,7 @@ from remit.model.reply import AttemptOutcome
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Status
 from remit.server.web import trail
-from remit.store.on_behalf import event_text_on_behalf
+from remit.store.events import event_text_on_behalf
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
 LONGEST: Final = 4000  # characters of one line; the export has the rest
