@@ -1,8 +1,10 @@
 """Builds the app from settings."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import TypeAlias
 from zoneinfo import ZoneInfo
 
@@ -25,11 +27,14 @@ from remit.engine.deferred import Deferred
 from remit.engine.leg_worker import IdleEngine
 from remit.engine.local import LocalEngine
 from remit.engine.loops import Leftovers
+from remit.errors import RemitError
 from remit.gate import GateSecrets
 from remit.intake.admit import Intake
 from remit.intake.exam.qualify import QualifiedReader
 from remit.journal.follow import Journal
-from remit.model.ids import Ids
+from remit.model.contract import Evidence, Finding, Result
+from remit.model.deferred import DeferredBatch, DueCriterion
+from remit.model.ids import Ids, TaskId
 from remit.owner import Owner
 from remit.plan import Planner
 from remit.ports import Brain, Channel, Clock
@@ -40,8 +45,9 @@ from remit.run.attach import FileAttacher
 from remit.run.rooms import CodeWorkPorts
 from remit.run.send import approval_card
 from remit.settings import Settings
+from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
-from remit.store import sessions
+from remit.store import sessions, tasks
 from remit.store.database import Database
 from remit.store.opening import task_files
 from remit.store.redact import Redactor
@@ -50,7 +56,6 @@ from remit.triggers.repeat import Repeater
 from remit.verify import Verifier
 from remit.wiring import minds, notices, proof
 from remit.wiring.app_context import AppContext
-from remit.wiring.deferred import deferred
 from remit.wiring.foundation import Foundation, laid
 from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers, OwnerDecisions
 from remit.wiring.notices import NoticeParts, NoticePreferences, join
@@ -189,7 +194,7 @@ def _work(
     """Build what runs a task, with code work, deferred checks and reflection."""
     ground = base.ground
     trees, reflection = minds.trees(ground), ReflectionLoop(ground, base.intake.admit, tools)
-    late = deferred(ground, trees)
+    late = _deferred(ground, trees)
     ports = _rooms(base, tools, priority, proof.bench(ground, trees, late))
     ports = replace(ports, mirror=reflection.mirror)
     base.ear.approve_by(partial(approval_card, ports))
@@ -274,3 +279,53 @@ def _repeater(ground: AppContext, engine: LocalEngine) -> Repeater:
 def _thinks(brain: Brain) -> bool:
     """Whether a brain is set up."""
     return brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain)
+
+
+def _deferred(ground: AppContext, trees: Worktrees) -> Deferred:
+    """Build the deferred checks, run on the branch the work was merged into."""
+
+    async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
+        try:
+            return await _checked(ground, trees, batch, every)
+        except (RemitError, OSError) as trouble:
+            return _unchecked(every, str(trouble))
+
+    return Deferred(ground.db, ground.clock, ground.ids, ground.zone, check, ground.background)
+
+
+async def _checked(
+    ground: AppContext, trees: Worktrees, batch: DeferredBatch, every: Sequence[DueCriterion]
+) -> tuple[Finding, ...]:
+    chosen = ground.settings.projects.get(batch.project)
+    if chosen is None:
+        return _unchecked(every, f"there is no project {batch.project} any more")
+    waits = [each for due in every for each in due.waits]
+    task = await ground.db.read(tasks.get, waits[0].task_id)
+    paths = tuple(dict.fromkeys(path for each in waits for path in each.paths))
+    place = await asyncio.to_thread(lambda: str(Path(chosen.path).expanduser()))
+    async with _standing(trees, place, task.id, batch.branch) as tree:
+        verifier = await proof.verifier(ground, task, tree, merged=True)
+        evidence = Evidence("", workspace=tree.folder, changed=paths)
+        return await verifier.late(task, [due.criterion for due in every], evidence)
+
+
+def _unchecked(every: Sequence[DueCriterion], why: str) -> tuple[Finding, ...]:
+    """Return findings for checks that can no longer run; they count against nobody."""
+    return tuple(
+        Finding(each.criterion.activity, Result.SKIPPED, f"not checked: {why}") for each in every
+    )
+
+
+@asynccontextmanager
+async def _standing(
+    trees: Worktrees, place: str, task_id: TaskId, branch: str
+) -> AsyncIterator[Worktree]:
+    """Open the current branch in a folder of Remit; nothing of the owner's is touched."""
+    base = f"refs/heads/{branch}"
+    # A dead process may have left an older state of the branch there.
+    await trees.remove(await trees.open(place, task_id, base))
+    tree = await trees.open(place, task_id, base)
+    try:
+        yield tree
+    finally:
+        await trees.remove(tree)
