@@ -69,6 +69,27 @@ def test_work_items_tick_while_one_watches(site: Site, puppet: Puppet, visit: Vi
     expect(page.locator("h1 + .chips").get_by_text("Completed")).to_be_visible()
 
 
+def test_a_run_with_nothing_to_report_says_so_and_claims_no_failed_check(
+    site: Site, puppet: Puppet, visit: Visit
+) -> None:
+    words = "Check the price of the lamp and tell me only if it drops"
+    (made,) = site.post("/api/messages", {"text": words})["tasks"]  # type: ignore[misc]
+    task = str(made["id"])  # type: ignore[index, call-overload]
+    until(site, task, Status.RUNNING)
+    site.do(puppet.answer("<nothing-to-report>The price is still 40.</nothing-to-report>"))
+    until(site, task, Status.COMPLETED)
+
+    page = visit(f"/tasks/{task}")
+    result = page.get_by_role("region", name="Result")
+    expect(result).to_contain_text("Nothing to report. The price is still 40.")
+    expect(page.locator("main")).to_contain_text("there was nothing to report, so nothing was sent")
+    for wrong in ("Not verified", "did not pass", "No text was written", "Not sent"):
+        expect(page.locator("main")).not_to_contain_text(wrong)
+    page.goto(f"{site.url}/tasks")
+    expect(page.locator("main")).to_contain_text("Nothing to report")
+    expect(page.get_by_role("link", name=re.compile("Not verified"))).to_have_count(0)
+
+
 def test_what_happens_while_a_part_is_being_drawn_is_drawn_too(
     site: Site, puppet: Puppet, visit: Visit
 ) -> None:

@@ -7,11 +7,12 @@ from typing import Final
 
 import pytest
 
-from remit.cli import log
+from remit.cli import log, show
 from remit.errors import BadInput
 from remit.gate.decline import read_silence
 from remit.intake.message import OwnerMessage
 from remit.model.conversation import NoticeKind
+from remit.model.proof import ProofState, proof_of
 from remit.model.series import Repeats
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task
@@ -154,6 +155,8 @@ async def test_a_run_with_nothing_to_say_ends_without_a_word(tmp_path: Path) -> 
         assert [each.status for each in (first, second, third)] == [Status.COMPLETED] * 3
         assert first.result_summary == "Nothing to report. The price is still 40."
         assert any("The price is still 40." in log.sentence(each) for each in said)
+        assert (proof_of(first), proof_of(third)) == (ProofState.SILENT, ProofState.VERIFIED)
+        assert "  [nothing to report] dashboard" in "\n".join(show.card_lines(first))
         assert len(await notices(world)) == 1
         assert third.delivery[0].body == "The price dropped to 30."
         assert "tell me only if it drops" in ready.heard[0]

@@ -162,7 +162,7 @@ async def test_the_own_network_is_not_read_unless_the_settings_name_the_host(url
     found = await web.read_page(url, WebLimits())
 
     assert isinstance(found, WebFailure)
-    assert "not spoken to" in found.why
+    assert "into your own network" in found.why
 
 
 @for_each(

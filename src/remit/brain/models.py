@@ -97,10 +97,11 @@ class FirstOrSecond:
     def _both_failed(self, first: Transient | Ask | None, second: Transient | Ask | None) -> Reply:
         """Raise or return what to do about two failures: retry if one of them may pass."""
         _, other = self._names
-        why = f"{self._breaker.why} {other}, the second model, did not answer: {_sentence(second)}"
+        why = f"{self._breaker.why} {other}, the second model, failed too: {_sentence(second)}"
         passing = next((each for each in (first, second) if isinstance(each, Transient)), None)
         if passing is not None:
             raise Transient(why, after=passing.after)
+        why = f"{why} Put one of them right with `remit setup brain`; then approve."
         return Reply("", ask=Ask(Reason.AUTH, why), usage=Usage(requests=1))
 
 
@@ -118,7 +119,10 @@ async def _attempt(
 
 
 def _sentence(failure: Transient | Ask | None) -> str:
-    return failure.question if isinstance(failure, Ask) else str(failure or "")
+    """Return what failed; what the owner may do about one model is said only if both failed."""
+    if isinstance(failure, Ask):
+        return failure.question.partition(". ")[0].removesuffix(".") + "."
+    return str(failure or "")
 
 
 # English has four bytes per token, Chinese about three: the estimate is rather too high.

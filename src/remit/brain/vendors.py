@@ -165,15 +165,22 @@ _SERVER: Final = 500
 _PASSING: Final = frozenset({408, 409, 425, 429})  # not the request's fault
 
 
-_THEN: Final = "Mend it, start Remit again, then approve."
 _LOOK: Final = "Check [brain] model and base_url."
-_CHECK: Final = "If it stays so, check [brain] model and base_url."
+_CHECK: Final = "If it happens again, check [brain] model and base_url."
 
 # The first match counts, so narrower classes come first. `Ask`: the owner must act.
 _TABLE: Final[tuple[tuple[type[Exception], type[Ask | StepFailed], str], ...]] = (
-    (their.ModelAuthenticationError, Ask, f"{{model}} refused {{key}}. {_THEN}"),
-    (their.ModelQuotaExceededError, Ask, f"{{model}} has no credit left for you. {_THEN}"),
-    (their.ModelNotFoundError, Ask, f"{{model}} is not there. {_LOOK} {_THEN}"),
+    (
+        their.ModelAuthenticationError,
+        Ask,
+        "{model} refused {key}. Set another with `remit setup brain`; then approve.",
+    ),
+    (
+        their.ModelQuotaExceededError,
+        Ask,
+        "{model} has no credit left. Add credit at its provider; then approve.",
+    ),
+    (their.ModelNotFoundError, Ask, f"{{model}} is not known there. {_LOOK} Then approve."),
     (
         their.ModelContextWindowExceededError,
         Permanent,
@@ -183,12 +190,16 @@ _TABLE: Final[tuple[tuple[type[Exception], type[Ask | StepFailed], str], ...]] =
     (their.ModelRateLimitError, Transient, "{model} has had too many requests{said}."),
     (their.ModelRequestTimeout, Transient, "{model} took too long to answer."),
     (their.ModelTimeoutError, Transient, "{model} took too long to answer."),
-    (their.ModelConnectionError, Transient, "The connection to {model} failed or broke off."),
+    (their.ModelConnectionError, Transient, "The connection to {model} failed."),
     (their.ModelHTTPError, Transient, f"{{model}} answered {{status}}{{said}}. {_CHECK}"),
-    (their.ModelAPIError, Transient, f"{{model}} sent what is no answer{{said}}. {_CHECK}"),
-    (their.UsageLimitExceeded, Permanent, "{model} was asked more often than a thought may."),
-    (their.UserError, Permanent, "{model} cannot be asked so: {error}."),
-    (their.UnexpectedModelBehavior, Transient, f"{{model}} kept to no known form. {_CHECK}"),
+    (
+        their.ModelAPIError,
+        Transient,
+        f"{{model}} sent something that is not an answer{{said}}. {_CHECK}",
+    ),
+    (their.UsageLimitExceeded, Permanent, "{model} was asked too often for one step."),
+    (their.UserError, Permanent, "{model} cannot be asked like this: {error}."),
+    (their.UnexpectedModelBehavior, Transient, f"{{model}} answered in an unknown form. {_CHECK}"),
     (Exception, Transient, "{model} failed in an unknown way ({kind}: {error})."),
 )
 

@@ -23,6 +23,7 @@ SAYS: Final = {
     ProofState.PENDING: "What can be checked now is good; the rest is checked when its group ends.",
     ProofState.ADVISORY: "Not verified: it is advice, which no check can prove. Read it and judge.",
     ProofState.UNPROVEN: "Not verified: you took it although its checks did not pass.",
+    ProofState.SILENT: "There was nothing to report, so nothing was sent or checked.",
     ProofState.REFUTED: "Not verified: what was checked when its group ended failed.",
 }
 _TYPES: Final = {

@@ -47,6 +47,7 @@ _DELIVERY: Final = {
     "completed": "sent",
     "failed": "refused",
     "needs_review": "needs review",
+    "silent": "nothing to report",
 }
 
 
@@ -82,7 +83,7 @@ def _card_body(task: Task, why: str | None) -> Iterator[str]:
 
 def _deliveries(task: Task, why: str | None) -> Iterator[str]:
     for delivery in task.delivery:
-        word = delivery_status(delivery, task)
+        word = "silent" if task.was_silent else delivery_status(delivery, task)
         to = f" to {delivery.recipient}" if delivery.recipient else ""
         note = delivery.reason
         if word == "needs_review" and delivery.status is DeliveryStatus.PENDING:

@@ -17,6 +17,7 @@ class ProofState(StrEnum):
     PENDING = "pending"  # everything checked so far passed; the rest is checked later
     ADVISORY = "advisory"  # no check can decide; the owner reads it
     UNPROVEN = "unproven"  # the owner accepted it although checks did not pass
+    SILENT = "silent"  # it ended without a message, so there was nothing to check
     REFUTED = "refuted"  # it was merged, and a deferred check failed later
 
 
@@ -32,6 +33,8 @@ _LABELS: Final = {
 
 def proof_of(task: Task) -> ProofState:
     """Return the proof state from the contract, the findings and the status."""
+    if task.was_silent:
+        return ProofState.SILENT
     if task.contract is None:
         return ProofState.NONE
     if task.contract.type is ContractType.ADVISORY:

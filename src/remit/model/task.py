@@ -20,7 +20,7 @@ from remit.model.contract import (
     Verdict,
     WorkItem,
 )
-from remit.model.delivery import Delivery
+from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.series import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
@@ -261,6 +261,13 @@ class Task(Struct, frozen=True, kw_only=True):
     def watch(self) -> Condition | None:
         """Where each run looks first, to end without a model if nothing changed."""
         return next((each for each in self.conditions if each.kind is ConditionKind.WATCH), None)
+
+    @property
+    def was_silent(self) -> bool:
+        """Whether it is completed without a message, as the owner had allowed."""
+        allowed = self.quiet is not None or self.watch is not None
+        unsent = all(each.status is DeliveryStatus.PENDING for each in self.delivery)
+        return self.status is Status.COMPLETED and allowed and unsent and bool(self.delivery)
 
     @property
     def ended(self) -> bool:

@@ -229,7 +229,7 @@ def _finished(task: Task, lease: Lease, end: Ending, now: datetime) -> dict[str,
         "completed_at": rows.ms(now) if end.to in TERMINAL else None,
         "summary": end.summary,
         "details": end.details,
-        "unproven": int(end.to is Status.COMPLETED and lacks_proof(task)),
+        "unproven": int(end.to is Status.COMPLETED and not end.quiet and lacks_proof(task)),
         "now": rows.ms(now),
     }
 

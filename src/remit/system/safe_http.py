@@ -75,13 +75,12 @@ def _checked(
         try:
             address = ipaddress.ip_address(each)
         except ValueError:
-            return BlockedAddress("The address leads to what is no address.")
+            return BlockedAddress("The name leads to something that is not an address.")
         scoped = isinstance(address, ipaddress.IPv6Address) and address.scope_id
         kind = "link-local" if scoped else places.reserved(address, private=private)
         if kind is not None:
             return BlockedAddress(
-                f"The address leads to one that is {kind}, which is not spoken to. "
-                "Name one on the public net."
+                f"This address leads into your own network ({kind}). Only public ones are allowed."
             )
         addresses.append(address)
     return (

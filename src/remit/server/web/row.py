@@ -218,7 +218,7 @@ def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:
     if delivery.status is not DeliveryStatus.PENDING:
         return _DELIVERY[delivery.status]
     if task.ended:
-        return "Not sent"
+        return "Nothing to report" if task.was_silent else "Not sent"
     if task.status is Status.NEEDS_REVIEW:
         return _WAITING.get(task.reason, "Waiting for you") if task.reason else name
     return say("Then {0}", name) if task.status in ACTIVE else name

@@ -280,6 +280,8 @@ def _stands(found: TaskRecord, now: datetime) -> str:
     if task.status in ACTIVE and not found.held:
         tries = " " + say("after {0} failed tries", task.attempts) if task.attempts else ""
         return say("It waits for its next turn{0}.", tries)
+    if task.was_silent:
+        return "It is completed: there was nothing to report, so nothing was sent."
     return _SENTENCES.get(task.status, say("It is {0}.", task.status.value.replace("_", " ")))
 
 

@@ -55,7 +55,7 @@ def chips(task: Task) -> tuple[TaskChip, ...]:
     rule = say("By the rule {0}: {1}.", task.rule.name, task.rule.because) if task.rule else ""
     found = (proof, kind, TaskChip(f"{PRIORITIES[task.priority.value]} priority", "", rule))
     taint = () if task.taint is Taint.OWNER else (_TAINTS[task.taint],)
-    return (*found, *taint)
+    return (*(found[1:] if task.was_silent else found), *taint)
 
 
 # Work ---------------------------------------------------------------------------------------------
@@ -230,6 +230,8 @@ def _state(
 def _pending(delivery: Delivery, task: Task, review: Review | None) -> tuple[str, str, str]:
     if review is not None:
         return "you", ("Needs review" if review.reason in _HELD else "Asks first"), "you"
+    if task.was_silent:
+        return "ok", "Nothing to report", "done"
     if task.ended:
         return "idle", "Not sent", "x"
     if task.status is Status.DELIVERING:
@@ -250,6 +252,8 @@ def _note(parts: Sequence[Delivery], worst: Delivery) -> str:
 
 
 def _nothing(task: Task, agent: str) -> str:
+    if task.was_silent:
+        return task.result_summary or ""
     if task.ended:
         return "No text was written."
     verb = "once the checks pass" if task.contract else "when the work is done"
@@ -345,6 +349,8 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Proo
 def _standing(rows: Sequence[ProofRow], task: Task, contract: Contract) -> tuple[str, str, str]:
     if contract.type is ContractType.ADVISORY:
         return "plan", "Not verified, for you to judge", "eye"
+    if task.was_silent:
+        return "idle", "Nothing to check", "pend"
     if proof_of(task) in (ProofState.UNPROVEN, ProofState.REFUTED):
         return "you", "Not verified", "alert"
     passed = sum(row.kind == "ok" for row in rows)
