@@ -62,6 +62,24 @@ def test_limits_are_set_and_a_wrong_one_gets_a_sentence(desk: Desk) -> None:
     assert told["deliver"]["quiet"] == "22:00-07:00"
 
 
+def test_a_second_model_is_named_on_the_page_and_its_table_in_the_file_stays(desk: Desk) -> None:
+    page = desk.go("/settings/brain")
+    desk.fill(Model="openai:tiny", Second="openai:second")
+    desk.save()
+    expect(page.locator("[name=fallback]")).to_have_value("openai:second")
+    assert tomllib.loads(desk.file)["brain"]["fallback"] == "openai:second"
+
+    table = '{ model = "openai:second", base_url = "http://127.0.0.1:9/v1" }  # mine'
+    written = desk.file.replace('"openai:second"', table)
+    (desk.terminal.home / "settings.toml").write_text(written)
+    assert desk.next_event() == "restarted"
+    desk.go("/settings/brain")
+    desk.fill(Model="openai:small")
+    desk.save()
+    assert f"fallback = {table}" in desk.file
+    assert tomllib.loads(desk.file)["brain"]["model"] == "openai:small"
+
+
 def test_what_comes_in_is_set_up_and_tried(desk: Desk, tmp_path: Path) -> None:
     page = desk.go("/settings/edit?section=folders")
     desk.fill(Name="scans", Folder=str(tmp_path))

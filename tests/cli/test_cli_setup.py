@@ -80,7 +80,7 @@ def test_the_walk_asks_three_things_and_writes_what_was_said(tmp_path: Path) -> 
     said = terminal.type(["setup"], ["Hanan", "", "Europe/Berlin", "", "none", "none"])
 
     assert said.code == 0, said.out
-    assert "Nothing thinks" in said.out
+    assert "No language model is used" in said.out
     assert "remit up" in said.out
     told = tomllib.loads(_kept(terminal))
     assert (told["owner"], told["zone"], told["brain"]["kind"]) == (
@@ -96,16 +96,18 @@ def test_the_walk_asks_three_things_and_writes_what_was_said(tmp_path: Path) -> 
 def test_a_model_is_asked_for_with_its_key_and_tried(tmp_path: Path, model: str) -> None:
     terminal = Terminal(tmp_path, script=None)
 
-    wrong = terminal.type(["setup", "brain"], ["auto", "openai:tiny", "sk-wrong", model, "20"])
+    wrong = terminal.type(["setup", "brain"], ["auto", "openai:tiny", "sk-wrong", model, "20", ""])
     assert wrong.code == 1, wrong.out
-    right = terminal.type(["setup", "brain"], ["auto", "", KEY, "", ""])
+    right = terminal.type(["setup", "brain"], ["auto", "", KEY, "", "", "openai:second"])
 
     assert right.code == 0, right.out
     assert "answered: ready" in right.out
     assert KEY not in right.out
     assert KEY not in _kept(terminal)
     assert Secrets(terminal.home).get("MODEL_API_KEY") == KEY
-    assert "openai-chat:tiny" in terminal.run("brain").out
+    shown = terminal.run("brain").out
+    assert "openai-chat:tiny" in shown
+    assert "fallback: openai-responses:second needs a key" in shown
 
     assert terminal.run("setup", "brain", "--remove").code == 0
     assert "MODEL_API_KEY" not in Secrets(terminal.home).names()
@@ -117,7 +119,7 @@ def test_a_model_is_asked_for_with_its_key_and_tried(tmp_path: Path, model: str)
 def test_a_running_remit_takes_a_new_key_up(tmp_path: Path, model: str) -> None:
     terminal = Terminal(tmp_path, script=None)
     with terminal.up() as up:
-        said = terminal.type(["setup", "brain"], ["auto", "openai:tiny", KEY, model, ""])
+        said = terminal.type(["setup", "brain"], ["auto", "openai:tiny", KEY, model, "", ""])
         assert up.process.stdout is not None
         assert json.loads(up.process.stdout.readline())["event"] == "restarted"
     assert said.code == 0, said.out

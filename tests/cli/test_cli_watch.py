@@ -30,12 +30,14 @@ def _story(seat: Terminal, site: Site) -> None:
         log = seat.run("log", ran["id"]).out
         wrong = seat.run("add", "Look", "--as-is", "--watch", "ftp://example.org")
         alone = seat.run("add", "Look", "--watch-for", "x")
+        nowhere = seat.run("add", "Look", "--every", "1h", "--watch", "calendar:nope")
 
     target = f"{site.url('/list')} (Bread: (\\d+))"
     assert f"Runs only if changed {target}" in " ".join(receipt.out.split())
     assert f"Runs only if this changed: {target}." in shown
     assert ran["resultSummary"] == "The price list was read."
     assert "Looked whether something changed" in log
-    assert (wrong.code, alone.code) == (2, 2)
+    assert (wrong.code, alone.code, nowhere.code) == (2, 2, 2)
+    assert "Remit reads no calendar 'nope'" in nowhere.err
     assert "it may be an address" in wrong.err
     assert "--watch-for needs --watch" in alone.err

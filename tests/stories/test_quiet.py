@@ -45,6 +45,14 @@ QUIET: Final[Mapping[str, str]] = {
     "Check https://example.org/news every hour. If nothing changed, say nothing.": (
         "If nothing changed, say nothing"
     ),
+    "Watch https://example.org/news every hour and tell me if it changes": "tell me if it changes",
+    "Look at the page every hour. Let me know when anything changes.": (
+        "Let me know when anything changes"
+    ),
+    "Sieh jede Stunde auf die Seite und sag mir Bescheid, wenn sich etwas ändert": (
+        "sag mir Bescheid, wenn sich etwas ändert"
+    ),
+    "Mira la página cada hora y avísame si cambia algo": "avísame si cambia algo",
     "Check the page. Say nothing if nothing has changed.": "Say nothing if nothing has changed",
     "Prüfe den Preis des ThinkPad und sag mir nur Bescheid, wenn er fällt": (
         "sag mir nur Bescheid, wenn er fällt"
@@ -66,6 +74,7 @@ LOUD: Final = (
     "Tell me only if the price drops",  # nothing is left to do
     "Check the price, tell me only if it drops and then email Bob the price",  # an order inside
     "Check the price, tell me only if it drops and email john@example.org the price",
+    "Look at the leaf and tell me if it changes color",  # asks for an answer in any case
     "Check the price and tell me if it dropped",  # asks for an answer in any case
 )
 BOOK: Final = "- name: Bob\n  channels:\n    outbox: bob@example.org\n"

@@ -149,7 +149,7 @@ _VENDORS: Final = {
 }
 OWN_SERVER_KEY: Final = "MODEL_API_KEY"  # of a server that is no vendor's
 KEY_NAMES: Final = (*(defaults.key for defaults in (_ANTHROPIC, _OPENAI, _OLLAMA)), OWN_SERVER_KEY)
-NOTHING_THINKS: Final = "Nothing thinks: what needs a language model waits for you."
+NOTHING_THINKS: Final = "No language model is used: what needs one waits for you."
 NO_MODEL: Final = (
     "No language model is set. Connect one with `remit setup brain` or under Settings, "
     "or set ANTHROPIC_API_KEY or OPENAI_API_KEY and start Remit again."

@@ -1,15 +1,20 @@
 """Words for the terminal (statuses, times, people), and the task that a typed id means."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
+from functools import lru_cache
+from pathlib import Path
 from typing import Final
+from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from remit import settings as house_settings
 from remit.cli.out import StyledText
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput, NotFound, RemitError
 from remit.model import review as review_model
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
@@ -18,6 +23,8 @@ from remit.model.task import Task
 from remit.store import search, tasks
 from remit.store.database import Tx
 from remit.store.search import TaskFilter
+from remit.system.files import home_of
+from remit.system.owner_zone import find_owner_zone
 
 _STYLE: Final = {
     Status.RUNNING: "cyan",
@@ -119,7 +126,7 @@ def relative(moment: datetime, now: datetime) -> str:
     """Return how far away a moment is, as people say it."""
     away = abs(moment - now)
     if away > _LONG_AGO:
-        return f"{moment.astimezone():%Y-%m-%d}"
+        return f"{moment.astimezone(owner_zone()):%Y-%m-%d}"
     if moment > now:
         span = _span(away + max(_SAYING, away / _SAYING_SHARE))
         return f"in {span or f'{max(1, round(away.total_seconds()))} s'}"
@@ -131,9 +138,23 @@ def _span(away: timedelta) -> str | None:
     return next((f"{away // unit} {name}" for unit, name in _UNITS if away >= unit), None)
 
 
+def owner_zone() -> ZoneInfo | None:
+    """Return the zone of the settings; None, which is the machine's, if they cannot be read."""
+    file = home_of(os.environ) / "settings.toml"
+    return _zone_in(file, file.stat().st_mtime_ns if file.exists() else 0)
+
+
+@lru_cache(maxsize=2)
+def _zone_in(_file: Path, _changed: int) -> ZoneInfo | None:
+    try:
+        return find_owner_zone(house_settings.load().zone, os.environ).zone
+    except RemitError:
+        return None
+
+
 def local(moment: datetime) -> str:
-    """Return a moment on the reader's clock."""
-    return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
+    """Return a moment on the owner's clock."""
+    return f"{moment.astimezone(owner_zone()):%Y-%m-%d %H:%M:%S}"
 
 
 def near(moment: datetime, now: datetime) -> str:
@@ -148,7 +169,7 @@ def planned(moment: datetime, now: datetime) -> str:
 
 
 def clock(moment: datetime) -> str:
-    return f"{moment.astimezone():%H:%M:%S}"
+    return f"{moment.astimezone(owner_zone()):%H:%M:%S}"
 
 
 def to_whom(delivery: Delivery) -> str:

@@ -240,9 +240,12 @@ class _WordsWithoutCommas:
 
     def quiet_end(self, at: int) -> int | None:
         """Return the token behind the words at a place that ask for silence."""
-        leads, unchanged, silent = (
-            phrases_in_all("quiet", name) for name in ("leads", "unchanged", "silent")
+        leads, changes, unchanged, silent = (
+            phrases_in_all("quiet", name) for name in ("leads", "changes", "unchanged", "silent")
         )
+        if whole := changes.at(self.keys, at):
+            end = self.places[whole[1] - 1] + 1
+            return end if _clause_end(self.message, end) == end else None
         if lead := leads.at(self.keys, at):
             return self._clause_end(self.places[lead[1] - 1] + 1)
         for one, other in ((unchanged, silent), (silent, unchanged)):

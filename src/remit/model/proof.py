@@ -33,10 +33,8 @@ _LABELS: Final = {
 
 def proof_of(task: Task) -> ProofState:
     """Return the proof state from the contract, the findings and the status."""
-    if task.was_silent:
-        return ProofState.SILENT
-    if task.contract is None:
-        return ProofState.NONE
+    if task.contract is None or task.was_silent:
+        return ProofState.SILENT if task.was_silent else ProofState.NONE
     if task.contract.type is ContractType.ADVISORY:
         return ProofState.ADVISORY
     verdict = task.verdict

@@ -42,7 +42,7 @@ async def hear_message(request: OperationRequest, arguments: args.NewMessage) ->
         scheduled_for=at,
         priority=arguments.priority,
         repeats=repeats_of(arguments.repeats, at),
-        conditions=watches(request, arguments.watch),
+        conditions=await watches(request, arguments.watch),
         context=await attached(request, arguments.attachments),
     )
     if arguments.dry_run:

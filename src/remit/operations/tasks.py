@@ -17,7 +17,7 @@ from remit.model.contract import Contract, Criterion, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
 from remit.model.reply import PROJECT
-from remit.model.series import Repeats
+from remit.model.series import Repeats, WatchKind, watch_kind
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Cue, Edit, Source, SourceKind, Taint, Task
 from remit.model.task_file import ATTACHMENTS, to_context
@@ -26,11 +26,12 @@ from remit.operations import arguments as args
 from remit.operations.operation import AgentRule, Answer, OperationRequest, operation
 from remit.operations.settings_arguments import KeepFile
 from remit.owner import Owner
-from remit.store import search, tasks
+from remit.settings.doors import OWN
+from remit.store import calendars, search, tasks
 from remit.store.opening import task_files
 from remit.store.search import AgentTaskFilter
 from remit.triggers import cue_admission
-from remit.triggers.change_watch import new_watch
+from remit.triggers.change_watch import new_watch, unknown_calendar
 
 MOST_OPEN: Final = 500  # tasks of one agent
 _OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
@@ -57,7 +58,7 @@ async def keep_file(request: OperationRequest, arguments: KeepFile) -> Answer:
 )
 async def create_task(request: OperationRequest, arguments: args.NewTask) -> Answer:
     """Entrust a task; without `delivery` the result goes to the dashboard."""
-    cue = _on_project(request, _cue(request, arguments), arguments)
+    cue = _on_project(request, await _cue(request, arguments), arguments)
     # What came in is named by hash, and not by whoever writes a context.
     context = {name: value for name, value in cue.context.items() if name != ATTACHMENTS}
     cue = replace(cue, context=context | await attached(request, arguments.attachments))
@@ -240,7 +241,7 @@ def repeats_of(arguments: args.NewRepeats | None, at: datetime | None) -> Repeat
     return repeats
 
 
-def _cue(request: OperationRequest, arguments: args.NewTask) -> Cue:
+async def _cue(request: OperationRequest, arguments: args.NewTask) -> Cue:
     text = arguments.text if arguments.text is not None else arguments.title
     if text is None:
         raise BadInput("Give text (what you would say) or title.", field="text")
@@ -259,16 +260,24 @@ def _cue(request: OperationRequest, arguments: args.NewTask) -> Cue:
         repeats=often,
         contract=_contract(arguments.contract) if arguments.contract else None,
         session_id=SessionId(arguments.session) if arguments.session else None,
-        conditions=watches(request, arguments.watch),
+        conditions=await watches(request, arguments.watch),
     )
 
 
-def watches(request: OperationRequest, arguments: args.NewWatch | None) -> tuple[Condition, ...]:
+async def watches(
+    request: OperationRequest, arguments: args.NewWatch | None
+) -> tuple[Condition, ...]:
     """Return a watch as a limit of the task; only a person sets one."""
     if arguments is None:
         return ()
     request.access.check_person("only a person has something watched")
-    return (new_watch(arguments.target, arguments.part, request.house.settings.commands),)
+    house = request.house
+    watch = new_watch(arguments.target, arguments.part, house.settings.commands)
+    kind, name = watch_kind(watch.words)
+    set_up = kind is not WatchKind.CALENDAR or name in {*house.settings.calendars, OWN}
+    if not set_up and not await house.db.read(calendars.is_known, name):
+        raise UnknownName(unknown_calendar(name), field="watch")
+    return (watch,)
 
 
 def _work_item(item: str | args.NewItem) -> WorkItem:

@@ -94,8 +94,8 @@ class SettingField(Struct, frozen=True, kw_only=True):
 
     def show(self, value: object) -> str:
         """Return a value as it is typed."""
-        if value is None:
-            return ""
+        if value is None or isinstance(value, Struct):  # the second model shows as its name
+            return str(structs.astuple(value)[0]) if value else ""
         if isinstance(value, bool):
             return "true" if value else "false"
         if isinstance(value, Mapping):
@@ -183,6 +183,9 @@ class SectionForm(Struct, frozen=True, kw_only=True):
             elif field.kind is FieldKind.SECRET:
                 if str(each).strip():
                     secrets[name] = str(each).strip()
+            elif isinstance(field.default, Struct):
+                if str(each).strip() != self.shown(field):  # else its table in the file stays
+                    values[name] = field.parse(each) or ""
             else:
                 value = field.parse(each)
                 if value is None and field.required:

@@ -147,12 +147,21 @@ def fingerprint(tx: Tx, name: str) -> str | None:
 
     The name of an account stands for all its calendars.
     """
-    found = [each for each in list_calendars(tx) if name in (each.name, each.account)]
+    found = _named(tx, name)
     if not any(each.looked for each in found):
         return None
     places = ((each.account, each.path) for each in found)
     versions = (each for place in places for each in sorted(etags(tx, *place).items()))
     return "\n".join(f"{path} {etag}" for path, etag in versions)
+
+
+def is_known(tx: Tx, name: str) -> bool:
+    """Whether there is a calendar or an account of this name."""
+    return bool(_named(tx, name))
+
+
+def _named(tx: Tx, name: str) -> list[StoredCalendar]:
+    return [each for each in list_calendars(tx) if name in (each.name, each.account)]
 
 
 class TodoCopy(Struct, frozen=True):

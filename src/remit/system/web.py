@@ -50,6 +50,7 @@ class WebFailure(Struct, frozen=True):
     """Why there is no text, in a sentence."""
 
     why: str
+    is_refused: bool = False  # the address may not be read, so another try is in vain
 
 
 async def read_page(
@@ -103,7 +104,7 @@ async def _ask(url: str, limits: WebLimits, resolve: Resolve) -> WebPage | WebFa
     is_own = parts.netloc in limits.own_hosts or parts.hostname in limits.own_hosts
     place = await safe_http.find(url, private=is_own, resolve=resolve)
     if isinstance(place, BlockedAddress):
-        return WebFailure(place.why)
+        return WebFailure(place.why, is_refused=True)
     if isinstance(place, UnresolvedAddress):
         return WebFailure(f"{parts.hostname} cannot be found: {place.why}.")
     client = safe_http.open_client(place, most=limits.max_bytes)

@@ -105,7 +105,8 @@ class ChangeWatcher:
         limits = web.WebLimits(chosen.seconds, chosen.page_bytes, chosen.own_hosts)
         page = await web.read_page(url, limits)
         if isinstance(page, web.WebFailure):
-            raise Transient(f"The watched page {url} could not be read. {page.why}")
+            failed = Permanent if page.is_refused else Transient
+            raise failed(f"The watched page {url} could not be read. {page.why}")
         return page.text
 
     async def _output(self, name: str) -> str:
@@ -116,8 +117,12 @@ class ChangeWatcher:
     async def _calendar(self, name: str) -> str:
         found = await self._db.read(calendars.fingerprint, name)
         if found is None:
-            raise Permanent(f"Remit reads no calendar {name!r:.60}; `remit calendar` lists them.")
+            raise Permanent(unknown_calendar(name))
         return found
+
+
+def unknown_calendar(name: str) -> str:
+    return f"Remit reads no calendar {name!r:.60}; `remit calendar` lists them."
 
 
 def part_of(content: str, pattern: str) -> str:

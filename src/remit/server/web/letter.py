@@ -79,6 +79,7 @@ def look(call: Call, channel: str, text: str, draft: str | None = None) -> Lette
     judged = gate.judge_text(shaped, most=_most(known), author=author)
     sent = shaped.strip() if isinstance(judged, Objection) else judged.text
     parts = _parts(known, sent)
+    source = str(getattr(call.house.settings.channels.get(channel), "source", ""))
     remarks = [*_form(drawn, shaped, _shaped(known, shaped)), _length(known, sent, len(parts))]
     if isinstance(judged, Objection):
         remarks.append(
@@ -90,7 +91,7 @@ def look(call: Call, channel: str, text: str, draft: str | None = None) -> Lette
         )
     return LetterPreview(
         way=drawn,
-        html=tuple(_drawn(drawn, part) for part in parts),
+        html=tuple(_drawn(drawn, part, source) for part in parts),
         remarks=tuple(remarks),
         subject=_subject(sent) if drawn.kind == "email" else "",
         changed=markup.changes(draft, text) if edited and draft is not None else None,
@@ -146,7 +147,7 @@ def _subject(text: str) -> str:
     return made or letter_head.subject(opening) or "(no subject)"
 
 
-def _drawn(drawn: ChannelLabel, text: str) -> Markup:
+def _drawn(drawn: ChannelLabel, text: str, source: str) -> Markup:
     match drawn.kind:
         case "whatsapp":
             return markup.whatsapp(text)
@@ -154,7 +155,8 @@ def _drawn(drawn: ChannelLabel, text: str) -> Markup:
             return markup.markdown(text)
         case "webhook":
             parcel = Parcel("(set when it is sent)", None, text)
-            fields = json.loads(sending.event(parcel, "remit"))
+            fields = json.loads(sending.event(parcel, source))
+            del fields["data"]["recipient"]  # it stands above the text
             pretty = json.dumps(fields, ensure_ascii=False, indent=2)
             return Markup("<pre>{}</pre>").format(pretty)
         case _:

@@ -170,7 +170,7 @@ _OWN: Final = {CONVERSATION: "Conversation", PUSH: "Browser", DIGEST: "Digest"}
 _STATES: Final[Mapping[NoticeState, tuple[str, str, str]]] = {
     NoticeState.NEW: ("idle", "Waits", "clock"),
     NoticeState.CLAIMED: ("run", "On its way", "run"),
-    NoticeState.SENT: ("ok", "Told", "done"),
+    NoticeState.SENT: ("ok", "Sent", "done"),
     NoticeState.UNKNOWN: ("you", "Nobody knows", "ask"),
     NoticeState.FAILED: ("bad", "Failed", "fail"),
     NoticeState.DROPPED: ("idle", "Not needed", "x"),

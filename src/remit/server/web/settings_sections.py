@@ -20,6 +20,7 @@ from remit.model.review import Review
 from remit.model.task import Task
 from remit.server.call import Call
 from remit.server.channels import states_of
+from remit.server.page_language import say
 from remit.server.web import task_sections
 from remit.settings import Settings
 from remit.settings.channels import ChannelSettings
@@ -109,13 +110,15 @@ def mind(call: Call, settings: Settings) -> BrainSection:
         "scripted": f"A script answers: {settings.brain.script}.",
         "none": NOTHING_THINKS,
     }.get(kind)
-    models = tuple((_ROLES[role], str(model)) for role, model in found.models.items())
+    models = tuple((say(_ROLES[role]), str(model)) for role, model in found.models.items())
+    if len({model for _, model in models}) == 1:
+        models = ()  # the sentence names it
     if settings.brain.fallback.model:
-        models += (("While that is down", settings.brain.fallback.model),)
+        models += ((say("Second model"), settings.brain.fallback.model),)
     running = settings == call.house.settings
     ready = call.house.thinks if running else found.ready or kind == "scripted"
     if ready and not found.ready and sentence is None:
-        sentence = "A brain of your own is plugged in."
+        sentence = "A brain from your own code is used."
     return BrainSection(ready, sentence or found.sentence, models)
 
 
@@ -312,7 +315,12 @@ def standing_since(at: str | None) -> datetime | None:
 
 
 _ON_ITS_WAY: Final = ("run", "On its way", "run", "")
-_ROLES: Final = {role: role.value.capitalize() for role in ModelRole}
+_ROLES: Final = {
+    ModelRole.EXTRACT: "Reads your messages",
+    ModelRole.THINK: "Does the work",
+    ModelRole.SCORE: "Rates how urgent a task is",
+    ModelRole.SUMMARISE: "Sums up",
+}
 _VERDICTS: Final = {
     "ok": ("ok", "Ready", "done"),
     "warn": ("you", "Lacks something", "alert"),

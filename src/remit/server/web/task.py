@@ -280,9 +280,11 @@ def _stands(found: TaskRecord, now: datetime) -> str:
     if task.status in ACTIVE and not found.held:
         tries = " " + say("after {0} failed tries", task.attempts) if task.attempts else ""
         return say("It waits for its next turn{0}.", tries)
-    if task.was_silent:
-        return "It is completed: there was nothing to report, so nothing was sent."
-    return _SENTENCES.get(task.status, say("It is {0}.", task.status.value.replace("_", " ")))
+    return (
+        _SILENT
+        if task.was_silent
+        else _SENTENCES.get(task.status, say("It is {0}.", task.status.value.replace("_", " ")))
+    )
 
 
 def _page_query(call: Call) -> str:
@@ -325,6 +327,7 @@ _SENTENCES: Final = {
     Status.COMPLETED: "It is completed: everything was done and sent.",
     Status.CANCELLED: "It was cancelled; nothing more is sent.",
 }
+_SILENT: Final = "It is completed: there was nothing to report, so nothing was sent."
 _SEEN: Final = ("attempt", "runs")
 ROUTES: Final = (
     page("/tasks/{id}", look, *_SEEN, "show", "find", "before"),

@@ -230,10 +230,9 @@ def _state(
 def _pending(delivery: Delivery, task: Task, review: Review | None) -> tuple[str, str, str]:
     if review is not None:
         return "you", ("Needs review" if review.reason in _HELD else "Asks first"), "you"
-    if task.was_silent:
-        return "ok", "Nothing to report", "done"
     if task.ended:
-        return "idle", "Not sent", "x"
+        silent = "ok", "Nothing to report", "done"
+        return silent if task.was_silent else ("idle", "Not sent", "x")
     if task.status is Status.DELIVERING:
         return "run", "Next", "pend"
     if delivery.content is not None:
@@ -252,10 +251,8 @@ def _note(parts: Sequence[Delivery], worst: Delivery) -> str:
 
 
 def _nothing(task: Task, agent: str) -> str:
-    if task.was_silent:
-        return task.result_summary or ""
     if task.ended:
-        return "No text was written."
+        return (task.was_silent and task.result_summary) or "No text was written."
     verb = "once the checks pass" if task.contract else "when the work is done"
     return say("No text yet. {0} writes it {1}.", agent, say(verb))
 
