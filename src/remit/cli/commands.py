@@ -34,7 +34,7 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (TASKS, "run", "task:run", "Start a planned task now."),
     (TASKS, "retry", "task:retry", "Try an ended task again, as a new one."),
     (TASKS, "pause", "task:pause", "Pause a task between two steps."),
-    (TASKS, "undo", "task:undo", "Take back an approval that you have just given."),
+    (TASKS, "undo", "task:undo", "Take back an approval, a decline or a delete."),
     (TASKS, "resume", "task:resume", "Continue a paused task."),
     (TASKS, "cancel", "task:cancel", "End a task."),
     (TASKS, "delete", "task:delete", "Hide an ended task; a live one is cancelled first."),

@@ -40,7 +40,7 @@ def pause(*ids: Ids, json: AsJson = False) -> int:
 
 
 def undo(*ids: Ids, json: AsJson = False) -> int:
-    """Take back an approval while nothing has been sent; you are asked again."""
+    """Take back an approval or a decline within seconds, or a delete at any time."""
     return _each(ids, UndoTask, json=json)
 
 

@@ -250,9 +250,11 @@ def pause(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     """Undo a decision before anything is claimed: the question is open again.
 
-    A message that needed no approval is paused.
+    A message that needed no approval is paused; a deleted task is shown again.
     """
     row = tasks.find_row(tx, task_id)
+    if row["deleted_at"] is not None:
+        return tasks.undelete(tx, task_id, now)
     task, due = tasks.get(tx, task_id), rows.moment(row["due_at"])
     if task.status is not Status.DELIVERING and not task.cancel_requested:
         sentence = f"Task {task.id} is {task.status}; nothing of it is about to be sent."
