@@ -54,6 +54,16 @@ def test_a_task_is_paused_resumed_cancelled_and_hidden_by_a_prefix_in_any_case(
     assert "it may become nothing more, not paused" in late.err
     assert "deleted" in hidden.out
     assert task in seat.run("ls", "--ids", "--all", "--deleted").out
+    assert seat.run("undo", ref).code == 0
+    assert task in seat.run("ls", "--ids", "--all").out
+
+
+def test_times_stand_on_the_clock_of_the_settings_and_not_of_the_machine(seat: Terminal) -> None:
+    task = seat.add("Not wanted", "--at", "2031-01-01T20:00:00Z")
+    file = seat.home / "settings.toml"
+    file.write_text(f'zone = "Asia/Bangkok"\n{file.read_text()}')
+
+    assert "2031-01-02 03:00:00" in seat.run("show", task).out
 
 
 def test_a_planned_task_can_be_run_now(seat: Terminal) -> None:
