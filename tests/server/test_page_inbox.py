@@ -23,8 +23,10 @@ from remit.model.status import Actor, Reason
 from remit.model.task import Task
 from remit.review import ask
 from remit.server.web import words
+from remit.settings import load
 from remit.store import audit, meta, reviews
 from remit.store.database import Tx
+from remit.store.secrets import Secrets
 from tests.server.served import TOKEN, Served
 
 LETTER: Final = "Lumphini Park."
@@ -409,6 +411,38 @@ def test_what_still_runs_is_not_for_the_inbox(served: Served, visitor: Visitor) 
     assert (answer.status_code, answer.headers["location"]) == (303, f"/tasks/{task}")
     visitor.get("/inbox/task-nonsense", 404)
     visitor.get("/inbox/rev-01KJPG3GZ0JE2VRRDYDNSS5FYE", 404)
+
+
+def test_a_text_for_the_owner_is_to_you_in_the_language_of_the_page(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _open_review(served, "untagged")
+    assert "Nachricht an dich" in visitor.get(f"/inbox/{review}", **{"Accept-Language": "de"})
+    assert "Message to you" in visitor.get(f"/inbox/{review}")
+
+
+def _open_review(served: Served, title: str) -> str:
+    task = served.post("/api/tasks", {"title": title})["id"]
+    served.settle()
+    return next(str(each.id) for each in _open(served) if each.task_id == task)
+
+
+def test_the_preview_of_a_webhook_shows_what_is_known_of_the_event(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(
+        '[channels.alarm]\nkind = "webhook"\nurl = "http://127.0.0.1:9/in"\n'
+        'secret = "s"\nprivate = true\n'
+    )
+    Secrets(tmp_path, None).put("s", "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ==")
+    settings = load({"REMIT_HOME": str(tmp_path)})
+    with Served(tmp_path, works=True, settings=settings) as served:
+        delivery: list[Json] = [{"channel": "alarm", "recipient": "anna@example.org"}]
+        served.post("/api/tasks", {"title": "Tell Anna", "delivery": delivery})
+        served.settle()
+        (review,) = _open(served)
+        page = Visitor(served).get(f"/inbox/{review.id}")
+
+    assert '"source": "urn:remit"' in page
+    assert '"recipient": null' not in page
 
 
 def test_the_preview_says_what_would_be_held_and_what_was_changed(

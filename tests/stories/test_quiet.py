@@ -226,6 +226,19 @@ async def test_a_failure_that_goes_on_is_told_once_and_once_when_it_ends(tmp_pat
     assert "is done" in dropped
 
 
+async def test_of_runs_that_fail_in_the_same_way_only_the_latest_waits_to_be_fixed(
+    tmp_path: Path,
+) -> None:
+    async with World(tmp_path, brain=script([{"fail": "permanent"}])) as world:
+        await repeating(world)
+        await world.run(4 * DAY)
+        failed = [each for each in await ended(world) if each.status is Status.FAILED]
+        waits = await world.house.db.read(inbox.fix, world.now)
+
+    assert len(failed) >= 3
+    assert [each.id for each in waits] == [failed[-1].id]
+
+
 # Look before waking a model -----------------------------------------------------------------------
 
 

@@ -162,19 +162,24 @@ def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: dateti
         if end.quiet:
             data |= {"quiet": True, **({"stillWatching": True} if end.still_watching else {})}
         if task.series_id is not None and end.to in (Status.COMPLETED, Status.FAILED):
-            data |= _after_failure(tx, task, end)
+            data |= _after_failure(tx, task, end, now)
         events.append(tx, task.id, n, NewEvent(EventKind.TASK_MOVED, end.by, data), now)
 
 
-def _after_failure(tx: Tx, task: Task, end: Ending) -> dict[str, Json]:
-    """Return how an end follows the failure of the run before: the same again, or works again."""
+def _after_failure(tx: Tx, task: Task, end: Ending, now: datetime) -> dict[str, Json]:
+    """Return how an end follows the failure of the run before: the same again, or works again.
+
+    Of runs that fail in the same way, only the latest waits in the inbox.
+    """
     before = tx.one("previous_end", {"series": task.series_id, "id": task.id})
     if before is None or before["status"] != Status.FAILED:
         return {}
     if end.to is Status.COMPLETED:
         return {"recovered": True}
-    same = failure_kind(end.note or "") == failure_kind(str(before["note"] or ""))
-    return {"repeated": True} if same else {}
+    if failure_kind(end.note or "") != failure_kind(str(before["note"] or "")):
+        return {}
+    tx.run("mark_task_seen", {"id": rows.text(before["id"]), "now": rows.ms(now)})
+    return {"repeated": True}
 
 
 def failure_kind(note: str) -> str:

@@ -33,7 +33,7 @@ RETURNING events;
 
 -- name: previous_end
 -- How the run before in this series ended, and why it failed.
-SELECT status, (SELECT note FROM runs WHERE task_id = tasks.id ORDER BY lease DESC LIMIT 1) AS note
+SELECT id, status, (SELECT note FROM runs WHERE task_id = tasks.id ORDER BY lease DESC LIMIT 1) AS note
   FROM tasks
  WHERE series_id = :series AND id <> :id AND status IN ('completed', 'failed')
  ORDER BY no DESC LIMIT 1;

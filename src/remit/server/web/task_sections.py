@@ -231,8 +231,7 @@ def _pending(delivery: Delivery, task: Task, review: Review | None) -> tuple[str
     if review is not None:
         return "you", ("Needs review" if review.reason in _HELD else "Asks first"), "you"
     if task.ended:
-        silent = "ok", "Nothing to report", "done"
-        return silent if task.was_silent else ("idle", "Not sent", "x")
+        return ("ok", "Nothing to report", "done") if task.was_silent else ("idle", "Not sent", "x")
     if task.status is Status.DELIVERING:
         return "run", "Next", "pend"
     if delivery.content is not None:
