@@ -26,6 +26,16 @@ if TYPE_CHECKING:
 class QuickApp:
     """The parts of the app; `whole` is built when something beyond intake and owner is needed."""
 
+    # Of the whole: see `__getattr__`.
+    talk: "ConversationLoop"
+    push: "PushNotifier"
+    herald: "NoticeSender"
+    calendars: "CalendarRegistry"
+    doors: "InboundTriggers"
+    reflection: "ReflectionLoop"
+    wishes: "NoticePreferences"
+    section_tests: "SectionTests"
+
     def __init__(self, base: Foundation) -> None:
         ground = base.ground
         self._base = base
@@ -45,6 +55,12 @@ class QuickApp:
         _ = self.whole  # it replaces this method
         return self._base.ear.approve(task, delivery)
 
+    def __getattr__(self, name: str) -> object:
+        if name not in type(self).__annotations__:
+            raise AttributeError(name)
+        found: object = getattr(self.whole, name)
+        return found
+
     # A short command has no engine that would look for work, unless it waits for a task.
 
     @property
@@ -58,38 +74,6 @@ class QuickApp:
     def heed(self, task: Task) -> None:
         if "whole" in self.__dict__:
             self.whole.engine.heed(task)
-
-    @property
-    def talk(self) -> "ConversationLoop":
-        return self.whole.talk
-
-    @property
-    def push(self) -> "PushNotifier":
-        return self.whole.push
-
-    @property
-    def herald(self) -> "NoticeSender":
-        return self.whole.herald
-
-    @property
-    def calendars(self) -> "CalendarRegistry":
-        return self.whole.calendars
-
-    @property
-    def doors(self) -> "InboundTriggers":
-        return self.whole.doors
-
-    @property
-    def reflection(self) -> "ReflectionLoop":
-        return self.whole.reflection
-
-    @property
-    def wishes(self) -> "NoticePreferences":
-        return self.whole.wishes
-
-    @property
-    def section_tests(self) -> "SectionTests":
-        return self.whole.section_tests
 
     async def close(self) -> None:
         if "whole" in self.__dict__:
