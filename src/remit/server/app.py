@@ -12,7 +12,7 @@ from starlette import routing
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -225,7 +225,7 @@ async def _call(house: App, route: Route, request: Request) -> Call:
     has_files = route.files and kind.startswith("multipart/form-data;")
     most = route.max_bytes if has_files or not route.files else bodies.MOST_BYTES
     # The body of a GET means nothing, so it is not read.
-    body = await _body(request, most) if route.method in UNSAFE else b""
+    body = await bodies.receive(request, most) if route.method in UNSAFE else b""
     body, uploads = bodies.read_multipart(body, content_type) if has_files else (body, ())
     form = has_files or (route.page and kind in _FORM)
     if body and kind not in _JSON and not form and not route.raw:
@@ -281,26 +281,6 @@ def _headers(request: Request) -> dict[str, str]:
     for name, value in request.headers.items():
         found[name] = f"{found[name]}\n{value}" if name in found else value
     return found
-
-
-async def _body(request: Request, most: int) -> bytes:
-    """Return the body, if it is not too large; a larger one is not read to its end."""
-    found = bytearray()
-    if int(request.headers.get("content-length", "0")) > most:
-        raise _too_large(most)
-    try:
-        async for chunk in request.stream():
-            found += chunk
-            if len(found) > most:
-                raise _too_large(most)
-    except ClientDisconnect:
-        raise RequestRefused(Problem("malformed", "The body ended before its end.")) from None
-    return bytes(found)
-
-
-def _too_large(most: int) -> RequestRefused:
-    sentence = f"A body may have {most} bytes; this one has more."
-    return RequestRefused(Problem("too-large", sentence))
 
 
 def _query(route: Route, request: Request) -> dict[str, list[str]]:

@@ -18,6 +18,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from msgspec import Meta, Struct, structs
 from msgspec.structs import FieldInfo
+from starlette.requests import ClientDisconnect, Request
 
 from remit.formats.struct_fields import WrongFields, parse_struct
 from remit.model.codec import Json, JsonMap
@@ -54,6 +55,26 @@ class EmptyBody(RequestBody, frozen=True):
 
 # What a form says of files: the hash of each, and its name.
 FileNames: TypeAlias = Annotated[tuple[str, ...], Meta(max_length=20)]
+
+
+async def receive(request: Request, most: int = MOST_BYTES) -> bytes:
+    """Return the body, if it is not too large; a larger one is not read to its end."""
+    found = bytearray()
+    try:
+        if int(request.headers.get("content-length", "0")) > most:
+            raise _too_large(most)
+        async for chunk in request.stream():
+            found += chunk
+            if len(found) > most:
+                raise _too_large(most)
+    except ClientDisconnect:
+        raise _malformed("The body ended before its end.") from None
+    return bytes(found)
+
+
+def _too_large(most: int) -> RequestRefused:
+    sentence = f"A body may have {most} bytes; this one has more."
+    return RequestRefused(Problem("too-large", sentence))
 
 
 @cache

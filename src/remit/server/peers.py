@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec.structs import replace
 from starlette import routing
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from remit.a2a import server as a2a
@@ -23,10 +23,9 @@ from remit.model.codec import JsonMap
 from remit.operations.callers import PROGRAM, CallerRegistry
 from remit.operations.operation import OperationRequest
 from remit.peer.agent_operations import AgentOperations
-from remit.server import problem
-from remit.server.bodies import MOST_BYTES
+from remit.server import bodies, problem
 from remit.server.call import Call, CallResult, Route, page
-from remit.server.problem import Problem
+from remit.server.problem import Problem, RequestRefused
 from remit.wiring import App
 
 MOST_STREAMS: Final = 100
@@ -148,18 +147,12 @@ def _headers(request: Request) -> Mapping[str, str]:
 
 
 async def _body(request: Request) -> bytes | Problem:
-    """Return the body, if it is JSON and not too large; a larger one is not read to its end."""
+    """Return the body, if it is JSON and not too large."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         sentence = "Send JSON, as `Content-Type: application/json`."
         return Problem("unsupported-media-type", sentence)
-    found = bytearray()
     try:
-        async for chunk in request.stream():
-            found += chunk
-            if len(found) > MOST_BYTES:
-                sentence = f"A body may have {MOST_BYTES} bytes; this one has more."
-                return Problem("too-large", sentence)
-    except ClientDisconnect:
-        return Problem("malformed", "The body ended before its end.")
-    return bytes(found)
+        return await bodies.receive(request)
+    except RequestRefused as refused:
+        return refused.problem
