@@ -21,6 +21,7 @@ from remit.contacts.book import Contacts
 from remit.journal.follow import Journal
 from remit.model.conversation import Turn
 from remit.model.ids import Ids
+from remit.model.permit import Reach
 from remit.model.task import Cue, Task
 from remit.ports import Brain, Channel, Clock
 from remit.settings import Settings
@@ -93,6 +94,12 @@ class AppContext(Struct, frozen=True):
         """Return the model for a role, if there is one."""
         mind = self.brain.as_role(role) if isinstance(self.brain, ModelBrain) else None
         return mind if mind is not None and mind.ready else None
+
+    def owner_address(self, channel: str) -> str:
+        """Return the owner's address: of the contact book, else of the channel's settings."""
+        reach = self.contacts.find(None, channel)
+        known = reach.address if isinstance(reach, Reach) and reach.owner else None
+        return known or str(getattr(self.settings.channels.get(channel), "owner", ""))
 
 
 def keys_of(settings: Settings) -> ChannelSecrets:

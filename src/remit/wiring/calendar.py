@@ -16,7 +16,7 @@ from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPo
 from remit.channels.oauth import CALENDAR, client_of
 from remit.channels.oauth.tokens import KnownSecrets, SignInWatch, TokenSource
 from remit.contacts.book import Contacts
-from remit.errors import BadInput, RemitError
+from remit.errors import RemitError
 from remit.intake.calendar_intake import CalendarIntake
 from remit.ports import Clock
 from remit.settings import Settings
@@ -211,10 +211,6 @@ def ensured(kept: Secrets, name: str, *, anew: bool = False) -> str:
 
 
 def knows(contacts: Contacts, address: str) -> bool:
-    """Whether an address belongs to a contact; an unreadable contact book knows nobody."""
-    try:
-        entries = contacts.entries()
-    except BadInput:
-        return False
-    lines = (line for entry in entries for line in entry.lines.values())
+    """Whether an address belongs to a contact."""
+    lines = (line for entry in contacts.known_entries() for line in entry.lines.values())
     return any(address.casefold() in (line.address.casefold(), line.id) for line in lines)

@@ -12,14 +12,13 @@ from remit.channels import ChannelKind, ChatContext, ChatReply, ProviderWatch, p
 from remit.channels.buttons import ButtonPress, ButtonReply, ChatButtons
 from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
-from remit.errors import BadInput
 from remit.files import checks
 from remit.intake.message import OwnerMessage
 from remit.language import outside_text
 from remit.language.sentences import message_language, notice_sentence
 from remit.model.codec import JsonMap
 from remit.model.delivery import Parcel, SendRetry
-from remit.model.permit import Reach, is_same_address
+from remit.model.permit import is_same_address
 from remit.model.task import Source, SourceKind, Taint
 from remit.model.task_file import ATTACHMENTS
 from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implements
@@ -57,7 +56,7 @@ class ChatWiring:
         That is a button, the text that one asked for, a file, or what another wrote: forwarded, or
         replied to. False if it is none of these, or not the owner's. `again`: it came before.
         """
-        if not is_same_address(self._owner_address(message.channel), message.sender):
+        if not is_same_address(self._ground.owner_address(message.channel), message.sender):
             return False
         if message.body.get("forwarded"):
             language = message_language(str(message.body.get("text") or ""))
@@ -107,7 +106,7 @@ class ChatWiring:
         """The owner's address as the buttons are signed for it; empty if the channel knows it."""
         sender: object = self._ground.channels.get(channel)
         knows = implements(sender, AddressedChannel) and sender.knows_owner
-        return "" if knows else self._owner_address(channel)
+        return "" if knows else self._ground.owner_address(channel)
 
     def _reply(self, message: InboundMessage, address: str | None, reply: ButtonReply) -> None:
         """Answer in the background, once; only what surely did not leave is tried again."""
@@ -139,7 +138,7 @@ class ChatWiring:
             journal=ground.journal,
             sender=ground.channels[name],
             buttons=self._buttons,
-            owner_address=partial(self._owner_address, name),
+            owner_address=partial(self._ground.owner_address, name),
             is_contact=partial(self._is_contact, name),
             owner_wrote=self._owner_wrote,
             contact_wrote=contact_wrote,
@@ -147,17 +146,8 @@ class ChatWiring:
             pair=partial(self._pair, name),
         )
 
-    def _owner_address(self, channel: str) -> str:
-        """The owner's address: of the contact book, else of the channel's settings."""
-        reach = self._ground.contacts.find(None, channel)
-        known = reach.address if isinstance(reach, Reach) and reach.owner else None
-        return known or str(getattr(self._settings.channels.get(channel), "owner", ""))
-
     def _is_contact(self, channel: str, address: str) -> bool:
-        try:
-            entries = self._ground.contacts.entries()
-        except BadInput:
-            return False  # an unreadable contact book knows nobody
+        entries = self._ground.contacts.known_entries()
         lines = (each.lines.get(channel) for each in entries if each.role != OWNER)
         return any(line is not None and line.address == address for line in lines)
 

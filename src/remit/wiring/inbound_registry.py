@@ -304,15 +304,11 @@ class InboundRegistry:
         return await self._start(people.cue(kept, door, source), kept.said_at)
 
     def _who(self, channel: str, address: str) -> Person | None:
-        """Return the contact with an address; an unreadable contact book knows nobody."""
+        """Return the contact with an address."""
         chosen = self._settings.channels[channel]
         if is_same_address(getattr(chosen, "owner", ""), address):
             return Person(self._settings.owner, owner=True)
-        try:
-            entries = self._ground.contacts.entries()
-        except BadInput:
-            return None
-        for entry in entries:
+        for entry in self._ground.contacts.known_entries():
             lines = entry.lines.values()
             if any(is_same_address(line.address, address) or line.id == address for line in lines):
                 return Person(entry.name, owner=entry.role == people.OWNER)

@@ -16,7 +16,7 @@ from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
 from remit.brain.think import NoBrain
 from remit.brain.tools import Toolbox
-from remit.contacts.book import ContactEntry, Contacts
+from remit.contacts.book import Contacts
 from remit.errors import BadInput
 from remit.journal.follow import GATHER_SECONDS
 from remit.model.likeness import REFLECT, FileVersion, LessonFile
@@ -167,7 +167,7 @@ def _names(ground: AppContext, tools: Toolbox) -> Collection[str]:
     """Return the names a lesson may not mention: people, addresses, channels, tools."""
     settings = ground.settings
     named = {*ground.channels, *tools.names, *settings.commands, *settings.mcp, *settings.projects}
-    for each in _entries(ground.contacts):
+    for each in ground.contacts.known_entries():
         named |= {each.name, *each.name.split(), *each.aliases}
         named |= {line.address for line in each.lines.values()}
     return named
@@ -175,15 +175,8 @@ def _names(ground: AppContext, tools: Toolbox) -> Collection[str]:
 
 def _domains(contacts: Contacts) -> frozenset[str]:
     """Return the mail domains of the owner's contacts."""
-    lines = (line.address for each in _entries(contacts) for line in each.lines.values())
+    lines = (line.address for each in contacts.known_entries() for line in each.lines.values())
     return frozenset(each.rpartition("@")[2].casefold() for each in lines if "@" in each)
-
-
-def _entries(contacts: Contacts) -> tuple[ContactEntry, ...]:
-    try:
-        return contacts.entries()
-    except BadInput:
-        return ()  # unreadable, perhaps while being edited: then nobody is known
 
 
 def _asks(ground: AppContext) -> Asks | None:

@@ -13,7 +13,6 @@ from remit.brain.models import ModelBrain, PaidBrain
 from remit.brain.task_tools import read_task_log, search_tasks
 from remit.brain.think import NoBrain
 from remit.brain.tools import OwnTool
-from remit.contacts.book import Contacts
 from remit.converse.execute import IntentExecutor
 from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
 from remit.converse.scene import AnsweringBrain, UnclearTime, UnderstoodMessage
@@ -41,7 +40,6 @@ from remit.model.task import Creator, Edit, Source, SourceKind, Task, TaskType
 from remit.model.task_file import ATTACHMENTS
 from remit.owner import Owner
 from remit.ports import Brain
-from remit.settings import Settings
 from remit.store import edits, series, series_orders, tasks
 from remit.store.database import Tx
 from remit.triggers import cue_admission
@@ -311,18 +309,10 @@ def talk(base: Foundation, decisions: NoticeDecisions) -> ConversationLoop:
         mind=_mind(ground),
         who=f"You are {settings.agent}.",
         owner=settings.owner,
-        is_owner=lambda channel, sender: _is_owner(settings, ground.contacts, channel, sender),
+        is_owner=lambda channel, sender: is_same_address(ground.owner_address(channel), sender),
     )
     tidings = NoticeFollower(ground.db, ground.clock, ground.ids, ground.journal, decisions)
     return ConversationLoop(doer, ground.ids, tidings, ground.background)
-
-
-def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str) -> bool:
-    """Whether the contact book or the channel's settings say that the owner writes from there."""
-    reach = contacts.find(None, channel)
-    known = reach.address if isinstance(reach, Reach) and reach.owner else None
-    his = known or str(getattr(settings.channels.get(channel), "owner", ""))
-    return is_same_address(his, sender)
 
 
 def _mind(ground: AppContext) -> AnsweringBrain | None:
