@@ -10,7 +10,7 @@ from remit.model import rrule
 from remit.model.codec import JsonMap, stored_text, to_json
 from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery
-from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.ids import SeriesId, TaskId
 from remit.model.series import OnMissed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
 from remit.store import rows
@@ -131,18 +131,11 @@ def of_row(tx: Tx, row: Row) -> Series:
     later: Params = {"series": row["id"], "after": row["last_at"]}
     skips = [rows.parse_time(skip["from_at"]) for skip in tx.all("list_coming_skips", later)]
     taken = [rows.parse_time(slot["slot_at"]) for slot in tx.all("list_taken_slots", later)]
-    return Series(
-        id=SeriesId(str(row["id"])),
-        session_id=SessionId(str(row["session_id"])),
-        title=str(row["title"]),
+    return rows.value(
+        Series,
+        row,
         repeats=Repeats(str(row["rule"]), str(row["zone"]), rows.parse_time(row["first_at"])),
-        last=rows.parse_time(row["last_at"]),
         template=template,
-        ended_at=rows.moment(row["ended_at"]),
-        why=rows.text(row["why"]),
-        paused_at=rows.moment(row["paused_at"]),
         skips=(*skips, *taken),
         taken=tuple(taken),
-        missed=rows.word(OnMissed, row["missed"]) if row["missed"] else None,
-        overlap=rows.word(Overlap, row["overlap"]) if row["overlap"] else None,
     )
