@@ -280,7 +280,7 @@ def _time(settings: Settings) -> DoctorFinding:
 def _zone(settings: Settings) -> DoctorFinding:
     from remit.system.owner_zone import find_owner_zone  # noqa: PLC0415 - as long as the rest, for one line
 
-    found = find_owner_zone(settings.zone, os.environ)
+    found = find_owner_zone(settings.zone)
     return ok("zone", f"{found.zone.key}, {found.since}")
 
 

@@ -150,7 +150,7 @@ def _rows(task: Task, part: CardTask, language: str) -> list[list[Piece]]:
 def owners_zone(settings: Settings) -> ZoneInfo:
     """Return the zone, and write the receipt in the language that is set, if one is."""
     prefer_language(settings.language)
-    return find_owner_zone(settings.zone, os.environ).zone
+    return find_owner_zone(settings.zone).zone
 
 
 def _time_away(task: Task, language: str) -> str:

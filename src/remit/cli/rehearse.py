@@ -1,6 +1,5 @@
 """`remit rehearse`: show what would happen, without storing anything."""
 
-import os
 import sys
 from collections.abc import Sequence
 from datetime import datetime
@@ -67,7 +66,7 @@ def extract(
         return show_scores(settings, as_json=json)
     words = sys.stdin.read() if text == "-" else text
     check_text(words)
-    zone = find_owner_zone(settings.zone, os.environ).zone if tz is None else _zone(tz)
+    zone = find_owner_zone(settings.zone).zone if tz is None else _zone(tz)
     at = moment(now) if now else clock.now()
     book = _book(settings, (*_channels(), *MOST))
     words = words.strip()
@@ -109,7 +108,7 @@ def rehearse_words(
 ) -> JsonMap:
     """Return what `remit add` would make of a message, without a running Remit."""
     check_text(text)
-    zone, book = (find_owner_zone(settings.zone, os.environ).zone, _book(settings, _channels()))
+    zone, book = (find_owner_zone(settings.zone).zone, _book(settings, _channels()))
     words = text.strip()
 
     def read_rest(rest: str) -> Extraction:

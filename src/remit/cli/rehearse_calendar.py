@@ -1,6 +1,5 @@
 """`remit rehearse calendar`: when a file's events would start, and which would be refused."""
 
-import os
 import sys
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -47,7 +46,7 @@ def calendar(
 ) -> int:
     """Say what a calendar would start and when; nothing is stored."""
     settings = house_settings.load()
-    zone = find_owner_zone(settings.zone, os.environ).zone if tz is None else zone_of(tz)
+    zone = find_owner_zone(settings.zone).zone if tz is None else zone_of(tz)
     morning = settings.calendar.morning if all_day_at is None else _hour(all_day_at)
     first = _from(since, zone)
     window = TimeWindow(first, _to(until, zone) if until else first + AHEAD)

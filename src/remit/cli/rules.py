@@ -1,7 +1,6 @@
 """`remit rules` and `remit rehearse priority`: the rules of priority, and what they decide."""
 
 import json as text_json
-import os
 import sys
 from collections.abc import Iterable
 from datetime import datetime
@@ -279,4 +278,4 @@ def _text(path: Path) -> str:
 def _zone(settings: Settings) -> ZoneInfo:
     from remit.system import owner_zone  # noqa: PLC0415
 
-    return owner_zone.find_owner_zone(settings.zone, os.environ).zone
+    return owner_zone.find_owner_zone(settings.zone).zone

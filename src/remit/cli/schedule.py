@@ -1,6 +1,5 @@
 """`remit schedule`: list series and their next runs; change one slot or a whole series."""
 
-import os
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -367,7 +366,7 @@ def _span(late: timedelta) -> str:
 
 
 def _zone(settings: Settings) -> ZoneInfo:
-    return find_owner_zone(settings.zone, os.environ).zone
+    return find_owner_zone(settings.zone).zone
 
 
 def _stamp(text: str | None) -> str | None:

@@ -1,6 +1,5 @@
 """Parses how often something repeats: words, a duration, or a cron line."""
 
-import os
 from datetime import datetime
 from typing import Final
 from zoneinfo import ZoneInfo
@@ -23,7 +22,7 @@ def read(
     """Parse what was given, or raise what is wrong; nothing is guessed."""
     if every is not None and cron is not None:
         raise BadInput("Say either --every or --cron, not both.", field="every")
-    zone = zone_of(tz) if tz else find_owner_zone(settings.zone, os.environ).zone
+    zone = zone_of(tz) if tz else find_owner_zone(settings.zone).zone
     if cron is not None:
         return crontab.repeats(cron, zone.key, now)
     return parse(every or "", zone, now)

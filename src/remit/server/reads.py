@@ -1,6 +1,5 @@
 """What programs may look at: series, people, numbers, rules, health, the journal; debug routes."""
 
-import os
 from typing import Final
 
 from msgspec.structs import replace
@@ -77,7 +76,7 @@ async def look_stats(call: Call) -> CallResult:
 
 async def current_numbers(house: App) -> Stats:
     """Return all current numbers, by the owner's clock."""
-    zone = find_owner_zone(house.settings.zone, os.environ).zone
+    zone = find_owner_zone(house.settings.zone).zone
     return await house.db.read(stats.look, house.clock.now(), midnight(zone))
 
 

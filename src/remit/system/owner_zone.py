@@ -1,5 +1,6 @@
 """The owner's time zone, and moments on the owner's clock."""
 
+import os
 from collections.abc import Mapping
 from datetime import datetime
 from os import PathLike
@@ -21,7 +22,9 @@ class OwnerZone(Struct, frozen=True):
 
 
 def find_owner_zone(
-    named: str, environ: Mapping[str, str], localtime: str | PathLike[str] = LOCALTIME
+    named: str,
+    environ: Mapping[str, str] = os.environ,
+    localtime: str | PathLike[str] = LOCALTIME,
 ) -> OwnerZone:
     """Return the zone in the settings, else the machine's, else UTC."""
     for name, since in (

@@ -3,7 +3,6 @@
 A short command needs no more than this; `remit.wiring.app` builds the rest on it.
 """
 
-import os
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
@@ -129,7 +128,7 @@ def lay(
     background = _background(db, clock, redact)
     fitted = _fitted(keys, db, clock, background, settings.deliver.keep_inbound)
     channels = {**CHANNELS, **fitted.channels, **more}
-    zone = find_owner_zone(settings.zone, os.environ).zone
+    zone = find_owner_zone(settings.zone).zone
     prefer_language(settings.language)
     ground = AppContext(
         settings=settings,
