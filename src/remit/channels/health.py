@@ -47,16 +47,12 @@ def _state(
     name: str, chosen: ChannelSettings, keys: ChannelSecrets, wrong: str | None, off: str | None
 ) -> ChannelState:
     if off is not None:
-        verdict, sentence, todo, ready = "fail", f"off: {off}", f"remit channels on {name}", False
+        found = "fail", f"off: {off}", f"remit channels on {name}", False
     elif wrong is not None:
-        verdict, sentence, todo, ready = (
-            "fail",
-            wrong,
-            f"Fix [channels.{name}] in settings.toml.",
-            False,
-        )
+        found = "fail", wrong, f"Fix [channels.{name}] in settings.toml.", False
     else:
-        verdict, sentence, todo, ready = _health(name, chosen, keys)
+        found = _health(name, chosen, keys)
+    verdict, sentence, todo, ready = found
     return ChannelState(name, chosen.kind, verdict, sentence, todo, chosen.aliases, ready)
 
 

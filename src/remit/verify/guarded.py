@@ -215,11 +215,20 @@ def _package(text: str) -> object:
     return _selected_keys(whole, (*parts, "imports", "workspaces"))
 
 
-def _sections(text: str) -> object:
+def read_ini(*texts: str) -> ConfigParser | None:
+    """Return what INI files say together; None if one of them cannot be read."""
     parser = ConfigParser(strict=False, interpolation=None)
     try:
-        parser.read_string(text)
+        for text in texts:
+            parser.read_string(text)
     except Error:
+        return None
+    return parser
+
+
+def _sections(text: str) -> object:
+    parser = read_ini(text)
+    if parser is None:
         return text
     wanted = re.compile(r"tool:|pytest|mypy|flake8|coverage|testenv|tox")
     return {name: dict(parser.items(name)) for name in parser.sections() if wanted.match(name)}

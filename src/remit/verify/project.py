@@ -11,7 +11,6 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from configparser import ConfigParser, Error
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
@@ -23,6 +22,7 @@ from remit.formats.toml import parse_toml
 from remit.language.files import read_toml
 from remit.verify import ground
 from remit.verify.ground import INSTALLED, ProjectFiles, Toolchain
+from remit.verify.guarded import read_ini
 from remit.verify.runners import (
     RUNNERS,
     Argv,
@@ -103,13 +103,8 @@ class _Project:
 
     def _section(self, name: str) -> bool:
         """Whether an INI file has a section of this name."""
-        parser = ConfigParser(strict=False, interpolation=None)
-        try:
-            parser.read_string(self.files.text("setup.cfg"))
-            parser.read_string(self.files.text("tox.ini"))
-        except Error:
-            return False
-        return parser.has_section(name)
+        parser = read_ini(self.files.text("setup.cfg"), self.files.text("tox.ini"))
+        return parser is not None and parser.has_section(name)
 
     def _toml(self, name: str) -> Mapping[str, object]:
         try:

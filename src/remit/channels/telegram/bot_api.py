@@ -141,7 +141,7 @@ def answer_of(reply: BotAnswer, chat: int, now: datetime) -> Answer:
     if not isinstance(reply, BotReply):
         return http_client.named(reply, "Telegram", now, None)  # not in the form of the Bot API
     if reply.ok:
-        number = _number(reply.result, "message_id")
+        number = number_of(reply.result, "message_id")
         named = Accepted(f"{chat}:{number}")
         return named if number is not None else Unknown("Telegram took it and named no message.")
     return _refused(reply)
@@ -193,16 +193,17 @@ def _reply(reply: HttpReply, token: str) -> BotReply | HttpReply:
     if fields.get("ok") is not False or not isinstance(code, int):
         return reply
     more = fields.get("parameters")
-    wait = _number(more, "retry_after")
+    wait = number_of(more, "retry_after")
     return BotReply(
         ok=False,
         code=code,
         said=http_client.clean(fields.get("description"), token),
         retry_after=None if wait is None else float(max(wait, 0)),
-        moved_to=_number(more, "migrate_to_chat_id"),
+        moved_to=number_of(more, "migrate_to_chat_id"),
     )
 
 
-def _number(some: object, name: str) -> int | None:
+def number_of(some: object, name: str) -> int | None:
+    """Return a whole number in an answer; None if there is none."""
     found = some.get(name) if isinstance(some, dict) else None
     return found if isinstance(found, int) and not isinstance(found, bool) else None

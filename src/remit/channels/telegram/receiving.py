@@ -7,7 +7,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.channels.telegram.bot_api import address_of
+from remit.channels.telegram.bot_api import address_of, number_of
 from remit.model.codec import Json, JsonMap
 from remit.store.inbound import InboundMessage
 
@@ -113,7 +113,7 @@ class ChatUpdate(Struct, frozen=True):
 def read_updates(result: object) -> list[ChatUpdate]:
     """Every update with a number, in order; what has another shape keeps its number alone."""
     listed = result if isinstance(result, list) else []
-    found = [(_number(_fields(each), "update_id"), _fields(each)) for each in listed]
+    found = [(number_of(each, "update_id"), _fields(each)) for each in listed]
     return sorted(
         (ChatUpdate(number, _content(each)) for number, each in found if number is not None),
         key=lambda update: update.number,
@@ -130,16 +130,16 @@ def _content(update: Fields) -> ChatMessage | ChatPress | None:
 
 def _press(query: Fields) -> ChatPress | None:
     ident, data = query.get("id"), query.get("data")
-    sender = _number(_fields(query.get("from")), "id")
+    sender = number_of(query.get("from"), "id")
     if not isinstance(ident, str) or sender is None or not isinstance(data, str):
         return None
     message = _fields(query.get("message"))
-    chat = _number(_fields(message.get("chat")), "id")
-    return ChatPress(ident, sender, chat, _number(message, "message_id"), data)
+    chat = number_of(message.get("chat"), "id")
+    return ChatPress(ident, sender, chat, number_of(message, "message_id"), data)
 
 
 def _message(fields: Fields, *, edited: bool) -> ChatMessage | None:
-    chat, number = _number(_fields(fields.get("chat")), "id"), _number(fields, "message_id")
+    chat, number = number_of(fields.get("chat"), "id"), number_of(fields, "message_id")
     if chat is None or number is None:
         return None
     replied = _fields(fields.get("reply_to_message"))
@@ -147,17 +147,17 @@ def _message(fields: Fields, *, edited: bool) -> ChatMessage | None:
         chat=chat,
         message=number,
         # A message in a channel's or an anonymous admin's name is nobody's.
-        sender=None if "sender_chat" in fields else _number(_fields(fields.get("from")), "id"),
+        sender=None if "sender_chat" in fields else number_of(fields.get("from"), "id"),
         private=_fields(fields.get("chat")).get("type") == "private",
         text=_text(fields),
         media=next((label for name, label in _MEDIA.items() if name in fields), ""),
         file=_file(fields),
-        at=_time(_number(fields, "date")),
-        reply_to=_number(replied, "message_id"),
+        at=_time(number_of(fields, "date")),
+        reply_to=number_of(replied, "message_id"),
         forwarded=_is_forwarded(fields),
         material=_text(replied) if _is_forwarded(replied) else "",
         edited=edited,
-        moved_to=_number(fields, "migrate_to_chat_id"),
+        moved_to=number_of(fields, "migrate_to_chat_id"),
     )
 
 
@@ -192,8 +192,3 @@ def _time(seconds: int | None) -> datetime | None:
 
 def _fields(some: object) -> Fields:
     return some if isinstance(some, dict) else {}
-
-
-def _number(fields: Fields, name: str) -> int | None:
-    found = fields.get(name)
-    return found if isinstance(found, int) and not isinstance(found, bool) else None
