@@ -405,7 +405,7 @@ def test_a_changed_value_stands_where_its_default_stood_and_the_rest_stays(tmp_p
     sections.set_values(path, {"notices": {"missed": ("phone", "push")}})
     text = path.read_text()
 
-    assert '\nmissed = ["phone", "push"]   # a run was missed, or left out by a rule\n' in text
+    assert '\nmissed = ["phone", "push"]   # a run was missed or skipped by a rule\n' in text
     assert text.count("missed") == DEFAULT_FILE.count("missed")
     found = load({"REMIT_HOME": str(tmp_path)}).notices
     assert (found.missed, found.digest_at, found.done) == (("phone", "push"), "07:15", ())

@@ -39,10 +39,16 @@ def test_a_line_is_answered_with_a_receipt_and_followed_to_its_result(seat: Term
     assert said.code == 0, said.err
     assert "Task: Find two parks\n" in said.out
     assert "  Runs: now\n" in said.out
-    assert "work: Find two parks" in said.out
-    assert f"created {seat.only()}" in said.out
+    assert f"remit show {seat.only()}" in said.out
     assert "Lumphini Park" in said.out  # what came of it
     assert seat.status(seat.only()) == "completed"
+
+
+def test_a_receipt_is_wholly_in_the_language_of_the_message(seat: Terminal) -> None:
+    said = seat.run("chat", stdin="Erinnere mich morgen um 9 an den Zahnarzt\n")
+
+    assert "Aufgabe: Den Zahnarzt" in said.out
+    assert all(word not in said.out for word in ("delivery", "time:", "created"))
 
 
 def test_each_line_is_answered_before_the_next_is_said(seat: Terminal) -> None:

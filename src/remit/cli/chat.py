@@ -12,6 +12,7 @@ from remit.cli.codes import TimedOut
 from remit.cli.out import AsJson, StyledText, flag
 from remit.cli.remit_client import new_key
 from remit.errors import NotFound
+from remit.language.sentences import task_language, text_in_language
 from remit.model.codec import JsonMap
 from remit.model.conversation import Role, Turn
 from remit.model.ids import ConversationId
@@ -20,7 +21,7 @@ from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
 from remit.operations.arguments import NewConversation, NewTurn
 from remit.operations.shapes import turn_to_json
-from remit.store import conversations, reviews
+from remit.store import conversations, reviews, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
 
@@ -34,6 +35,7 @@ _PATIENCE: Final = 300.0  # seconds for one answer
 _PARTING: Final = 10.0  # seconds to wait for news at the end
 _LAST: Final = ("--last", "-l")
 _GO_ON: Final = ACTIVE | {Status.NEW, Status.READY}  # statuses that continue by themselves
+_HOW_TO_SEND: Final = 'Say "yes, send it".'
 _TOLD: Final = frozenset({Status.NEEDS_REVIEW, Status.COMPLETED, Status.FAILED})
 
 
@@ -128,17 +130,16 @@ class _Chat:
         out.line(StyledText(f"{self._agent}: ", "bold"), head)
         for line in rest:
             out.line("  ", line)
-        for line in _clauses(turn):
-            out.line(StyledText(f"  {line}", "dim"))
         for note in turn.notes:
             out.line(StyledText(f"  {note}", "yellow"))
         for ref in turn.task_refs:
-            out.line(StyledText(f"  {ref.action.value} {ref.task_id}", "dim"))
+            out.line(StyledText(f"  remit show {ref.task_id}", "dim"))
         for review in self._open_texts(turn):
             for line in review.evidence.splitlines():
                 out.line("    ", line)
-            out.line(StyledText(f"  {review.question}", "yellow"))
-            out.line(StyledText(f"  Say “approve it”, or: remit show {review.task_id}", "dim"))
+            language = task_language(tasks.get(self._tx, review.task_id))
+            for sentence, style in ((review.question, "yellow"), (_HOW_TO_SEND, "dim")):
+                out.line(StyledText(f"  {text_in_language(sentence, language)}", style))
 
     def _open_texts(self, turn: Turn) -> Iterator[Review]:
         """Yield the texts that wait for an approval, of the tasks that a turn tells of."""
@@ -208,10 +209,3 @@ def _reports_on(turn: Turn, task: Task) -> bool:
 def _is_far(task: Task) -> bool:
     """Whether it starts only later, so that nobody waits for it."""
     return task.scheduled_for is not None and task.scheduled_for > clock.now()
-
-
-def _clauses(turn: Turn) -> Iterator[str]:
-    clauses = turn.receipt.get("clauses")
-    for clause in clauses if isinstance(clauses, list) else ():
-        if isinstance(clause, dict):
-            yield f"{clause['became'] or 'asked'}: {clause['text']}"
