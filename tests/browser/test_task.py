@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import cast
 
 import pytest
 from msgspec.structs import replace
@@ -73,8 +74,8 @@ def test_a_run_with_nothing_to_report_says_so_and_claims_no_failed_check(
     site: Site, puppet: Puppet, visit: Visit
 ) -> None:
     words = "Check the price of the lamp and tell me only if it drops"
-    (made,) = site.post("/api/messages", {"text": words})["tasks"]  # type: ignore[misc]
-    task = str(made["id"])  # type: ignore[index, call-overload]
+    made = cast("list[JsonMap]", site.post("/api/messages", {"text": words})["tasks"])
+    task = str(made[0]["id"])
     until(site, task, Status.RUNNING)
     site.do(puppet.answer("<nothing-to-report>The price is still 40.</nothing-to-report>"))
     until(site, task, Status.COMPLETED)

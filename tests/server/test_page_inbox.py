@@ -417,7 +417,7 @@ def test_a_text_for_the_owner_is_to_you_in_the_language_of_the_page(
     served: Served, visitor: Visitor
 ) -> None:
     review = _open_review(served, "untagged")
-    assert "Nachricht an dich" in visitor.get(f"/inbox/{review}", **{"Accept-Language": "de"})
+    assert "Nachricht an dich" in visitor.get(f"/inbox/{review}", 200, **{"Accept-Language": "de"})
     assert "Message to you" in visitor.get(f"/inbox/{review}")
 
 
