@@ -38,9 +38,10 @@ def test_what_is_missing_is_installed_and_nothing_else(tmp_path: Path) -> None:
     done = run_script(tmp_path)
 
     assert done.returncode == 0
+    names = f"bubblewrap cargo chromium-headless-shell{DOVECOT} faketime mocha nodejs"
     assert calls.read_text().splitlines() == [
         "update",
-        f"install --yes --no-install-recommends bubblewrap cargo{DOVECOT} faketime mocha nodejs",
+        f"install --yes --no-install-recommends {names}",
     ]
 
 
@@ -54,7 +55,7 @@ def test_who_may_not_install_reads_one_sentence_and_the_tests_go_on(tmp_path: Pa
 
     assert done.returncode == 0
     assert done.stderr.count("\n") == 1
-    names = f"bubblewrap cargo chromium-headless-shell{DOVECOT} faketime mocha nodejs"
+    names = f"bubblewrap cargo chromium chromium-headless-shell{DOVECOT} faketime mocha nodejs"
     assert f"sudo apt-get install {names}" in done.stderr
 
 

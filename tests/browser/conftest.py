@@ -2,11 +2,20 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Page,
+    Playwright,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.site import Site, chromium
 from tests.soak import only_in_soak
@@ -66,30 +75,47 @@ every_look: Final = _looks("light-wide", "dark-phone")
 one_look: Final = _looks("dark-phone")  # of a page that is looked at in every light anyway
 
 
-@pytest.fixture(scope="session")
-def shared_browser() -> Iterator[tuple[Browser, asyncio.AbstractEventLoop]]:
-    """One Chromium for all tests of this process, and the loop of its driver.
+Driver = tuple[Playwright, asyncio.AbstractEventLoop]
 
-    The driver's loop counts as running in this thread, so no other could run. Hence it is set aside
-    between the tests that have a browser.
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Driver]:
+    """The driver of all browsers of this process, and its loop.
+
+    The loop counts as running in this thread, so no other could run. Hence it is set aside between
+    the tests that have a browser.
     """
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         loop = asyncio.get_running_loop()
         asyncio._set_running_loop(None)
-        yield browser, loop
+        yield playwright, loop
         asyncio._set_running_loop(loop)
-        browser.close()
+
+
+@contextmanager
+def launched(driver: Driver, path: str) -> Iterator[Browser]:
+    playwright, loop = driver
+    asyncio._set_running_loop(loop)
+    browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    asyncio._set_running_loop(None)
+    yield browser
+    asyncio._set_running_loop(loop)
+    browser.close()
+    asyncio._set_running_loop(None)
+
+
+@pytest.fixture(scope="session")
+def shared_browser(driver: Driver) -> Iterator[Browser]:
+    """One Chromium for all tests of this process."""
+    with launched(driver, chromium()) as browser:
+        yield browser
 
 
 @pytest.fixture
-def browser(
-    shared_browser: tuple[Browser, asyncio.AbstractEventLoop],
-) -> Iterator[Browser]:
-    browser, loop = shared_browser
-    asyncio._set_running_loop(loop)
-    yield browser
-    for context in browser.contexts:  # a page that stays would go on calling its server
+def browser(driver: Driver, shared_browser: Browser) -> Iterator[Browser]:
+    asyncio._set_running_loop(driver[1])
+    yield shared_browser
+    for context in shared_browser.contexts:  # a page that stays would go on calling its server
         context.close()
     asyncio._set_running_loop(None)
 

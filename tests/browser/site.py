@@ -10,18 +10,16 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Re
 from remit.operations.callers import CallerRegistry
 from tests.server.served import TOKEN, Served
 
-# Names that Debian and others give it. The first is the same engine without a desktop, which takes
-# half of the time.
-_NAMES: Final = (
-    "chromium-headless-shell",
-    *("chromium", "chromium-browser", "google-chrome-stable", "google-chrome"),
-)
+# Names that Debian and others give it.
+_NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+_WITHOUT_DESKTOP: Final = "chromium-headless-shell"  # the same engine, in half of the time
 
 
-def chromium() -> str:
+def chromium(*, desktop: bool = False) -> str:
     """Return the browser's path; without one these tests fail instead of being skipped."""
-    found = next(filter(None, map(shutil.which, _NAMES)), None)
-    assert found, "No Chromium here: install Debian's package `chromium-headless-shell`."
+    names = _NAMES if desktop else (_WITHOUT_DESKTOP, *_NAMES)
+    found = next(filter(None, map(shutil.which, names)), None)
+    assert found, "No Chromium here: install Debian's package `chromium`."
     return found
 
 

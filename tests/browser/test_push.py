@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, Worker, expect
+from playwright.sync_api import Browser, Page, Worker, expect
 
 from remit.brain.scripted import parse
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.store import push, reviews
-from tests.browser.conftest import PATIENCE, Visit
-from tests.browser.site import Site, barriers
+from tests.browser.conftest import PATIENCE, Driver, Visit, launched
+from tests.browser.site import Site, barriers, chromium
 
 # A subscription as the browser would make it, with a real pair of keys.
 SUBSCRIBES = """
@@ -36,6 +36,13 @@ PushManager.prototype.getSubscription = async () => null;
 window.asked = 0;
 Notification.requestPermission = async () => { window.asked += 1; return Notification.permission; };
 """
+
+
+@pytest.fixture(scope="module")
+def shared_browser(driver: Driver) -> Iterator[Browser]:
+    """Only the browser of a desktop has notifications."""
+    with launched(driver, chromium(desktop=True)) as browser:
+        yield browser
 
 
 @pytest.fixture
