@@ -1,5 +1,6 @@
 """What fails goes back, then to somebody else, then to the owner: with real programs and checks."""
 
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -43,6 +44,18 @@ async def test_what_fails_goes_back_with_the_error_and_comes_back_mended(shop: O
         assert house.text() == GOOD
         moves = [e.data for e in await house.history(task) if e.kind is EventKind.TASK_MOVED]
         assert [move["to"] for move in moves].count("verifying") == 2
+
+
+async def test_work_whose_folder_is_gone_is_done_again_and_asked_about_again(shop: Opens) -> None:
+    async with shop(ada=[turn(GOOD), turn(GOOD)], commands=QUICK) as house:
+        task = await house.order()
+        shutil.rmtree(house.folder(task))
+        again = await house.say(ReviewAnswer.APPROVE)
+
+        assert (again.status, house.log) == (Status.NEEDS_REVIEW, house.log[-1:])
+        await settle(house, again)
+        assert house.text() == GOOD
+        assert "is gone, or on another machine" in house.hands["ada"].told[1]
 
 
 async def test_a_kind_of_work_has_a_chain_of_its_own(shop: Opens) -> None:

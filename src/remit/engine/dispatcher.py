@@ -70,7 +70,7 @@ class Dispatcher(LocalEngine):
         if name == self._code:
             # The machine that has the folder of this work goes on with it, while it lives.
             now = self._clock.now()
-            name = await self._db.read(legs.queue_of_machine, task.id, name, now) or name
+            name = await self._db.read(legs.queue_of_machine, task.id, name, now)
         await self.link.start_leg(task.id, lease, name, queue.QUEUE[task.priority] + 1)
 
     @property

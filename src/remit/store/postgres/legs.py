@@ -135,10 +135,10 @@ def held(tx: Tx, before: datetime) -> list[HeldLeg]:
     ]
 
 
-def queue_of_machine(tx: Tx, task_id: TaskId, code: str, now: datetime) -> str | None:
-    """Return the queue of the machine that had the last leg of a task; None if it is not served.
+def queue_of_machine(tx: Tx, task_id: TaskId, code: str, now: datetime) -> str:
+    """Return the queue of the machine that had the last leg of a task, if that lives.
 
-    The names of such queues begin with that of all machines with repositories.
+    Its name begins with that of the queue of all machines with repositories, which it is otherwise.
     """
     found = tx.ask(
         "SELECT queues FROM runs JOIN worker_loads ON worker_loads.worker = runs.worker"
@@ -147,7 +147,7 @@ def queue_of_machine(tx: Tx, task_id: TaskId, code: str, now: datetime) -> str |
     )
     names = (name for row in found for name in str(row["queues"]).split(", "))
     name = next((name for name in names if name.startswith(f"{code}-")), None)
-    return name if name is not None and is_served(tx, name, now) else None
+    return name if name is not None and is_served(tx, name, now) else code
 
 
 def is_served(tx: Tx, name: str, now: datetime) -> bool:
