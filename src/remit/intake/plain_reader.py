@@ -45,10 +45,18 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook)
 
 
 def marked_texts(found: Extraction, text: str, book: ContactBook) -> tuple[Span, ...]:
-    """Return where texts to others stand in quotation marks, after a colon, or after "that"."""
+    """Return where texts to others stand in quotation marks, after a colon, or after "that".
+
+    Without marks, an order to send it may be behind the text: "… que no hay pan y envíaselo".
+    """
     message = message_words(text, book)
     spans = (span for each in dict.fromkeys(_texts(found)) for span in message.places(each))
-    return tuple(s for s in spans if message.is_led_in(s) and message.is_ordered_text(s))
+    texts = (span for span in spans if message.is_led_in(span) and message.is_ordered_text(span))
+    return tuple(s for s in texts if message.is_marked_text(s) or not _sends_inside(message, s))
+
+
+def _sends_inside(message: MessageWords, span: Span) -> bool:
+    return any(map(message.sends_at, range(message.first_at(span[0]), message.first_at(span[1]))))
 
 
 def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue, ...]:

@@ -110,18 +110,12 @@ class _Part(Struct, frozen=True, dict=True):
         at = next((n for n in self.tokens if self.message.tokens[n].start == cue.start), None)
         if at is None:
             return True
-        sign = is_sign(self.message.tokens[at].text)
-        if sign or self._is_firm(at) or self._denies_sending(at):
+        if is_sign(self.message.tokens[at].text) or self._is_firm(at):
             return True
         if self.opening is _Opening.TEXT:
             led_in = self.message.is_led_in(self.span) or cue.kind is VetoKind.RETRACTION
             return not led_in and (self._is_bare(cue) or self._denies_order(at))
         return self._is_said_later(cue, at)
-
-    def _denies_sending(self, at: int) -> bool:
-        """Whether a verb that sends "it" follows the cue: "y no envíaselo"."""
-        verb = self.message.verb_at(at + 1)
-        return verb is not None and verb[0].it and self.message.sends_at(at + 1)
 
     def _denies_order(self, at: int) -> bool:
         """Whether "that" or "of" follows the cue: it denies the order ("write Bob not that …")."""
