@@ -10,7 +10,7 @@ from typing import Final
 
 from remit.errors import BadInput
 from remit.files import checks
-from remit.system.process import exit_code_within, kill_group
+from remit.system.process import exchange, exit_code_within, kill_group
 
 SECONDS: Final = 20.0
 _MAX_READ: Final = 4_000_000  # bytes of what a reader says
@@ -37,39 +37,17 @@ async def text_of(name: str, kind: str, content: bytes, command: Sequence[str] =
         stderr=asyncio.subprocess.DEVNULL,
         start_new_session=True,
     )
+    output = bytearray()
     try:
         async with asyncio.timeout(SECONDS):
-            output = await _exchange(process, content)
+            await exchange(process, content, output, _MAX_READ)
         code = await exit_code_within(process, SECONDS)
     except TimeoutError:
         raise BadInput(f"{name!a:.80} took too long to read.", field="path") from None
     finally:
         await kill_group(process)
-    text = output.decode("utf-8", "replace")
+    text = output[:_MAX_READ].decode("utf-8", "replace")
     if code == 0:
         return text
     why = text.strip() if code == 1 and text.strip() else "it is damaged, or too large to read"
     raise BadInput(f"{name!a:.80} cannot be read: {why[:200]}.", field="path")
-
-
-async def _exchange(process: asyncio.subprocess.Process, content: bytes) -> bytes:
-    assert process.stdin is not None and process.stdout is not None  # noqa: S101, PT018 - pipes
-    stdin, stdout = process.stdin, process.stdout
-
-    async def give() -> None:
-        try:
-            stdin.write(content)
-            await stdin.drain()
-            stdin.close()
-        except (BrokenPipeError, ConnectionResetError):
-            pass  # it has ended; its code says why
-
-    giving = asyncio.create_task(give())
-    try:
-        output = bytearray()
-        while len(output) < _MAX_READ and (piece := await stdout.read(65_536)):
-            output += piece
-        return bytes(output[:_MAX_READ])
-    finally:
-        giving.cancel()
-        await asyncio.gather(giving, return_exceptions=True)

@@ -18,7 +18,7 @@ import shutil
 import tempfile
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -84,16 +84,6 @@ class SpecialistProgram(Struct, frozen=True):
         return SpecialistClaim("", AttemptOutcome.CRASH, job.session, why)
 
 
-async def feed(process: Process, words: bytes) -> None:
-    """Write to its stdin and close it; a program that does not read is fine."""
-    stdin = process.stdin
-    assert stdin is not None  # noqa: S101 - it is a pipe
-    with suppress(OSError):
-        stdin.write(words)
-        await stdin.drain()
-    stdin.close()
-
-
 PROMPT_FILE: Final = "{prompt_file}"
 WORKSPACE: Final = "{workspace}"
 
@@ -119,7 +109,7 @@ class CommandSpecialist:
         assert running.stdout is not None  # noqa: S101 - they are pipes
         assert running.stderr is not None  # noqa: S101
         out, err = bytearray(), bytearray()
-        saying = asyncio.create_task(feed(running, stdin))
+        saying = asyncio.create_task(programs.feed(running, stdin))
         telling = asyncio.create_task(
             programs.read_last(running.stdout, out, MAX_OUTPUT_BYTES, emit)
         )

@@ -82,6 +82,28 @@ def describe_exit(code: int | None, limit_seconds: float) -> str:
 # Output -------------------------------------------------------------------------------------------
 
 
+async def feed(process: Process, words: bytes) -> None:
+    """Write to its stdin and close it; a program that does not read is fine."""
+    stdin = process.stdin
+    assert stdin is not None  # noqa: S101 - it is a pipe
+    with suppress(OSError):
+        stdin.write(words)
+        await stdin.drain()
+    stdin.close()
+
+
+async def exchange(process: Process, words: bytes, output: bytearray, limit_bytes: int) -> None:
+    """Write to its stdin, and add what it says to the output until that is as long as this."""
+    assert process.stdout is not None  # noqa: S101 - it is a pipe
+    feeding = asyncio.create_task(feed(process, words))
+    try:
+        while len(output) < limit_bytes and (piece := await process.stdout.read(_PIECE_BYTES)):
+            output += piece
+    finally:
+        feeding.cancel()
+        await asyncio.gather(feeding, return_exceptions=True)
+
+
 async def read_last(
     stream: asyncio.StreamReader,
     into: bytearray,

@@ -12,12 +12,11 @@ import sys
 from contextlib import suppress
 from typing import Final
 
-from remit.system.process import kill_group
+from remit.system.process import exchange, kill_group
 
 MAX_TEXT_BYTES: Final = 2_000_000
 _MEMORY_BYTES: Final = 1_000_000_000
 _CPU_SECONDS: Final = 20
-_PIECE_BYTES: Final = 65_536
 _WORKER: Final = (sys.executable, "-I", "-m", "remit.system.readable_text")
 
 
@@ -36,21 +35,10 @@ async def extract(html: bytes, url: str, charset: str, seconds: float) -> str:
     try:
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                await _exchange(process, head + html, text)
+                await exchange(process, head + html, text, MAX_TEXT_BYTES)
     finally:
         await kill_group(process)
     return text.decode("utf-8", "ignore").strip()
-
-
-async def _exchange(process: asyncio.subprocess.Process, order: bytes, text: bytearray) -> None:
-    assert process.stdin is not None  # noqa: S101 - both are pipes
-    assert process.stdout is not None  # noqa: S101
-    with suppress(ConnectionError):  # a process that died at once reads nothing
-        process.stdin.write(order)
-        await process.stdin.drain()
-    process.stdin.close()
-    while len(text) < MAX_TEXT_BYTES and (piece := await process.stdout.read(_PIECE_BYTES)):
-        text += piece
 
 
 def page_text(html: bytes, url: str, charset: str) -> str:

@@ -13,7 +13,6 @@ import re
 import sys
 from asyncio import timeout
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
@@ -34,7 +33,7 @@ from remit.model.delivery import (
 )
 from remit.system import first_byte, http_client
 from remit.system.http_client import Token
-from remit.system.process import kill_group
+from remit.system.process import exchange, kill_group
 
 PATIENCE: Final = 60.0
 MOST: Final = 2000  # what most services accept; the worker knows the exact limit
@@ -191,23 +190,12 @@ async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseR
     limit = timeout(seconds)
     try:
         async with limit:
-            await _talk(process, order, output)
+            await exchange(process, order, output, _MOST_READ)
     except TimeoutError:
         return _read(bytes(output), f"no answer within {seconds:g} s")
     finally:
         await kill_group(process)
     return _read(bytes(output), "it broke off")
-
-
-async def _talk(process: asyncio.subprocess.Process, order: bytes, output: bytearray) -> None:
-    assert process.stdin is not None  # noqa: S101 - both are pipes
-    assert process.stdout is not None  # noqa: S101
-    with suppress(ConnectionError):  # a worker that died at once reads nothing
-        process.stdin.write(order)
-        await process.stdin.drain()
-    process.stdin.close()
-    while len(output) < _MOST_READ and (piece := await process.stdout.read(_MOST_READ)):
-        output += piece
 
 
 def _read(output: bytes, ended: str) -> AppriseReport:
