@@ -11,7 +11,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Final
+from typing import Final, cast
 
 from remit.gate.eye import HoldReason, Objection, excerpt, line
 from remit.gate.hidden_choices import (
@@ -117,7 +117,9 @@ _LINKING: Final = re.compile(f"[{LINKING}]")
 _LETTER_OF_LINKS: Final = re.compile(f"[{LINKING}\u0620-\u06d3\u08a0-\u08c9]")
 _VIRAMA_CLASS: Final = 9  # Unicode's combining class of the signs that take a letter's vowel
 _RA: Final = frozenset("\u09b0\u0cb0")  # with a joiner it keeps its form before the sign
-_SEQUENCES: Final = read_toml("characters", "remit.gate")["joined_emoji"]
+_SEQUENCES: Final = cast(
+    "list[tuple[str, str]]", read_toml("characters", "remit.gate")["joined_emoji"]
+)
 _ZERO_WIDTH: Final = frozenset("\u200b\u200c\u200d")
 _MARKS: Final = frozenset("\u061c\u200e\u200f")
 _SKIN: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
