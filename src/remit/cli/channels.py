@@ -2,8 +2,10 @@
 
 import json as notation
 import sys
+from collections.abc import Callable
 from contextlib import suppress
-from typing import Annotated, Final, cast
+from functools import partial
+from typing import Annotated, Final, TypeAlias, cast
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, notice_state, out, remit_client, words
@@ -37,6 +39,8 @@ _START: Final = "If Remit does not run, start it with `remit up`: it listens for
 _SHOWN: Final = "name kind aliases verdict said todo"
 _PAUSE: Final = 0.2
 _WAIT: Final = number_flag("Seconds to wait for the provider's report.", least=0)
+_Name: TypeAlias = Annotated[str, flag("The channel's name or alias.")]
+_To: TypeAlias = Annotated[str | None, flag("A contact; default: you.", "--to")]
 _LAST_WORDS: Final = frozenset({"delivered", "read", "failed"})
 _CODES: Final = {DeliveryStatus.SENT: codes.DONE, DeliveryStatus.PENDING: codes.WAITS}
 
@@ -110,7 +114,7 @@ def add(  # noqa: PLR0913 - each is a flag
     if not json:
         made = house_settings.load().channels[name]
         out.say(f"{name} is set up: {getattr(made, 'bot', kind)}.")
-    return _pair_owner(name, as_json=json)
+    return _once_known(partial(_pair, name, json=json))
 
 
 def _ask_secret(kind: type[ChannelSettings]) -> str:
@@ -132,64 +136,41 @@ def _ask_and_test(kind: str, name: str) -> int:
     setup.save(form, {"kind": kind, **setup.answers(form)})
     if not setup.agrees("Send a test message to you now?"):
         return codes.DONE
+    return _once_known(partial(try_out, name))
+
+
+def _once_known(use: Callable[[], int]) -> int:
+    """Use a new channel; a running Remit takes it up in a moment."""
     until = clock.seconds() + LIMIT
     while True:
         try:
-            return try_out(name)
+            return use()
         except (NotFound, ServerRefusal) as error:
             if codes.of_error(error) != codes.NOT_FOUND or clock.seconds() >= until:
                 raise
-            clock.pause(_PAUSE)  # a running Remit takes the channel up in a moment
-
-
-def _pair_owner(name: str, *, as_json: bool) -> int:
-    """Make a code for the owner's chat; a running Remit takes the channel up in a moment."""
-    until = clock.seconds() + LIMIT
-    while True:
-        with remit_client.opened(house_settings.load()) as way:
-            try:
-                answer = way.ask(PairChannel(name))
-            except (NotFound, ServerRefusal) as error:
-                if codes.of_error(error) != codes.NOT_FOUND or clock.seconds() >= until:
-                    raise
-            else:
-                return _show_code(answer, as_json=as_json, hint="" if way.serves else _START)
         clock.pause(_PAUSE)
 
 
 @app.command()
-def pair(
-    name: Annotated[str, flag("The channel's name or alias.")],
-    /,
-    *,
-    to: Annotated[str | None, flag("A contact; default: you.", "--to")] = None,
-    json: AsJson = False,
-) -> int:
+def pair(name: _Name, /, *, to: _To = None, json: AsJson = False) -> int:
     """Make a code that connects a chat with you, or with a contact, once."""
-    settings = house_settings.load()
-    with remit_client.opened(settings) as way:
-        answer = way.ask(PairChannel(_find_channel(settings, name), to))
-        hint = "" if way.serves else _START
-    return _show_code(answer, as_json=json, hint=hint)
+    return _pair(_find_channel(house_settings.load(), name), to, json=json)
 
 
-def _show_code(content: JsonMap, *, as_json: bool, hint: str) -> int:
+def _pair(name: str, to: str | None = None, *, json: bool) -> int:
+    with remit_client.opened(house_settings.load()) as way:
+        content, serves = way.ask(PairChannel(name, to)), way.serves
     who = f"{content['contact']} must open" if content["contact"] else "open"
-    way = f"Within 15 minutes {who} {content['link']} and press Start,"
+    opens = f"Within 15 minutes {who} {content['link']} and press Start,"
     code = "or send the bot this code, which works once:"
-    out.done(as_json, content, way, code, data=str(content["code"]))
-    if hint and not as_json:
-        out.say(hint)
+    out.done(json, content, opens, code, data=str(content["code"]))
+    if not serves and not json:
+        out.say(_START)
     return codes.DONE
 
 
 @app.command("on")
-def switch_on(
-    name: Annotated[str, flag("The channel's name or alias.")],
-    /,
-    *,
-    json: AsJson = False,
-) -> int:
+def switch_on(name: _Name, /, *, json: AsJson = False) -> int:
     """Use a channel again that switched itself off; what waited for it goes on."""
     answer = remit_client.ask(SwitchChannelOn(_find_channel(house_settings.load(), name)))
     waited = words.count(int(str(answer["released"])), "task")
@@ -199,10 +180,10 @@ def switch_on(
 
 @app.command("test")
 def try_out(
-    name: Annotated[str, flag("The channel's name or alias.")],
+    name: _Name,
     /,
     *,
-    to: Annotated[str | None, flag("A contact; default: you.", "--to")] = None,
+    to: _To = None,
     wait: Annotated[float, _WAIT] = 10.0,
     json: AsJson = False,
 ) -> int:
