@@ -133,8 +133,8 @@ class InboundRegistry:
 
         async def take(arrival: Arrival) -> StoredCue:
             # The owner sees what is left out; only a call over a limit is not stored.
-            return await self._take(
-                caps if arrival.fate is CueFate.WAITING else InboundCaps(), arrival
+            return await self.keeper.take(
+                arrival, caps if arrival.fate is CueFate.WAITING else InboundCaps()
             )
 
         ground = self._ground
@@ -175,7 +175,7 @@ class InboundRegistry:
         return people.mailed(name, door, head, who)
 
     async def _take_mail(self, name: str, arrival: Arrival) -> StoredCue:
-        return await self._take(_caps(self._settings.doors[name]), arrival)
+        return await self.keeper.take(arrival, _caps(self._settings.doors[name]))
 
     async def _begin_mail(self, door: InboundRule, kept: StoredCue) -> StartedCue:
         if kept.body.get("who") == people.OWNER:
@@ -292,7 +292,7 @@ class InboundRegistry:
             return None
         message = await self.chats.with_file(message, Taint.CONTACT)
         arrival = people.wrote(message.channel, message.ref, message.sender, message.body, who)
-        return await self._take(_caps(door), arrival)
+        return await self.keeper.take(arrival, _caps(door))
 
     async def _begin_message(self, door: InboundRule, kept: StoredCue) -> StartedCue:
         """Start a message from the channel's stored row; the sender is looked up again."""
@@ -315,9 +315,6 @@ class InboundRegistry:
         return None
 
     # Each of them -------------------------------------------------------------------------------
-
-    async def _take(self, caps: InboundCaps, arrival: Arrival) -> StoredCue:
-        return await self.keeper.take(arrival, caps)
 
     async def _start(self, cue: Cue, said_at: datetime | None) -> StartedCue:
         task = await self._base.intake.admit(replace(cue, said_at=said_at))

@@ -5,7 +5,8 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from glob import escape
 from pathlib import Path
@@ -18,23 +19,27 @@ from remit.brain.models import ModelBrain
 from remit.brain.think import NoBrain
 from remit.brain.tools import Toolbox
 from remit.engine.deferred import Deferred
-from remit.errors import StepFailed
+from remit.errors import BadInput, StepFailed
+from remit.model import deferred
+from remit.model.codec import from_json
 from remit.model.contract import ChangedTest, Contract, Criterion, Evidence, Finding, Plan, Result
-from remit.model.deferred import FIXES
+from remit.model.deferred import FAILED, FIXES, MOST_PATHS, DebtBook, DebtCause, project_of
 from remit.model.reply import Prompt
 from remit.model.task import Task
 from remit.plan import activities, contract, written
 from remit.plan.activities import Activities, RulesFile
-from remit.plan.contract import ContractRequest, DraftedContract
+from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks
 from remit.plan.files import mentioned
 from remit.ports import Brain, Check
 from remit.run.rooms import CodeWorkPorts
 from remit.settings import Settings, ToolSettings
 from remit.settings.projects import ProjectSettings
-from remit.specialist import specialist_health, specialist_pool
+from remit.specialist import chain, specialist_health, specialist_pool
 from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool, WorkResult
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
+from remit.store import debts
+from remit.store.read_only import glance
 from remit.verify import Verifier
 from remit.verify.critic import Asked as Asking
 from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck, packaged
@@ -44,17 +49,6 @@ from remit.wiring.app_context import AppContext
 
 if TYPE_CHECKING:
     from remit.verify.project import ProjectCommands
-from collections.abc import Callable, Collection, Sequence
-from datetime import datetime
-
-from remit.errors import BadInput
-from remit.model import deferred
-from remit.model.codec import from_json
-from remit.model.deferred import FAILED, MOST_PATHS, DebtBook, DebtCause, project_of
-from remit.plan.contract import OwedChecks
-from remit.specialist import chain
-from remit.store import debts
-from remit.store.read_only import glance
 
 # Tools that read nothing from outside, or (the web) only where sources are asked for.
 _OF_THE_HOUSE: Final = frozenset(ToolSettings.__struct_fields__)
@@ -126,7 +120,10 @@ def _still_open(asked: str) -> str:
 def rules_of(settings: Settings, task: Task) -> Activities:
     """Return the built-in rules with the owner's and the project's on top."""
     chosen = settings.projects.get(_name(task))
-    found = papers_of(settings, chosen.path if chosen else None)
+    return _activities(papers_of(settings, chosen.path if chosen else None))
+
+
+def _activities(found: Sequence[RulesFile]) -> Activities:
     return activities.load(*found) if found else activities.default()
 
 
@@ -181,8 +178,7 @@ def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts
 
 def activities_at(settings: Settings, tree: Worktree) -> Activities:
     """Return the rules of the owner's folder; changes the work made to them do not count."""
-    found = papers_of(settings, tree.checkout)
-    return activities.load(*found) if found else activities.default()
+    return _activities(papers_of(settings, tree.checkout))
 
 
 async def verifier(
