@@ -85,7 +85,8 @@ def of_message(tx: Tx, source: Source) -> list[Task]:
     """Return all tasks of a message, in order."""
     found: list[Task] = []
     for n in count(1):
-        row = _find(tx, Source(source.kind, nth(source.ref, n)))
+        asked = {"kind": source.kind.value, "ref": nth(source.ref, n)}
+        row = tx.one("get_task_by_source", asked)
         if row is None:
             break
         found.append(tasks.with_deliveries(tx, row))
@@ -101,10 +102,6 @@ def questions(tx: Tx, made: Sequence[Task]) -> list[Review]:
 def nth(ref: str, n: int) -> str:
     """Return the ref of the first, second, … task of a message."""
     return ref if n == 1 else f"{ref}/{n}"
-
-
-def _find(tx: Tx, source: Source) -> Row | None:
-    return tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
 
 
 _HASH: Final = re.compile(r'"sha256": ?"([0-9a-f]{64})"')

@@ -198,7 +198,8 @@ def report(tx: Tx, incoming: DeliveryReport, now: datetime) -> bool:
             each.state is NoticeState.SENT and not incoming.said.arrived
         ):
             why = None if incoming.said.arrived else incoming.said.why
-            _report(tx, each, NoticeResult(state, why, incoming.said.ref), now)
+            result = NoticeResult(state, why, incoming.said.ref)
+            tx.run("report_notice", rows.columns(result, id=each.id, now=rows.ms(now)))
     return True
 
 
@@ -333,10 +334,6 @@ def _event(tx: Tx, each: Notice) -> Event | None:
     seq = each.telling.seq
     found = events.after(tx, seq - 1, 1) if seq is not None else []
     return found[0] if found else None
-
-
-def _report(tx: Tx, each: Notice, result: NoticeResult, now: datetime) -> None:
-    tx.run("report_notice", rows.columns(result, id=each.id, now=rows.ms(now)))
 
 
 def _notice(row: Row) -> Notice:

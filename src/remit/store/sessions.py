@@ -249,11 +249,12 @@ def _reported(tx: Tx, task: Task) -> tuple[ReportedMessage, ...]:
         "list_reported", {"session": task.session_id, "task": task.id, "limit": MOST_REPORTED}
     )
     return tuple(
-        ReportedMessage(
-            TaskId(str(row["id"])),
-            str(row["body"]),
-            rows.parse_time(row["sent_at"]),
-            rows.word(Taint, row["taint"]),
+        rows.value(
+            ReportedMessage,
+            row,
+            task_id=row["id"],
+            text=row["body"],
+            at=rows.parse_time(row["sent_at"]),
         )
         for row in found
     )
