@@ -31,7 +31,8 @@ WORDS = [
 @for_each("word", WORDS)
 def test_a_word_of_the_house_is_a_name_in_the_code(word: str) -> None:
     named = any(
-        name in (word.lower(), f"{word.lower()}s") or name.endswith(word) for name in _named()
+        name in (word.lower(), f"{word.lower()}s") or name.startswith(word) or name.endswith(word)
+        for name in _named()
     )
     assert named, f"nothing in src/remit is called {word}"
 

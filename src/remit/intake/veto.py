@@ -78,8 +78,8 @@ def _lets_know(message: MessageWords, cue: VetoCue) -> bool:
     behind = at + 1
     while behind in message.people:
         behind += 1
-    told = order_words().particles.at(message.keys, behind)
-    return behind > at + 1 and message.sends_at(at) and told is not None
+    particle = order_words().particles.at(message.keys, behind)
+    return behind > at + 1 and message.sends_at(at) and particle is not None
 
 
 def _late_retractions(message: MessageWords) -> Iterator[VetoCue]:
