@@ -18,7 +18,7 @@ from remit.plan import Planner
 from remit.ports import Brain, Channel
 from remit.recall.session import SessionRecall
 from remit.run import Outcome, RunPorts, Wait, run
-from remit.testing import MemorySteps, Outbox, script
+from remit.testing import START, MemorySteps, Outbox, script
 from remit.verify import Verifier
 from remit.verify.written import CHECKS
 from tests.sample_task import sample_task
@@ -80,7 +80,7 @@ def stage(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: o
     lines = [each if isinstance(each, Mapping) else {"reply": each} for each in replies]
     once = [{**line, "times": 1} for line in lines[:-1]]
     plain = {"instructions": "Find one", "status": Status.RUNNING, "delivery": delivery, **more}
-    task = sample_task("Beaches", id=TaskId("task-1"), **plain)
+    task = sample_task("Beaches", START, id=TaskId("task-1"), **plain)
     return Stage(MemorySteps(task), script([*once, lines[-1]]), Outbox())  # type: ignore[list-item]
 
 

@@ -132,7 +132,7 @@ def reflection(task: str, **more: object) -> ReflectionLine:
 
 def task_of(name: str, title: str = "Pay the invoice", **more: object) -> Task:
     made = {"source": Source(SourceKind.MANUAL, name), "status": Status.COMPLETED, **more}
-    return sample_task(title, id=TaskId(name), **made)
+    return sample_task(title, START, id=TaskId(name), **made)
 
 
 def name(n: int) -> str:

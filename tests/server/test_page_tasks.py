@@ -194,7 +194,7 @@ def test_a_changed_word_is_read_back_and_the_others_stay(
 
 
 def _task(status: Status, **more: object) -> Task:
-    return sample_task(at=NOW, status=status, **more)
+    return sample_task("x", NOW, status=status, **more)
 
 
 @given(st.integers(-2_000, 500), st.integers(0, 2_000), st.integers(-500, 500))
