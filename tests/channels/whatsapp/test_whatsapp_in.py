@@ -135,9 +135,9 @@ async def test_what_the_owner_forwards_is_not_his_word_until_he_says_what_to_do(
             await answered(2)
             await live.world.house.talk.settled()
             assert await everything(live.world) == []
-            about = {"from": PERSON, "id": "wamid.f3", "timestamp": str(STAMP), "type": "text"}
-            about |= {"text": {"body": "Write a summary of this"}, "context": {"id": "wamid.f1"}}
-            await tell(live.hook, call(messages(about)))
+            asks = {"text": {"body": "Write a summary of this"}, "context": {"id": "wamid.f1"}}
+            body = {"from": PERSON, "id": "wamid.f3", "timestamp": str(STAMP), "type": "text"}
+            await tell(live.hook, call(messages({**body, **asks})))
             await answered(3)
             (task,) = await everything(live.world)
 
