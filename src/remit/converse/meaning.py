@@ -115,7 +115,7 @@ _DECISIONS: Final = (
 )
 
 
-def _decided(text: str) -> ReviewAnswer | None:
+def _choice_in(text: str) -> ReviewAnswer | None:
     """Return the answer that words give to a question, whichever it is."""
     found = phrase_table(tuple(_DECIDE + each for each in _DECISIONS)).read(words_of(text))
     return ReviewAnswer(found[0].removeprefix(_DECIDE)) if found else None
@@ -123,7 +123,7 @@ def _decided(text: str) -> ReviewAnswer | None:
 
 def is_decision(text: str) -> bool:
     """Whether words decide a question, whichever it is."""
-    return _decided(text) is not None
+    return _choice_in(text) is not None
 
 
 def decision_words(review: Review) -> list[str]:
@@ -133,7 +133,7 @@ def decision_words(review: Review) -> list[str]:
 
 def read_decision(review: Review, text: str, by: str) -> Decision | None:
     """Return the decision that words make on a question; None if they are no decision."""
-    found = _decided(text)
+    found = _choice_in(text)
     choice = found if found in review.options else None
     if choice is not None and (
         choice is ReviewAnswer.APPROVE or ReviewAnswer.ANSWER not in review.options
