@@ -16,8 +16,9 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from remit.journal import collector, telemetry
-from remit.journal.telemetry import ENDPOINT, Telemetry
+from remit.journal import collector, otlp
+from remit.journal.otlp import ENDPOINT
+from remit.journal.telemetry import Telemetry
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.run import Event, EventKind
@@ -129,7 +130,7 @@ def test_nothing_is_told_where_nobody_asked_for_it(
 ) -> None:
     monkeypatch.delenv(ENDPOINT, raising=False)
 
-    assert telemetry.configured() is None
+    assert otlp.configured() is None
 
 
 def test_who_asks_for_it_without_the_extra_is_told_what_is_missing(
@@ -140,8 +141,8 @@ def test_who_asks_for_it_without_the_extra_is_told_what_is_missing(
     monkeypatch.delattr("remit.journal.collector", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.metrics", None)
 
-    with pytest.raises(telemetry.NoOtlp, match=r"install `remit\[otel\]`"):
-        telemetry.configured()
+    with pytest.raises(otlp.NoOtlp, match=r"install `remit\[otel\]`"):
+        otlp.configured()
 
 
 class Collector(BaseHTTPRequestHandler):

@@ -8,12 +8,13 @@ from functools import partial
 from typing import Annotated, Final, TypeAlias, cast
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, notice_state, out, remit_client, words
+from remit.cli import clock, codes, notice_state, out, remit_client, section_questions, words
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
 from remit.cli.lookup import EventWatch
 from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag, number_flag
-from remit.cli.remit_client import RemitClient, new_key
+from remit.cli.remit_client import RemitClient
+from remit.cli.request_key import new_key
 from remit.cli.tally import wait_for_rest
 from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound
@@ -130,11 +131,9 @@ def _ask_and_test(kind: str, name: str) -> int:
     if not sys.stdin.isatty():
         sentence = f"{kind} is asked for at a terminal; or add it under Settings, or in the file."
         raise BadInput(sentence, field="kind")
-    from remit.cli import setup  # noqa: PLC0415 - it asks for channels, too
-
     form = form_for(f"channels.{name}", house_settings.load(), kind)
-    setup.save(form, {"kind": kind, **setup.answers(form)})
-    if not setup.agrees("Send a test message to you now?"):
+    section_questions.save(form, {"kind": kind, **section_questions.answers(form)})
+    if not section_questions.agrees("Send a test message to you now?"):
         return codes.DONE
     return _once_known(partial(try_out, name))
 

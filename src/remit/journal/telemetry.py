@@ -5,7 +5,6 @@ step names, statuses, channel answers and task ids; never a title, a text, a per
 """
 
 import asyncio
-import os
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -136,26 +135,3 @@ def _ns(at: datetime) -> int:
 def _number(event: Event) -> int:
     lease = event.data.get("lease")
     return lease if isinstance(lease, int) else 0
-
-
-ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
-
-
-class NoOtlp(Exception):
-    """An endpoint is configured, but the extra that exports is not installed."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            f"{ENDPOINT} is set, but nothing can be sent there: install `remit[otel]`."
-        )
-
-
-def configured() -> Telemetry | None:
-    """Return the exporter that the environment asks for, or None; may raise `NoOtlp`."""
-    if not os.environ.get(ENDPOINT):
-        return None
-    try:
-        from remit.journal import collector  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise NoOtlp from None
-    return collector.telemetry()
