@@ -39,6 +39,7 @@ LABELS: Final[dict[ReviewAnswer, str]] = {
     ReviewAnswer.RESEND: "Send again",
     ReviewAnswer.DROP: "Leave out",
     ReviewAnswer.DECLINE: "Decline",
+    ReviewAnswer.READDRESS: "Change the recipient",
 }
 _DONE: Final[dict[ReviewAnswer, str]] = {
     ReviewAnswer.APPROVE: "Approved.",
