@@ -141,7 +141,7 @@ def test_a_way_is_tried_out_on_the_page(house: Besieged) -> None:
     good = sent(house, "/settings/notices/test", [("way", "conversation")])
     bad = sent(house, "/settings/notices/test", [("way", "pigeon")])
 
-    assert "Conversation: told." in good.text
+    assert "Conversation: sent." in good.text
     assert (bad.status_code, "There is no way" in bad.text) == (422, True)
 
 

@@ -7,12 +7,10 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import Final
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from remit import settings as house_settings
 from remit.cli.out import StyledText
 from remit.errors import BadInput, NotFound, RemitError
 from remit.model import review as review_model
@@ -24,8 +22,11 @@ from remit.store import search, tasks
 from remit.store.database import Tx
 from remit.store.search import TaskFilter
 from remit.system.files import home_of
-from remit.system.owner_zone import find_owner_zone
 
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
+
+_ZONE: Final = re.compile(r"^\s*[\"']?zone[\"']?\s*=", re.MULTILINE)
 _STYLE: Final = {
     Status.RUNNING: "cyan",
     Status.VERIFYING: "cyan",
@@ -138,14 +139,20 @@ def _span(away: timedelta) -> str | None:
     return next((f"{away // unit} {name}" for unit, name in _UNITS if away >= unit), None)
 
 
-def owner_zone() -> ZoneInfo | None:
+def owner_zone() -> "ZoneInfo | None":
     """Return the zone of the settings; None, which is the machine's, if they cannot be read."""
     file = home_of(os.environ) / "settings.toml"
     return _zone_in(file, file.stat().st_mtime_ns if file.exists() else 0)
 
 
 @lru_cache(maxsize=2)
-def _zone_in(_file: Path, _changed: int) -> ZoneInfo | None:
+def _zone_in(file: Path, changed: int) -> "ZoneInfo | None":
+    named = changed and _ZONE.search(file.read_text("utf-8", "replace"))
+    if not named and "REMIT_ZONE" not in os.environ:
+        return None  # the machine's, without reading all settings
+    from remit import settings as house_settings  # noqa: PLC0415 - as above
+    from remit.system.owner_zone import find_owner_zone  # noqa: PLC0415 - as above
+
     try:
         return find_owner_zone(house_settings.load().zone, os.environ).zone
     except RemitError:

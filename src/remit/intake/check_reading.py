@@ -167,6 +167,8 @@ def checked_reading(
         tasks = [_unread(text, open_questions[:1])]
     elif open_questions:
         tasks[0].questions += open_questions[:1]
+    if len(tasks) == 1:
+        tasks[0].draft = _with_owners_channel(tasks[0].draft, plain)
     if not tasks and _is_order(plain, text) and not find_veto(text, book):
         return _despite_model(plain)
     talk = SmallTalk(reading.talk) if reading.talk and not tasks else None
@@ -187,6 +189,14 @@ def _despite_model(plain: Extraction) -> Extraction:
     names = dict.fromkeys(d.recipient for draft in plain.tasks for d in draft.deliveries)
     unsure = tuple(VetoCue(VetoKind.RECIPIENT, name, 0, 0) for name in names if name)
     return replace(plain, veto=(*plain.veto, *unsure))
+
+
+def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
+    """Send work without a recipient to the channel that the owner's words name."""
+    deliveries = [each for other in plain.tasks for each in other.deliveries]
+    if draft.deliveries or not draft.work or any(each.recipient for each in deliveries):
+        return draft
+    return replace(draft, deliveries=tuple(Delivery(each.channel) for each in deliveries[:1]))
 
 
 def _unread(text: str, questions: Sequence[Question]) -> CheckedTask:

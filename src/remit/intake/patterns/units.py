@@ -37,7 +37,7 @@ from remit.intake.patterns.spoken_order import (
     message_lines,
     sentence_end,
 )
-from remit.language.files import phrases_in_all
+from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
 from remit.language.tokens import TokenKind, is_sign
 
@@ -110,10 +110,21 @@ def read_prohibition(place: UnitSearch) -> MessageUnit | None:
     if not (behind or subjunctive or (denied and order.verb and order.verb_at == denied[1])):
         return None
     end = split(words, max(order.end, place.body + 1), place.stop)
+    end = _contrasted_work(words, order.end + 1, end)
     kind = UnitKind.CONTROL if refers and place.start == 0 else UnitKind.TALK
     made = place.unit(kind, end, (place.body, end), SpokenOrder(end, end))
     talk = SmallTalk.CONTROL if kind is UnitKind.CONTROL else SmallTalk.FORBIDDEN
     return replace(made, talk=talk, forbids=bool(refers))
+
+
+def _contrasted_work(words: MessageWords, start: int, end: int) -> int:
+    """Return where work begins behind a prohibition: "don't mail Bob, but find out …"."""
+    contrasts = words_in_all("words", "but")
+    for at in range(start, end):
+        verb = words.verb_at(at)
+        if verb and verb[0].kind is VerbKind.WORK and words.keys[at - 1] in contrasts:
+            return at - 1
+    return end
 
 
 def _denies_order(words: MessageWords, at: int, stop: int) -> bool:
