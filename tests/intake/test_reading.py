@@ -27,6 +27,7 @@ from remit.intake.veto import find_veto, held_back, reaches_others
 from remit.intake.work_cues import work_areas
 from remit.language.order_words import SmallTalk
 from tests.intake.readings import MALICIOUS, SLOPPY, Answers, all_behind_name, faithful, perfect
+from tests.tables import for_each
 
 DATA: Final = Path(__file__).parents[1] / "data" / "reading"
 KEPT_ASIDE: Final = [
@@ -406,3 +407,18 @@ async def test_a_model_may_only_find_silence_in_words_that_ask_for_it(case: str)
 
     assert [each.words for each in found.conditions] == ([quiet] if taken else [])
     assert not told.conditions, "what goes to others is never silent"
+
+
+@for_each(
+    ("text", "title"),
+    [
+        ("don't text Anna, but look up flights to Rome", "Look up flights to Rome"),
+        ("sag Anna nichts, aber such mir drei Parks", "Such mir drei Parks"),
+        ("no le digas nada a Rose pero búscame tres parques", "Búscame tres parques"),
+    ],
+)
+def test_work_behind_a_prohibition_is_kept(text: str, title: str) -> None:
+    found = read_plainly(text, now=NOW, zone=ZONE, book=exam_book())
+
+    assert [draft.title for draft in found.tasks] == [title]
+    assert not any(each.recipient for draft in found.tasks for each in draft.deliveries)
