@@ -28,6 +28,7 @@ ONLY_ONE_HAS = (
     "rates",
     "file_contents",
     "secret_fingerprints",
+    "work_copies",
 )
 
 

@@ -21,7 +21,7 @@ from tests.tables import for_each
 # Full text, and what only several processes on one database need.
 OWN = re.compile(
     r"tasks_(text|words)|unsealed|journal|duties|worker_loads|rates|documents|file_contents"
-    r"|secret_fingerprints"
+    r"|secret_fingerprints|work_copies"
 )
 
 

@@ -102,7 +102,7 @@ async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail |
         tree = await steps.do("workspace", rooms.bench.desk.open, steps.task)
     except (BadInput, NotFound) as wrong:  # a retry would fail the same way
         return Fail(str(wrong))
-    if not steps.has("tidy") and not await rooms.bench.desk.has(tree):
+    if not steps.has("tidy") and not await rooms.bench.desk.is_here(tree):
         return Retry(_FOLDER_GONE, anew=True)
     return CodeWork(plan, tree, rooms.bench, steps)
 
@@ -126,7 +126,7 @@ async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
             return wait
         name, inputs = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
         tried = await steps.do(name, desk.work, steps.task, tree, *inputs, steps.tell)
-        left = await steps.do(f"look:{n}", desk.look, tree)
+        left = await steps.do(f"look:{n}", desk.look, steps.task, tree)
         tried, verdict = tables.sober(tried, left, plan.contract), None
         if tried.claim.outcome is AttemptOutcome.SUCCESS:
             judged = await _judged(str(n), last, left, tried.claim.text, piece)
@@ -214,7 +214,7 @@ async def _verdict(
         found = await verifier.verify(steps.task, held.plan, evidence)
         if TESTS.intersection(found.failed) and not found.intended:
             await bench.owe(steps.task, left.paths, DebtCause.CHECK, "")
-        now = await bench.desk.look(tree)
+        now = await bench.desk.look(steps.task, tree)
         return found if now.tree == left.tree else replace(found, findings=(_MOVED,))
 
     verdict = (await steps.do(f"verify:{place}", verified)).after(last)
@@ -293,7 +293,7 @@ async def _by_hand(
         decision = await steps.decided(question.key)
         if decision is None:
             return Wait(question)
-        left = await steps.do(f"look:{place}", desk.look, tree)
+        left = await steps.do(f"look:{place}", desk.look, steps.task, tree)
         if decision.answer is ReviewAnswer.DROP and not left.refused:
             return await _accept_unproven(place, left, decision.text or "", piece)
         judged = await _judged(place, last, left, "Done by the owner.", piece)
@@ -306,11 +306,11 @@ async def _by_hand(
 async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
     """Commit the work to its branch, merge it if the owner agrees, and return the result."""
     tree, bench, steps = piece.tree, piece.bench, piece.steps
-    left, desk, title = proven.left, bench.desk, steps.task.title
+    left, desk = proven.left, bench.desk
     if not left.paths:
         return await _unchanged(proven, piece)
     at = await steps.do("kept_at", bench.now)
-    commit = await steps.do("keep_work", desk.keep, tree, left, f"{title}\n", at)
+    commit = await steps.do("keep_work", desk.keep, steps.task, tree, left, at)
     stands = f"{_count(len(left.paths))} changed, {_proof(proven.verdict)}."
     why = ""
     for tries in count():

@@ -29,12 +29,13 @@ from remit.model.reply import (
 from remit.model.task import Creator, Task
 from remit.ports import Clock, OnText, Specialist
 from remit.specialist import chain, changes, checkpoint
-from remit.specialist import tree as disk
 from remit.specialist.chain import Exhausted, NewSession, Next, NextAgent, RetryAgent
 from remit.specialist.changes import Snapshot
 from remit.specialist.checkpoint import Checkpoint, CheckpointCause, FileState
 from remit.specialist.tree import Worktree
+from remit.specialist.work_copies import WorkCopies
 from remit.specialist.worktree import Worktrees
+from remit.store.database import Database
 from remit.system.git import GitLocation
 
 _CONFLICT: Final = 1  # how `git merge-tree` ends when two sides do not fit
@@ -237,12 +238,14 @@ class SpecialistPool:
         trees: Worktrees,
         clock: Clock,
         time_limits: Mapping[str, float] | None = None,
+        copies: Database | None = None,
     ) -> None:
         self._projects = projects
         self._people = people
         self._trees = trees
         self._clock = clock
         self._limits = time_limits or {}
+        self._copies = WorkCopies(trees, copies)
 
     def project(self, task: Task) -> ProjectSpecialists:
         name = (task.assigned_agent or "").removeprefix(PREFIX)
@@ -258,14 +261,15 @@ class SpecialistPool:
         """
         place = self.project(task).path
         tree = await self._trees.open(place, task.id)
-        if not task.round or await fits(self._trees, tree, self._clock.now()):
-            return tree
-        await self._trees.remove(tree)
-        return await self._trees.open(place, task.id)
+        if task.round and not await fits(self._trees, tree, self._clock.now()):
+            await self._trees.remove(tree)
+            tree = await self._trees.open(place, task.id)
+        await self._copies.remove(tree)  # of an earlier folder
+        return tree
 
-    async def has(self, tree: Worktree) -> bool:
-        """Whether a folder is on this machine."""
-        return await asyncio.to_thread(disk.is_complete, tree)
+    async def is_here(self, tree: Worktree) -> bool:
+        """Whether a folder is on this machine as it was left, here or on another."""
+        return await self._copies.is_here(tree)
 
     def follow(self, task: Task, history: WorkHistory, contract: Contract | None) -> Next:
         """Return who works next, of those suited for the work."""
@@ -308,11 +312,13 @@ class SpecialistPool:
             return changes.rule(call, tree.folder)
 
         claim = await self._people[choice.agent].work(job, emit, permit)
+        await self._copies.copy_folder(task, tree, self._clock.now())
         return SpecialistTurn(choice.agent, claim, began, self._clock.now())
 
-    async def look(self, tree: Worktree) -> WorkResult:
+    async def look(self, task: Task, tree: Worktree) -> WorkResult:
         """Return what is in the folder now."""
         snapshot = await self._trees.look(tree)
+        await self._copies.copy_tree(task, tree, snapshot.tree, self._clock.now())
         files = tuple(FileState(path, sha) for path, sha in sorted(snapshot.hashes.items()))
         return WorkResult(snapshot.tree, snapshot.paths, snapshot.tests, snapshot.refused, files)
 
@@ -320,10 +326,12 @@ class SpecialistPool:
         """Return the diff of what was looked at, whatever is in the folder now."""
         return await self._trees.diff(tree, result.tree)
 
-    async def keep(self, tree: Worktree, result: WorkResult, words: str, at: datetime) -> str:
+    async def keep(self, task: Task, tree: Worktree, result: WorkResult, at: datetime) -> str:
         """Commit exactly what was looked at to the task's branch."""
         snapshot = Snapshot(result.tree, refused=result.refused)
-        return await self._trees.commit(tree, snapshot, words, at)
+        commit = await self._trees.commit(tree, snapshot, f"{task.title}\n", at)
+        await self._copies.copy_commit(task, tree, commit)
+        return commit
 
     async def merge(self, tree: Worktree, commit: str) -> MergeResult:
         """Merge a commit into the owner's folder, or return the obstacle."""
@@ -336,6 +344,7 @@ class SpecialistPool:
     async def close(self, tree: Worktree) -> bool:
         """Remove the folder; its result is with the owner."""
         await self._trees.remove(tree)
+        await self._copies.remove(tree)
         return True
 
 

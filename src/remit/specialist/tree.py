@@ -68,6 +68,11 @@ class Worktree(Struct, frozen=True):
         return f"refs/heads/{self.branch}"
 
     @property
+    def copy_ref(self) -> str:
+        """Where the commit of the last copy for other machines is noted."""
+        return f"refs/remit/copy/{self.task_id}"
+
+    @property
     def house(self) -> GitLocation:
         """Remit's own repository, without a folder."""
         return GitLocation(self.repo, git_dir=self.repo)

@@ -47,7 +47,7 @@ class Worktrees:
         A half-made one of a dead process is discarded and made again.
         """
         owners = await self._owner_repository(checkout)
-        repo = str(self._root / _name(owners.folder) / REPOSITORY)
+        repo = self._repository_of(owners)
         async with self._locks[repo]:
             await self._ensure_repository(repo, owners)
             recorded = await asyncio.to_thread(disk.recorded_base, repo, task)
@@ -106,18 +106,43 @@ class Worktrees:
         async with self._locks[tree.repo]:
             await asyncio.to_thread(disk.forget, tree)
             await asyncio.to_thread(disk.clear, tree)
-            await self.git.run(tree.house, "update-ref", "-d", tree.ref)
+            for ref in (tree.ref, tree.copy_ref):
+                await self.git.run(tree.house, "update-ref", "-d", ref)
 
     async def clear(self, tree: Worktree) -> None:
         """Remove the folder; the branch stays and can be opened again."""
         async with self._locks[tree.repo]:
             await asyncio.to_thread(disk.clear, tree)
 
+    async def replace_by(self, tree: Worktree, bundle: Path) -> bool:
+        """Make a folder anew from a bundle of its copy; False if its base is not on this machine.
+
+        The owner's repository and Remit's home must lie at the same paths as where it was made.
+        """
+        try:
+            owners = await self._owner_repository(tree.checkout)
+            if tree.repo != self._repository_of(owners):
+                return False
+            async with self._locks[tree.repo]:
+                await self._ensure_repository(tree.repo, owners)
+                await self._fetch_base(tree.repo, owners, tree.base)
+                await asyncio.to_thread(disk.forget, tree)
+                await asyncio.to_thread(disk.clear, tree)
+                words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", str(bundle))
+                refs = (f"+{tree.copy_ref}:{to}" for to in (tree.copy_ref, tree.ref))
+                await self.git.ok(tree.house, *words, *refs)
+        except (BadInput, NotFound):  # no such folder here, or not that commit
+            return False
+        return await self.open(tree.checkout, tree.task_id, tree.base) == tree
+
     async def standing(self) -> list[Worktree]:
         """Return every worktree, including half-made ones of dead processes."""
         return await asyncio.to_thread(disk.standing, self._root)
 
     # Making one -----------------------------------------------------------------------------------
+
+    def _repository_of(self, owners: GitLocation) -> str:
+        return str(self._root / _name(owners.folder) / REPOSITORY)
 
     async def _owner_repository(self, checkout: str) -> GitLocation:
         folder = await asyncio.to_thread(os.path.realpath, checkout)

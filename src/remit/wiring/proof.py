@@ -161,7 +161,8 @@ def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts
     }
     limits = {name: float(each.time_limit) for name, each in settings.specialists.items()}
     clock, debts = ground.clock, DebtRegistry(ground)
-    table = SpecialistPool(shops, people, trees, clock, limits)
+    copies = ground.db if settings.store.url else None
+    table = SpecialistPool(shops, people, trees, clock, limits, copies)
 
     async def real(task: Task, plan: Plan, tree: Worktree, left: WorkResult) -> Contract:
         assert plan.contract is not None  # noqa: S101 - agreed on before

@@ -38,6 +38,7 @@ _LEFT_OUT: Final = frozenset(
         "tasks_text",
         "tasks_words",
         "unsealed",
+        "work_copies",
         "worker_loads",
     }
 )

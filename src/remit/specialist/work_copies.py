@@ -1,0 +1,87 @@
+"""Copies of unfinished code work in the store, so that another machine can go on with it.
+
+A copy is a commit on the base, as a git bundle. It is made after each turn of a specialist, each
+look at the folder and each commit. Where the store is a file there are none: the folder stays.
+"""
+
+import asyncio
+import tempfile
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from remit.errors import Permanent
+from remit.model.task import Task
+from remit.specialist import tree as disk
+from remit.specialist.tree import Worktree
+from remit.specialist.worktree import Worktrees
+from remit.store.database import Database
+from remit.store.postgres import work_copies
+from remit.store.postgres.work_copies import WorkCopy
+
+MAX_COPY_BYTES: Final = 50_000_000
+
+
+class WorkCopies:
+    """Copies the folders of this machine into a database, and makes those of others anew."""
+
+    def __init__(self, trees: Worktrees, db: Database | None) -> None:
+        self._trees = trees
+        self._db = db
+
+    async def copy_folder(self, task: Task, tree: Worktree, at: datetime) -> None:
+        """Copy what is in the folder now."""
+        if self._db is not None:
+            snapshot = await self._trees.look(tree)
+            await self.copy_tree(task, tree, snapshot.tree, at)
+
+    async def copy_tree(self, task: Task, tree: Worktree, content: str, at: datetime) -> None:
+        """Copy what was seen in the folder (a git tree), unless the last copy has it."""
+        if self._db is None:
+            return
+        git, house = self._trees.git, tree.house
+        last = await self._last_commit(tree)
+        if last and content == await git.ok(house, "rev-parse", f"{last}^{{tree}}"):
+            return
+        commit = await self._trees.commit_tree(tree, content, "As it was left\n", at, tree.base)
+        await self.copy_commit(task, tree, commit)
+
+    async def copy_commit(self, task: Task, tree: Worktree, commit: str) -> None:
+        """Copy a commit on the base. One that is too large is left out: others begin again."""
+        if self._db is None:
+            return
+        git, house = self._trees.git, tree.house
+        await git.ok(house, "update-ref", tree.copy_ref, commit)
+        words = ("bundle", "create", "--quiet", "-", tree.copy_ref, f"^{tree.base}")
+        bundled = await git.run(house, *words)
+        if bundled.code:
+            why = " ".join(bundled.err.split())[-200:]
+            raise Permanent(f"git cannot copy {tree.folder} for other machines: {why}")
+        if len(bundled.out) <= MAX_COPY_BYTES:
+            copy = WorkCopy(commit, bundled.out)
+            await self._db.write(work_copies.put, task.id, task.lease, copy)
+        else:
+            await self._db.write(work_copies.remove, task.id)
+
+    async def is_here(self, tree: Worktree) -> bool:
+        """Whether the folder is here as it was last left; one of another machine is made anew."""
+        complete = await asyncio.to_thread(disk.is_complete, tree)
+        copy = await self._db.read(work_copies.get, tree.task_id) if self._db else None
+        if copy is None or copy.commit == await self._last_commit(tree):
+            return complete
+        with tempfile.TemporaryDirectory() as folder:
+            bundle = Path(folder, "work.bundle")
+            await asyncio.to_thread(bundle.write_bytes, copy.bundle)
+            return await self._trees.replace_by(tree, bundle)
+
+    async def remove(self, tree: Worktree) -> None:
+        if self._db is not None:
+            await self._db.write(work_copies.remove, tree.task_id)
+
+    async def _last_commit(self, tree: Worktree) -> str | None:
+        """Return the commit of the last copy that was made or read on this machine."""
+        if not await asyncio.to_thread(Path(tree.repo).is_dir):
+            return None
+        words = ("rev-parse", "--quiet", "--verify", tree.copy_ref)
+        found = await self._trees.git.run(tree.house, *words)
+        return None if found.code else found.text
