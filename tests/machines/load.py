@@ -97,11 +97,17 @@ def wait_for_rest(client: Client) -> list[Record]:
 
 def _left(client: Client, events: list[Record]) -> set[str]:
     found = history.unsettled(events)
-    found = found if SOAK else {each for each in found if not _is_cut(client, each)}
+    found = found if SOAK else {each for each in found if not _is_cut(client, each, events)}
     return found | history.unanswered(events)
 
 
-def _is_cut(client: Client, task: str) -> bool:
-    """Whether its send was cut: that is left alone for 150 seconds, and then the owner is asked."""
+def _is_cut(client: Client, task: str, events: list[Record]) -> bool:
+    """Whether its send was cut: that is left alone for 150 seconds, and then the owner is asked.
+
+    One whose claim is not in the journal yet has only begun.
+    """
+    claimed = {each.data["delivery"] for each in events if each.kind == "delivery.claimed"}
     deliveries = parts(client, task, "delivery")
-    return any(each["state"] in ("sending", "unknown") for each in deliveries)
+    return any(
+        each["state"] in ("sending", "unknown") and each["id"] in claimed for each in deliveries
+    )
