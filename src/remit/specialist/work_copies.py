@@ -66,8 +66,13 @@ class WorkCopies:
     async def is_here(self, tree: Worktree) -> bool:
         """Whether the folder is here as it was last left; one of another machine is made anew."""
         complete = await asyncio.to_thread(disk.is_complete, tree)
-        copy = await self._db.read(work_copies.get, tree.task_id) if self._db else None
-        if copy is None or copy.commit == await self._last_commit(tree):
+        if self._db is None:
+            return complete
+        left_at = await self._db.read(work_copies.commit_of, tree.task_id)
+        if left_at is None or left_at == await self._last_commit(tree):
+            return complete
+        copy = await self._db.read(work_copies.get, tree.task_id)
+        if copy is None:  # the task has ended meanwhile
             return complete
         with tempfile.TemporaryDirectory() as folder:
             bundle = Path(folder, "work.bundle")

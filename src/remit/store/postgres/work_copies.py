@@ -30,6 +30,12 @@ def put(tx: Tx, task_id: TaskId, lease: int, copy: WorkCopy) -> None:
     )
 
 
+def commit_of(tx: Tx, task_id: TaskId) -> str | None:
+    """Return the commit of a task's copy, without its bundle."""
+    found = tx.ask("SELECT commit_id FROM work_copies WHERE task_id = ?", (task_id,))
+    return next((str(row["commit_id"]) for row in found), None)
+
+
 def get(tx: Tx, task_id: TaskId) -> WorkCopy | None:
     found = tx.ask("SELECT commit_id, bundle FROM work_copies WHERE task_id = ?", (task_id,))
     return next(
