@@ -11,9 +11,9 @@ from remit.errors import BadInput, StoreBusy, StoreCorrupt, StoreForeign, StoreT
 from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.review import Decision, ReviewAnswer
+from remit.model.review import ReviewAnswer
 from remit.model.status import PAUSABLE, Actor, Reason, Status
-from remit.store import after_restore, backup, callers, deliveries, events, home, moves, reviews
+from remit.store import after_restore, backup, callers, deliveries, events, home, moves
 from remit.store.connection import APPLICATION_ID, connect
 from remit.testing import Outbox, World
 from tests.store.scene import AT, BODY, DIGEST, Scene
@@ -208,8 +208,7 @@ def test_what_was_on_the_wire_at_the_backup_can_be_settled_and_the_file_stays_wh
     about = task.delivery[0].id
     review = scene.question(claim, Reason.AMBIGUOUS, about=about, resume_to=Status.DELIVERING)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=review)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ARRIVED), scene.wait())
+    scene.decide(review, ReviewAnswer.ARRIVED)
 
     assert scene.complaints() == []
     scene.close()

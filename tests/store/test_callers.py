@@ -56,17 +56,6 @@ def test_to_revoke_twice_changes_nothing_and_what_is_not_there_is_said(scene: Sc
         scene.do(callers.revoke_token, "tok-2", AT)
 
 
-def test_a_code_becomes_one_sign_in(scene: Scene) -> None:
-    scene.do(callers.add_code, b"code", AT, LATER)
-
-    assert scene.do(callers.exchange, b"code", SIGN_IN, b"1") is True
-    assert scene.do(callers.exchange, b"code", replace(SIGN_IN, id="sig-2"), b"2") is False
-    assert scene.do(callers.exchange, b"other", replace(SIGN_IN, id="sig-3"), b"3") is False
-    assert scene.do(callers.sign_ins, AT) == [SIGN_IN]
-    assert scene.do(callers.sign_in_of, b"1", AT) == SIGN_IN
-    assert scene.do(callers.sign_in_of, b"2", AT) is None
-
-
 def test_a_code_runs_out_and_is_forgotten(scene: Scene) -> None:
     scene.do(callers.add_code, b"code", AT, LATER)
     late = replace(SIGN_IN, created_at=LATER)
@@ -74,15 +63,3 @@ def test_a_code_runs_out_and_is_forgotten(scene: Scene) -> None:
     assert scene.do(callers.exchange, b"code", late, b"1") is False
     scene.do(callers.add_code, b"next", LATER, LATER + timedelta(minutes=15))
     assert [row["hash"] for row in scene.sql("SELECT hash FROM sign_in_codes")] == [b"next"]
-
-
-def test_a_sign_in_ends_once_or_runs_out(scene: Scene) -> None:
-    scene.do(callers.add_sign_in, SIGN_IN, b"1")
-    scene.do(callers.add_sign_in, replace(SIGN_IN, id="sig-2"), b"2")
-
-    assert scene.do(callers.end_sign_in, "sig-1", AT) is True
-    assert scene.do(callers.end_sign_in, "sig-1", AT) is False
-    assert scene.do(callers.sign_in_of, b"1", AT) is None
-    assert [each.id for each in scene.do(callers.sign_ins, AT)] == ["sig-2"]
-    assert scene.do(callers.sign_ins, LATER) == []
-    assert scene.do(callers.sign_in_of, b"2", LATER) is None

@@ -28,7 +28,7 @@ from remit.model.deferred import (
     waiting,
 )
 from remit.model.ids import SeriesId
-from remit.model.review import Decision, ReviewAnswer
+from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Task
@@ -140,8 +140,7 @@ def test_a_failure_is_asked_about_and_owed_in_the_same_write(scene: Scene) -> No
     (asked,) = reviews.waiting(scene.tx)
     assert (asked.task_id, asked.reason) == (fix.id, Reason.APPROVAL)
     assert [each.path for each in debts.book(scene.tx, "shop", scene.now).debts] == ["a.py"]
-    assert asked.id is not None
-    scene.do(reviews.decide, asked.id, Decision(ReviewAnswer.APPROVE), scene.wait())
+    scene.decide(asked, ReviewAnswer.APPROVE)
     assert scene.get(fix.id).status is Status.NEW
     assert scene.complaints() == []
 

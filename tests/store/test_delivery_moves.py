@@ -84,8 +84,7 @@ def test_every_answer_and_every_decision_ends_where_the_table_allows() -> None:
 def test_a_leg_knows_of_an_answer_what_the_store_has_written(scene: Scene, answer: Answer) -> None:
     claim = scene.delivering()
     (delivery,) = claim.task.delivery
-    attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
-    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, answer, scene.now)
+    scene.send(claim, answer)
 
     sending = replace(delivery, status=DeliveryStatus.SENDING, body=BODY)
     assert _kept(scene, claim.task.id) == after_answer(sending, answer, scene.now)

@@ -1,15 +1,12 @@
 """Settings, contacts and rules of several machines: one version for all, in the store."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-
-import pytest
 
 from remit.store.postgres.database import SharedPostgres
 from remit.testing import FrozenClock
 from remit.wiring.shared_documents import SharedDocuments
-from tests.store.postgres import Postgres as Server
 
 GOOD, BETTER, BAD = 'zone = "UTC"\n', 'zone = "Europe/Berlin"\n', "zone = 7\n"
 
@@ -29,12 +26,6 @@ class Machine:
 
     def read(self, name: str = "settings.toml") -> str | None:
         return (self._home / name).read_text() if (self._home / name).exists() else None
-
-
-@pytest.fixture
-def url(postgres_server: Server) -> Iterator[str]:
-    yield postgres_server.store
-    postgres_server.wipe()
 
 
 @asynccontextmanager

@@ -1,7 +1,6 @@
 """Work that one process does at a time: who lost it writes nothing more."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,18 +22,9 @@ from remit.store.postgres.duties import DutyLost, FencedDatabase
 from remit.store.postgres.legs import DISPATCHED, WorkerState
 from remit.store.queue import ClaimFilter
 from remit.testing import FrozenClock
-from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, BODY, DIGEST, WORKER, PostgresScene
 
 NAMES = {"": "remit", "code": "remit-code"}
-
-
-@pytest.fixture
-def maker(postgres_server: Server) -> Iterator[PostgresScene]:
-    made = PostgresScene(postgres_server.store)
-    yield made
-    made.close()
-    postgres_server.wipe()
 
 
 async def test_who_was_replaced_writes_nothing_more(maker: PostgresScene) -> None:

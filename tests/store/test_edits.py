@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from remit.errors import Conflict, NotFound, OutOfDate
+from remit.errors import Conflict
 from remit.model.delivery import Delivery, Refused
 from remit.model.ids import TaskId
 from remit.model.status import Status
@@ -63,20 +63,6 @@ def test_a_ready_task_is_due_when_it_is_planned_anew(scene: Scene) -> None:
     assert [claim.task.id for claim in scene.claim()] == [task.id]
 
 
-def test_what_is_not_said_stays(scene: Scene) -> None:
-    sends = (Delivery("outbox", id=scene.ids.delivery()),)
-    task = scene.ready("Old", delivery=sends)
-
-    changed = scene.do(edits.edit, task.id, Edit(title="New"), scene.wait())
-
-    assert changed.title == "New"
-    assert (changed.delivery, changed.priority, changed.rule) == (
-        task.delivery,
-        task.priority,
-        task.rule,
-    )
-
-
 @for_each("status", [each for each in Status if each not in UNBEGUN])
 def test_what_has_begun_is_not_changed_any_more(scene: Scene, status: Status) -> None:
     task = scene.standing(status)
@@ -84,19 +70,6 @@ def test_what_has_begun_is_not_changed_any_more(scene: Scene, status: Status) ->
 
     with pytest.raises(Conflict, match="not begun"):
         scene.do(edits.edit, task.id, Edit(title="New"), scene.now)
-    assert scene.image() == before
-
-
-def test_a_version_lasts_until_something_happens(scene: Scene) -> None:
-    task = scene.ready()
-    seen = tasks.version(scene.tx, task.id)
-
-    scene.do(tasks.matching, seen, moves.pause, task.id, scene.now)
-
-    assert tasks.version(scene.tx, task.id) != seen
-    before = scene.image()
-    with pytest.raises(OutOfDate, match="look again"):
-        scene.do(tasks.matching, seen, moves.resume, task.id, scene.now)
     assert scene.image() == before
 
 
@@ -109,40 +82,7 @@ def test_deleting_hides_what_has_ended_and_cancels_the_rest(scene: Scene) -> Non
     assert scene.get(live.id).status is Status.CANCELLED
 
 
-# The calendar -------------------------------------------------------------------------------------
-
-
-def test_the_calendar_shows_what_is_planned_and_what_was(scene: Scene) -> None:
-    done = scene.standing(Status.COMPLETED)  # it had no time
-    claim = scene.running("Ran", scheduled_for=scene.now)
-    scene.finish(claim, "done", Status.COMPLETED)
-    late = scene.ready("Late", scheduled_for=scene.now + 9 * HOUR)
-    soon = scene.ready("Soon", scheduled_for=scene.now + HOUR)
-    scene.ready("Far", scheduled_for=scene.now + 90 * HOUR)
-
-    found = tasks.planned_between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR)
-
-    assert [task.id for task in found] == [claim.task.id, soon.id, late.id]
-    assert done.id not in [task.id for task in found]
-    assert len(tasks.planned_between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR, 2)) == 2
-
-
 # Views --------------------------------------------------------------------------------------------
-
-
-def test_a_view_is_kept_replaced_and_forgotten(scene: Scene) -> None:
-    scene.do(task_filter.save_view, "Bad ones", "status:failed", scene.now)
-    scene.do(task_filter.save_view, "All", "", scene.now)
-    scene.do(task_filter.save_view, "Bad ones", "status:failed is:recurring", scene.wait())
-
-    assert [(v.name, v.filter) for v in task_filter.saved_views(scene.tx)] == [
-        ("All", ""),
-        ("Bad ones", "status:failed is:recurring"),
-    ]
-    scene.do(task_filter.delete_view, "All")
-    assert [v.name for v in task_filter.saved_views(scene.tx)] == ["Bad ones"]
-    with pytest.raises(NotFound, match="no view 'All'"):
-        scene.do(task_filter.delete_view, "All")
 
 
 def test_views_do_not_grow_without_end(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,8 +48,8 @@ def pragma(tx: Tx, name: str) -> Cell:
     return tx.ask(f"PRAGMA {name}")[0][name]
 
 
-def fails_before_it_writes(tx: Tx) -> None:
-    raise NotFound("task", "task-nowhere")
+def fails_before_it_writes(tx: Tx, task: Task) -> None:
+    raise NotFound("task", task.id)
 
 
 def fails_after_it_wrote(tx: Tx, task: Task) -> None:
@@ -64,7 +64,7 @@ def is_refused(tx: Tx, task: Task) -> None:
 
 def asks_nonsense(tx: Tx, task: Task) -> None:
     tasks.admit(tx, task)
-    tx.ask("SELECT json_set('{', '$.a', 1)")
+    tx.ask("SELECT nothing FROM nowhere")
 
 
 def loses_its_transaction(tx: Tx, task: Task) -> None:
@@ -111,7 +111,7 @@ async def test_one_that_fails_before_it_wrote_is_not_noticed_by_the_others(
         seen.clear()
         _, error, _ = await asyncio.gather(
             db.write(tasks.admit, first),
-            db.write(fails_before_it_writes),
+            db.write(fails_before_it_writes, scene.task()),
             db.write(tasks.admit, last),
             return_exceptions=True,
         )

@@ -34,15 +34,6 @@ def _ids(scene: Scene) -> list[str]:
     return [str(row["id"]) for row in scene.sql("SELECT id FROM subscriptions ORDER BY id")]
 
 
-def test_a_subscription_is_read_as_it_was_kept_and_shows_nothing_of_itself(signed: Scene) -> None:
-    signed.do(push.put, ONE)
-
-    assert signed.do(push.list_subscriptions, AT) == [ONE]
-    assert signed.do(push.find, "one", AT) == ONE
-    assert signed.do(push.find, "two", AT) is None
-    assert "example.org" not in repr(ONE)
-
-
 def test_the_same_endpoint_again_belongs_to_whoever_came_last(signed: Scene) -> None:
     signed.do(push.put, ONE)
     signed.do(push.blame, "one")
@@ -51,16 +42,6 @@ def test_the_same_endpoint_again_belongs_to_whoever_came_last(signed: Scene) -> 
     assert signed.do(push.list_subscriptions, AT) == [replace(ONE, sign_in="sig-2", auth="new")]
     assert signed.do(push.of_sign_in, "sig-1") == []
     assert len(signed.do(push.of_sign_in, "sig-2")) == 1
-
-
-def test_a_sign_in_takes_its_subscriptions_with_it(signed: Scene) -> None:
-    signed.do(push.put, ONE)
-    signed.do(push.put, replace(ONE, id="two", sign_in="sig-2"))
-    signed.do(callers.touch_sign_in, "sig-1", AT)
-    assert _ids(signed) == ["one", "two"]
-    signed.do(callers.end_sign_in, "sig-1", AT)
-
-    assert _ids(signed) == ["two"]
 
 
 def test_one_that_ran_out_is_not_told_and_goes_when_another_comes(signed: Scene) -> None:
@@ -82,16 +63,6 @@ def test_there_are_not_more_than_a_person_has_browsers(signed: Scene) -> None:
         signed.do(push.put, replace(ONE, id="more"))
 
     assert len(_ids(signed)) == push.MOST
-
-
-def test_it_is_dropped_by_itself_or_with_all_of_its_browser(signed: Scene) -> None:
-    for name in ("one", "two", "three"):
-        signed.do(push.put, replace(ONE, id=name))
-    signed.do(push.drop, "two")
-    assert _ids(signed) == ["one", "three"]
-    signed.do(push.drop_of, "sig-1")
-
-    assert _ids(signed) == []
 
 
 def test_failures_count_in_a_row(signed: Scene) -> None:

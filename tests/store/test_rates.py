@@ -1,25 +1,13 @@
 """Limits that several processes keep together, with one state in the database."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import timedelta
-
-import pytest
 
 from remit.channels.parts import SendRate
 from remit.operations.callers import SignInLimiter
 from remit.store.postgres.database import SharedPostgres
 from remit.store.spending import Rates
-from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, PostgresScene
-
-
-@pytest.fixture
-def maker(postgres_server: Server) -> Iterator[PostgresScene]:
-    made = PostgresScene(postgres_server.store)
-    yield made
-    made.close()
-    postgres_server.wipe()
 
 
 async def test_processes_keep_one_pace_and_one_count_of_failed_sign_ins(

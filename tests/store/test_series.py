@@ -1,6 +1,6 @@
 """A series begins with its first occurrence and goes on slot by slot, never in a burst."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -11,13 +11,11 @@ from remit.errors import BadInput
 from remit.model.contract import Gap, ItemStatus, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
-from remit.model.run import EventKind
-from remit.model.series import Repeats, Series, SlotFate
+from remit.model.series import Repeats, Series
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Priority, Task, TaskType
-from remit.store import events, home, moves, queue, reviews, series, slots, tasks
+from remit.store import home, queue, reviews, series, slots, tasks
 from remit.store.connection import connect
-from remit.store.slots import SkippedSlots
 from remit.triggers.repeat import following
 from tests.store.scene import AT, RULE, Scene
 from tests.tables import for_each
@@ -73,13 +71,6 @@ def test_the_same_cue_again_begins_no_second_series(scene: Scene) -> None:
 
     assert again == task
     assert scene.sql("SELECT id FROM series") == [{"id": made.id}]
-
-
-def test_a_task_that_does_not_repeat_has_no_series(scene: Scene) -> None:
-    assert scene.admit().series_id is None
-    assert scene.sql("SELECT id FROM series") == []
-    assert series.get(scene.tx, SeriesId("ser-0")) is None
-    assert series.soonest(scene.tx, AT) is None
 
 
 @for_each(
@@ -142,60 +133,6 @@ def test_an_occurrence_is_as_the_first_one_was_wanted_and_nothing_of_it_is_done(
 # Going on -----------------------------------------------------------------------------------------
 
 
-def test_the_next_occurrence_is_there_as_soon_as_the_one_before_it_is_due(scene: Scene) -> None:
-    task, made = begun(scene)
-    scene.now = AT + DAY
-
-    assert advance(scene, made.id)
-
-    assert [slot for slot, _ in at_slots(scene, made.id)] == [AT + DAY, AT + 2 * DAY]
-    assert series.due(scene.tx, scene.now, 10) == []
-    assert series.soonest(scene.tx, scene.now) == AT + 2 * DAY
-    assert scene.get(task.id).status is Status.NEW
-    assert scene.complaints() == []
-
-
-def test_of_two_that_put_in_the_next_one_only_the_first_does(scene: Scene) -> None:
-    _, made = begun(scene)
-    scene.now = AT + DAY
-    step, other = (following(made, scene.ids, scene.now) for _ in range(2))
-
-    assert scene.do(slots.advance, made, step, scene.now)
-    before = scene.image()
-    assert not scene.do(slots.advance, made, other, scene.now)
-
-    assert scene.image() == before
-
-
-def test_slots_that_passed_are_not_run_in_a_burst_and_none_of_them_vanishes(scene: Scene) -> None:
-    task, made = begun(scene)
-    assert scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
-    scene.now = AT + 5 * DAY + timedelta(minutes=1)
-
-    advance(scene, made.id)
-
-    assert at_slots(scene, made.id) == [
-        (AT + DAY, Status.CANCELLED),
-        (AT + 5 * DAY, Status.NEW),
-        (AT + 6 * DAY, Status.NEW),
-    ]
-    skipped = SkippedSlots(AT + 2 * DAY, AT + 4 * DAY, 3, fate=SlotFate.MISSED)
-    alone = SkippedSlots(AT + DAY, AT + DAY, 1, fate=SlotFate.MISSED)
-    assert slots.skipped(scene.tx, made.id) == [skipped, alone]
-    last = events.last_of_task(scene.tx, task.id, 1)[0]
-    assert (last.kind, last.actor, last.data["to"]) == (
-        EventKind.TASK_MOVED,
-        Actor.META,
-        "cancelled",
-    )
-    assert "not running" in str(last.data["note"])
-    (instead,) = scene.sql("SELECT id FROM tasks WHERE slot_at = ?", _ms(AT + 5 * DAY))
-    told = events.last_of_task(scene.tx, instead["id"], 1)[0]  # type: ignore[arg-type]
-    assert (told.kind, told.data["slots"]) == (EventKind.TASK_UPDATED, 3)
-    assert told.data["upto"] == "2026-03-06T09:00:00.000Z"
-    assert scene.complaints() == []
-
-
 def test_an_occurrence_that_has_begun_or_waits_for_its_owner_is_not_passed_over(
     scene: Scene,
 ) -> None:
@@ -219,32 +156,7 @@ def test_an_occurrence_that_has_begun_or_waits_for_its_owner_is_not_passed_over(
     ]
 
 
-def test_to_cancel_one_occurrence_leaves_the_series(scene: Scene) -> None:
-    task, made = begun(scene)
-    scene.do(moves.cancel, task.id, scene.now)
-    scene.now = AT + DAY
-
-    advance(scene, made.id)
-
-    assert at_slots(scene, made.id) == [
-        (AT + DAY, Status.CANCELLED),
-        (AT + 2 * DAY, Status.NEW),
-    ]
-
-
 # Ending -------------------------------------------------------------------------------------------
-
-
-def test_a_series_ends_with_its_rule(scene: Scene) -> None:
-    _, made = begun(scene, repeats=replace(DAILY, rule="FREQ=DAILY;COUNT=2"))
-    for day in (1, 2):
-        scene.now = AT + day * DAY
-        advance(scene, made.id)
-
-    ended = found(scene, made.id)
-    assert (ended.ended_at, ended.why) == (scene.now, "its rule names no further time")
-    assert len(at_slots(scene, made.id)) == 2
-    assert series.soonest(scene.tx, AT) is None
 
 
 def test_a_series_that_was_ended_puts_in_nothing_more(scene: Scene) -> None:
@@ -261,13 +173,6 @@ def test_a_series_that_was_ended_puts_in_nothing_more(scene: Scene) -> None:
 
 
 # The file -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.only_sqlite("it shows an index of SQLite")
-def test_the_index_of_slots_covers_the_series_and_the_slot_and_nothing_else(scene: Scene) -> None:
-    rows = scene.sql("PRAGMA index_info(tasks_by_slot)")
-
-    assert [row["name"] for row in rows] == ["series_id", "slot_at"]
 
 
 def test_a_slot_has_one_occurrence_whoever_puts_it_in(scene: Scene) -> None:
@@ -300,10 +205,6 @@ def test_a_file_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it
     begun(newer)
     assert newer.complaints() == []
     newer.close()
-
-
-def _ms(moment: datetime) -> int:
-    return int((moment - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(milliseconds=1))
 
 
 def _new(scene: Scene) -> list[Task]:

@@ -10,7 +10,7 @@ from remit.model.ids import SeriesId
 from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Priority, Task
-from remit.store import moves, queue, series, series_orders, slots, tasks
+from remit.store import moves, queue, series, series_orders, slots
 from remit.triggers.repeat import following
 from tests.store.scene import RULE, Scene
 from tests.tables import for_each
@@ -40,29 +40,6 @@ def _coming(scene: Scene, series_id: SeriesId, count: int = 3) -> list[datetime]
     return [slot.planned or slot.at for slot in ahead if slot.fate is None]
 
 
-def test_a_paused_series_puts_in_nothing_and_skips_what_came_meanwhile(scene: Scene) -> None:
-    series_id, task = _begun(scene)
-    first = scene.now + DAY
-
-    paused = scene.do(series_orders.pause, series_id, scene.now)
-    assert paused.paused_at == scene.now
-    assert scene.get(task.id).status is Status.PAUSED
-    scene.wait(3.5 * 86400)
-    assert series.due(scene.tx, scene.now, 100) == []
-
-    resumed = scene.do(series_orders.resume, series_id, scene.now)
-
-    assert resumed.paused_at is None
-    assert scene.get(task.id).status is Status.CANCELLED  # its time has passed
-    assert scene.get(task.id).result_summary == "Skipped: the series was paused."
-    after = _go_on(scene, series_id)
-    assert after.last == first + 3 * DAY
-    told = [(each.first, each.last, each.slots) for each in slots.skipped(scene.tx, series_id)]
-    assert told == [(first + DAY, first + 2 * DAY, 2), (first, first, 1)]
-    assert _coming(scene, series_id, 2) == [first + 3 * DAY, first + 4 * DAY]
-    assert scene.complaints() == []
-
-
 def test_a_series_resumed_in_time_runs_what_was_planned(scene: Scene) -> None:
     series_id, task = _begun(scene)
     scene.do(series_orders.pause, series_id, scene.now)
@@ -72,21 +49,6 @@ def test_a_series_resumed_in_time_runs_what_was_planned(scene: Scene) -> None:
     assert scene.get(task.id).status is Status.READY
     assert slots.skipped(scene.tx, series_id) == []
     assert _coming(scene, series_id)[0] == task.slot
-
-
-def test_a_series_that_ended_is_over_with_what_waited(scene: Scene) -> None:
-    series_id, task = _begun(scene)
-
-    ended = scene.do(series_orders.end, series_id, scene.now)
-
-    assert (ended.ended_at, ended.why) == (scene.now, series_orders.ENDED)
-    assert scene.get(task.id).status is Status.CANCELLED
-    assert _coming(scene, series_id) == []
-    for order in (series_orders.pause, series_orders.resume, series_orders.end):
-        with pytest.raises(Conflict, match="has ended"):
-            scene.do(order, series_id, scene.now)
-    with pytest.raises(Conflict, match="has ended"):
-        scene.do(series_orders.skip, series_id, None, scene.now)
 
 
 def test_what_is_paused_twice_or_goes_on_anyway_is_refused(scene: Scene) -> None:
@@ -99,19 +61,6 @@ def test_what_is_paused_twice_or_goes_on_anyway_is_refused(scene: Scene) -> None
         scene.do(series_orders.pause, series_id, scene.now)
     with pytest.raises(NotFound, match="no series"):
         scene.do(series_orders.pause, SeriesId("ser-" + "0" * 26), scene.now)
-
-
-def test_the_next_one_can_be_skipped_and_the_one_after_comes(scene: Scene) -> None:
-    series_id, task = _begun(scene)
-    assert task.slot is not None
-
-    scene.do(series_orders.skip, series_id, None, scene.now)
-
-    assert scene.get(task.id).status is Status.CANCELLED
-    assert scene.get(task.id).result_summary == "Skipped: you did not want it."
-    assert _coming(scene, series_id, 2) == [task.slot + DAY]
-    scene.wait(86400)
-    assert _go_on(scene, series_id).last == task.slot + DAY
 
 
 def test_a_slot_far_ahead_can_be_skipped_before_it_has_a_task(scene: Scene) -> None:
@@ -167,21 +116,6 @@ def test_a_skipped_slot_that_begins_a_gap_is_told_with_it(scene: Scene) -> None:
     assert (gap.first, gap.slots) == (task.slot + DAY, 3)
 
 
-def test_one_occurrence_runs_at_another_time_and_keeps_its_slot(scene: Scene) -> None:
-    series_id, task = _begun(scene)
-    to = scene.now + timedelta(hours=5)
-
-    moved = scene.do(series_orders.move, series_id, None, to, scene.now)
-
-    assert (moved.id, moved.scheduled_for, moved.slot) == (task.id, to, task.slot)
-    assert _coming(scene, series_id, 1) == [to]
-    assert scene.sql("SELECT due_at FROM tasks")[0]["due_at"] == int(to.timestamp() * 1000)
-    with pytest.raises(Conflict, match="no run to come"):
-        scene.do(series_orders.move, series_id, scene.now + 9 * DAY, to, scene.now)
-    with pytest.raises(BadInput, match="time to come"):
-        scene.do(series_orders.move, series_id, None, scene.now, scene.now)
-
-
 def test_any_run_to_come_is_moved_and_is_planned_once(scene: Scene) -> None:
     series_id, task = _begun(scene)
     third, to = scene.now + 3 * DAY, scene.now + 3 * DAY + timedelta(hours=2)
@@ -196,27 +130,6 @@ def test_any_run_to_come_is_moved_and_is_planned_once(scene: Scene) -> None:
     after = _go_on(scene, series_id)
     assert after.last == third + DAY  # the run that was moved is not planned again
     assert task.id != moved.id
-
-
-def test_a_skipped_run_takes_place_after_all_once(scene: Scene) -> None:
-    series_id, task = _begun(scene)
-    first = scene.now + DAY
-    for slot in (first, first + DAY):
-        scene.do(series_orders.skip, series_id, slot, scene.now)
-    assert _coming(scene, series_id, 2) == []  # both are shown as skipped
-    found = series.find(scene.tx, series_id)
-
-    for slot in (first, first + DAY, first):  # the last one a second time
-        made = slots.occurrence(found, slot, scene.ids, scene.now)
-        scene.do(series_orders.unskip, series_id, made, scene.now)
-
-    assert _coming(scene, series_id, 2) == [first, first + DAY]
-    again = [each for each in series_orders.occurrences(scene.tx, series_id, 9) if not each.ended]
-    assert [each.slot for each in again] == [first]
-    assert again[0].id != task.id
-    made = slots.occurrence(found, first + timedelta(hours=1), scene.ids, scene.now)
-    with pytest.raises(BadInput, match="no slot to come"):
-        scene.do(series_orders.unskip, series_id, made, scene.now)
 
 
 def test_a_series_runs_at_other_times_and_back_again(scene: Scene) -> None:
@@ -234,29 +147,6 @@ def test_a_series_runs_at_other_times_and_back_again(scene: Scene) -> None:
     assert scene.get(task.id).result_summary == "Skipped: you changed when it repeats."
     open_ = [each for each in series_orders.occurrences(scene.tx, series_id, 9) if not each.ended]
     assert [each.slot for each in open_] == [first]  # under a new ref, for the first is used up
-
-
-def test_series_are_listed_a_page_at_a_time(scene: Scene) -> None:
-    made = []
-    for _ in range(3):
-        made.append(_begun(scene)[0])
-        scene.wait()
-    scene.do(series_orders.end, made[1], scene.now)
-
-    assert [each.id for each in series.list_series(scene.tx)] == [made[0], made[2]]
-    assert [each.id for each in series.list_series(scene.tx, ended=True)] == made
-    assert [each.id for each in series.list_series(scene.tx, after=made[0], limit=1)] == [made[2]]
-
-
-def test_what_ran_of_a_series_is_listed_newest_first(scene: Scene) -> None:
-    series_id, task = _begun(scene)
-    scene.wait(86400)
-    _go_on(scene, series_id)
-
-    found = series_orders.occurrences(scene.tx, series_id, 10)
-    assert [each.slot for each in found] == [scene.now + DAY, task.slot]
-    assert tasks.get(scene.tx, found[1].id).id == task.id
-    assert replace(found[1], delivery=()) == replace(scene.get(task.id), delivery=())
 
 
 def test_what_the_owner_paused_himself_is_let_go_with_its_series(scene: Scene) -> None:

@@ -9,13 +9,13 @@ from remit.model.codec import Json, to_json
 from remit.model.delivery import Accepted, Delivery
 from remit.model.ids import SessionId
 from remit.model.reply import Reply, ToolCall, Usage
-from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Taint, Task
-from remit.store import deliveries, recall, reviews, rows, runs, sessions, tasks
+from remit.store import recall, reviews, rows, runs, sessions, tasks
 from remit.store.queue import ClaimedTask
 from remit.store.sessions import RECENT, OwnerStatement, SessionSummary
-from tests.store.scene import AT, BODY, DIGEST, Scene
+from tests.store.scene import AT, BODY, Scene
 
 SHARED: Final = SessionId("ses-shared")
 CALL: Final = ToolCall("c-1", "look")
@@ -39,8 +39,7 @@ def sent(scene: Scene, title: str = "Send", taint: Taint = Taint.OWNER) -> Task:
     sends = (Delivery("outbox", id=scene.ids.delivery()),)
     claim = scene.running(title, session_id=SHARED, delivery=sends, taint=taint)
     scene.move(claim, Status.DELIVERING)
-    n = scene.do(deliveries.claim_send, claim.lease, sends[0], BODY, DIGEST, scene.now)
-    scene.do(deliveries.settle_send, claim.lease, sends[0], n, Accepted("ref"), scene.now)
+    scene.send(claim, Accepted("ref"))
     scene.finish(claim, "done", Status.COMPLETED, by=Actor.COURIER, summary="short")
     scene.wait()
     return scene.get(claim.task.id)
@@ -52,8 +51,7 @@ def decided(scene: Scene, answer: ReviewAnswer, text: str, **more: object) -> Ta
     claim = scene.running(session_id=SHARED, taint=taint)
     review = _question(scene, claim, answer, **more)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(answer, text), scene.now)
+    scene.decide(review, answer, text)
     (again,) = scene.claim()
     scene.finish(again, "fail", Status.FAILED, round=again.task.round)
     scene.wait()
@@ -130,8 +128,7 @@ def test_only_the_last_round_counts(scene: Scene) -> None:
     scene.do(runs.record_steps, claim.lease, done, None, scene.now)
     review = scene.question(claim, Reason.DELIVERABLE)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.BACK, "shorter"), scene.now)
+    scene.decide(review, ReviewAnswer.BACK, "shorter")
     (again,) = scene.claim()
     better = dict([turn(0, Reply("good", state="second"))])
     scene.do(runs.record_steps, again.lease, better, None, scene.now)
@@ -201,8 +198,7 @@ def test_a_run_that_ended_after_a_later_one_was_summed_up_is_still_told(scene: S
     scene.wait()
     late = ran(scene, "went ahead")
     scene.do(sessions.sum_up, SHARED, summary(late, scene))
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "these"), scene.wait())
+    scene.decide(review, ReviewAnswer.ANSWER, "these")
     (again,) = scene.claim()
     scene.finish(again, "done", Status.COMPLETED)
 
@@ -236,8 +232,7 @@ def test_what_was_asked_about_the_request_itself_is_no_correction(scene: Scene) 
         resume_to=Status.NEW,
     )
     scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "at nine"), scene.now)
+    scene.decide(review, ReviewAnswer.ANSWER, "at nine")
     decided(scene, ReviewAnswer.APPROVE, "fine")
     decided(scene, ReviewAnswer.EDIT, '{"a": 1}', about="call:c-1", resume_to=Status.RUNNING)
 

@@ -1,6 +1,5 @@
 """What several machines share beside tasks: the bytes of files, and whether secrets are equal."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -16,15 +15,8 @@ from remit.store.postgres.files import StoredFiles
 from remit.store.secrets import Secrets
 from remit.testing import FrozenClock
 from remit.wiring.shared_documents import SharedSecrets
-from tests.store.postgres import Postgres as Server
 
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
-
-
-@pytest.fixture
-def url(postgres_server: Server) -> Iterator[str]:
-    yield postgres_server.store
-    postgres_server.wipe()
 
 
 # Files --------------------------------------------------------------------------------------------

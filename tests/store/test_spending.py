@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
 from remit.model.reply import Usage
-from remit.model.review import Decision, ReviewAnswer
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
-from remit.store import queue, reviews, rows, spending
+from remit.store import queue, rows, spending
 from remit.store.queue import UrgencyScore
 from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
 from tests.soak import examples
@@ -40,7 +40,7 @@ def reserve(
 def grant(scene: Scene, about: str) -> Task:
     """A task whose owner was asked about a limit, and agreed."""
     task, review_id = scene.asking(Reason.APPROVAL, about=about)
-    scene.do(reviews.decide, review_id, Decision(ReviewAnswer.APPROVE), scene.now)
+    scene.decide(review_id, ReviewAnswer.APPROVE)
     return scene.get(task.id)
 
 
@@ -142,7 +142,7 @@ def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
 def test_only_who_agrees_raises_a_limit(scene: Scene, answer: ReviewAnswer | None) -> None:
     task, review_id = scene.asking(Reason.APPROVAL, about="budget:run")
     if answer is not None:
-        scene.do(reviews.decide, review_id, Decision(answer), scene.now)
+        scene.decide(review_id, answer)
 
     for key in "ab":
         assert reserve(scene, key, task, RUN) is None
