@@ -175,20 +175,6 @@ def test_what_was_on_the_wire_is_in_doubt_and_the_old_file_is_kept(
     assert {file.name for file in kept.parent.iterdir()} == {"agent.db", kept.name}
 
 
-def test_each_restore_is_a_new_incarnation(populated: Scene, tmp_path: Path) -> None:
-    saved = backup.save(populated.path, tmp_path / "backups", AT, quiet)
-    populated.close()
-
-    backup.restore(saved, populated.path, AT + DAY)
-    again = backup.save(populated.path, tmp_path / "backups", AT + DAY, quiet)
-    backup.restore(again, populated.path, AT + 2 * DAY)
-
-    scene = Scene(populated.path)
-    assert scene.do(after_restore.incarnation) == 3
-    assert scene.complaints() == []
-    scene.close()
-
-
 def test_what_was_on_the_wire_at_the_backup_can_be_settled_and_the_file_stays_whole(
     populated: Scene, tmp_path: Path
 ) -> None:
@@ -313,17 +299,6 @@ def test_what_is_no_backup_is_refused_and_the_file_stays(
 
     assert populated.path.read_bytes() == before
     assert [file.name for file in populated.path.parent.iterdir()] == ["agent.db"]
-
-
-def test_a_backup_can_be_restored_where_there_is_nothing(populated: Scene, tmp_path: Path) -> None:
-    saved = backup.save(populated.path, tmp_path / "backups", AT, quiet)
-    populated.close()
-    elsewhere = tmp_path / "elsewhere" / "agent.db"
-
-    backup.restore(saved, elsewhere, AT + DAY)
-
-    assert [file.name for file in elsewhere.parent.iterdir()] == ["agent.db"]
-    home.prepare(elsewhere)
 
 
 def test_a_busy_file_is_said_to_be_busy(

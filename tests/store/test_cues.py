@@ -13,6 +13,7 @@ from remit.model.task import Source, SourceKind
 from remit.store import cues, inbound, spending
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
 from remit.store.inbound import InboundMessage
+from remit.store.messages import references
 from tests.store.scene import AT, Scene
 
 FREE = InboundCaps()
@@ -105,3 +106,18 @@ def test_a_fate_that_nobody_knows_is_refused_by_the_file(scene: Scene) -> None:
     came(scene)
     with pytest.raises(Conflict, match=r"(?i)check"):
         scene.sql("UPDATE inbound SET fate = 'lost'")
+
+
+# Files --------------------------------------------------------------------------------------------
+
+HASH = "0f" * 32
+
+
+def test_the_file_of_a_message_is_referred_to_and_other_hashes_are_not(scene: Scene) -> None:
+    listed: JsonMap = {"attachments": [{"name": "a.pdf", "sha256": HASH}]}
+    said: JsonMap = {"text": f"the sha256 is {'1' * 64}"}
+    came = [InboundMessage("m 1", "phone", listed), InboundMessage("m 2", "phone", said)]
+    scene.do(inbound.take, came, AT)
+
+    found = scene.do(references, AT + timedelta(days=1))
+    assert found == (frozenset({HASH}), frozenset())

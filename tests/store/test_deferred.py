@@ -2,7 +2,6 @@
 
 from datetime import timedelta
 
-import pytest
 from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
@@ -28,12 +27,10 @@ from remit.model.deferred import (
     waiting,
 )
 from remit.model.ids import SeriesId
-from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
-from remit.model.status import Reason, Status
+from remit.model.status import Status
 from remit.model.task import Task
-from remit.review import ask
-from remit.store import debts, deferred, events, moves, reviews
+from remit.store import debts, deferred, events, moves
 from remit.store.debts import CheckedBatch
 from tests.store.scene import Scene
 
@@ -125,33 +122,6 @@ def test_what_was_found_is_written_to_every_task_once(scene: Scene) -> None:
         assert [each.data["found"] for each in told] == [{"e2e": "pass"}]
     assert waits(scene) == []
     assert debts.book(scene.tx, "shop", scene.now).debts == ()
-    assert scene.complaints() == []
-
-
-def test_a_failure_is_asked_about_and_owed_in_the_same_write(scene: Scene) -> None:
-    done(scene)
-    fix = scene.task("Fix it")
-    question = replace(ask.fix(fix, "It failed.", "blank"), id=scene.ids.review())
-    ended = replace(closed(scene, FAILED), asks=(fix, question))
-
-    assert scene.do(debts.close_group, ended, scene.wait())
-    assert not scene.do(debts.close_group, ended, scene.wait())
-
-    (asked,) = reviews.waiting(scene.tx)
-    assert (asked.task_id, asked.reason) == (fix.id, Reason.APPROVAL)
-    assert [each.path for each in debts.book(scene.tx, "shop", scene.now).debts] == ["a.py"]
-    scene.decide(asked, ReviewAnswer.APPROVE)
-    assert scene.get(fix.id).status is Status.NEW
-    assert scene.complaints() == []
-
-
-@pytest.mark.parametrize("merged", [True, False])
-def test_who_ends_unmerged_waits_for_nothing(scene: Scene, *, merged: bool) -> None:
-    task = done(scene, PRD if merged else None)
-
-    assert task.verdict is not None
-    assert task.verdict.findings[1].error == (DEFERRED if merged else UNMERGED)
-    assert len(waits(scene)) == merged
     assert scene.complaints() == []
 
 

@@ -155,16 +155,6 @@ async def test_one_that_spoils_the_transaction_takes_nobody_along(
         assert not list(await db.read(events.broken_links))
 
 
-async def test_the_sequence_goes_on_without_a_gap_after_failures(path: Path, scene: Scene) -> None:
-    async with opened(path) as db:
-        for n in range(1, 6):
-            with pytest.raises(LeaseLost):
-                await db.write(fails_after_it_wrote, scene.task())
-            await db.write(tasks.admit, scene.task())
-            assert await db.read(events.last) == n
-        assert not list(await db.read(events.broken_links))
-
-
 async def test_a_commit_without_an_event_wakes_nobody(path: Path, scene: Scene) -> None:
     told: list[Event] = []
     async with opened(path) as db:

@@ -77,18 +77,6 @@ def test_a_wish_that_came_during_a_failed_try_is_heeded_at_once(scene: Scene) ->
     assert again.task.cancel_requested
 
 
-def test_what_a_run_found_out_is_kept_with_its_next_write(scene: Scene) -> None:
-    claim = scene.running()
-
-    details = '{"tool_output":"seen"}'
-    scene.do(runs.record_steps, claim.lease, {"look": [1, 2]}, details, scene.now)
-    scene.finish(claim, "retry", Status.RUNNING, due_at=scene.now)
-
-    (again,) = scene.claim()
-    assert again.task.tool_output == "seen"
-    assert again.steps == {"look": [1, 2]}
-
-
 def test_a_new_round_forgets_the_steps_of_the_last(scene: Scene) -> None:
     claim = scene.running()
     scene.do(runs.record_steps, claim.lease, {"look": 1}, None, scene.now)
@@ -98,12 +86,6 @@ def test_a_new_round_forgets_the_steps_of_the_last(scene: Scene) -> None:
 
     assert again.steps == {}
     assert again.task.round == 1
-
-
-def test_the_first_leg_is_told_nothing_of_a_past_it_does_not_have(scene: Scene) -> None:
-    claim = scene.running()
-
-    assert (claim.steps, claim.decisions) == ({}, {})
 
 
 # Events -------------------------------------------------------------------------------------------

@@ -64,17 +64,6 @@ def test_what_was_settled_counts_instead_of_what_was_set_aside(scene: Scene) -> 
     assert spending.of_task(scene.tx, task.id) == Usage(7, 1, 1)
 
 
-def test_a_request_that_is_reckoned_anew_under_its_name_counts_once(scene: Scene) -> None:
-    task = scene.admit()
-    reserve(scene, "a", task)
-    scene.do(spending.settle, "a", Usage(7, 1, 1))
-    reserve(scene, "a", task)
-
-    assert spending.of_task(scene.tx, task.id) == ONE
-    assert scene.do(spending.settle, "a", Usage(9, 1, 1))
-    assert spending.of_task(scene.tx, task.id) == Usage(9, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("unit", "used"),
     [(SpendingUnit.TOKENS, 100), (SpendingUnit.REQUESTS, 1), (SpendingUnit.CENTS, 10)],
@@ -84,15 +73,6 @@ def test_every_unit_has_its_limit(scene: Scene, unit: SpendingUnit, used: int) -
 
     assert reserve(scene, "a", task, limit) is None
     assert reserve(scene, "b", task, limit) == OverLimit(limit, used, used)
-
-
-def test_the_first_limit_that_is_reached_is_named(scene: Scene) -> None:
-    task = scene.admit()
-    wide, tight = replace(RUN, most=1000), replace(RUN, unit=SpendingUnit.CENTS, most=5)
-
-    over = reserve(scene, "a", task, wide, tight, RUN)
-
-    assert over == OverLimit(tight, 0, 5)
 
 
 def test_a_day_counts_all_tasks_and_a_run_only_its_own(scene: Scene) -> None:
@@ -147,16 +127,6 @@ def test_only_who_agrees_raises_a_limit(scene: Scene, answer: ReviewAnswer | Non
     for key in "ab":
         assert reserve(scene, key, task, RUN) is None
     assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
-
-
-def test_what_was_granted_for_a_day_is_gone_with_it(scene: Scene) -> None:
-    task = grant(scene, "budget:day")
-    none = replace(day(scene), most=0)
-    assert reserve(scene, "a", task, none) is None
-
-    scene.wait(1)
-    tomorrow = replace(none, since=scene.now)
-    assert reserve(scene, "b", task, tomorrow) == OverLimit(tomorrow, 0, 0)
 
 
 def test_spending_changes_no_task_and_no_journal(scene: Scene) -> None:
