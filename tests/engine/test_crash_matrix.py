@@ -72,7 +72,7 @@ def test_a_kill_loses_nothing_and_repeats_nothing(tmp_path: Path, place: str) ->
     if place in IN_A_SEND or place in ("claim_send:after", "settle_send:before"):
         assert life.cut
     if place in ("request:accepted", "send:answered"):
-        assert life._accepted()
+        assert life.accepted()
 
 
 @one_in(2)
