@@ -17,7 +17,6 @@ from remit.store.database import Tx
 from remit.store.occurrences import OccurrenceState, ReadResource, StoredOccurrence
 from tests.soak import examples
 from tests.store.scene import AT, Scene
-from tests.tables import for_each
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -95,22 +94,6 @@ def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Sc
     assert task(scene, task_id) == ("My own words", "new", AT + 2 * HOUR)
 
 
-@for_each("planned", [True, False])
-def test_what_is_taken_out_is_dropped_with_the_reason(scene: Scene, *, planned: bool) -> None:
-    follow(scene, start(key="1"), start(AT + 2 * HOUR, "2"))
-    task_id = None if planned else give(scene, "1")
-    follow(scene, start(AT + 2 * HOUR, "2"))
-
-    assert (held(scene, "1").state, held(scene, "1").why) == (
-        OccurrenceState.DROPPED,
-        occurrences.REMOVED,
-    )
-    assert held(scene, "2").state is OccurrenceState.PLANNED
-    if task_id is not None:
-        assert task(scene, task_id)[1] == Status.CANCELLED
-    whole(scene)
-
-
 def test_what_is_outside_of_what_was_read_is_not_taken_out(scene: Scene) -> None:
     follow(scene, start(AT - HOUR, "old"))
     found = ReadResource(resource(), (), frozenset(), AT, AT)
@@ -154,34 +137,6 @@ def test_what_is_cancelled_in_the_calendar_is_dropped_and_may_come_back(scene: S
     scene.sql("DELETE FROM occurrences")
     follow(scene, start(), idle="")
     assert held(scene).why == occurrences.CANCELLED
-
-
-def test_what_was_over_when_it_was_written_is_dropped(scene: Scene) -> None:
-    follow(scene, start(AT - 2 * HOUR))
-    assert held(scene).why == occurrences.PASSED
-    follow(scene, start(AT - 2 * HOUR))
-    assert held(scene).state is OccurrenceState.DROPPED
-    follow(scene, start(AT + HOUR))  # and now it is put off
-    assert held(scene).state is OccurrenceState.PLANNED
-    follow(scene, start(AT - 3 * HOUR))
-    assert held(scene).why == occurrences.PASSED
-
-
-def test_a_start_that_was_due_and_waits_is_not_taken_for_a_late_one(scene: Scene) -> None:
-    follow(scene, start(AT + HOUR))
-    found = ReadResource(resource(), (start(AT + HOUR),), frozenset(), AT, AT + 2 * HOUR)
-    scene.do(occurrences.follow, found, AT + 3 * HOUR)
-
-    assert held(scene).state is OccurrenceState.PLANNED
-
-
-def test_an_event_that_cannot_be_read_any_more_is_dropped(scene: Scene) -> None:
-    follow(scene, start())
-    follow(scene, of=resource(why="It repeats for ever."))
-
-    assert held(scene).why == occurrences.UNREAD
-    follow(scene, start())
-    assert held(scene).state is OccurrenceState.PLANNED
 
 
 def test_of_two_with_one_uid_the_trusted_one_counts_and_the_other_inherits(scene: Scene) -> None:

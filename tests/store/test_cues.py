@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from remit.errors import Conflict
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.reply import Usage
@@ -64,13 +63,6 @@ def test_the_files_fetched_since_are_added_to_what_a_channel_kept_before(scene: 
     assert kept.body == again.body == said | files
 
 
-def test_where_each_counts_for_himself_one_cannot_use_up_the_other_s(scene: Scene) -> None:
-    caps = InboundCaps(hourly=1, each=True)
-    who = ["anna", "anna", "bert"]
-    fates = [came(scene, f"m {n}", caps, sender=each).fate for n, each in enumerate(who)]
-    assert fates == [CueFate.WAITING, CueFate.OVER, CueFate.WAITING]
-
-
 @pytest.mark.parametrize(
     ("caps", "why"),
     [
@@ -100,12 +92,6 @@ def test_whose_a_task_is_can_be_asked_by_its_source(scene: Scene) -> None:
     task = scene.admit()
     assert scene.do(cues.whose, task.source) == ""
     assert scene.do(cues.whose, Source(SourceKind.EMAIL, "nobody")) is None
-
-
-def test_a_fate_that_nobody_knows_is_refused_by_the_file(scene: Scene) -> None:
-    came(scene)
-    with pytest.raises(Conflict, match=r"(?i)check"):
-        scene.sql("UPDATE inbound SET fate = 'lost'")
 
 
 # Files --------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 """What waits for its group, whose end it waits for, and what is written when it has come."""
 
-from datetime import timedelta
-
 from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
@@ -11,7 +9,6 @@ from remit.model.contract import (
     ContractType,
     Criterion,
     Finding,
-    Overall,
     Result,
     Timing,
     Verdict,
@@ -26,11 +23,9 @@ from remit.model.deferred import (
     due,
     waiting,
 )
-from remit.model.ids import SeriesId
-from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.store import debts, deferred, events, moves
+from remit.store import debts, deferred, moves
 from remit.store.debts import CheckedBatch
 from tests.store.scene import Scene
 
@@ -77,54 +72,6 @@ def test_what_is_put_off_is_there_as_it_was_said_and_once(scene: Scene) -> None:
     assert deferred.deferred_of_task(scene.tx, replace(task, verdict=None)) == []
 
 
-def test_a_document_waits_for_each_of_its_tasks_that_is_open(scene: Scene) -> None:
-    task, agent = done(scene), {"assigned_agent": "project:shop"}
-    mine = scene.admit(context={"prd": "prd.md"}, **agent)
-    for context in ({"prd": "other.md"}, {"prd": True}, {}):
-        scene.admit(context=context, **agent)
-    scene.admit(context=SHOP, assigned_agent="project:shed")
-    scene.admit(context=SHOP)
-
-    assert deferred.at_work(scene.tx, PRD, {task.id}) == [mine.id]
-    scene.do(moves.cancel, mine.id, scene.now)
-    assert deferred.at_work(scene.tx, PRD, {task.id}) == []
-
-
-def test_a_series_waits_for_runs_that_have_begun_and_a_day_for_those_that_wait(
-    scene: Scene,
-) -> None:
-    series, agent = SeriesId("ser-1"), {"assigned_agent": "project:shop"}
-    run = DeferredBatch("shop", "main", DeferredGroup(GroupEnd.SERIES, series))
-    begun = scene.running(series_id=series, **agent).task
-    scene.admit("planned", series_id=series, **agent)
-    other = scene.admit(**agent)
-
-    assert deferred.at_work(scene.tx, run, set()) == [begun.id]
-    assert deferred.at_work(scene.tx, DAY, set()) == []
-    assert deferred.at_work(scene.tx, DAY, {other.id}) == [other.id]
-
-
-def test_what_was_found_is_written_to_every_task_once(scene: Scene) -> None:
-    one, two = done(scene), done(scene)
-    ended = closed(scene, PASSED)
-
-    assert scene.do(debts.close_group, ended, scene.wait())
-    assert not scene.do(debts.close_group, ended, scene.wait())
-
-    for task in (scene.get(one.id), scene.get(two.id)):
-        assert task.verdict is not None
-        assert task.verdict.overall is Overall.PASS
-        told = [
-            each
-            for each in events.of_task(scene.tx, task.id)
-            if each.kind is EventKind.TASK_UPDATED
-        ]
-        assert [each.data["found"] for each in told] == [{"e2e": "pass"}]
-    assert waits(scene) == []
-    assert debts.book(scene.tx, "shop", scene.now).debts == ()
-    assert scene.complaints() == []
-
-
 def test_what_the_owner_declines_or_cancels_waits_for_nothing(scene: Scene) -> None:
     cancelled, _ = scene.asking()
     scene.sql(
@@ -156,15 +103,3 @@ def test_a_step_that_is_done_twice_is_owed_once(scene: Scene) -> None:
     assert owed[0].reasons == ("no time",)
     assert debts.book(scene.tx, "shop", scene.now, task.id).debts == ()
     assert debts.book(scene.tx, "shed", scene.now).debts == ()
-
-
-def test_a_debt_is_forgotten_after_thirty_days_unless_it_failed_again(scene: Scene) -> None:
-    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, DebtCause.CHECK, scene.now)
-    scene.do(debts.add, "shop", ["b.py"], scene.admit().id, DebtCause.CHECK, scene.now)
-    later = scene.now + timedelta(days=29)
-    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, DebtCause.LATE, later)
-
-    then = debts.book(scene.tx, "shop", later + timedelta(days=29)).debts
-
-    assert [(each.path, each.failures) for each in then] == [("a.py", 2)]
-    assert debts.book(scene.tx, "shop", later + timedelta(days=30)).debts == ()

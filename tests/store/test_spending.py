@@ -44,16 +44,6 @@ def grant(scene: Scene, about: str) -> Task:
     return scene.get(task.id)
 
 
-def test_what_fits_is_set_aside_and_what_does_not_leaves_nothing(scene: Scene) -> None:
-    task = scene.admit()
-
-    assert reserve(scene, "a", task, RUN) is None
-    assert reserve(scene, "b", task, RUN) is None
-    assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
-
-    assert spending.of_task(scene.tx, task.id) == Usage(200, 20, 2)
-
-
 def test_what_was_settled_counts_instead_of_what_was_set_aside(scene: Scene) -> None:
     task = scene.admit()
     reserve(scene, "a", task)
@@ -75,15 +65,6 @@ def test_every_unit_has_its_limit(scene: Scene, unit: SpendingUnit, used: int) -
     assert reserve(scene, "b", task, limit) == OverLimit(limit, used, used)
 
 
-def test_a_day_counts_all_tasks_and_a_run_only_its_own(scene: Scene) -> None:
-    first, second = scene.admit(), scene.admit()
-    reserve(scene, "a", first)
-    reserve(scene, "b", first)
-
-    assert reserve(scene, "c", second, RUN) is None
-    assert reserve(scene, "d", second, day(scene)) == OverLimit(day(scene), 300, 250)
-
-
 def test_a_series_counts_its_own_tasks_within_its_span(scene: Scene) -> None:
     span = timedelta(days=30)
     mine, again = scene.admit(series_id=SERIES), scene.admit(series_id=SERIES)
@@ -100,14 +81,6 @@ def test_a_series_counts_its_own_tasks_within_its_span(scene: Scene) -> None:
     assert reserve(scene, "d", again, limit()) == OverLimit(limit(), 100, 150)
     scene.wait(0.001)
     assert reserve(scene, "d", again, limit()) is None
-
-
-def test_what_was_spent_before_the_day_began_does_not_count(scene: Scene) -> None:
-    reserve(scene, "a", scene.admit())
-    scene.wait(0.001)
-    today = replace(day(scene, 100), since=scene.now)
-
-    assert reserve(scene, "b", scene.admit(), today) is None
 
 
 def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
