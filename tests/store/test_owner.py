@@ -31,6 +31,28 @@ def test_a_pause_is_over_where_it_began(scene: Scene, status: Status) -> None:
     assert scene.complaints() == []
 
 
+def test_a_paused_appointment_keeps_its_time(scene: Scene) -> None:
+    later = scene.now + timedelta(days=2)
+    task = scene.ready(scheduled_for=later)
+    scene.do(moves.pause, task.id, scene.now)
+    scene.do(moves.resume, task.id, scene.wait(3600))
+
+    assert scene.claim() == []
+    assert queue.next_due(scene.tx, scene.now) == later
+
+
+def test_a_pause_does_not_take_back_a_cancel(scene: Scene) -> None:
+    held, resting = scene.running().task, scene.standing(Status.VERIFYING)
+
+    for task in (held, resting):
+        scene.do(moves.cancel, task.id, scene.now)
+        before = scene.image()
+        with pytest.raises(Conflict, match="is being cancelled"):
+            scene.do(moves.pause, task.id, scene.now)
+        assert scene.image() == before
+        assert scene.get(task.id).cancel_requested
+
+
 # Any order ----------------------------------------------------------------------------------------
 
 # What the owner may say, and about a task that stands how.
@@ -61,6 +83,27 @@ def test_an_order_is_taken_where_it_makes_sense_and_changes_nothing_elsewhere(
 
 
 # Cancel -------------------------------------------------------------------------------------------
+
+
+@for_each("status", sorted(set(Status) - TERMINAL))
+@for_each("hide", [False, True])
+def test_a_cancelled_task_ends_at_once_or_at_its_next_boundary(
+    scene: Scene, status: Status, hide: bool
+) -> None:
+    task = scene.standing(status)
+
+    asked = scene.do(moves.cancel, task.id, scene.wait(), hide=hide)
+    if asked.status is not Status.CANCELLED:
+        assert asked.cancel_requested
+        (claim,) = scene.claim()
+        by = Actor.COURIER if status is Status.DELIVERING else Actor.EXECUTOR
+        scene.finish(claim, "cancelled", Status.CANCELLED, by=by)
+
+    ended = scene.get(task.id)
+    assert (ended.status, ended.cancel_requested) == (Status.CANCELLED, False)
+    assert (ended.deleted_at is not None) is hide
+    assert ended.completed_at == scene.now
+    assert scene.complaints() == []
 
 
 def test_a_cancel_overtakes_a_pause_that_is_just_being_written(scene: Scene) -> None:

@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId, WorkerId
 from remit.model.review import ReviewAnswer
-from remit.model.status import Actor, Reason, Status
+from remit.model.status import ACTIVE, Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind
-from remit.store import queue, reviews, runs, tasks
-from remit.store.queue import ClaimedTask
+from remit.store import moves, queue, reviews, runs, tasks
+from remit.store.queue import POISON, ClaimedTask
 from tests.soak import SOAK
 from tests.store.scene import AT, ROOMY, RULE, WORKER, Scene
 
@@ -196,6 +196,39 @@ def test_a_process_frees_what_others_held_and_nothing_of_its_own(scene: Scene) -
     assert (freed.status, freed.crashes, freed.lease) == (Status.RUNNING, 1, held.lease.number + 1)
     (run,) = runs.of_task(scene.tx, freed.id)
     assert (run.outcome, run.worker) == ("crashed", WORKER)
+
+
+@pytest.mark.parametrize("status", sorted(ACTIVE))
+@pytest.mark.parametrize("wish", [None, "pause", "cancel", "delete"])
+def test_after_three_crashes_the_owner_is_asked_who_still_wants_it(
+    scene: Scene, status: Status, wish: str | None
+) -> None:
+    claim = scene.delivering() if status is Status.DELIVERING else scene.running()
+    if status is Status.VERIFYING:
+        scene.move(claim, status)
+    if wish is not None:
+        scene.do(getattr(moves, wish), claim.task.id, scene.now)
+
+    for _ in range(POISON - 1):
+        _crash(scene)
+        assert scene.get(claim.task.id).status is status
+        assert len(scene.claim()) == 1
+    _crash(scene)
+
+    found = scene.get(claim.task.id)
+    if wish in ("cancel", "delete"):
+        assert (found.cancel_requested, reviews.waiting(scene.tx)) == (True, [])
+        return
+    assert (found.status, found.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
+    assert not found.pause_requested
+    (review,) = reviews.waiting(scene.tx)
+    assert "died 3 times" in review.question
+    assert scene.claim() == []
+    assert scene.complaints() == []
+    scene.decide(review, ReviewAnswer.APPROVE)
+    (again,) = scene.claim()
+    resumed = Status.DELIVERING if status is Status.DELIVERING else Status.RUNNING
+    assert (again.task.status, again.task.crashes) == (resumed, 0)
 
 
 # Many ---------------------------------------------------------------------------------------------
