@@ -171,21 +171,6 @@ def floor(tmp_path: Path) -> Callable[..., Shopfloor]:
 Floor = Callable[..., Shopfloor]
 
 
-async def test_proven_work_comes_into_the_owners_folder_only_with_his_yes(floor: Floor) -> None:
-    shop = floor(Scripted("ada", [writes(GOOD)]))
-
-    asked = await shop.asked()
-    assert asked.reason is Reason.APPROVAL
-    assert "1 of 1 checks passed" in asked.question
-    assert "+x = 2" in asked.evidence
-    assert shop.text == "x = 1\n"
-
-    shop.memory.decide(asked, ReviewAnswer.APPROVE)
-    assert await shop.go() == Done("1 file changed, 1 of 1 checks passed. Merged into main.")
-    assert shop.text == GOOD
-    assert git(shop.repo, "log", "-1", "--format=%s") == "Make x two"
-
-
 async def test_what_is_left_on_its_branch_is_there_and_the_folder_is_as_it_was(
     floor: Floor,
 ) -> None:
@@ -258,23 +243,6 @@ async def test_a_full_context_begins_a_fresh_session_with_a_checkpoint(floor: Fl
 
     assert [job.session for job in ada.jobs] == [None, None]
     assert "## What was done before you" in ada.jobs[1].prompt
-
-
-async def test_when_everybody_has_tried_the_owner_sees_who_tried_what(floor: Floor) -> None:
-    shop = floor(Scripted("ada", [writes(BAD)] * 2), Scripted("ben", [writes(BAD)] * 2))
-
-    asked = await shop.asked()
-
-    assert asked.reason is Reason.VERIFICATION
-    assert asked.options == (
-        ReviewAnswer.BACK,
-        ReviewAnswer.ARRIVED,
-        ReviewAnswer.DROP,
-        ReviewAnswer.DECLINE,
-    )
-    assert "ada tried twice" in asked.evidence or "ada tried 2 times" in asked.evidence
-    assert "ben tried" in asked.evidence
-    assert str(shop.people[0].jobs[0].workspace) in asked.evidence
 
 
 async def test_where_nothing_was_changed_nothing_is_checked_later(floor: Floor) -> None:
