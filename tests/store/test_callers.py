@@ -85,6 +85,15 @@ def _ids(scene: Scene) -> list[str]:
     return [str(row["id"]) for row in scene.sql("SELECT id FROM subscriptions ORDER BY id")]
 
 
+def test_a_subscription_is_read_as_it_was_kept_and_shows_nothing_of_itself(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+
+    assert signed.do(push.list_subscriptions, AT) == [ONE]
+    assert signed.do(push.find, "one", AT) == ONE
+    assert signed.do(push.find, "two", AT) is None
+    assert "example.org" not in repr(ONE)
+
+
 def test_the_same_endpoint_again_belongs_to_whoever_came_last(signed: Scene) -> None:
     signed.do(push.put, ONE)
     signed.do(push.blame, "one")

@@ -35,6 +35,17 @@ def test_a_turn_is_answered_once_and_owed_until_then(scene: Scene) -> None:
     assert len(scene.do(conversations.turns, talk.id)) == 2
 
 
+def test_a_task_was_born_where_it_was_made_not_where_it_was_spoken_of(scene: Scene) -> None:
+    task, early, born = scene.admit(), begun(scene, "early"), begun(scene, "born")
+    says(scene, early, "what of it?", TaskRef(task.id, Action.DISCUSSED))
+    says(scene, born, "make it", TaskRef(task.id, Action.CREATED))
+
+    found = scene.do(conversations.birthplace, task.id)
+
+    assert found is not None
+    assert found.id == born.id
+
+
 def test_a_deleted_task_is_not_spoken_of_any_more(scene: Scene) -> None:
     task, talk = scene.admit(), begun(scene)
     says(scene, talk, "do it", TaskRef(task.id, Action.CREATED))

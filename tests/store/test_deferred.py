@@ -23,6 +23,7 @@ from remit.model.deferred import (
     due,
     waiting,
 )
+from remit.model.ids import SeriesId
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import debts, deferred, moves
@@ -86,6 +87,33 @@ def test_what_the_owner_declines_or_cancels_waits_for_nothing(scene: Scene) -> N
     assert told.verdict is not None
     assert told.verdict.findings[0].error == UNMERGED
     assert scene.complaints() == []
+
+
+def test_a_document_waits_for_each_of_its_tasks_that_is_open(scene: Scene) -> None:
+    task, agent = done(scene), {"assigned_agent": "project:shop"}
+    mine = scene.admit(context={"prd": "prd.md"}, **agent)
+    for context in ({"prd": "other.md"}, {"prd": True}, {}):
+        scene.admit(context=context, **agent)
+    scene.admit(context=SHOP, assigned_agent="project:shed")
+    scene.admit(context=SHOP)
+
+    assert deferred.at_work(scene.tx, PRD, {task.id}) == [mine.id]
+    scene.do(moves.cancel, mine.id, scene.now)
+    assert deferred.at_work(scene.tx, PRD, {task.id}) == []
+
+
+def test_a_series_waits_for_runs_that_have_begun_and_a_day_for_those_that_wait(
+    scene: Scene,
+) -> None:
+    series, agent = SeriesId("ser-1"), {"assigned_agent": "project:shop"}
+    run = DeferredBatch("shop", "main", DeferredGroup(GroupEnd.SERIES, series))
+    begun = scene.running(series_id=series, **agent).task
+    scene.admit("planned", series_id=series, **agent)
+    other = scene.admit(**agent)
+
+    assert deferred.at_work(scene.tx, run, set()) == [begun.id]
+    assert deferred.at_work(scene.tx, DAY, set()) == []
+    assert deferred.at_work(scene.tx, DAY, {other.id}) == [other.id]
 
 
 # What files owe -----------------------------------------------------------------------------------

@@ -5,7 +5,8 @@ from datetime import timedelta
 import pytest
 
 from remit.errors import AlreadyDecided, BadInput, Conflict
-from remit.model.delivery import Unknown
+from remit.model.contract import Contract, ContractType
+from remit.model.delivery import Delivery, Unknown
 from remit.model.ids import TaskId
 from remit.model.review import FRESH, GROUPS, OPTIONS, InboxGroup, ReviewAnswer
 from remit.model.run import Lease
@@ -70,6 +71,21 @@ def test_a_result_on_the_dashboard_waits_until_it_is_seen(scene: Scene) -> None:
     assert scene.do(inbox.see, task.id, scene.wait()) == seen  # once is enough
     assert inbox.needs(scene.tx, scene.now) == InboxCounts()
     assert scene.complaints() == []
+
+
+def test_advice_waits_to_be_read_wherever_it_went(scene: Scene) -> None:
+    claim = scene.running("Advise", contract=Contract(ContractType.ADVISORY))
+    scene.finish(claim, "done", Status.COMPLETED)
+
+    assert _ids(inbox.look(scene.tx, scene.now)) == [claim.task.id]
+
+
+def test_a_delivery_elsewhere_is_no_result_to_look_at(scene: Scene) -> None:
+    sends = (Delivery("outbox", id=scene.ids.delivery()),)
+    claim = scene.running("Send", delivery=sends)
+    scene.finish(claim, "done", Status.COMPLETED)
+
+    assert inbox.look(scene.tx, scene.now) == []
 
 
 def test_a_failure_waits_until_it_is_acknowledged_or_old(scene: Scene) -> None:

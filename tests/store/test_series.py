@@ -352,6 +352,18 @@ def test_a_series_runs_at_other_times_and_back_again(scene: Scene) -> None:
     assert [each.slot for each in open_] == [first]  # under a new ref, for the first is used up
 
 
+def test_series_are_listed_a_page_at_a_time(scene: Scene) -> None:
+    made = []
+    for _ in range(3):
+        made.append(_begun(scene)[0])
+        scene.wait()
+    scene.do(series_orders.end, made[1], scene.now)
+
+    assert [each.id for each in series.list_series(scene.tx)] == [made[0], made[2]]
+    assert [each.id for each in series.list_series(scene.tx, ended=True)] == made
+    assert [each.id for each in series.list_series(scene.tx, after=made[0], limit=1)] == [made[2]]
+
+
 def test_what_the_owner_paused_himself_is_let_go_with_its_series(scene: Scene) -> None:
     series_id, task = _begun(scene)
     scene.do(moves.pause, task.id, scene.now)
