@@ -1,9 +1,13 @@
 """Conversations in the store: turns in order, answered once, each about the tasks it names."""
 
+from datetime import timedelta
+
 import pytest
 
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.delivery import Accepted
 from remit.model.ids import ConversationId, TaskId
+from remit.model.status import Status
 from remit.store import conversations, events, home
 from remit.store.conversations import NewTurnRecord
 from tests.store.scene import Scene
@@ -44,6 +48,43 @@ def test_a_task_was_born_where_it_was_made_not_where_it_was_spoken_of(scene: Sce
 
     assert found is not None
     assert found.id == born.id
+
+
+def test_a_reply_finds_the_task_of_the_message_it_answers(scene: Scene) -> None:
+    claim = scene.delivering("whatsapp")
+    scene.send(claim, Accepted("wamid.1"))
+
+    assert scene.do(conversations.replied_to, "whatsapp", "wamid.1") == claim.task.id
+    assert scene.do(conversations.replied_to, "whatsapp", "wamid.2") is None
+    assert scene.do(conversations.replied_to, "email", "wamid.1") is None
+
+
+def test_the_talk_by_a_channel_is_the_last_that_began_there(scene: Scene) -> None:
+    begun(scene, "a", "whatsapp")
+    scene.wait()
+    last = begun(scene, "b", "whatsapp")
+
+    found = scene.do(conversations.on_channel, "whatsapp")
+    assert found is not None
+    assert found.id == last.id
+    assert scene.do(conversations.on_channel, "email") is None
+
+
+def test_tasks_are_found_by_where_they_stand_and_when_they_ended(scene: Scene) -> None:
+    ready, new = scene.ready("one"), scene.admit("two")
+    scene.sql(
+        "UPDATE tasks SET status = 'cancelled', completed_at = ? WHERE id = ?",
+        int(scene.now.timestamp() * 1000),
+        new.id,
+    )
+    hour = timedelta(hours=1)
+
+    assert [t.id for t in scene.do(conversations.standing, (Status.READY, Status.NEW))] == [
+        ready.id
+    ]
+    span = (scene.now - hour, scene.now)
+    assert [t.id for t in scene.do(conversations.ended_between, *span)] == [new.id]
+    assert scene.do(conversations.ended_between, scene.now - 2 * hour, scene.now - hour) == []
 
 
 def test_a_deleted_task_is_not_spoken_of_any_more(scene: Scene) -> None:
