@@ -1,4 +1,4 @@
-"""`hitl_queue/`: each open question is a file for reading, whatever was cut off before."""
+"""`hitl_queue/`: each open question is a file for reading, whatever was cut off or done to it."""
 
 import asyncio
 import json

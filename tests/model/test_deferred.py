@@ -1,4 +1,4 @@
-"""What waits for its group, what is checked once for all, and how a pending verdict ends."""
+"""What waits for its group, how a pending verdict ends, and what is owed after a failure."""
 
 from datetime import UTC, date, datetime, timedelta
 from itertools import pairwise

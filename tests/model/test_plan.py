@@ -1,4 +1,4 @@
-"""When no brain is needed, and when work counts as proven."""
+"""When no brain is needed, and how far work is proven."""
 
 from msgspec.structs import replace
 

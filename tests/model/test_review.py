@@ -1,4 +1,4 @@
-"""What the owner may answer to which question."""
+"""What the owner may answer to which question, and what a question is about."""
 
 from datetime import UTC, datetime
 

@@ -1,4 +1,4 @@
-"""Tokens, sign-ins and the codes of links: kept by their hashes, and gone when they are gone."""
+"""Tokens, sign-ins and codes, kept by their hashes; subscriptions go with their sign-in."""
 
 from datetime import timedelta
 from itertools import combinations

@@ -1,4 +1,4 @@
-"""Work that one process does at a time: who lost it writes nothing more."""
+"""Work that one process does at a time, and limits that several keep together."""
 
 import asyncio
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""How a leg ends, and that every write has its event, in one transaction or not at all."""
+"""How a leg ends and a delivery moves; each write has its event, in one transaction or not."""
 
 import re
 from collections.abc import Callable

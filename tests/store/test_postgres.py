@@ -1,4 +1,4 @@
-"""What the databases share, and what Postgres has of its own: statements, schema, its refusals."""
+"""What the databases share, what Postgres has of its own, and a store that moved there."""
 
 import re
 import sqlite3

@@ -1,4 +1,4 @@
-"""Lists of tasks: filters, words, and pages that show each task once."""
+"""Lists of tasks: words, finished or not, and pages that show each task once."""
 
 from collections.abc import Iterator
 

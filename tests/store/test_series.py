@@ -1,4 +1,4 @@
-"""A series begins with its first occurrence and goes on slot by slot, never in a burst."""
+"""A series begins with its first occurrence, goes on slot by slot, and heeds its owner."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
