@@ -169,17 +169,6 @@ async def collected(journal: Journal, *, ends: bool) -> list[int]:
     return [each.seq async for each in journal.follow(0, ends=ends)]
 
 
-async def test_the_events_of_one_task_come_from_any_place(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        await world.add("other", content="x")
-        task = await world.add("mine", content="x")
-        await world.run()
-        whole = await world.house.journal.of_task(task.id)
-
-        assert {each.task_id for each in whole} == {task.id}
-        assert await world.house.journal.of_task(task.id, 2) == whole[2:]
-
-
 # Logs ---------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,8 @@
-"""`hitl_queue/`: each open question is a file for reading, whatever was cut off before."""
+"""`hitl_queue/`: each open question is a file for reading, whatever was cut off or done to it."""
 
 import asyncio
 import json
+import pickle
 import stat
 import threading
 from collections.abc import AsyncIterator, Callable
@@ -147,3 +148,70 @@ async def test_who_keeps_the_queue_stops_only_when_its_files_are_written(
 
     assert not stopped_early
     assert keeper.cancelled()
+
+
+# What is done to the files ------------------------------------------------------------------------
+
+
+class Orders:
+    """What runs if anybody unpickles it."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __reduce__(self) -> tuple[Callable[[Path], None], tuple[Path]]:
+        return Path.touch, (self._path,)
+
+
+def _edited(path: Path) -> None:
+    told = json.loads(path.read_text())
+    told["review"] |= {"decision": {"answer": "approve"}, "question": "Fine?", "digest": "0" * 64}
+    told["task"] |= {"status": "READY", "delivery": [{"channel": "outbox", "recipient": "eve"}]}
+    path.chmod(0o600)
+    path.write_text(json.dumps(told))
+
+
+def _pickled(path: Path) -> None:
+    path.unlink()
+    path.write_bytes(pickle.dumps(Orders(path.parent.parent / "owned")))
+
+
+def _linked(path: Path) -> None:
+    path.unlink()
+    path.symlink_to(path.parent.parent / "precious")
+
+
+@pytest.mark.parametrize("spoil", [_edited, _pickled, _linked, Path.unlink])
+async def test_what_is_done_to_a_file_decides_nothing_and_is_put_right(
+    tmp_path: Path, spoil: Callable[[Path], None]
+) -> None:
+    folder, precious, owned = tmp_path / FOLDER, tmp_path / "precious", tmp_path / "owned"
+    precious.write_text("untouched")
+    brain = script([{"reply": "<deliverable>Hello Anna.</deliverable>"}])
+    async with World(tmp_path, brain=brain) as world:
+        async with kept(world, folder):
+            await world.add("Greet Anna", recipient="anna@home.example")
+            await world.run()
+            (review,) = await world.waiting()
+            path = folder / f"{review.id}.json"
+            await until(path.exists)
+            was = path.read_bytes()
+            spoil(path)
+            await world.run(timedelta(days=1))
+
+            assert await world.waiting() == [review]
+            assert world.outbox.sent == []
+
+        async with kept(world, folder):  # the next start
+            await until(lambda: path.exists() and path.read_bytes() == was)
+
+        assert (precious.read_text(), owned.exists(), path.is_symlink()) == (
+            "untouched",
+            False,
+            False,
+        )
+        await world.decide(review, ReviewAnswer.APPROVE)
+        await world.run()
+        assert [(each.recipient, each.body) for each in world.outbox.sent] == [
+            ("anna@home.example", "Hello Anna.")
+        ]

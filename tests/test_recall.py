@@ -155,15 +155,6 @@ async def test_three_runs_are_never_summed_up_but_what_has_no_room_is_told_in_sh
     assert [snippet.task_id for snippet in memory.snippets] == ["task-2"]
 
 
-async def test_a_run_that_left_nothing_is_told_by_what_came_of_it() -> None:
-    memory, _ = await recalled([past(1, size=0, text="x" * 5_000, taint=Taint.PUBLIC), past(2)])
-
-    (snippet,) = memory.snippets
-    assert (snippet.title, snippet.taint) == ("2026-03-03 News", Taint.PUBLIC)
-    assert len(snippet.text) == session.MOST_SNIPPET
-    assert memory.runs == ("task-2",)
-
-
 # The summary --------------------------------------------------------------------------------------
 
 

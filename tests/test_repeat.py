@@ -115,18 +115,6 @@ async def test_what_was_missed_is_settled_before_the_engine_starts(tmp_path: Pat
     assert [task.status for task in made[2:]] == [Status.CANCELLED, Status.NEW, Status.NEW]
 
 
-async def test_a_short_absence_costs_nothing_but_time(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
-        await world.__aexit__(None, None, None)
-        world.clock.advance(timedelta(hours=3))
-        await world.__aenter__()
-        await world.run()
-        done, coming = await occurrences(world, first.series_id)
-
-    assert (done.status, coming.status) == (Status.COMPLETED, Status.READY)
-
-
 async def test_what_is_due_more_often_than_it_can_be_done_does_not_pile_up(tmp_path: Path) -> None:
     """Whoever is busy for an hour with what comes every minute has one of them to do then."""
     async with World(tmp_path) as world:

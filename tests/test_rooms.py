@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.errors import BadInput, Conflict
+from remit.errors import BadInput
 from remit.intake import admit
 from remit.model.contract import ClauseOutcome, Contract, ContractType, Plan, WorkItem
 from remit.model.delivery import Delivery
@@ -17,7 +17,7 @@ from remit.model.ids import Ids
 from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
 from remit.plan import Planner
-from remit.testing import START, World
+from remit.testing import World
 from remit.triggers import cron, cue_admission
 
 NOW = datetime(2026, 2, 22, 15, 0, tzinfo=UTC)
@@ -202,30 +202,3 @@ async def test_without_work_items_the_instructions_are_the_one_item() -> None:
     assert bare == Plan((WorkItem("Find beaches"),), (), contract)
     assert (await planner.draft(made(work=(WorkItem("Look"),)))).work == (WorkItem("Look"),)
     assert (await planner.draft(made(delivery=sent))).work == ()
-
-
-# The owner ----------------------------------------------------------------------------------------
-
-
-async def test_only_what_has_ended_is_tried_again_and_everything_goes_along(
-    tmp_path: Path,
-) -> None:
-    async with World(tmp_path) as world:
-        asked = cue(
-            priority=Priority.HIGH,
-            work=(WorkItem("Look"),),
-            context={"person": "Anna"},
-            scheduled_for=START + timedelta(days=1),
-        )
-        task = await world.house.intake.admit(asked)
-        await world.run()
-        with pytest.raises(Conflict, match="is ready; only an ended task"):
-            await world.house.owner.retry(task.id, "again")
-        await world.house.owner.cancel(task.id)
-        again = await world.house.owner.retry(task.id, "again")
-
-        assert again.source == Source(SourceKind.MANUAL, "again")
-        assert (again.retry_of, again.session_id) == (task.id, task.session_id)
-        assert (again.priority, again.work) == (Priority.HIGH, asked.work)
-        assert (again.context, again.text) == ({"person": "Anna"}, "Find beaches")
-        assert again.scheduled_for == asked.scheduled_for

@@ -17,7 +17,6 @@ from remit.model.contract import (
     Criterion,
     Evidence,
     Finding,
-    Overall,
     Plan,
     Result,
     Timing,
@@ -172,21 +171,6 @@ def floor(tmp_path: Path) -> Callable[..., Shopfloor]:
 Floor = Callable[..., Shopfloor]
 
 
-async def test_proven_work_comes_into_the_owners_folder_only_with_his_yes(floor: Floor) -> None:
-    shop = floor(Scripted("ada", [writes(GOOD)]))
-
-    asked = await shop.asked()
-    assert asked.reason is Reason.APPROVAL
-    assert "1 of 1 checks passed" in asked.question
-    assert "+x = 2" in asked.evidence
-    assert shop.text == "x = 1\n"
-
-    shop.memory.decide(asked, ReviewAnswer.APPROVE)
-    assert await shop.go() == Done("1 file changed, 1 of 1 checks passed. Merged into main.")
-    assert shop.text == GOOD
-    assert git(shop.repo, "log", "-1", "--format=%s") == "Make x two"
-
-
 async def test_what_is_left_on_its_branch_is_there_and_the_folder_is_as_it_was(
     floor: Floor,
 ) -> None:
@@ -199,18 +183,6 @@ async def test_what_is_left_on_its_branch_is_there_and_the_folder_is_as_it_was(
     assert "It stands on remit/" in done.summary
     assert shop.text == "x = 1\n"
     assert git(shop.repo, "show", f"remit/{shop.memory.task.id}:app.py") == GOOD.strip()
-
-
-async def test_what_fails_goes_back_to_who_did_it_with_what_was_wrong(floor: Floor) -> None:
-    ada = Scripted("ada", [writes(BAD), writes(GOOD)])
-    shop = floor(ada)
-
-    await shop.merged()
-
-    assert shop.text == GOOD
-    assert "is not two" in ada.jobs[1].prompt
-    assert ada.jobs[1].session == "thread-1"
-    assert shop.memory.trail.count("move:verifying") == 2
 
 
 async def test_the_same_error_twice_hands_it_to_the_next_with_a_checkpoint(floor: Floor) -> None:
@@ -273,72 +245,6 @@ async def test_a_full_context_begins_a_fresh_session_with_a_checkpoint(floor: Fl
     assert "## What was done before you" in ada.jobs[1].prompt
 
 
-async def test_when_everybody_has_tried_the_owner_sees_who_tried_what(floor: Floor) -> None:
-    shop = floor(Scripted("ada", [writes(BAD)] * 2), Scripted("ben", [writes(BAD)] * 2))
-
-    asked = await shop.asked()
-
-    assert asked.reason is Reason.VERIFICATION
-    assert asked.options == (
-        ReviewAnswer.BACK,
-        ReviewAnswer.ARRIVED,
-        ReviewAnswer.DROP,
-        ReviewAnswer.DECLINE,
-    )
-    assert "ada tried twice" in asked.evidence or "ada tried 2 times" in asked.evidence
-    assert "ben tried" in asked.evidence
-    assert str(shop.people[0].jobs[0].workspace) in asked.evidence
-
-
-async def test_what_the_owner_does_by_hand_is_checked_like_any_other_work(floor: Floor) -> None:
-    shop = floor(Scripted("ada", [writes(BAD)] * 2))
-    folder = Path((await shop.asked()).evidence.rpartition(": ")[2])
-
-    shop.memory.decide(await shop.asked(), ReviewAnswer.ARRIVED)
-    again = await shop.asked()
-    assert "not proven yet" in again.question
-
-    (folder / "app.py").write_text(GOOD)
-    shop.memory.decide(again, ReviewAnswer.ARRIVED)
-    await shop.merged()
-    assert shop.text == GOOD
-
-
-async def test_what_is_taken_unproven_says_so_wherever_it_is_read(floor: Floor) -> None:
-    shop = floor(Scripted("ada", [writes(BAD)] * 2))
-
-    shop.memory.decide(await shop.asked(), ReviewAnswer.DROP, "good enough for today")
-    asked = await shop.asked()
-
-    assert "not verified" in asked.question
-    assert shop.memory.task.tool_output == "Taken unproven: good enough for today"
-    failed, taken = (
-        (("app.py",), DebtCause.CHECK, ""),
-        (("app.py",), DebtCause.SKIP, "good enough for today"),
-    )
-    assert shop.debts == [failed, failed, taken]
-
-
-@pytest.mark.parametrize(
-    ("answer", "late", "overall"),
-    [
-        (ReviewAnswer.APPROVE, [("main", ("app.py",))], Overall.PENDING),
-        (ReviewAnswer.DROP, [], Overall.PASS),
-    ],
-)
-async def test_what_is_put_off_waits_only_for_work_that_was_merged(
-    floor: Floor, answer: ReviewAnswer, late: list[tuple[str, tuple[str, ...]]], overall: Overall
-) -> None:
-    shop = floor(Scripted("ada", [writes(GOOD)]), contract=LATE)
-
-    shop.memory.decide(await shop.asked(), answer)
-    await shop.go()
-
-    assert shop.late == late
-    assert shop.memory.task.verdict is not None
-    assert shop.memory.task.verdict.overall is overall
-
-
 async def test_where_nothing_was_changed_nothing_is_checked_later(floor: Floor) -> None:
     idle = Contract(ContractType.SKIP, LATE.criteria[1:])
     shop = floor(Scripted("ada", [lambda *_: SpecialistClaim("All is well.")] * 2), contract=idle)
@@ -349,31 +255,6 @@ async def test_where_nothing_was_changed_nothing_is_checked_later(floor: Floor) 
     assert shop.memory.task.verdict is not None
     assert shop.memory.task.verdict.findings[0].error == UNCHANGED
     assert shop.late == []
-
-
-async def test_what_only_the_owner_may_allow_waits_for_him_and_then_is_let_through_once(
-    floor: Floor,
-) -> None:
-    call = ToolCall("1", "execute", {"command": "make deploy"})
-    seen: list[str] = []
-
-    def asks(*_: object) -> SpecialistClaim:
-        return SpecialistClaim(
-            "", AttemptOutcome.NEEDS_OWNER, "thread-1", "needs a word", needs=call
-        )
-
-    def goes_on(folder: Path, job: SpecialistJob, _: Permit) -> SpecialistClaim:
-        seen.extend(job.allowed)
-        return writes(GOOD)(folder, job, _)
-
-    shop = floor(Scripted("ada", [asks, goes_on]))
-
-    asked = await shop.asked()
-    assert asked.reason is Reason.APPROVAL
-    assert "make deploy" in asked.evidence
-    shop.memory.decide(asked, ReviewAnswer.APPROVE)
-    await shop.merged()
-    assert seen == [call.digest]
 
 
 async def test_a_no_is_told_to_who_asked(floor: Floor) -> None:
@@ -393,16 +274,6 @@ async def test_a_no_is_told_to_who_asked(floor: Floor) -> None:
     assert "has not allowed" in ada.jobs[1].prompt
     assert "not on a Friday" in ada.jobs[1].prompt
     assert ada.jobs[1].allowed == ()
-
-
-async def test_advice_is_not_checked_and_changes_nothing(floor: Floor) -> None:
-    shop = floor(
-        Scripted("ada", [lambda *_: SpecialistClaim("The query is slow.")]), contract=ADVICE
-    )
-
-    assert await shop.go() == Done("The query is slow.")
-    assert shop.memory.task.verdict is None
-    assert "move:verifying" not in shop.memory.trail
 
 
 async def test_who_says_that_it_is_done_and_changed_nothing_is_not_believed(
@@ -430,24 +301,6 @@ async def test_a_link_out_of_the_folder_is_no_work_to_be_kept(floor: Floor) -> N
 
     assert asked.reason is Reason.VERIFICATION
     assert "leads out of the folder" in asked.evidence
-
-
-async def test_a_conflict_with_the_owners_own_work_is_said_and_nothing_is_touched(
-    floor: Floor,
-) -> None:
-    shop = floor(Scripted("ada", [writes(GOOD)]))
-    asked = await shop.asked()
-    (shop.repo / "app.py").write_text("x = 9\n")  # he was at it himself, and has not committed
-
-    shop.memory.decide(asked, ReviewAnswer.APPROVE)
-    again = await shop.asked()
-
-    assert again.question != asked.question
-    assert shop.text == "x = 9\n"
-    git(shop.repo, "checkout", "--quiet", "--", ".")
-    shop.memory.decide(again, ReviewAnswer.APPROVE)
-    await shop.go()
-    assert shop.text == GOOD
 
 
 async def test_a_power_cut_around_any_step_loses_nothing_and_repeats_no_merge(

@@ -138,29 +138,10 @@ async def test_an_approval_is_for_one_call_in_one_place() -> None:
     assert there.deeds[0].done == [1]
 
 
-async def test_a_denied_call_and_a_wrong_one_are_told_and_not_done() -> None:
-    calls = once(use("a", n=1), use("b"), use("b", n="x"), use("b", n=2))
-    there = stage(Deed("a", Policy.DENY), Deed("b"), entries=(calls,))
-
-    assert isinstance(await there.go(), Done)
-    assert [deed.done for deed in there.deeds] == [[], [2]]
-    heard = there.brain.heard[-1]
-    assert "a is not allowed here." in heard
-    assert "the arguments must have 'n'." in heard
-    assert "n must be a whole number, not 'x'." in heard
-
-
 async def test_a_warning_stands_in_the_question() -> None:
     review = await stage(Deed("a", Policy.ASK, warning="It has changed. ")).review()
 
     assert review.question.startswith("It has changed. May it use a")
-
-
-async def test_what_was_read_taints_the_task_before_the_next_call() -> None:
-    there = stage(Deed("a", taint=Taint.PUBLIC), Deed("b", Policy.ASK))
-    await there.review()
-
-    assert there.memory.task.taint is Taint.PUBLIC
 
 
 CALLS = [use("a", n=0), use("b", n=1), use("c", n=2)]

@@ -4,14 +4,9 @@ import asyncio
 from datetime import timedelta
 from pathlib import Path
 
-import pytest
-
 from remit import testing
-from remit.model.delivery import Accepted, Parcel, Refused
 from remit.model.reply import Prompt
-from remit.model.review import ReviewAnswer
-from remit.model.status import Status
-from remit.testing import START, FileOutbox, FrozenClock, ObedientBrain, Outbox, World, script
+from remit.testing import START, FrozenClock, ObedientBrain, World, script
 
 HOUR = timedelta(hours=1)
 
@@ -55,26 +50,6 @@ async def test_an_obedient_brain_calls_what_it_is_told_to_and_once() -> None:
     assert (await brain.think(prompt, session="s")).calls == ()
 
 
-async def test_an_outbox_answers_as_told_and_keeps_what_it_accepted() -> None:
-    outbox = Outbox(answers=[Refused("no"), RuntimeError("broken")])
-    parcel = Parcel("key", None, "hi")
-
-    assert await outbox.send(parcel) == Refused("no")
-    with pytest.raises(RuntimeError):
-        await outbox.send(parcel)
-    assert await outbox.send(parcel) == Accepted("out-1")
-    assert (len(outbox.tried), len(outbox.sent)) == (3, 1)
-
-
-async def test_a_file_outbox_outlives_its_process(tmp_path: Path) -> None:
-    path = tmp_path / "provider.jsonl"
-    assert FileOutbox(path).accepted() == []
-    for key in ("a", "b", "a"):
-        await FileOutbox(path).send(Parcel(key, None, "line\nbreak"))
-
-    assert FileOutbox(path).accepted() == ["a", "b", "a"]
-
-
 async def test_the_example_of_the_headline_runs(tmp_path: Path) -> None:
     brain = script([{"reply": "<deliverable>Hi</deliverable>"}])
     async with World(tmp_path, brain=brain) as world:
@@ -82,22 +57,6 @@ async def test_the_example_of_the_headline_runs(tmp_path: Path) -> None:
         await world.run(timedelta(days=30))
         assert (await world.get(task.id)).status == "completed"
         assert world.now == START + timedelta(days=30)
-
-
-async def test_a_world_starts_when_and_where_it_is_told_and_survives_a_restart(
-    tmp_path: Path,
-) -> None:
-    birthday = START.replace(year=2030)
-    world = World(tmp_path, brain=script([{"reply": "no tags"}]), start=birthday)
-    async with world:
-        task = await world.add("x")
-        await world.run()
-        await world.restart()
-        (review,) = await world.waiting()
-        decided = await world.decide(review, ReviewAnswer.DECLINE)
-
-        assert decided.status is Status.CANCELLED
-        assert (await world.history(task.id))[0].at == birthday
 
 
 def test_what_ships_is_named() -> None:

@@ -6,24 +6,18 @@ plain SQL. What Remit says about itself is compared with them, never believed.
 
 import base64
 import json
-import signal
-import sqlite3
-import subprocess
 from collections import Counter
-from contextlib import closing
 from email.message import EmailMessage
 from pathlib import Path
 from typing import Final, cast
 
-from remit.store.audit import complaints
-from remit.store.connection import SqliteTx, connect
 from tests import forks
 from tests.channels.mail.mail import PostOffice
 from tests.channels.telegram.bot_server import BotServer
 from tests.channels.webhook.hooks import Receiver
 from tests.channels.whatsapp.whatsapp import BridgeProvider, Heard, Provider
 from tests.engine import channels_worker
-from tests.engine.lives import ended, environ
+from tests.engine.lives import Home, ended
 from tests.live.loopback import ServerThread
 from tests.live.proxy import Proxy, Trap, before, half_of
 
@@ -124,14 +118,15 @@ class Town(ServerThread):
         await self.line.sprung.wait()
 
 
-class Life:
-    """One directory, and the processes that ran and died in it."""
+class Life(Home):
+    """What ran and died while the providers went on."""
+
+    cut_sends = "SELECT DISTINCT delivery_id FROM attempts WHERE answer IS NULL"
 
     def __init__(self, home: Path, town: Town, *, files: bool = False) -> None:
-        self.home = home
+        super().__init__(home)
         self.town = town
         self.files = files
-        self.cut: set[str] = set()  # deliveries that were claimed and never recorded
 
     def start(
         self,
@@ -141,20 +136,18 @@ class Life:
         reports: tuple[str, ...] = (),
         patience: float = 100,
     ) -> forks.Started:
-        self.home.mkdir(exist_ok=True)
         plan = {"kind": self.town.kind, "port": self.town.line.port}
         more = {"reports": reports, "patience": patience, "files": self.files}
         told = json.dumps({**plan, "grace": grace, **more})
-        env = environ(REMIT_FAILPOINT=failpoint)
         words = ("-m", channels_worker.__name__, str(self.home), told)
-        return forks.start(*words, env=env, stderr=subprocess.PIPE)
+        return self.run(*words, failpoint=failpoint)
 
     def killed_at(self, failpoint: str, *, grace: float = 0) -> bool:
-        return self._died(self.start(failpoint, grace=grace))
+        return self.died(self.start(failpoint, grace=grace))
 
     def killed_on_the_line(self, trap: Trap, *, grace: float = 0) -> bool:
         """Get killed by the proxy, at an exact byte."""
-        return self._died(self.watched(trap, grace=grace))
+        return self.died(self.watched(trap, grace=grace))
 
     def watched(self, trap: Trap, *, grace: float = 0, patience: float = 100) -> forks.Started:
         self.town.do(self.town.set_trap(trap))  # before anything can be on the line
@@ -166,20 +159,6 @@ class Life:
         process = self.start(grace=grace, reports=reports)
         errors = ended(process)
         assert process.returncode == 0, errors
-
-    def _died(self, process: forks.Started) -> bool:
-        errors = ended(process)
-        died = process.returncode == -signal.SIGKILL
-        assert died or process.returncode == 0, errors
-        self.cut |= {str(row[0]) for row in self.ask(_CUT)}
-        return died
-
-    def ask(self, sql: str) -> list[tuple[object, ...]]:
-        path = self.home / "agent.db"
-        if not path.exists():
-            return []
-        with closing(sqlite3.connect(path)) as connection:
-            return connection.execute(sql).fetchall()
 
     # What history says --------------------------------------------------------------------------
 
@@ -215,8 +194,7 @@ class Life:
         for key, to in self.parcels():
             assert meant.get(key, to) == to, "it went to whom it was let go to"
         self._tasks(doubtful)
-        with closing(connect(self.home / "agent.db", writable=False)) as connection:
-            assert list(complaints(SqliteTx(connection))) == []
+        self.check_journal()
 
     def _tasks(self, doubtful: set[str]) -> None:
         rows = self.ask(_TASKS)
@@ -241,7 +219,6 @@ def _recipient(heard: Heard) -> str | None:
     return str(data["recipient"]) if data["recipient"] is not None else None
 
 
-_CUT: Final = "SELECT DISTINCT delivery_id FROM attempts WHERE answer IS NULL"
 _ASKED: Final = "SELECT about FROM reviews WHERE reason = 'ambiguous' AND decided_at IS NULL"
 _ADDRESSES: Final = "SELECT id, address FROM deliveries WHERE address IS NOT NULL"
 _BODIES: Final = "SELECT id, COALESCE(body, content) FROM deliveries ORDER BY id"

@@ -12,7 +12,7 @@ import subprocess
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from remit.store.audit import complaints
 from remit.store.connection import SqliteTx, connect
@@ -40,48 +40,29 @@ def ended(process: forks.Started) -> str:
         raise
 
 
-class Life:
+class Home:
     """One directory, and the processes that ran and died in it."""
 
-    def __init__(self, home: Path, *, fresh: bool = False) -> None:
+    cut_sends: ClassVar[str]  # which were claimed and never recorded
+
+    def __init__(self, home: Path) -> None:
         self.home = home
-        self._fresh = fresh  # an interpreter for each
         self.kills = 0
-        self.cut: set[str] = set()  # tasks with a send that was claimed and never recorded
+        self.cut: set[str] = set()
 
-    def killed_at(self, failpoint: str) -> bool:
-        """Run until the failpoint; return whether it was reached."""
-        return self._died(self.start(failpoint))
-
-    def killed_after(self, seconds: float) -> bool:
-        """Run this long, then be killed from outside, wherever it is."""
-        process = self.start()
-        try:
-            process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            process.kill()
-        return self._died(process)
-
-    def lives_on(self) -> Counter[str]:
-        """Run to the end; return which failpoints were passed, and how often."""
-        census = self.home.with_suffix(".census")
-        process = self.start(census=census)
-        errors = ended(process)
-        assert process.returncode == 0, errors
-        return Counter(json.loads(census.read_text()))
-
-    def start(self, failpoint: str = "", census: Path | None = None) -> forks.Started:
+    def run(self, *words: str, failpoint: str = "", fresh: bool = False) -> forks.Started:
+        """Start a process; `fresh`: in an interpreter of its own."""
         self.home.mkdir(exist_ok=True)
-        more = [str(census)] if census else []
-        words, env = (WORKER, str(self.home), *more), environ(REMIT_FAILPOINT=failpoint)
-        return forks.start(*words, env=env, stderr=subprocess.PIPE, fresh=self._fresh)
+        env = environ(REMIT_FAILPOINT=failpoint)
+        return forks.start(*words, env=env, stderr=subprocess.PIPE, fresh=fresh)
 
-    def _died(self, process: forks.Started) -> bool:
+    def died(self, process: forks.Started) -> bool:
+        """Wait for its end: killed, or in good order."""
         errors = ended(process)
         died = process.returncode == -signal.SIGKILL
         assert died or process.returncode == 0, errors
         self.kills += died
-        self.cut |= {str(row[0]) for row in self.ask(_CUT)}
+        self.cut |= {str(row[0]) for row in self.ask(self.cut_sends)}
         return died
 
     def ask(self, sql: str) -> list[tuple[object, ...]]:
@@ -92,6 +73,52 @@ class Life:
             if not connection.execute("PRAGMA user_version").fetchone()[0]:
                 return []  # killed before the first schema existed
             return connection.execute(sql).fetchall()
+
+    def accepted(self) -> list[str]:
+        """Return the keys that the provider wrote into its file."""
+        path = self.home / "provider.jsonl"
+        lines = path.read_text().splitlines() if path.exists() else []
+        return [json.loads(line)["key"] for line in lines]
+
+    def check_journal(self) -> None:
+        with closing(connect(self.home / "agent.db", writable=False)) as connection:
+            assert list(complaints(SqliteTx(connection))) == []
+
+
+class Life(Home):
+    cut_sends = """
+    SELECT DISTINCT task_id FROM attempts JOIN deliveries ON deliveries.id = attempts.delivery_id
+     WHERE attempts.answer IS NULL
+    """
+
+    def __init__(self, home: Path, *, fresh: bool = False) -> None:
+        super().__init__(home)
+        self._fresh = fresh
+
+    def killed_at(self, failpoint: str) -> bool:
+        """Run until the failpoint; return whether it was reached."""
+        return self.died(self.start(failpoint))
+
+    def killed_after(self, seconds: float) -> bool:
+        """Run this long, then be killed from outside, wherever it is."""
+        process = self.start()
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        return self.died(process)
+
+    def lives_on(self) -> Counter[str]:
+        """Run to the end; return which failpoints were passed, and how often."""
+        census = self.home.with_suffix(".census")
+        process = self.start(census=census)
+        errors = ended(process)
+        assert process.returncode == 0, errors
+        return Counter(json.loads(census.read_text()))
+
+    def start(self, failpoint: str = "", census: Path | None = None) -> forks.Started:
+        more = [str(census)] if census else []
+        return self.run(WORKER, str(self.home), *more, failpoint=failpoint, fresh=self._fresh)
 
     # What history says --------------------------------------------------------------------------
 
@@ -115,7 +142,7 @@ class Life:
                 assert (status, reason) == (ENDS[ref], None), ref
 
     def _nothing_twice(self) -> None:
-        accepted = Counter(self._accepted())
+        accepted = Counter(self.accepted())
         assert set(accepted.values()) <= {1}
         deliveries = {str(key): str(status) for key, status in self.ask(_OUTBOX)}
         assert accepted.keys() <= deliveries.keys()
@@ -123,14 +150,8 @@ class Life:
             wanted = {"sent": {1}, "unknown": {0, 1}, "pending": {0}}[status]
             assert accepted[key] in wanted, (key, status)
 
-    def _accepted(self) -> list[str]:
-        path = self.home / "provider.jsonl"
-        lines = path.read_text().splitlines() if path.exists() else []
-        return [json.loads(line)["key"] for line in lines]
-
     def _journal_whole(self) -> None:
-        with closing(connect(self.home / "agent.db", writable=False)) as connection:
-            assert list(complaints(SqliteTx(connection))) == []
+        self.check_journal()
         seqs = [row[0] for row in self.ask("SELECT seq FROM events ORDER BY seq")]
         assert seqs == list(range(1, len(seqs) + 1))
         gaps = self.ask(
@@ -141,10 +162,6 @@ class Life:
         assert held == []
 
 
-_CUT: Final = """
-SELECT DISTINCT task_id FROM attempts JOIN deliveries ON deliveries.id = attempts.delivery_id
- WHERE attempts.answer IS NULL
-"""
 _ASKED: Final = "SELECT DISTINCT task_id FROM reviews WHERE reason = 'ambiguous'"
 _TASKS: Final = "SELECT source_ref, status, reason, id FROM tasks"
 _OUTBOX: Final = "SELECT id, status FROM deliveries WHERE channel = 'outbox'"

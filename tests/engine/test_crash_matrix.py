@@ -6,18 +6,11 @@ confidence.
 """
 
 import random
-import signal
-import subprocess
-import sys
-import time
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from remit.store import home
-from tests import forks
-from tests.engine.lives import Life, ended
+from tests.engine.lives import Life
 from tests.soak import SOAK, first_of, one_in
 
 SEEDS = 100 if SOAK else 1
@@ -72,7 +65,7 @@ def test_a_kill_loses_nothing_and_repeats_nothing(tmp_path: Path, place: str) ->
     if place in IN_A_SEND or place in ("claim_send:after", "settle_send:before"):
         assert life.cut
     if place in ("request:accepted", "send:answered"):
-        assert life._accepted()
+        assert life.accepted()
 
 
 @one_in(2)
@@ -109,66 +102,6 @@ def test_every_failpoint_of_a_normal_life_and_of_one_after_a_cut_is_known(tmp_pa
     assert passed == KNOWN
     normal.judge()
     assert normal.cut == set()
-
-
-BIRTH = """
-import os, pathlib, signal, sys
-from remit.store import home
-migrate = home.migrate
-home.migrate = lambda *args: migrate(*args) or os.kill(os.getpid(), signal.SIGKILL)
-home.prepare(pathlib.Path(sys.argv[1]))
-"""
-
-
-def test_a_kill_in_the_first_moment_of_the_first_start_leaves_a_home_that_starts(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "agent.db"
-    died = subprocess.run([sys.executable, "-c", BIRTH, str(path)], check=False)
-    assert died.returncode == -signal.SIGKILL
-
-    home.prepare(path)
-
-
-def test_a_process_that_is_stopped_for_a_while_goes_on_and_keeps_its_directory(
-    tmp_path: Path,
-) -> None:
-    life, process = _stopped(tmp_path)
-
-    second = life.start()
-    assert "HomeLocked" in ended(second)
-    assert second.returncode == 1
-    time.sleep(0.5)
-    process.send_signal(signal.SIGCONT)
-    errors = ended(process)
-
-    assert process.returncode == 0, errors
-    life.judge()
-    assert life.cut == set()
-
-
-def _stopped(folder: Path) -> tuple[Life, forks.Started]:
-    """A life that is stopped at its work; one that came to its end before we could is let go."""
-    for n in count():
-        life = Life(folder / f"life-{n}")
-        process = life.start()
-        while not (life.home / "provider.jsonl").exists():
-            time.sleep(0.001)
-        process.send_signal(signal.SIGSTOP)
-        while (state := _state(process.pid)) not in "TZ":
-            time.sleep(0.001)
-        if state == "T":
-            return life, process
-        ended(process)
-    raise AssertionError
-
-
-def _state(pid: int) -> str:
-    """How the system says that a process stands; Z if it has ended."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return "Z"
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))

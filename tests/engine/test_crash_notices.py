@@ -1,18 +1,12 @@
 """kill -9 while the owner is told something: nothing is told twice, and a doubt says so."""
 
-import json
-import signal
-import sqlite3
-import subprocess
 from collections import Counter
-from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from tests import forks
 from tests.engine import notices_worker
-from tests.engine.lives import ended, environ
+from tests.engine.lives import Home
 
 WORKER = str(Path(notices_worker.__file__))
 PLACES = [
@@ -29,34 +23,18 @@ BEFORE = {"decide:before", "decide:after", "claim_notices:before"}
 pytestmark = pytest.mark.soak
 
 
-class Life:
-    def __init__(self, home: Path) -> None:
-        self.home = home
-        home.mkdir()
+class Life(Home):
+    cut_sends = "SELECT id FROM notices WHERE state = 'claimed'"
 
-    def lives(self, failpoint: str = "") -> int:
-        env = environ(REMIT_FAILPOINT=failpoint)
-        process = forks.start(WORKER, str(self.home), env=env, stderr=subprocess.PIPE)
-        errors = ended(process)
-        assert process.returncode in (0, -signal.SIGKILL), errors
-        return process.returncode or 0
-
-    def notices(self) -> dict[str, tuple[str, str]]:
-        """Those that went by the channel: the state of each, and what it is about."""
-        with closing(sqlite3.connect(self.home / "agent.db")) as connection:
-            found = connection.execute(
-                "SELECT id, state, about FROM notices WHERE way = 'outbox'"
-            ).fetchall()
-        return {str(ident): (str(state), str(about)) for ident, state, about in found}
-
-    def accepted(self) -> Counter[str]:
-        path = self.home / "provider.jsonl"
-        lines = path.read_text().splitlines() if path.exists() else []
-        return Counter(json.loads(line)["key"] for line in lines)
+    def lives(self, failpoint: str = "") -> bool:
+        """Run until the failpoint, if it is reached, or to the end."""
+        return not self.died(self.run(WORKER, str(self.home), failpoint=failpoint))
 
     def judge(self) -> list[str]:
         """Each once at most, none forgotten; return the states."""
-        told, accepted = self.notices(), self.accepted()
+        sql = "SELECT id, state, about FROM notices WHERE way = 'outbox'"
+        told = {str(name): (str(state), str(about)) for name, state, about in self.ask(sql)}
+        accepted = Counter(self.accepted())
         assert len({about for _, about in told.values()}) == len(notices_worker.REFS)
         assert len(told) == len(notices_worker.REFS)
         assert set(accepted.values()) <= {1}
@@ -65,18 +43,17 @@ class Life:
             assert accepted[ident] in {"sent": (1,), "unknown": (0, 1)}[state], (ident, state)
         return [state for state, _ in told.values()]
 
-    def turns(self) -> list[int]:
+    def turns(self) -> list[object]:
         """How often each thing was said in a conversation."""
-        with closing(sqlite3.connect(self.home / "agent.db")) as connection:
-            sql = "SELECT COUNT(*) FROM turns WHERE key LIKE 'event:%' GROUP BY key"
-            return [row[0] for row in connection.execute(sql)]
+        sql = "SELECT COUNT(*) FROM turns WHERE key LIKE 'event:%' GROUP BY key"
+        return [row[0] for row in self.ask(sql)]
 
 
 @pytest.mark.parametrize("place", [*PLACES, *IN_A_SEND])
 def test_a_kill_around_a_notice_tells_nothing_twice(tmp_path: Path, place: str) -> None:
     life = Life(tmp_path / "life")
-    assert life.lives(f"{place}:1") == -signal.SIGKILL, "a failpoint that does not fire is no test"
-    assert life.lives() == 0
+    assert not life.lives(f"{place}:1"), "a failpoint that does not fire is no test"
+    assert life.lives()
 
     states = life.judge()
     assert "unknown" in states or place not in CUT
@@ -87,7 +64,7 @@ def test_a_kill_around_a_notice_tells_nothing_twice(tmp_path: Path, place: str) 
 def test_a_kill_after_a_kill_tells_nothing_twice(tmp_path: Path) -> None:
     life = Life(tmp_path / "life")
     for place in ("notice:claimed:1", "doubt_claimed:after:1", "request:accepted:1"):
-        assert life.lives(place) == -signal.SIGKILL
-    assert life.lives() == 0
+        assert not life.lives(place)
+    assert life.lives()
 
     assert life.judge().count("unknown") >= 2

@@ -1,10 +1,9 @@
 """Who watches for the end of a group: survives a disk that takes nothing, looks only if it must."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, timedelta
 from pathlib import Path
-from typing import Concatenate, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
@@ -24,46 +23,15 @@ from remit.model.deferred import DeferredBatch, DueCriterion
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import deferred
-from remit.store.database import Database, OnCommit, Tx
 from remit.store.opening import Sqlite
 from remit.system.background import Background
 from remit.testing import FrozenClock
-from tests.engine.rig import until
+from tests.engine.rig import Watched, until
 from tests.store.scene import Scene
 
-P = ParamSpec("P")
-T = TypeVar("T")
 LATE = Criterion("e2e", "It works", timing=Timing.DEFERRED)
 CONTRACT = Contract(ContractType.VERIFIABLE, (LATE,))
 PENDING = Verdict((Finding("e2e", Result.SKIPPED, DEFERRED),))
-
-
-@dataclass
-class Moody:
-    """A database whose first reads fail."""
-
-    db: Database
-    troubles: int = 0
-    reads: int = 0
-
-    async def read(
-        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        self.reads += 1
-        if self.reads <= self.troubles:
-            raise StoreTrouble("the disk is full")
-        return await self.db.read(work, *args, **kwargs)
-
-    async def write(
-        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
-    ) -> T:
-        return await self.db.write(work, *args, **kwargs)
-
-    def on_commit(self, tell: OnCommit) -> None:
-        self.db.on_commit(tell)
-
-    async def close(self) -> None:
-        await self.db.close()
 
 
 @dataclass
@@ -89,7 +57,8 @@ def ended(scene: Scene) -> Task:
 async def test_who_watches_goes_on_after_trouble_with_the_disk(tmp_path: Path) -> None:
     scene = Scene(tmp_path / "agent.db")
     task, clock, checks = ended(scene), FrozenClock(), Checks()
-    ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"), troubles=2)
+    ids, db = scene.ids, Watched(Sqlite(tmp_path / "agent.db"))
+    db.refused = {"list_deferred": [StoreTrouble("the disk is full")] * 2}
     scene.close()
     late = Deferred(db, clock, ids, UTC, checks.check, Background(clock.now, clock.sleep))
     await late.put_off(task, "main", ("a.py",))
@@ -104,20 +73,20 @@ async def test_who_watches_goes_on_after_trouble_with_the_disk(tmp_path: Path) -
     await late.stop()
     await late.stop()  # does no harm
     assert len(checks.seen) == 1
-    assert db.reads > db.troubles
+    assert db.reads["list_deferred"] > 2
     await db.close()
 
 
 async def test_where_nothing_waits_nobody_looks(tmp_path: Path) -> None:
     scene = Scene(tmp_path / "agent.db")
     task, clock, checks = ended(scene), FrozenClock(), Checks()
-    ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"))
+    ids, db = scene.ids, Watched(Sqlite(tmp_path / "agent.db"))
     scene.close()
     late = Deferred(db, clock, ids, UTC, checks.check, Background(clock.now, clock.sleep))
 
     assert await late.catch_up() is None  # once, for what a process before it left
     assert await late.catch_up() is None
-    assert db.reads == 1
+    assert db.reads.total() == 1
     assert await late.put_off(task, "main", ()) == 1
     over = await late.catch_up()
     assert over is not None
@@ -132,7 +101,7 @@ async def test_where_nothing_waits_nobody_looks(tmp_path: Path) -> None:
 async def test_one_batch_that_breaks_its_check_keeps_no_other_waiting(tmp_path: Path) -> None:
     scene = Scene(tmp_path / "agent.db")
     work, clock, checks = [ended(scene), ended(scene)], FrozenClock(), Checks()
-    ids, db = scene.ids, Moody(Sqlite(tmp_path / "agent.db"))
+    ids, db = scene.ids, Watched(Sqlite(tmp_path / "agent.db"))
     scene.close()
     broken = ["main"]
 

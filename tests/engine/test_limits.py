@@ -49,21 +49,6 @@ async def test_tasks_of_one_session_never_overlap_and_come_in_order(tmp_path: Pa
             assert [task.title for task in order] == sorted(task.title for task in mine)
 
 
-async def test_a_long_queue_in_one_session_does_not_hold_up_the_others(tmp_path: Path) -> None:
-    brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain, limits=EngineSettings(parallel=4)) as rig:
-        for n in range(20):
-            await rig.admit(f"queue {n}", session="ses-long")
-        for n in range(3):
-            await rig.admit(f"other {n}")
-        await brain.reached(4)
-
-        assert rig.house.engine.running == 4
-        brain.open.set()
-        await rig.run()
-        assert len(rig.outbox.sent) == 23
-
-
 async def test_no_more_work_at_once_than_the_operator_allows(tmp_path: Path) -> None:
     brain = SlowBrain()
     async with Rig(tmp_path, brain=brain, limits=EngineSettings(parallel=5)) as rig:

@@ -9,7 +9,7 @@ import pytest
 
 from remit.engine import endings
 from remit.errors import Permanent, Transient
-from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
+from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding
 from remit.model.delivery import Delivery, Refused, SendRetry
 from remit.model.review import ReviewAnswer
 from remit.model.run import Event, EventKind
@@ -66,35 +66,26 @@ def test_a_wait_grows_up_to_its_limit_and_never_two_alike(kind: endings.Backoff)
     assert len(set(waited)) == len(waited)
 
 
-async def test_the_attempts_are_counted_and_used_up(tmp_path: Path) -> None:
-    brain = Moody(*[Transient(f"busy {n}") for n in range(1, 9)])
+@pytest.mark.parametrize(
+    ("errors", "note"),
+    [
+        ([Transient("busy 1"), Surprise("what?"), Transient("busy 3"), Transient("4")], "busy 3"),
+        ([Transient("busy"), Transient("busy"), Surprise(), Surprise()], "Surprise"),
+        ([Permanent("The key is wrong."), Surprise()], "The key is wrong."),
+    ],
+    ids=["used up", "an error without words", "never to work"],
+)
+async def test_attempts_are_counted_and_used_up_or_spared_if_it_will_never_work(
+    tmp_path: Path, errors: list[Exception], note: str
+) -> None:
+    brain = Moody(*errors)
     async with Rig(tmp_path, brain=brain, limits=EngineSettings(attempts=3)) as rig:
         task = await rig.admit("hopeless")
         await rig.run(HOUR)
-
-        ended = await rig.get(task.id)
-        assert ended.status is Status.FAILED
-        assert len(brain.heard) == 3
-        assert (await rig.history(task.id))[-1].data["note"] == "busy 3"
-        assert rig.outbox.tried == []
-
-
-async def test_what_will_never_work_is_not_tried_again(tmp_path: Path) -> None:
-    brain = Moody(Permanent("The key is wrong."))
-    async with Rig(tmp_path, brain=brain) as rig:
-        task = await rig.admit("no")
-        await rig.run(HOUR)
-
         assert (await rig.get(task.id)).status is Status.FAILED
-        assert len(brain.heard) == 1
-
-
-async def test_an_error_without_words_is_told_by_its_name(tmp_path: Path) -> None:
-    async with Rig(tmp_path, brain=Moody(Surprise())) as rig:
-        task = await rig.admit("mute")
-        await rig.run(timedelta(0))
-
-        assert (await rig.history(task.id))[-1].data["note"] == "Surprise"
+        assert (await rig.history(task.id))[-1].data["note"] == note
+        assert len(brain.moods) == 1, "as many tries as it has, or one"
+        assert rig.outbox.tried == []
 
 
 async def test_waiting_for_a_human_gives_the_attempts_back(tmp_path: Path) -> None:
@@ -169,17 +160,6 @@ async def test_a_channel_that_stays_busy_fails_the_task_in_the_end(tmp_path: Pat
         assert len(rig.outbox.tried) == 4
 
 
-async def test_of_two_deliveries_the_one_that_went_out_is_not_sent_again(tmp_path: Path) -> None:
-    async with Rig(tmp_path) as rig:
-        rig.outbox.answers = [SendRetry("busy")]
-        task = await rig.admit("both", delivery=[Delivery("outbox"), Delivery("outbox")])
-        await rig.run(HOUR)
-
-        assert (await rig.get(task.id)).status is Status.COMPLETED
-        keys = [parcel.key for parcel in rig.outbox.sent]
-        assert sorted(keys) == sorted(str(each.id) for each in task.delivery)
-
-
 async def test_one_refusal_fails_the_task_and_lists_what_was_sent(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         rig.outbox.answers = [Refused("unknown number")]
@@ -230,51 +210,3 @@ async def test_a_check_that_breaks_is_asked_about_and_the_owners_word_is_enough(
         assert (await rig.get(task.id)).status is Status.COMPLETED
         assert check.tries == 2
         assert len(rig.outbox.sent) == len(delivery)
-
-
-async def test_sent_back_after_a_broken_check_everything_is_done_anew(tmp_path: Path) -> None:
-    check = BrokenCheck()
-    brain = Moody()
-    rig = Rig(tmp_path, brain=brain, checks={"broken": check}, limits=EngineSettings(attempts=1))
-    async with rig:
-        await rig.admit("unproven", contract=BROKEN)
-        await rig.run(HOUR)
-        await rig.decide((await rig.waiting())[0], ReviewAnswer.BACK, "use another")
-        await rig.run(HOUR)
-
-        assert len(brain.heard) == 2
-        assert "use another" in brain.heard[1]
-        assert len(await rig.waiting()) == 1
-
-
-class Picky:
-    """A check that is content with the third try."""
-
-    def __init__(self) -> None:
-        self.seen: list[str] = []
-
-    async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        del task
-        self.seen.append(evidence.text)
-        good = len(self.seen) == 3
-        error = None if good else f"not good {len(self.seen)}"
-        return Finding(criterion.activity, Result.PASS if good else Result.FAIL, error)
-
-
-async def test_work_that_fails_its_check_is_done_again_at_once_and_told_why(tmp_path: Path) -> None:
-    brain, check = Moody(), Picky()
-    contract = Contract(ContractType.VERIFIABLE, (Criterion("picky", "good"),))
-    async with Rig(tmp_path, brain=brain, checks={"picky": check}) as rig:
-        task = await rig.admit("prove it", contract=contract)
-        await rig.run()
-
-        ended = await rig.get(task.id)
-        assert (ended.status, ended.round) == (Status.COMPLETED, 2)
-        assert "Not proven yet: picky: not good 1" in brain.heard[1]
-        assert "Not proven yet: picky: not good 2" in brain.heard[2]
-        assert ended.verdict is not None
-        assert ended.verdict.passed
-        assert len(rig.outbox.sent) == 1
-        moves = await rig.moves(task.id)
-        assert moves.count("verifying") == 3
-        assert moves[-2:] == ["delivering", "completed"]

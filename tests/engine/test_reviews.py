@@ -45,18 +45,6 @@ async def decided(
     return await rig.get(review.task_id)
 
 
-async def test_a_held_deliverable_is_edited_and_exactly_that_goes_out(tmp_path: Path) -> None:
-    async with Rig(tmp_path, brain=Moody("no tags at all")) as rig:
-        await rig.admit("held")
-        review = await waiting(rig, Reason.DELIVERABLE)
-        assert review.evidence == "no tags at all"
-        text = "  Liebe Mama,\n\n• Sanur 🏖️\t5 km  "
-        task = await decided(rig, review, ReviewAnswer.EDIT, text)
-
-        assert task.status is Status.COMPLETED
-        assert [parcel.body for parcel in rig.outbox.sent] == [text.strip()]
-
-
 async def test_an_edit_passes_the_gate_like_anything_else(tmp_path: Path) -> None:
     async with Rig(tmp_path, brain=Moody("no tags at all")) as rig:
         await rig.admit("held")
@@ -70,18 +58,6 @@ async def test_an_edit_passes_the_gate_like_anything_else(tmp_path: Path) -> Non
         assert rig.outbox.tried == []
 
 
-async def test_sent_back_with_a_word_the_work_is_done_anew_with_that_word(tmp_path: Path) -> None:
-    brain = Moody("no tags", HI)
-    async with Rig(tmp_path, brain=brain) as rig:
-        await rig.admit("back")
-        review = await waiting(rig, Reason.DELIVERABLE)
-        task = await decided(rig, review, ReviewAnswer.BACK, "Shorter, please: 'no' tags?")
-
-        assert (task.status, task.round) == (Status.COMPLETED, 1)
-        assert "Shorter, please: 'no' tags?" in brain.heard[1]
-        assert len(rig.outbox.sent) == 1
-
-
 async def test_an_approval_sends_the_bytes_that_were_shown(tmp_path: Path) -> None:
     brain = Moody(HI, "<deliverable>Other</deliverable>")
     async with Rig(tmp_path, brain=brain) as rig:
@@ -93,19 +69,6 @@ async def test_an_approval_sends_the_bytes_that_were_shown(tmp_path: Path) -> No
         assert task.status is Status.COMPLETED
         assert [(p.recipient, p.body) for p in rig.outbox.sent] == [("mum", review.evidence)]
         assert len(brain.heard) == 1
-
-
-async def test_an_approval_of_other_bytes_is_asked_for_again(tmp_path: Path) -> None:
-    brain = Moody(HI, "<deliverable>Other</deliverable>")
-    async with Rig(tmp_path, brain=brain) as rig:
-        await rig.admit("to mum", delivery=[MUM])
-        first = await waiting(rig, Reason.APPROVAL)
-        await decided(rig, first, ReviewAnswer.BACK, "warmer")
-        second = await waiting(rig, Reason.APPROVAL)
-
-        assert (first.evidence, second.evidence) == ("Hi", "Other")
-        assert first.digest != second.digest
-        assert rig.outbox.tried == []
 
 
 async def test_each_recipient_is_asked_about_alone(tmp_path: Path) -> None:
@@ -146,31 +109,6 @@ async def test_a_doubt_is_settled_by_the_owner_alone(
         assert task.status is status
         assert len(rig.outbox.tried) == sends
         assert await rig.waiting() == []
-
-
-async def test_two_doubts_are_two_questions(tmp_path: Path) -> None:
-    async with Rig(tmp_path) as rig:
-        rig.outbox.answers = [Unknown("a"), Unknown("b")]
-        task = await rig.admit("two", delivery=[Delivery("outbox"), Delivery("outbox")])
-        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), ReviewAnswer.ARRIVED)
-        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), ReviewAnswer.RESEND)
-
-        ended = await rig.get(task.id)
-        assert ended.status is Status.COMPLETED
-        assert len(rig.outbox.tried) == 3
-
-
-async def test_a_second_doubt_about_the_same_message_is_asked_again(tmp_path: Path) -> None:
-    async with Rig(tmp_path) as rig:
-        rig.outbox.answers = [Unknown("a"), Unknown("b")]
-        await rig.admit("again")
-        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), ReviewAnswer.RESEND)
-        second = await waiting(rig, Reason.AMBIGUOUS)
-        assert "b" in second.question
-        task = await decided(rig, second, ReviewAnswer.ARRIVED)
-
-        assert task.status is Status.COMPLETED
-        assert len(rig.outbox.tried) == 2
 
 
 async def test_without_a_brain_it_waits_until_there_is_one(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from remit.engine.local import DISPATCH
 from remit.model.delivery import Delivery
-from remit.model.run import EventKind, Run
+from remit.model.run import Run
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.settings import EngineSettings
@@ -16,7 +16,6 @@ from remit.store import queue, runs
 from tests.engine.rig import (
     PATIENCE,
     SLOW,
-    Moody,
     Rig,
     SlowBrain,
     SlowCheck,
@@ -99,20 +98,6 @@ async def test_a_stop_during_a_send_waits_for_its_record_however_long(tmp_path: 
         assert len(outbox.tried) == 2
 
 
-async def test_a_stop_keeps_what_was_not_begun(tmp_path: Path) -> None:
-    brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain, limits=EngineSettings(parallel=2, stop_limit=0)) as rig:
-        for n in range(10):
-            await rig.admit(f"{n}")
-        await brain.reached(2)
-        await rig.restart()
-        brain.open.set()
-        await rig.run()
-
-        assert {task.status for task in await everything(rig)} == {Status.COMPLETED}
-        assert len(rig.outbox.sent) == 10
-
-
 async def test_the_owners_wish_survives_a_stop(tmp_path: Path) -> None:
     brain = SlowBrain()
     async with Rig(tmp_path, brain=brain, limits=NOW) as rig:
@@ -135,21 +120,6 @@ async def test_nothing_is_claimed_once_a_stop_has_begun(tmp_path: Path) -> None:
         await rig.restart()
         await rig.run()
         assert (await rig.get(task.id)).status is Status.COMPLETED
-
-
-async def test_a_dead_process_is_counted_and_its_work_goes_on(tmp_path: Path) -> None:
-    brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain) as rig:
-        task = await rig.admit("killed")
-        await brain.reached()
-        await rig.crash()
-        assert (await rig.get(task.id)).crashes == 1
-        brain.open.set()
-        await rig.run()
-
-        ended = await rig.get(task.id)
-        assert (ended.status, ended.crashes) == (Status.COMPLETED, 0)
-        assert await outcomes(rig, task) == ["crashed", "done"]
 
 
 async def test_a_loop_that_closes_without_a_stop_is_like_a_death_and_does_not_hang(
@@ -204,27 +174,6 @@ async def test_a_leg_that_lost_its_lease_writes_nothing_more(tmp_path: Path) -> 
         assert (await rig.get(task.id)).status is Status.PAUSED
         assert await rig.steps(task.id) == []
         assert rig.outbox.tried == []
-
-
-async def test_a_send_that_outlived_its_lease_only_leaves_evidence(tmp_path: Path) -> None:
-    outbox = SlowOutbox()
-    async with Rig(tmp_path, channels={"outbox": outbox}) as rig:
-        task = await rig.admit("ghost")
-        await outbox.gate.reached()
-        await claims_no_more(rig)
-        await taken_away(rig, task)
-        outbox.gate.open.set()
-        await until(lambda: rig.house.engine.running == 0)
-        after = await rig.get(task.id)
-        assert (after.status, after.delivery[0].status) == (Status.PAUSED, "sending")
-        settled = [e for e in await rig.history(task.id) if e.kind is EventKind.DELIVERY_SETTLED]
-        assert [event.data["answer"] for event in settled] == ["accepted"]
-
-        await rig.restart()
-        await rig.house.owner.resume(task.id)
-        await rig.run()
-        assert (await rig.get(task.id)).reason is Reason.AMBIGUOUS
-        assert len(outbox.sent) == 1
 
 
 # A full disk --------------------------------------------------------------------------------------
@@ -290,24 +239,6 @@ async def test_a_stop_does_not_wait_for_ever_for_a_full_disk(tmp_path: Path) -> 
 
         assert (await rig.get(task.id)).status is Status.COMPLETED
         assert len(rig.outbox.sent) == 1
-
-
-async def test_trouble_while_looking_for_the_next_timer_does_not_end_the_engine(
-    tmp_path: Path,
-) -> None:
-    async with Rig(tmp_path, brain=Moody()) as rig:
-        await rig.run()
-        looks = rig.db.reads["next_due"]
-        rig.db.broken = {"next_due"}
-        rig.house.engine.nudge()
-        await until(lambda: rig.db.reads["next_due"] > looks)
-        await asyncio.sleep(0.01)
-        rig.db.broken = set()
-        rig.clock.advance(timedelta(seconds=1))
-        task = await rig.admit("after")
-        await rig.run()
-
-        assert (await rig.get(task.id)).status is Status.COMPLETED
 
 
 async def test_a_heart_that_cannot_be_written_beats_on(tmp_path: Path) -> None:

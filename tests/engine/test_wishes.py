@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.errors import IllegalMove, Transient
+from remit.errors import Transient
 from remit.model.delivery import Delivery
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
@@ -154,33 +154,6 @@ async def test_a_pause_that_is_taken_back_in_time_changes_nothing(tmp_path: Path
 
         assert (await caught.ends()).status is Status.COMPLETED
         assert caught.gate.cancelled == 0
-
-
-async def test_a_paused_task_can_be_cancelled_and_stays_so(tmp_path: Path) -> None:
-    async with caught_in(Status.RUNNING, tmp_path) as caught:
-        owner = caught.rig.house.owner
-        await caught.told(await owner.pause(caught.task.id))
-        assert (await caught.ends()).status is Status.PAUSED
-        await owner.cancel(caught.task.id)
-
-        with pytest.raises(IllegalMove):
-            await owner.resume(caught.task.id)
-        assert (await caught.ends()).status is Status.CANCELLED
-
-
-async def test_a_word_about_a_task_that_nobody_holds_needs_no_engine(tmp_path: Path) -> None:
-    async with Rig(tmp_path) as rig:
-        task = await rig.add("later", content="x", at=rig.now + timedelta(days=1))
-        await rig.run()
-        rig.house.engine.heed(task)
-        paused = await rig.house.owner.pause(task.id)
-        assert (paused.status, paused.resume_to) == (Status.PAUSED, Status.READY)
-        await rig.run(timedelta(days=2))
-        assert rig.outbox.tried == []
-
-        await rig.house.owner.resume(task.id)
-        await rig.run()
-        assert len(rig.outbox.sent) == 1
 
 
 @pytest.mark.parametrize("word", ["pause", "cancel", "delete"])

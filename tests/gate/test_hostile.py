@@ -1,10 +1,12 @@
 """Nothing of the hostile corpus goes out, and each hold says what was found."""
 
+from pathlib import Path
+
 from remit import gate
 from remit.gate import GateSecrets, Objection
 from remit.model.reply import Deliverable, Reply
 from tests.gate.corpus import Hostile, hostile
-from tests.tables import for_each
+from tests.tables import for_each, read_yaml
 
 CASES = hostile()
 FEWEST = 150
@@ -71,3 +73,29 @@ def _judge(case: Hostile) -> Deliverable | Objection:
     if case.whole:
         return gate.judge(Reply(case.text), most=case.most, known=known)
     return gate.judge_text(case.text, most=case.most, author=case.author, known=known)
+
+
+# Talk of a machine about its work -----------------------------------------------------------------
+
+SETS = read_yaml(Path(__file__).with_name("machine_talk.yml").read_text("utf-8"))
+LEAST_HELD = {"tuned": 1.0, "held_out": 0.9}
+MOST_FALSE = {"tuned": 0.0, "held_out": 0.03}
+
+
+@for_each("part", SETS)
+def test_machine_talk_is_held_in_every_language_and_good_talk_is_not(part: str) -> None:
+    leaks, good = (
+        [text for language in SETS[part].values() for text in language[kind]]
+        for kind in ("leak", "good")
+    )
+
+    passed = [text for text in leaks if not _is_held(text)]
+    false = [text for text in good if _is_held(text)]
+
+    assert len(passed) <= (1 - LEAST_HELD[part]) * len(leaks), passed
+    assert len(false) <= MOST_FALSE[part] * len(good), false
+
+
+def _is_held(text: str) -> bool:
+    reply = Reply(f"Done.\n\n<deliverable>\n{text}\n</deliverable>\n")
+    return isinstance(gate.judge(reply, most=4096), Objection)

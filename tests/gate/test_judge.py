@@ -68,19 +68,19 @@ def test_the_words_of_the_owner_are_his_own(text: str) -> None:
     assert _why(text, Author.OWNER) is None
 
 
-def test_the_owner_is_asked_about_a_secret_and_may_insist() -> None:
-    assert _why(KEY, Author.OWNER) is HoldReason.SECRET
-    assert _why(KEY, Author.WARNED) is None
-
-
-def test_the_owner_is_asked_about_the_bare_word_and_may_insist() -> None:
-    assert _why("*NONE*", Author.OWNER) is HoldReason.DECLINE
-    assert _why("*NONE*", Author.WARNED) is None
-
-
-def test_the_owner_is_asked_about_tags_he_left_in_and_may_insist() -> None:
-    assert _why("<deliverable>Hi</deliverable>", Author.OWNER) is HoldReason.SPELLING
-    assert _why("<deliverable>Hi</deliverable>", Author.WARNED) is None
+@for_each(
+    ("text", "why"),
+    [
+        (KEY, HoldReason.SECRET),
+        ("*NONE*", HoldReason.DECLINE),
+        ("<deliverable>Hi</deliverable>", HoldReason.SPELLING),
+    ],
+)
+def test_the_owner_is_asked_about_what_looks_like_a_slip_and_may_insist(
+    text: str, why: HoldReason
+) -> None:
+    assert _why(text, Author.OWNER) is why
+    assert _why(text, Author.WARNED) is None
 
 
 @for_each("author", list(Author))
@@ -110,15 +110,22 @@ def test_a_secret_is_not_in_the_representation_of_what_is_known() -> None:
     assert "tulips" not in repr(GateSecrets(secrets=frozenset({"tulips-and-rain"})))
 
 
-def test_a_short_secret_counts_only_as_a_word_of_its_own() -> None:
-    known = GateSecrets(secrets=frozenset({"4471"}))
-
-    assert _why("The PIN is 4471", known=known) is HoldReason.SECRET
-    assert _why("Call 0144718", known=known) is None
-
-
-def test_a_secret_too_short_to_be_one_is_left_out() -> None:
-    assert _why("A b c", known=GateSecrets(secrets=frozenset({"b", ""}))) is None
+@for_each(
+    ("known", "text", "held"),
+    [
+        ("4471", "The PIN is 4471", True),
+        ("4471", "Call 0144718", False),  # a short one counts only as a word of its own
+        ("b", "A b c", False),
+        ("", "A b c", False),
+        ("!?!?!?!?!?", "What!?!?!?!?!?", True),
+        ("!?!?!?!?!?", "What!?", False),
+    ],
+)
+def test_a_known_secret_is_found_where_it_stands_for_itself(
+    known: str, text: str, held: bool
+) -> None:
+    found = _why(text, known=GateSecrets(secrets=frozenset({known})))
+    assert found is (HoldReason.SECRET if held else None)
 
 
 def test_a_secret_of_eight_letters_is_known_in_base64() -> None:
@@ -127,13 +134,6 @@ def test_a_secret_of_eight_letters_is_known_in_base64() -> None:
     assert _why("dHVsaXBzNDI=", known=known) is HoldReason.SECRET
     assert _why("Tulips, 42 of them", known=known) is HoldReason.SECRET
     assert _why("Tulips, 41 of them", known=known) is None
-
-
-def test_a_secret_of_signs_alone_is_found_as_it_is() -> None:
-    known = GateSecrets(secrets=frozenset({"!?!?!?!?!?"}))
-
-    assert _why("What!?!?!?!?!?", known=known) is HoldReason.SECRET
-    assert _why("What!?", known=known) is None
 
 
 def test_every_long_sentence_the_brain_is_told_is_an_echo() -> None:

@@ -67,52 +67,78 @@ def _of(
     return Situation(name, by, *pair, when, then)
 
 
-def _ask(reason: Reason, resume_to: Status) -> Effect:
-    return lambda c: c._replace(reason=reason, resume_to=resume_to)
-
-
-def _held(c: Config) -> Config:
-    """The owner's own text is checked as the brain's would be."""
-    resume_to = Status.RUNNING if c.checked else Status.DELIVERING
-    return c._replace(reason=Reason.DELIVERABLE, resume_to=resume_to)
-
-
-def _verification_fails(c: Config) -> Config:
-    resume_to = Status.DELIVERING if c.unsent else Status.RUNNING
-    return c._replace(reason=Reason.VERIFICATION, resume_to=resume_to)
+# When ---------------------------------------------------------------------------------------------
+# Of what the owner asked to stop, nothing goes on; what is being sent is not interrupted.
 
 
 def _goes_on(c: Config) -> bool:
     return not c.cancel
 
 
-def _proof_given(c: Config) -> bool:
-    return not c.cancel and (c.proven or not c.checked)
-
-
 def _at_rest(c: Config) -> bool:
-    """Whether nothing is being sent, and the owner did not ask to stop."""
     return not c.cancel and not c.sending
+
+
+def _has_more_to_send(c: Config) -> bool:
+    return _at_rest(c) and c.unsent > 0
+
+
+def _is_sending(c: Config) -> bool:
+    return c.sending
 
 
 def _all_out(c: Config) -> bool:
     return not c.sending and not c.unsent
 
 
+def _proof_given(c: Config) -> bool:
+    return not c.cancel and (c.proven or not c.checked)
+
+
+# Then ---------------------------------------------------------------------------------------------
+
+
+def _set(**changes: object) -> Effect:
+    return lambda c: c._replace(**changes)  # type: ignore[arg-type]
+
+
+def _ask(reason: Reason, resume_to: Status) -> Effect:
+    return _set(reason=reason, resume_to=resume_to)
+
+
+def _held(c: Config) -> Config:
+    """The owner's own text is checked as the brain's would be."""
+    return _ask(Reason.DELIVERABLE, Status.RUNNING if c.checked else Status.DELIVERING)(c)
+
+
+def _verification_fails(c: Config) -> Config:
+    return _ask(Reason.VERIFICATION, Status.DELIVERING if c.unsent else Status.RUNNING)(c)
+
+
+def _claimed(c: Config) -> Config:
+    return c._replace(sending=True, unsent=c.unsent - 1)
+
+
+def _back_to_unsent(c: Config) -> Config:
+    return c._replace(sending=False, unsent=c.unsent + 1, tries=c.tries - 1)
+
+
+_NOBODY_KNOWS = _set(
+    sending=False, unknown=True, reason=Reason.AMBIGUOUS, resume_to=Status.DELIVERING
+)
+
+# The situations -----------------------------------------------------------------------------------
+
 _S, _A, _R = Status, Actor, Reason
+_SENDS = (_S.DELIVERING, _S.DELIVERING)
+_WORK_ASKS, _SEND_ASKS = (_S.RUNNING, _S.NEEDS_REVIEW), (_S.DELIVERING, _S.NEEDS_REVIEW)
 
 _BEFORE_WORK = (
     _of("ranked", _A.PRIORITISE, (_S.NEW, _S.READY), lambda c: not c.asked),
     _of("against policy", _A.PRIORITISE, (_S.NEW, _S.CANCELLED)),
     _of("a duplicate", _A.META, (_S.NEW, _S.CANCELLED)),
     _of("not wanted", _A.OWNER, (_S.NEW, _S.CANCELLED)),
-    _of(
-        "the request is made clear",
-        _A.OWNER,
-        (_S.NEW, _S.NEW),
-        lambda c: c.asked,
-        lambda c: c._replace(asked=False),
-    ),
+    _of("the request is made clear", _A.OWNER, (_S.NEW,) * 2, lambda c: c.asked, _set(asked=False)),
     _of("starts", _A.ENGINE, (_S.READY, _S.RUNNING), lambda c: c.due and not c.precomposed),
     _of(
         "sends as written", _A.ENGINE, (_S.READY, _S.DELIVERING), lambda c: c.due and c.precomposed
@@ -120,13 +146,7 @@ _BEFORE_WORK = (
     _of("a duplicate", _A.META, (_S.READY, _S.CANCELLED)),
     _of("not wanted", _A.OWNER, (_S.READY, _S.CANCELLED)),
     *(
-        _of(
-            "its time comes",
-            _A.ENGINE,
-            (status, status),
-            lambda c: not c.due,
-            lambda c: c._replace(due=True),
-        )
+        _of("its time comes", _A.ENGINE, (status,) * 2, lambda c: not c.due, _set(due=True))
         for status in (_S.NEW, _S.READY, _S.PAUSED)
     ),
 )
@@ -136,7 +156,7 @@ _AT_WORK = (
         "work done, to be checked",
         _A.EXECUTOR,
         (_S.RUNNING, _S.VERIFYING),
-        lambda c: not c.cancel and c.checked,
+        lambda c: _goes_on(c) and c.checked,
     ),
     _of(
         "work done, to be sent",
@@ -151,20 +171,14 @@ _AT_WORK = (
         lambda c: _proof_given(c) and _all_out(c),
     ),
     *(
-        _of(
-            f"asks for {reason}",
-            _A.EXECUTOR,
-            (_S.RUNNING, _S.NEEDS_REVIEW),
-            _goes_on,
-            _ask(reason, _S.RUNNING),
-        )
+        _of(f"asks for {reason}", _A.EXECUTOR, _WORK_ASKS, _goes_on, _ask(reason, _S.RUNNING))
         for reason in (_R.APPROVAL, _R.INPUT, _R.AUTH)
     ),
     _of(
         "the deliverable is held",
         _A.EXECUTOR,
-        (_S.RUNNING, _S.NEEDS_REVIEW),
-        lambda c: not c.cancel and c.unsent > 0,
+        _WORK_ASKS,
+        lambda c: _goes_on(c) and c.unsent > 0,
         _held,
     ),
     _of("permanent error", _A.EXECUTOR, (_S.RUNNING, _S.FAILED), _goes_on),
@@ -176,99 +190,55 @@ _AT_WORK = (
         "passes, to be sent",
         _A.VERIFIER,
         (_S.VERIFYING, _S.DELIVERING),
-        lambda c: not c.cancel and c.unsent > 0,
-        lambda c: c._replace(proven=True),
+        lambda c: _goes_on(c) and c.unsent > 0,
+        _set(proven=True),
     ),
     _of(
         "passes, nothing to send",
         _A.VERIFIER,
         (_S.VERIFYING, _S.COMPLETED),
-        lambda c: not c.cancel and _all_out(c),
-        lambda c: c._replace(proven=True),
+        lambda c: _goes_on(c) and _all_out(c),
+        _set(proven=True),
     ),
     _of(
         "fails, to be fixed",
         _A.VERIFIER,
         (_S.VERIFYING, _S.RUNNING),
-        lambda c: not c.cancel and c.fixes > 0,
+        lambda c: _goes_on(c) and c.fixes > 0,
         lambda c: c._replace(fixes=c.fixes - 1),
     ),
     _of(
         "fails, no fixes left",
         _A.VERIFIER,
         (_S.VERIFYING, _S.NEEDS_REVIEW),
-        lambda c: not c.cancel and not c.fixes,
+        lambda c: _goes_on(c) and not c.fixes,
         _verification_fails,
     ),
 )
 
 _ON_THE_WAY = (
-    _of(
-        "claims",
-        _A.COURIER,
-        (_S.DELIVERING, _S.DELIVERING),
-        lambda c: _at_rest(c) and c.unsent > 0,
-        lambda c: c._replace(sending=True, unsent=c.unsent - 1),
-    ),
-    _of(
-        "accepted",
-        _A.COURIER,
-        (_S.DELIVERING, _S.DELIVERING),
-        lambda c: c.sending,
-        lambda c: c._replace(sending=False),
-    ),
+    _of("claims", _A.COURIER, _SENDS, _has_more_to_send, _claimed),
+    _of("accepted", _A.COURIER, _SENDS, _is_sending, _set(sending=False)),
     _of(
         "not sent, may be tried again",
         _A.COURIER,
-        (_S.DELIVERING, _S.DELIVERING),
+        _SENDS,
         lambda c: c.sending and c.tries > 0,
-        lambda c: c._replace(sending=False, unsent=c.unsent + 1, tries=c.tries - 1),
+        _back_to_unsent,
     ),
-    _of(
-        "refused",
-        _A.COURIER,
-        (_S.DELIVERING, _S.DELIVERING),
-        lambda c: c.sending,
-        lambda c: c._replace(sending=False, refused=True),
-    ),
-    _of(
-        "nobody knows",
-        _A.COURIER,
-        (_S.DELIVERING, _S.NEEDS_REVIEW),
-        lambda c: c.sending,
-        lambda c: c._replace(
-            sending=False, unknown=True, reason=_R.AMBIGUOUS, resume_to=_S.DELIVERING
-        ),
+    _of("refused", _A.COURIER, _SENDS, _is_sending, _set(sending=False, refused=True)),
+    _of("nobody knows", _A.COURIER, _SEND_ASKS, _is_sending, _NOBODY_KNOWS),
+    *(
+        _of(f"{what}: {each}", by, _SEND_ASKS, _has_more_to_send, _ask(each, _S.DELIVERING))
+        for what, by, reasons in (
+            ("may not go out", _A.COURIER, (_R.APPROVAL, _R.AUTH, _R.DELIVERABLE)),
+            ("calls it back", _A.OWNER, (_R.APPROVAL, _R.DELIVERABLE)),
+        )
+        for each in reasons
     ),
     *(
-        _of(
-            f"may not go out: {reason}",
-            _A.COURIER,
-            (_S.DELIVERING, _S.NEEDS_REVIEW),
-            lambda c: _at_rest(c) and c.unsent > 0,
-            _ask(reason, _S.DELIVERING),
-        )
-        for reason in (_R.APPROVAL, _R.AUTH, _R.DELIVERABLE)
-    ),
-    *(
-        _of(
-            f"calls it back: {reason}",
-            _A.OWNER,
-            (_S.DELIVERING, _S.NEEDS_REVIEW),
-            lambda c: _at_rest(c) and c.unsent > 0,
-            _ask(reason, _S.DELIVERING),
-        )
-        for reason in (_R.APPROVAL, _R.DELIVERABLE)
-    ),
-    *(
-        _of(
-            f"calls a decline back: {reason}",
-            _A.OWNER,
-            (_S.RUNNING, _S.NEEDS_REVIEW),
-            _at_rest,
-            _ask(reason, _S.RUNNING),
-        )
-        for reason in (_R.APPROVAL, _R.INPUT, _R.AUTH)
+        _of(f"calls a decline back: {each}", _A.OWNER, _WORK_ASKS, _at_rest, _ask(each, _S.RUNNING))
+        for each in (_R.APPROVAL, _R.INPUT, _R.AUTH)
     ),
     _of(
         "all sent",
@@ -320,11 +290,11 @@ _DECIDED: dict[ReviewAnswer, Effect] = {
         tries=1, proven=c.reason is _R.VERIFICATION or c.proven
     ),
     ReviewAnswer.EDIT: same,
-    ReviewAnswer.BACK: lambda c: c._replace(tries=1, fixes=1, proven=False),
+    ReviewAnswer.BACK: _set(tries=1, fixes=1, proven=False),
     ReviewAnswer.ANSWER: same,
-    ReviewAnswer.ARRIVED: lambda c: c._replace(unknown=False),
+    ReviewAnswer.ARRIVED: _set(unknown=False),
     ReviewAnswer.RESEND: lambda c: c._replace(unknown=False, unsent=c.unsent + 1),
-    ReviewAnswer.DROP: lambda c: c._replace(unknown=False, refused=True),
+    ReviewAnswer.DROP: _set(unknown=False, refused=True),
     ReviewAnswer.DECLINE: same,
 }
 _LEADS_TO: dict[ReviewAnswer, tuple[Status, ...]] = {
@@ -351,9 +321,7 @@ def _decides(answer: ReviewAnswer, to: Status) -> Situation:
 
 def _flags() -> Iterable[Situation]:
     for status in sorted(ACTIVE):
-        yield _of(
-            "asks to stop", _A.OWNER, (status, status), _goes_on, lambda c: c._replace(cancel=True)
-        )
+        yield _of("asks to stop", _A.OWNER, (status, status), _goes_on, _set(cancel=True))
     for status in sorted(TERMINAL):
         yield _of(
             "deletes or restores",

@@ -1,10 +1,14 @@
 """Names never repeat and never sort before an earlier one, whatever the clock does."""
 
 import re
+import subprocess
+import sys
 import threading
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
+from itertools import pairwise
 from random import Random
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -13,6 +17,7 @@ from hypothesis import strategies as st
 from remit.errors import BadInput
 from remit.model.ids import RANDOM_BITS, Ids, encode, review_id, task_id
 from tests.model.values import MOMENTS
+from tests.soak import SOAK
 from tests.tables import for_each
 
 MOST = 2**RANDOM_BITS - 1
@@ -52,23 +57,6 @@ def test_an_id_never_repeats_and_never_sorts_before_the_last(
     assert all(task_id(ulid) == f"task-{ulid}" for ulid in made)
 
 
-@given(st.integers(1, 10**9), CHANCES)
-def test_a_clock_that_goes_back_changes_nothing(seconds: int, chance: int) -> None:
-    ids = Scripted([(START, chance), (START - timedelta(seconds=seconds), MOST)]).ids()
-
-    first, second = ids.ulid(), ids.ulid()
-
-    assert first < second
-
-
-def test_a_clock_that_stands_still_on_a_stuck_die_still_gives_new_names() -> None:
-    ids = Scripted([(START, MOST)]).ids()
-
-    made = [ids.ulid() for _ in range(1000)]
-
-    assert made == sorted(set(made))
-
-
 def test_a_clock_before_1970_still_gives_names() -> None:
     ids = Scripted([(datetime(1, 1, 1, tzinfo=UTC), 0)]).ids()
 
@@ -81,12 +69,6 @@ def test_the_first_letters_tell_names_of_one_millisecond_apart() -> None:
     made = [ids.ulid()[:16] for _ in range(100)]
 
     assert len(set(made)) == 100
-
-
-def test_a_later_moment_sorts_later() -> None:
-    early, late = Scripted([(START, MOST)]), Scripted([(START + timedelta(milliseconds=1), 0)])
-
-    assert early.ids().ulid() < late.ids().ulid()
 
 
 @given(st.integers(0, 2**128 - 1), st.integers(0, 2**128 - 1))
@@ -160,3 +142,45 @@ def test_two_threads_never_draw_the_same_name() -> None:
 
     assert len({*drawn[0], *drawn[1]}) == 4_000
     assert all(mine == sorted(mine) for mine in drawn)
+
+
+# Two processes ------------------------------------------------------------------------------------
+
+MANY: Final = 100_000 if SOAK else 20_000
+MAKE: Final = f"""
+import secrets
+from datetime import UTC, datetime
+from remit.model.ids import Ids
+START = datetime(2026, 2, 22, tzinfo=UTC)  # the same millisecond for all: the worst of clocks
+ids = Ids(lambda: START, secrets.randbits)
+print("\\n".join(ids.ulid() for _ in range({MANY})))
+"""
+
+
+def test_two_processes_in_the_same_millisecond_never_make_the_same_name() -> None:
+    both = [
+        subprocess.Popen([sys.executable, "-c", MAKE], stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    made = [each.communicate()[0].split() for each in both]
+
+    assert [each.returncode for each in both] == [0, 0]
+    assert [len(each) for each in made] == [MANY, MANY]
+    assert all(each == sorted(each) for each in made)
+    assert len({*made[0], *made[1]}) == 2 * MANY
+
+
+def test_what_comes_next_is_not_the_number_after_it() -> None:
+    """Who has seen one name cannot count on to the next."""
+    told = subprocess.run(
+        [sys.executable, "-c", MAKE.replace(str(MANY), "200")], stdout=subprocess.PIPE, check=True
+    )
+    letters = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+    numbers = [
+        sum(letters.index(each) << 5 * n for n, each in enumerate(reversed(name)))
+        for name in told.stdout.decode().split()
+    ]
+    steps = {later - one for one, later in pairwise(numbers)}
+
+    assert len(steps) > 190
+    assert min(steps) > 1

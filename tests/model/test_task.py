@@ -6,9 +6,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.errors import IllegalMove
-from remit.model.contract import Plan, WorkItem
-from remit.model.delivery import Delivery
-from remit.model.status import ALLOWED, BY_PAIR, PAUSABLE, Actor, Reason, Status
+from remit.model.status import BY_PAIR, Actor, Reason, Status
 from remit.model.task import Task
 from tests.model.lifecycle_checks import task_in
 from tests.model.values import values
@@ -49,17 +47,6 @@ def test_a_move_by_the_wrong_one_is_refused_and_says_whose_it_is(
     assert to in refusal.value.allowed
 
 
-@for_each("status", sorted(PAUSABLE))
-def test_a_pause_remembers_where_it_was_and_leads_nowhere_else(status: Status) -> None:
-    paused = task_in(status).move(Status.PAUSED, Actor.OWNER)
-
-    assert paused.allowed == {status, Status.CANCELLED}
-    assert paused.move(status, Actor.OWNER) == task_in(status)
-    for elsewhere in ALLOWED[Status.PAUSED] - paused.allowed:
-        with pytest.raises(IllegalMove):
-            paused.move(elsewhere, Actor.OWNER)
-
-
 def test_a_decided_question_is_no_longer_asked() -> None:
     asked = replace(task_in(Status.RUNNING), reason=Reason.INPUT, resume_to=Status.RUNNING)
 
@@ -85,18 +72,3 @@ def test_a_move_changes_where_a_task_stands_and_nothing_else(
     assert moved == replace(
         task, status=moved.status, reason=moved.reason, resume_to=moved.resume_to
     )
-
-
-def test_a_task_is_not_changed_in_place() -> None:
-    with pytest.raises(AttributeError):
-        task_in(Status.NEW).status = Status.COMPLETED  # type: ignore[misc]
-
-
-def test_the_log_lies_where_the_id_says() -> None:
-    assert task_in(Status.NEW).log_path == "tasks/logs/task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA.jsonl"
-
-
-def test_the_plan_of_a_task_is_its_work_its_deliveries_and_its_contract() -> None:
-    task = replace(task_in(Status.NEW), work=(WorkItem("look"),), delivery=(Delivery("email"),))
-
-    assert task.plan == Plan(work=task.work, delivery=task.delivery, contract=None)

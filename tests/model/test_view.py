@@ -174,22 +174,6 @@ def test_a_pause_shows_in_s4_as_where_it_was_unless_the_work_had_begun(
     assert (s3_status(paused), s4_status(paused)) == ("paused", word)
 
 
-@for_each("status", [Status.COMPLETED, Status.FAILED, Status.CANCELLED])
-def test_a_deleted_task_is_deleted_in_s3_and_unchanged_in_s4(status: Status) -> None:
-    deleted = task_in(status, deleted=True)
-
-    assert s3_status(deleted) == "deleted"
-    assert s4_status(deleted) == s4_status(task_in(status))
-
-
-@for_each(
-    ("status", "why"),
-    [(Status.FAILED, "failed"), (Status.CANCELLED, "cancelled"), (Status.COMPLETED, None)],
-)
-def test_s4_says_why_a_task_is_cancelled(status: Status, why: str | None) -> None:
-    assert show(task_in(status), JsonView.S4)["cancel_reason"] == why
-
-
 @for_each(
     ("status", "word"),
     [

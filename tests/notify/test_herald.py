@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from remit.delivery import notice_delivery
 from remit.delivery.notice_sender import STALE, NoticeSender
-from remit.errors import BadInput
 from remit.model.conversation import SCHEDULED, NoticeState, Role
 from remit.model.delivery import (
     Accepted,
@@ -487,29 +486,6 @@ async def test_a_digest_that_could_not_leave_goes_later_on_the_same_day(tmp_path
 
 
 # A try --------------------------------------------------------------------------------------------
-
-
-async def test_a_way_can_be_tried_out(tmp_path: Path) -> None:
-    async with town(tmp_path) as world:
-        went = [await herald(world).test(way) for way in (OUT, "push", "conversation")]
-
-        assert [(each.way, each.state.value) for each in went] == [
-            (OUT, "sent"),
-            ("push", "dropped"),
-            ("conversation", "sent"),
-        ]
-        assert await planned(world) == ["This is a test notice of Remit. Nothing needs doing."]
-        with pytest.raises(BadInput, match="There is no way 'pigeon'; there is conversation"):
-            await herald(world).test("pigeon")
-
-
-async def test_wishes_can_change_while_it_runs(tmp_path: Path) -> None:
-    async with town(tmp_path) as world:
-        world.house.wishes.notices = NoticeSettings(failed=())
-        await asked(world, "Something hopeless")
-
-        assert await told(world) == []
-        assert await kept(world) == []
 
 
 async def test_what_was_told_is_forgotten_after_a_season(tmp_path: Path) -> None:

@@ -22,9 +22,11 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
+from remit.store import backup
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, told, town
 from tests.soak import examples
+from tests.store.scene import AT
 
 Step: TypeAlias = tuple[str, int]
 
@@ -116,6 +118,22 @@ async def test_beside_other_processes_a_notice_leaves_soon_after_its_claim_or_la
         monkeypatch.setattr(time, "clock_gettime", real)
         await world.run(timedelta(minutes=2))
         assert len(await told(world)) == 1
+
+
+async def test_after_a_restore_nothing_is_told_that_may_be_told_already(tmp_path: Path) -> None:
+    home, now = tmp_path / "home", AT + timedelta(days=1)
+    home.mkdir()
+    async with town(home, BY_OUTBOX) as world:
+        for text in ("Something hopeless", "Renew my passport"):
+            await world.add(text, channel="dashboard")
+            await world.run()
+    saved = backup.save(home / "agent.db", tmp_path / "backups", now, lambda _: None)
+    backup.restore(saved, home / "agent.db", now)
+    async with town(home, BY_OUTBOX) as world:
+        assert await told(world) == []
+        assert {each.why for each in await kept(world)} == {
+            "Restored from a backup; it may be told already."
+        }
 
 
 async def _arrived(world: World, line: Witness) -> list[str]:

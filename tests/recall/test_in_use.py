@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
+from bench.recall_probe import LANGUAGES, Probe
 from remit.intake.message import OwnerMessage
 from remit.model.codec import Json
 from remit.model.delivery import Delivery
@@ -308,3 +309,57 @@ def test_what_was_cancelled_or_was_long_ago_is_another_time() -> None:
 
 def _message(text: str, ref: str) -> OwnerMessage:
     return OwnerMessage(text=text, source=Source(SourceKind.MANUAL, ref))
+
+
+# Words --------------------------------------------------------------------------------------------
+
+
+async def test_a_word_is_found_in_another_form_and_a_common_one_tells_nothing(
+    tmp_path: Path,
+) -> None:
+    async with World(tmp_path) as world:
+        bill = await world.add("Die Rechnungen der Stadtwerke prüfen")
+        for n in range(40):
+            await world.add(f"Etwas erledigen, Sache {n}")
+
+        assert await world.house.db.read(recall.worded, "rechnung", 5) == [bill.id]
+        assert await world.house.db.read(recall.worded, "RECHNUNG prufen!", 5) == [bill.id]
+        assert await world.house.db.read(recall.worded, "erledigen", 5) == []
+        assert await world.house.db.read(recall.worded, "an der — ...", 5) == []
+
+
+async def test_a_beginning_that_many_words_share_is_looked_up_only_so_far(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        for letter in "abcdefghijklmnopqrst":
+            await world.add(f"Something about waterfall{letter}")
+        long = await world.add("Something about waterfallaholics")
+        for n in range(100):
+            await world.add(f"Something else, {n}")
+
+        found = await world.house.db.read(recall.worded, "waterfalls", 50)
+
+        assert len(found) in range(1, 13)
+        assert long.id not in found
+
+
+# How well it finds --------------------------------------------------------------------------------
+
+
+async def test_the_hybrid_finds_what_is_meant_among_the_first_five(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        probe = await Probe.laid_out(world.house)
+        scores = await probe.scores()
+
+    asked = sum(scores.asked[each] for each in LANGUAGES)
+    assert asked >= 60
+    assert len(probe.tasks) >= 130
+    found = {way: sum(scores.found[way][each] for each in LANGUAGES) for way in scores.found}
+    # As of now 57, 57, 39 and 0 of 60; the floors leave room for a change of words, not of kind.
+    assert found["hybrid"] >= 56
+    assert found["embedded"] >= 54
+    assert found["shared words"] >= 30
+    assert found["hybrid"] >= found["embedded"] > found["shared words"] > found["full text"]
+    for each in LANGUAGES:
+        assert scores.found["hybrid"][each] >= 0.8 * scores.asked[each], each
+    # Across languages the vectors are at a loss, and the few words that are alike help.
+    assert scores.found["hybrid"]["cross"] > scores.found["embedded"]["cross"]

@@ -47,16 +47,6 @@ async def held(world: World) -> tuple[int, int]:
     return extent.held, extent.tasks
 
 
-async def test_what_was_entrusted_is_found_by_its_meaning(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        tap, poem = await world.add(TAP), await world.add(POEM)
-        await world.house.recollection.catch_up()
-
-        assert await near(world, "somebody must repair the faucet") == [tap.id]
-        assert await near(world, "verses for granny") == [poem.id]
-        assert await held(world) == (2, 2)
-
-
 async def test_an_edit_is_read_again_and_the_old_words_are_forgotten(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         task = await world.add(TAP, at=world.now + timedelta(days=9))
@@ -97,18 +87,6 @@ async def test_a_restored_task_is_found_again(tmp_path: Path) -> None:
         await world.house.recollection.catch_up()
 
         assert await near(world, TAP) == [task.id]
-
-
-async def test_after_a_restart_it_goes_on_where_it_was(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        first = await world.add(TAP)
-        await world.house.recollection.catch_up()
-        await world.restart()
-        second = await world.add(POEM)
-        await world.house.recollection.catch_up()
-
-        assert await near(world, TAP) == [first.id]
-        assert await near(world, POEM) == [second.id]
 
 
 async def test_a_crash_before_the_rows_were_written_reads_it_once_more(tmp_path: Path) -> None:
@@ -242,16 +220,6 @@ async def test_switched_off_nothing_is_kept_and_words_are_still_found(tmp_path: 
         assert (await world.house.recollection.state())["on"] is False
         assert not _on_disk(tmp_path, b"plumber")
         assert await held(world) == (0, 1)
-
-
-async def test_off_by_the_settings_everything_else_works(tmp_path: Path) -> None:
-    async with World(tmp_path, brain=DONE, settings=settings(tmp_path, store="off")) as world:
-        world.house.recollection.start()
-        task = await world.add(TAP)
-        await world.run()
-
-        assert (await world.get(task.id)).status == "completed"
-        assert not (tmp_path / FOLDER).exists()
 
 
 class Refuses:

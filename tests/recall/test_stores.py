@@ -178,25 +178,6 @@ def test_a_second_process_is_told_so_in_a_sentence(tmp_path: Path) -> None:
     EdgeStore(tmp_path, 4).close()
 
 
-@pytest.mark.parametrize("which", ["segment.json", "edge_config.json", "chunk_0.mmap", "versions"])
-def test_a_damaged_folder_is_begun_anew_and_stops_nobody(tmp_path: Path, which: str) -> None:
-    first = EdgeStore(tmp_path, 4)
-    first.put([some(A, 1, 0, 0, 0)])
-    first.close()
-    broken = [each for each in tmp_path.rglob("*") if each.name.endswith(which)]
-    assert broken
-    for each in broken:
-        each.write_bytes(b"\xff" * 7)
-
-    second = EdgeStore(tmp_path, 4)
-
-    # It may have lost what it held without a word: whoever uses it counts, and reads it again.
-    assert second.count() <= 1
-    second.put([some(B, 1, 1, 0, 0)])
-    assert B in {each.task_id for each in second.near((1, 1, 0, 0), 5)}
-    second.close()
-
-
 def test_vectors_of_another_length_begin_anew(tmp_path: Path) -> None:
     EdgeStore(tmp_path, 4).close()
     first = EdgeStore(tmp_path, 4)

@@ -36,3 +36,18 @@ def scene(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Scene]:
     yield made
     made.close()
     server.wipe()
+
+
+@pytest.fixture
+def url(postgres_server: Postgres) -> Iterator[str]:
+    """The address of a store on Postgres, for processes of one Remit."""
+    yield postgres_server.store
+    postgres_server.wipe()
+
+
+@pytest.fixture
+def maker(url: str) -> Iterator[PostgresScene]:
+    """Makes tasks in the same database, and looks at what became of them."""
+    made = PostgresScene(url)
+    yield made
+    made.close()

@@ -11,12 +11,12 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 from msgspec.structs import replace
 
 from remit.model.contract import RankingRule
-from remit.model.delivery import Delivery
+from remit.model.delivery import Answer, Delivery
 from remit.model.ids import Ids, ReviewId, TaskId, WorkerId
-from remit.model.review import Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import ACTIVE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind, Task
-from remit.store import audit, events, moves, queue, tasks
+from remit.store import audit, deliveries, events, moves, queue, reviews, tasks
 from remit.store.connection import SqliteTx, connect
 from remit.store.database import Cell, Row, Tx, statements
 from remit.store.group_commit import StoreConnection
@@ -176,6 +176,21 @@ class Scene:
         ending = replace(plain, **more)
         task = self.get(claim.task.id)
         self.do(moves.finish, task, claim.lease, claim.task.last_updated, ending, self.now)
+
+    def decide(
+        self, asked: Review | ReviewId, answer: ReviewAnswer, text: str | None = None
+    ) -> Task:
+        """Let the owner answer, a second later."""
+        review = asked.id if isinstance(asked, Review) else asked
+        assert review is not None
+        return self.do(reviews.decide, review, Decision(answer, text), self.wait())
+
+    def send(self, claim: ClaimedTask, answer: Answer | None = None, n: int = 0) -> None:
+        """Claim a delivery and record what came back; without an answer it stays on its way."""
+        sending = claim.task.delivery[n]
+        attempt = self.do(deliveries.claim_send, claim.lease, sending, BODY, DIGEST, self.now)
+        if answer is not None:
+            self.do(deliveries.settle_send, claim.lease, sending, attempt, answer, self.now)
 
     def question(self, claim: ClaimedTask, reason: Reason = Reason.INPUT, **more: object) -> Review:
         review = Review(

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from remit.errors import BadInput, StoreBusy, StoreCorrupt, StoreForeign, StoreTrouble
+from remit.errors import BadInput, StoreCorrupt, StoreForeign, StoreTrouble
 from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.review import Decision, ReviewAnswer
-from remit.model.status import PAUSABLE, Actor, Reason, Status
-from remit.store import after_restore, backup, callers, deliveries, events, home, moves, reviews
+from remit.model.status import PAUSABLE, Status
+from remit.store import after_restore, backup, callers, deliveries, events, home
 from remit.store.connection import APPLICATION_ID, connect
 from remit.testing import Outbox, World
 from tests.store.scene import AT, BODY, DIGEST, Scene
@@ -175,47 +174,6 @@ def test_what_was_on_the_wire_is_in_doubt_and_the_old_file_is_kept(
     assert {file.name for file in kept.parent.iterdir()} == {"agent.db", kept.name}
 
 
-def test_each_restore_is_a_new_incarnation(populated: Scene, tmp_path: Path) -> None:
-    saved = backup.save(populated.path, tmp_path / "backups", AT, quiet)
-    populated.close()
-
-    backup.restore(saved, populated.path, AT + DAY)
-    again = backup.save(populated.path, tmp_path / "backups", AT + DAY, quiet)
-    backup.restore(again, populated.path, AT + 2 * DAY)
-
-    scene = Scene(populated.path)
-    assert scene.do(after_restore.incarnation) == 3
-    assert scene.complaints() == []
-    scene.close()
-
-
-def test_what_was_on_the_wire_at_the_backup_can_be_settled_and_the_file_stays_whole(
-    populated: Scene, tmp_path: Path
-) -> None:
-    saved = backup.save(populated.path, tmp_path / "backups", AT, quiet)
-    populated.close()
-    backup.restore(saved, populated.path, AT + DAY)
-    scene = Scene(populated.path)
-    scene.now = AT + DAY
-    (task,) = [
-        task
-        for task in map(scene.get, _ids(scene))
-        if any(each.status is DeliveryStatus.UNKNOWN for each in task.delivery)
-    ]
-
-    scene.do(moves.resume, task.id, scene.now)
-    (claim,) = scene.claim()
-    about = task.delivery[0].id
-    review = scene.question(claim, Reason.AMBIGUOUS, about=about, resume_to=Status.DELIVERING)
-    scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=review)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ARRIVED), scene.wait())
-
-    assert scene.complaints() == []
-    scene.close()
-    home.prepare(populated.path)
-
-
 def test_a_log_that_was_left_beside_the_file_is_kept_with_it(
     populated: Scene, tmp_path: Path
 ) -> None:
@@ -314,33 +272,6 @@ def test_what_is_no_backup_is_refused_and_the_file_stays(
 
     assert populated.path.read_bytes() == before
     assert [file.name for file in populated.path.parent.iterdir()] == ["agent.db"]
-
-
-def test_a_backup_can_be_restored_where_there_is_nothing(populated: Scene, tmp_path: Path) -> None:
-    saved = backup.save(populated.path, tmp_path / "backups", AT, quiet)
-    populated.close()
-    elsewhere = tmp_path / "elsewhere" / "agent.db"
-
-    backup.restore(saved, elsewhere, AT + DAY)
-
-    assert [file.name for file in elsewhere.parent.iterdir()] == ["agent.db"]
-    home.prepare(elsewhere)
-
-
-def test_a_busy_file_is_said_to_be_busy(
-    scene: Scene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene.close()
-    monkeypatch.setattr(
-        backup,
-        "connect",
-        lambda path, *, writable=True: connect(path, writable=writable, busy=0.05),
-    )
-    with closing(sqlite3.connect(scene.path, isolation_level=None)) as other:
-        other.execute("PRAGMA locking_mode = EXCLUSIVE")
-        other.execute("BEGIN EXCLUSIVE")
-        with pytest.raises(StoreBusy):
-            backup.save(scene.path, tmp_path / "backups", AT, quiet)
 
 
 # Unattended ---------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """Calendars in the store: what their events name follows them until it begins, each start once."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.ids import SeriesId, TaskId
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Taint
 from remit.store import audit, calendars, moves, occurrences, slots, tasks
-from remit.store.calendars import StoredCalendar, StoredResource, TodoCopy
+from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Tx
 from remit.store.occurrences import OccurrenceState, ReadResource, StoredOccurrence
 from tests.soak import examples
@@ -86,45 +86,6 @@ def test_a_calendar_is_kept_with_what_was_read_and_what_went_wrong(scene: Scene)
     assert scene.do(calendars.list_calendars)[0].looked == AT
 
 
-def test_a_resource_that_cannot_be_read_is_told_once(scene: Scene) -> None:
-    for _ in range(2):
-        follow(scene, of=resource(why="It repeats for ever."))
-    follow(scene, of=resource(why="It has no start."))
-
-    told = [row["data"] for row in scene.sql("SELECT data FROM events ORDER BY seq")]
-    assert len(told) == 2
-    assert [each.why for each in scene.do(calendars.refused)] == ["It has no start."]
-    assert scene.do(calendars.ending_before, AT + 36 * DAY, 10)
-    assert not scene.do(calendars.ending_before, AT, 10)
-    whole(scene)
-
-
-def test_a_start_is_planned_then_given_and_then_left_alone(scene: Scene) -> None:
-    follow(scene, start())
-    assert scene.do(occurrences.soonest, AT) == AT + HOUR
-    (waiting,) = scene.do(occurrences.waiting, AT, AT + DAY, 10)
-    assert (waiting.key, waiting.ahead) == ("", False)
-    task_id = give(scene)
-
-    assert scene.do(occurrences.waiting, AT, AT + DAY, 10) == []
-    assert scene.do(occurrences.soonest, AT) is None
-    assert held(scene).state is OccurrenceState.GIVEN
-    assert [each.task_id for each in scene.do(occurrences.coming, AT, AT + DAY)] == [task_id]
-    follow(scene, start())
-    assert len(scene.sql("SELECT 1 FROM events")) == 1  # nothing changed, nothing is told
-
-
-def test_a_task_that_has_not_begun_follows_its_event(scene: Scene) -> None:
-    follow(scene, start())
-    task_id = give(scene)
-    scene.now += timedelta(minutes=1)
-    follow(scene, start(AT + 2 * HOUR, title="Trees", text="All of them"))
-
-    assert task(scene, task_id) == ("Trees", "new", AT + 2 * HOUR)
-    assert scene.do(tasks.get, task_id).instructions == "All of them"
-    whole(scene)
-
-
 def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Scene) -> None:
     follow(scene, start())
     task_id = give(scene)
@@ -132,18 +93,6 @@ def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Sc
     follow(scene, start(AT + 2 * HOUR))
 
     assert task(scene, task_id) == ("My own words", "new", AT + 2 * HOUR)
-
-
-@for_each("taint", [Taint.CONTACT, Taint.PUBLIC])
-def test_an_event_that_became_another_s_gets_a_task_of_its_own(scene: Scene, taint: Taint) -> None:
-    follow(scene, start())
-    first = give(scene)
-    follow(scene, start(taint=taint))
-    second = give(scene)
-
-    assert task(scene, first)[1] == Status.CANCELLED
-    assert (first == second, held(scene).taint) == (False, taint)
-    whole(scene)
 
 
 @for_each("planned", [True, False])
@@ -168,19 +117,6 @@ def test_what_is_outside_of_what_was_read_is_not_taken_out(scene: Scene) -> None
     scene.do(occurrences.follow, found, AT)
 
     assert held(scene, "old").state is OccurrenceState.PLANNED
-
-
-def test_what_has_begun_is_never_touched(scene: Scene) -> None:
-    follow(scene, start(AT))
-    task_id = give(scene)
-    scene.sql("UPDATE tasks SET started_at = 1 WHERE id = ?", task_id)
-    before = scene.do(tasks.get, task_id)
-    follow(scene, start(AT + HOUR, title="Trees"))
-    follow(scene)
-    follow(scene, of=resource(why="It cannot be read."))
-
-    assert scene.do(tasks.get, task_id) == before
-    assert held(scene).state is OccurrenceState.GIVEN
 
 
 def test_a_paused_task_that_has_not_begun_is_dropped_too(scene: Scene) -> None:
@@ -208,14 +144,6 @@ def test_what_is_put_back_gets_a_task_of_its_own(scene: Scene) -> None:
     whole(scene)
 
 
-def test_what_had_no_task_is_put_back_as_it_was(scene: Scene) -> None:
-    follow(scene, start())
-    follow(scene)
-    follow(scene, start())
-
-    assert (held(scene).state, held(scene).tries) == (OccurrenceState.PLANNED, 0)
-
-
 def test_what_is_cancelled_in_the_calendar_is_dropped_and_may_come_back(scene: Scene) -> None:
     follow(scene, start())
     follow(scene, start(), idle="")
@@ -226,34 +154,6 @@ def test_what_is_cancelled_in_the_calendar_is_dropped_and_may_come_back(scene: S
     scene.sql("DELETE FROM occurrences")
     follow(scene, start(), idle="")
     assert held(scene).why == occurrences.CANCELLED
-
-
-def test_what_was_over_when_it_was_written_is_dropped(scene: Scene) -> None:
-    follow(scene, start(AT - 2 * HOUR))
-    assert held(scene).why == occurrences.PASSED
-    follow(scene, start(AT - 2 * HOUR))
-    assert held(scene).state is OccurrenceState.DROPPED
-    follow(scene, start(AT + HOUR))  # and now it is put off
-    assert held(scene).state is OccurrenceState.PLANNED
-    follow(scene, start(AT - 3 * HOUR))
-    assert held(scene).why == occurrences.PASSED
-
-
-def test_a_start_that_was_due_and_waits_is_not_taken_for_a_late_one(scene: Scene) -> None:
-    follow(scene, start(AT + HOUR))
-    found = ReadResource(resource(), (start(AT + HOUR),), frozenset(), AT, AT + 2 * HOUR)
-    scene.do(occurrences.follow, found, AT + 3 * HOUR)
-
-    assert held(scene).state is OccurrenceState.PLANNED
-
-
-def test_an_event_that_cannot_be_read_any_more_is_dropped(scene: Scene) -> None:
-    follow(scene, start())
-    follow(scene, of=resource(why="It repeats for ever."))
-
-    assert held(scene).why == occurrences.UNREAD
-    follow(scene, start())
-    assert held(scene).state is OccurrenceState.PLANNED
 
 
 def test_of_two_with_one_uid_the_trusted_one_counts_and_the_other_inherits(scene: Scene) -> None:
@@ -273,12 +173,6 @@ def test_of_two_with_one_uid_the_trusted_one_counts_and_the_other_inherits(scene
     )  # the heir is read again, and says what holds
     assert scene.do(occurrences.forget, theirs, AT) is None
     assert held(scene).why == occurrences.REMOVED
-
-
-def test_all_starts_of_an_event_share_a_series_and_a_session(scene: Scene) -> None:
-    first = SeriesId("ser-1"), SessionId("ses-1")
-    assert scene.do(occurrences.belonging, "a", *first) == first
-    assert scene.do(occurrences.belonging, "a", SeriesId("ser-2"), SessionId("ses-2")) == first
 
 
 def test_a_place_in_a_series_is_taken_once(scene: Scene) -> None:
@@ -312,28 +206,6 @@ def test_what_comes_later_and_is_given_already_is_known(scene: Scene) -> None:
 
     (first,) = scene.do(occurrences.waiting, AT, AT + DAY, 9)
     assert (first.key, first.ahead) == ("1", True)
-
-
-def test_a_skipped_start_is_in_the_journal(scene: Scene) -> None:
-    follow(scene, start())
-    scene.do(occurrences.skip, held(scene), slots.ASLEEP, AT)
-
-    (row,) = scene.sql("SELECT data FROM events")
-    assert slots.ASLEEP in str(row["data"])
-    assert held(scene).why == slots.ASLEEP
-
-
-def test_the_list_of_tasks_remembers_what_it_wrote(scene: Scene) -> None:
-    written = scene.admit()
-    assert scene.do(calendars.todo_of, written.id) is None
-    for etag in ('"1"', '"2"'):
-        scene.do(calendars.put_todo, TodoCopy(written.id, etag, "digest"))
-    assert scene.do(calendars.todo_of, written.id) == TodoCopy(written.id, '"2"', "digest")
-    assert scene.do(calendars.mark) == 0
-    scene.do(calendars.mark_at, 7)
-    assert scene.do(calendars.mark) == 7
-    scene.do(calendars.note_todo, written.id, {"what": "ticked"}, AT)
-    whole(scene)
 
 
 _STARTS = st.dictionaries(
@@ -378,9 +250,3 @@ def _begun(scene: Scene) -> list[StoredOccurrence]:
         ]
 
     return scene.do(ran)
-
-
-def test_times_are_kept_in_utc(scene: Scene) -> None:
-    follow(scene, start(datetime(2026, 3, 2, 10, tzinfo=UTC)))
-
-    assert scene.sql("SELECT start_at FROM occurrences")[0]["start_at"] == 1772445600000

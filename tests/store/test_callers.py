@@ -1,4 +1,4 @@
-"""Tokens, sign-ins and the codes of links: kept by their hashes, and gone when they are gone."""
+"""Tokens, sign-ins and codes, kept by their hashes; subscriptions go with their sign-in."""
 
 from datetime import timedelta
 from itertools import combinations
@@ -8,20 +8,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.errors import NotFound
+from remit.errors import Conflict, NotFound
 from remit.model.caller import OWNERS, Caller, Scope
-from remit.store import callers
+from remit.store import callers, push
 from remit.store.callers import ApiToken, SignIn
+from remit.store.push import PushSubscription
 from tests.store.scene import AT, Scene
 
 READS = frozenset({Scope.READ})
 TOKEN = ApiToken(id="tok-1", name="ci", scopes=READS, created_at=AT)
 LATER = AT + timedelta(days=1)
 SIGN_IN = SignIn(id="sig-1", created_at=AT, expires_at=LATER, used_at=AT)
-
-
-def _ids(found: list[ApiToken]) -> list[str]:
-    return [token.id for token in found]
 
 
 @pytest.mark.parametrize("scopes", [set(some) for n in range(5) for some in combinations(Scope, n)])
@@ -56,17 +53,6 @@ def test_to_revoke_twice_changes_nothing_and_what_is_not_there_is_said(scene: Sc
         scene.do(callers.revoke_token, "tok-2", AT)
 
 
-def test_a_code_becomes_one_sign_in(scene: Scene) -> None:
-    scene.do(callers.add_code, b"code", AT, LATER)
-
-    assert scene.do(callers.exchange, b"code", SIGN_IN, b"1") is True
-    assert scene.do(callers.exchange, b"code", replace(SIGN_IN, id="sig-2"), b"2") is False
-    assert scene.do(callers.exchange, b"other", replace(SIGN_IN, id="sig-3"), b"3") is False
-    assert scene.do(callers.sign_ins, AT) == [SIGN_IN]
-    assert scene.do(callers.sign_in_of, b"1", AT) == SIGN_IN
-    assert scene.do(callers.sign_in_of, b"2", AT) is None
-
-
 def test_a_code_runs_out_and_is_forgotten(scene: Scene) -> None:
     scene.do(callers.add_code, b"code", AT, LATER)
     late = replace(SIGN_IN, created_at=LATER)
@@ -76,13 +62,78 @@ def test_a_code_runs_out_and_is_forgotten(scene: Scene) -> None:
     assert [row["hash"] for row in scene.sql("SELECT hash FROM sign_in_codes")] == [b"next"]
 
 
-def test_a_sign_in_ends_once_or_runs_out(scene: Scene) -> None:
+# Subscriptions ------------------------------------------------------------------------------------
+
+ONE = PushSubscription(
+    id="one",
+    endpoint="https://push.example.org/one",
+    p256dh="key",
+    auth="auth",
+    sign_in="sig-1",
+    created_at=AT,
+)
+
+
+@pytest.fixture
+def signed(scene: Scene) -> Scene:
     scene.do(callers.add_sign_in, SIGN_IN, b"1")
     scene.do(callers.add_sign_in, replace(SIGN_IN, id="sig-2"), b"2")
+    return scene
 
-    assert scene.do(callers.end_sign_in, "sig-1", AT) is True
-    assert scene.do(callers.end_sign_in, "sig-1", AT) is False
-    assert scene.do(callers.sign_in_of, b"1", AT) is None
-    assert [each.id for each in scene.do(callers.sign_ins, AT)] == ["sig-2"]
-    assert scene.do(callers.sign_ins, LATER) == []
-    assert scene.do(callers.sign_in_of, b"2", LATER) is None
+
+def _ids(scene: Scene) -> list[str]:
+    return [str(row["id"]) for row in scene.sql("SELECT id FROM subscriptions ORDER BY id")]
+
+
+def test_a_subscription_is_read_as_it_was_kept_and_shows_nothing_of_itself(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+
+    assert signed.do(push.list_subscriptions, AT) == [ONE]
+    assert signed.do(push.find, "one", AT) == ONE
+    assert signed.do(push.find, "two", AT) is None
+    assert "example.org" not in repr(ONE)
+
+
+def test_the_same_endpoint_again_belongs_to_whoever_came_last(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+    signed.do(push.blame, "one")
+    signed.do(push.put, replace(ONE, sign_in="sig-2", auth="new"))
+
+    assert signed.do(push.list_subscriptions, AT) == [replace(ONE, sign_in="sig-2", auth="new")]
+    assert signed.do(push.of_sign_in, "sig-1") == []
+    assert len(signed.do(push.of_sign_in, "sig-2")) == 1
+
+
+def test_one_that_ran_out_is_not_told_and_goes_when_another_comes(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+    assert signed.do(push.list_subscriptions, LATER) == []
+    assert signed.do(push.find, "one", LATER) is None
+
+    third = replace(SIGN_IN, id="sig-3", created_at=LATER, expires_at=LATER + timedelta(days=1))
+    signed.do(callers.add_sign_in, third, b"3")
+    signed.do(push.put, replace(ONE, id="three", sign_in="sig-3", created_at=LATER))
+    assert _ids(signed) == ["three"]
+
+
+def test_there_are_not_more_than_a_person_has_browsers(signed: Scene) -> None:
+    for n in range(push.MOST):
+        signed.do(push.put, replace(ONE, id=f"{n}"))
+    signed.do(push.put, replace(ONE, id="0"))
+    with pytest.raises(Conflict, match="browsers are told already"):
+        signed.do(push.put, replace(ONE, id="more"))
+
+    assert len(_ids(signed)) == push.MOST
+
+
+def test_failures_count_in_a_row(signed: Scene) -> None:
+    signed.do(push.put, ONE)
+    for _ in range(push.MOST_FAILURES - 1):
+        signed.do(push.blame, "one")
+    signed.do(push.praise, "one", AT)
+    assert signed.do(push.list_subscriptions, AT) == [replace(ONE, last_ok=AT)]
+    for _ in range(push.MOST_FAILURES - 1):
+        signed.do(push.blame, "one")
+    assert _ids(signed) == ["one"]
+    signed.do(push.blame, "one")
+
+    assert _ids(signed) == []

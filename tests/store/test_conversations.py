@@ -3,17 +3,14 @@
 from datetime import timedelta
 
 import pytest
-from msgspec.structs import replace
 
-from remit.errors import NotFound
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.delivery import Accepted
 from remit.model.ids import ConversationId, TaskId
-from remit.model.run import EventKind
 from remit.model.status import Status
-from remit.store import audit, conversations, deliveries, events, home
+from remit.store import conversations, events, home
 from remit.store.conversations import NewTurnRecord
-from tests.store.scene import BODY, DIGEST, Scene
+from tests.store.scene import Scene
 
 
 def begun(scene: Scene, title: str = "Bangkok", channel: str = "dashboard") -> Conversation:
@@ -24,54 +21,6 @@ def begun(scene: Scene, title: str = "Bangkok", channel: str = "dashboard") -> C
 def says(scene: Scene, talk: Conversation, text: str, *refs: TaskRef) -> Turn:
     said = NewTurnRecord(role=Role.USER, content=text, task_refs=refs)
     return scene.do(conversations.say, talk.id, said, scene.now, owed=True)
-
-
-def test_turns_stand_in_the_order_they_were_said_and_pages_go_back(scene: Scene) -> None:
-    talk = begun(scene)
-    for n in range(5):
-        says(scene, talk, f"word {n}")
-
-    last = scene.do(conversations.turns, talk.id, 0, 2)
-    before = scene.do(conversations.turns, talk.id, last[0].n, 2)
-
-    assert [turn.content for turn in (*before, *last)] == ["word 1", "word 2", "word 3", "word 4"]
-    assert [turn.n for turn in last] == [4, 5]
-    assert scene.do(conversations.turn, talk.id, 3).content == "word 2"
-
-
-def test_a_turn_is_a_row_and_an_event_that_does_not_tell_what_was_said(scene: Scene) -> None:
-    talk, task = begun(scene), scene.admit()
-    turn = says(scene, talk, "a secret wish", TaskRef(task.id, Action.DISCUSSED))
-
-    (event,) = [e for e in events.after(scene.tx, 0, 100) if e.kind is EventKind.TURN_SAID]
-    assert event.data == {
-        "conversation": talk.id,
-        "turn": turn.n,
-        "role": "user",
-        "tasks": [task.id],
-    }
-    assert list(audit.complaints(scene.tx, whole=True)) == []
-
-
-def test_one_turn_may_be_about_several_tasks(scene: Scene) -> None:
-    talk = begun(scene)
-    refs = [TaskRef(scene.admit(f"Task {n}").id, Action.CREATED) for n in range(3)]
-    turn = says(scene, talk, "three things", *refs)
-
-    assert set(turn.task_refs) == set(refs)
-    assert {task.id for task in scene.do(conversations.tasks_in, talk.id)} == {
-        ref.task_id for ref in refs
-    }
-
-
-def test_what_is_said_under_one_key_is_said_once(scene: Scene) -> None:
-    talk = begun(scene)
-    said = NewTurnRecord(role=Role.USER, content="once", key="k1")
-    first = scene.do(conversations.say, talk.id, said, scene.now)
-    again = scene.do(conversations.say, talk.id, replace(said, content="twice"), scene.now)
-
-    assert (again.n, again.content) == (first.n, "once")
-    assert len(scene.do(conversations.turns, talk.id)) == 1
 
 
 def test_a_turn_is_answered_once_and_owed_until_then(scene: Scene) -> None:
@@ -90,56 +39,6 @@ def test_a_turn_is_answered_once_and_owed_until_then(scene: Scene) -> None:
     assert len(scene.do(conversations.turns, talk.id)) == 2
 
 
-def test_what_a_turn_was_taken_for_is_kept_while_it_is_owed(scene: Scene) -> None:
-    talk = begun(scene)
-    turn = says(scene, talk, "cancel it")
-    scene.do(conversations.mean, turn, {"what": "act"})
-    assert scene.do(conversations.owed)[0].meant == {"what": "act"}
-
-    scene.do(
-        conversations.answer, turn, NewTurnRecord(role=Role.ASSISTANT, content="ok"), scene.now
-    )
-    scene.do(conversations.mean, turn, {"what": "hear"})
-
-    assert scene.do(conversations.turn, talk.id, turn.n).meant == {"what": "act"}
-
-
-def test_the_conversation_that_went_on_last_comes_first_page_by_page(scene: Scene) -> None:
-    talks = []
-    for n in range(4):
-        talks.append(begun(scene, f"Talk {n}"))
-        scene.wait()
-    says(scene, talks[0], "again")
-
-    first = scene.do(conversations.recent, None, 2)
-    second = scene.do(conversations.recent, first[-1].id, 2)
-
-    assert [each.title for each in (*first, *second)] == ["Talk 0", "Talk 3", "Talk 2", "Talk 1"]
-
-
-def test_a_conversation_that_was_put_away_is_gone_from_everywhere(scene: Scene) -> None:
-    talk, task = begun(scene), scene.admit()
-    says(scene, talk, "do it", TaskRef(task.id, Action.CREATED))
-    assert scene.do(conversations.rename, talk.id, "Trip").title == "Trip"
-    assert scene.do(conversations.birthplace, task.id) is not None
-
-    scene.do(conversations.remove, talk.id, scene.now)
-
-    assert scene.do(conversations.recent) == []
-    assert scene.do(conversations.owed) == []
-    assert scene.do(conversations.birthplace, task.id) is None
-    for verb, args in (
-        (conversations.get, ()),
-        (conversations.turns, ()),
-        (conversations.remove, (scene.now,)),
-        (conversations.rename, ("x",)),
-        (conversations.say, (NewTurnRecord(role=Role.USER, content="x"), scene.now)),
-        (conversations.turn, (99,)),
-    ):
-        with pytest.raises(NotFound):
-            scene.do(verb, talk.id, *args)  # type: ignore[arg-type]
-
-
 def test_a_task_was_born_where_it_was_made_not_where_it_was_spoken_of(scene: Scene) -> None:
     task, early, born = scene.admit(), begun(scene, "early"), begun(scene, "born")
     says(scene, early, "what of it?", TaskRef(task.id, Action.DISCUSSED))
@@ -151,22 +50,24 @@ def test_a_task_was_born_where_it_was_made_not_where_it_was_spoken_of(scene: Sce
     assert found.id == born.id
 
 
-def test_open_questions_about_its_tasks_belong_to_a_conversation(scene: Scene) -> None:
-    task, review = scene.asking()
-    other, _ = scene.asking()
-    talk = begun(scene)
-    says(scene, talk, "do it", TaskRef(task.id, Action.CREATED))
+def test_a_reply_finds_the_task_of_the_message_it_answers(scene: Scene) -> None:
+    claim = scene.delivering("whatsapp")
+    scene.send(claim, Accepted("wamid.1"))
 
-    assert [each.id for each in scene.do(conversations.asked_in, talk.id)] == [review]
-    assert other.id not in {each.task_id for each in scene.do(conversations.asked_in, talk.id)}
+    assert scene.do(conversations.replied_to, "whatsapp", "wamid.1") == claim.task.id
+    assert scene.do(conversations.replied_to, "whatsapp", "wamid.2") is None
+    assert scene.do(conversations.replied_to, "email", "wamid.1") is None
 
 
-def test_a_deleted_task_is_not_spoken_of_any_more(scene: Scene) -> None:
-    task, talk = scene.admit(), begun(scene)
-    says(scene, talk, "do it", TaskRef(task.id, Action.CREATED))
-    scene.sql("UPDATE tasks SET status = 'cancelled', deleted_at = 1 WHERE id = ?", task.id)
+def test_the_talk_by_a_channel_is_the_last_that_began_there(scene: Scene) -> None:
+    begun(scene, "a", "whatsapp")
+    scene.wait()
+    last = begun(scene, "b", "whatsapp")
 
-    assert scene.do(conversations.tasks_in, talk.id) == []
+    found = scene.do(conversations.on_channel, "whatsapp")
+    assert found is not None
+    assert found.id == last.id
+    assert scene.do(conversations.on_channel, "email") is None
 
 
 def test_tasks_are_found_by_where_they_stand_and_when_they_ended(scene: Scene) -> None:
@@ -186,21 +87,12 @@ def test_tasks_are_found_by_where_they_stand_and_when_they_ended(scene: Scene) -
     assert scene.do(conversations.ended_between, scene.now - 2 * hour, scene.now - hour) == []
 
 
-def test_the_owners_last_words_are_found_if_they_are_not_too_old(scene: Scene) -> None:
-    talk = begun(scene)
-    turn = says(scene, talk, "here I am")
+def test_a_deleted_task_is_not_spoken_of_any_more(scene: Scene) -> None:
+    task, talk = scene.admit(), begun(scene)
+    says(scene, talk, "do it", TaskRef(task.id, Action.CREATED))
+    scene.sql("UPDATE tasks SET status = 'cancelled', deleted_at = 1 WHERE id = ?", task.id)
 
-    found = scene.do(conversations.last_of_owner, scene.now - timedelta(minutes=1))
-    assert found is not None
-    assert (found.n, found.about) == (turn.n, None)
-    assert scene.do(conversations.last_of_owner, scene.now) is None
-
-
-def test_what_the_owner_points_at_is_kept_with_his_words(scene: Scene) -> None:
-    talk, task = begun(scene), scene.admit()
-    said = NewTurnRecord(role=Role.USER, content="and this?", about=task.id)
-
-    assert scene.do(conversations.say, talk.id, said, scene.now).about == task.id
+    assert scene.do(conversations.tasks_in, talk.id) == []
 
 
 def test_news_is_told_once_and_the_place_reached_with_it(scene: Scene) -> None:
@@ -235,29 +127,6 @@ def test_a_file_without_a_place_reached_begins_at_the_start(scene: Scene) -> Non
     assert scene.do(conversations.told_upto) == 0
 
 
-def test_a_reply_finds_the_task_of_the_message_it_answers(scene: Scene) -> None:
-    claim = scene.delivering("whatsapp")
-    (delivery,) = claim.task.delivery
-    attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
-    taken = Accepted("wamid.1")
-    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, taken, scene.now)
-
-    assert scene.do(conversations.replied_to, "whatsapp", "wamid.1") == claim.task.id
-    assert scene.do(conversations.replied_to, "whatsapp", "wamid.2") is None
-    assert scene.do(conversations.replied_to, "email", "wamid.1") is None
-
-
-def test_the_talk_by_a_channel_is_the_last_that_began_there(scene: Scene) -> None:
-    begun(scene, "a", "whatsapp")
-    scene.wait()
-    last = begun(scene, "b", "whatsapp")
-
-    found = scene.do(conversations.on_channel, "whatsapp")
-    assert found is not None
-    assert found.id == last.id
-    assert scene.do(conversations.on_channel, "email") is None
-
-
 @pytest.mark.only_sqlite("a file of an older Remit")
 def test_what_was_said_before_the_upgrade_keeps_its_tasks_and_its_time(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
@@ -286,7 +155,3 @@ def test_what_was_said_before_the_upgrade_keeps_its_tasks_and_its_time(
     assert now.do(conversations.get, ConversationId("c1")).updated_at.timestamp() == 0.009
     assert now.do(conversations.told_upto) == seq  # what happened before is no news
     now.close()
-
-
-def test_a_conversation_in_which_nothing_was_said_has_no_turns(scene: Scene) -> None:
-    assert scene.do(conversations.turns, begun(scene).id) == []

@@ -1,8 +1,5 @@
 """What waits for its group, whose end it waits for, and what is written when it has come."""
 
-from datetime import timedelta
-
-import pytest
 from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
@@ -12,7 +9,6 @@ from remit.model.contract import (
     ContractType,
     Criterion,
     Finding,
-    Overall,
     Result,
     Timing,
     Verdict,
@@ -28,12 +24,9 @@ from remit.model.deferred import (
     waiting,
 )
 from remit.model.ids import SeriesId
-from remit.model.review import Decision, ReviewAnswer
-from remit.model.run import EventKind
-from remit.model.status import Reason, Status
+from remit.model.status import Status
 from remit.model.task import Task
-from remit.review import ask
-from remit.store import debts, deferred, events, moves, reviews
+from remit.store import debts, deferred, moves
 from remit.store.debts import CheckedBatch
 from tests.store.scene import Scene
 
@@ -80,6 +73,22 @@ def test_what_is_put_off_is_there_as_it_was_said_and_once(scene: Scene) -> None:
     assert deferred.deferred_of_task(scene.tx, replace(task, verdict=None)) == []
 
 
+def test_what_the_owner_declines_or_cancels_waits_for_nothing(scene: Scene) -> None:
+    cancelled, _ = scene.asking()
+    scene.sql(
+        "UPDATE tasks SET details = json_set(details, '$.verdict', json(?)) WHERE id = ?",
+        '{"findings": [{"activity": "e2e", "result": "skipped", "error": "deferred"}]}',
+        cancelled.id,
+    )
+
+    scene.do(moves.cancel, cancelled.id, scene.wait())
+
+    told = scene.get(cancelled.id)
+    assert told.verdict is not None
+    assert told.verdict.findings[0].error == UNMERGED
+    assert scene.complaints() == []
+
+
 def test_a_document_waits_for_each_of_its_tasks_that_is_open(scene: Scene) -> None:
     task, agent = done(scene), {"assigned_agent": "project:shop"}
     mine = scene.admit(context={"prd": "prd.md"}, **agent)
@@ -107,71 +116,6 @@ def test_a_series_waits_for_runs_that_have_begun_and_a_day_for_those_that_wait(
     assert deferred.at_work(scene.tx, DAY, {other.id}) == [other.id]
 
 
-def test_what_was_found_is_written_to_every_task_once(scene: Scene) -> None:
-    one, two = done(scene), done(scene)
-    ended = closed(scene, PASSED)
-
-    assert scene.do(debts.close_group, ended, scene.wait())
-    assert not scene.do(debts.close_group, ended, scene.wait())
-
-    for task in (scene.get(one.id), scene.get(two.id)):
-        assert task.verdict is not None
-        assert task.verdict.overall is Overall.PASS
-        told = [
-            each
-            for each in events.of_task(scene.tx, task.id)
-            if each.kind is EventKind.TASK_UPDATED
-        ]
-        assert [each.data["found"] for each in told] == [{"e2e": "pass"}]
-    assert waits(scene) == []
-    assert debts.book(scene.tx, "shop", scene.now).debts == ()
-    assert scene.complaints() == []
-
-
-def test_a_failure_is_asked_about_and_owed_in_the_same_write(scene: Scene) -> None:
-    done(scene)
-    fix = scene.task("Fix it")
-    question = replace(ask.fix(fix, "It failed.", "blank"), id=scene.ids.review())
-    ended = replace(closed(scene, FAILED), asks=(fix, question))
-
-    assert scene.do(debts.close_group, ended, scene.wait())
-    assert not scene.do(debts.close_group, ended, scene.wait())
-
-    (asked,) = reviews.waiting(scene.tx)
-    assert (asked.task_id, asked.reason) == (fix.id, Reason.APPROVAL)
-    assert [each.path for each in debts.book(scene.tx, "shop", scene.now).debts] == ["a.py"]
-    assert asked.id is not None
-    scene.do(reviews.decide, asked.id, Decision(ReviewAnswer.APPROVE), scene.wait())
-    assert scene.get(fix.id).status is Status.NEW
-    assert scene.complaints() == []
-
-
-@pytest.mark.parametrize("merged", [True, False])
-def test_who_ends_unmerged_waits_for_nothing(scene: Scene, *, merged: bool) -> None:
-    task = done(scene, PRD if merged else None)
-
-    assert task.verdict is not None
-    assert task.verdict.findings[1].error == (DEFERRED if merged else UNMERGED)
-    assert len(waits(scene)) == merged
-    assert scene.complaints() == []
-
-
-def test_what_the_owner_declines_or_cancels_waits_for_nothing(scene: Scene) -> None:
-    cancelled, _ = scene.asking()
-    scene.sql(
-        "UPDATE tasks SET details = json_set(details, '$.verdict', json(?)) WHERE id = ?",
-        '{"findings": [{"activity": "e2e", "result": "skipped", "error": "deferred"}]}',
-        cancelled.id,
-    )
-
-    scene.do(moves.cancel, cancelled.id, scene.wait())
-
-    told = scene.get(cancelled.id)
-    assert told.verdict is not None
-    assert told.verdict.findings[0].error == UNMERGED
-    assert scene.complaints() == []
-
-
 # What files owe -----------------------------------------------------------------------------------
 
 
@@ -187,15 +131,3 @@ def test_a_step_that_is_done_twice_is_owed_once(scene: Scene) -> None:
     assert owed[0].reasons == ("no time",)
     assert debts.book(scene.tx, "shop", scene.now, task.id).debts == ()
     assert debts.book(scene.tx, "shed", scene.now).debts == ()
-
-
-def test_a_debt_is_forgotten_after_thirty_days_unless_it_failed_again(scene: Scene) -> None:
-    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, DebtCause.CHECK, scene.now)
-    scene.do(debts.add, "shop", ["b.py"], scene.admit().id, DebtCause.CHECK, scene.now)
-    later = scene.now + timedelta(days=29)
-    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, DebtCause.LATE, later)
-
-    then = debts.book(scene.tx, "shop", later + timedelta(days=29)).debts
-
-    assert [(each.path, each.failures) for each in then] == [("a.py", 2)]
-    assert debts.book(scene.tx, "shop", later + timedelta(days=30)).debts == ()

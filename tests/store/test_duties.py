@@ -1,7 +1,6 @@
-"""Work that one process does at a time: who lost it writes nothing more."""
+"""Work that one process does at a time, and limits that several keep together."""
 
 import asyncio
-from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
@@ -9,10 +8,12 @@ from types import SimpleNamespace
 import pytest
 from msgspec.structs import replace
 
+from remit.channels.parts import SendRate
 from remit.language.sentences import in_language
 from remit.model.delivery import SendCap
 from remit.model.ids import WorkerId
 from remit.model.status import Reason, Status
+from remit.operations.callers import SignInLimiter
 from remit.server.web import settings_sections
 from remit.settings import EngineSettings, Settings
 from remit.settings.parts import EngineKind
@@ -22,19 +23,11 @@ from remit.store.postgres.database import SharedPostgres
 from remit.store.postgres.duties import DutyLost, FencedDatabase
 from remit.store.postgres.legs import DISPATCHED, WorkerState
 from remit.store.queue import ClaimFilter
+from remit.store.spending import Rates
 from remit.testing import FrozenClock
-from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, BODY, DIGEST, WORKER, PostgresScene
 
 NAMES = {"": "remit", "code": "remit-code"}
-
-
-@pytest.fixture
-def maker(postgres_server: Server) -> Iterator[PostgresScene]:
-    made = PostgresScene(postgres_server.store)
-    yield made
-    made.close()
-    postgres_server.wipe()
 
 
 async def test_who_was_replaced_writes_nothing_more(maker: PostgresScene) -> None:
@@ -193,3 +186,34 @@ async def test_the_page_shows_each_worker_what_it_runs_and_the_way_to_temporal(
     address = "http://temporal.example.org:8233/namespaces/default/workflows"
     assert temporal.links == ((address, address),)
     assert EngineSettings(ui="https://ui.example.org/").pages == "https://ui.example.org"
+
+
+# Limits -------------------------------------------------------------------------------------------
+
+
+async def test_processes_keep_one_pace_and_one_count_of_failed_sign_ins(
+    maker: PostgresScene,
+) -> None:
+    dbs = [SharedPostgres(maker.url, process_clock=True) for _ in range(2)]
+    try:
+        paces = [SendRate(6, 80, name="phone", rates=Rates(db)) for db in dbs]
+        waits = await asyncio.gather(
+            *(paces[n % 2].take("anna", f"dlv-{n}", AT) for n in range(10))
+        )
+        assert sorted(waits) == [n * 6.0 for n in range(10)]
+        assert await paces[0].take("nina", "dlv-nina", AT) == 0
+
+        limiters = [SignInLimiter(lambda: AT, Rates(db)) for db in dbs]
+        pauses = [await limiters[n % 2].begin("192.0.2.1", "") for n in range(8)]
+        assert pauses[:5] == 5 * [timedelta()]
+        assert all(pauses[5:])
+        assert await limiters[0].begin("192.0.2.2", "") == timedelta()
+        await limiters[0].succeeded("192.0.2.1", "")
+        assert await limiters[1].begin("192.0.2.1", "") == timedelta()
+
+        later = SendRate(6, 80, name="other", rates=Rates(dbs[0]))
+        await later.take("anna", "dlv-later", AT + timedelta(days=1))
+        assert [row["name"] for row in maker.sql("SELECT name FROM rates")] == ["sends by other"]
+    finally:
+        for db in dbs:
+            await db.close()

@@ -144,29 +144,21 @@ def test_no_row_is_replaced_by_another_of_the_same_name(scene: Scene, table: str
         scene.sql(f"INSERT OR REPLACE INTO {table} SELECT * FROM {table}")  # noqa: S608
 
 
-@for_each("status", sorted(set(Status) - TERMINAL))
-def test_only_an_ended_task_can_be_hidden(scene: Scene, status: Status) -> None:
+@for_each(
+    ("status", "change"),
+    [
+        *((status, "deleted_at = 1") for status in sorted(set(Status) - TERMINAL)),
+        *((status, "resume_to = NULL") for status in (Status.NEEDS_REVIEW, Status.PAUSED)),
+        (Status.NEEDS_REVIEW, "reason = NULL"),
+        (Status.RUNNING, "reason = 'input'"),
+    ],
+)
+def test_only_an_ended_task_is_hidden_and_only_a_wait_says_why_and_where_it_leads(
+    scene: Scene, status: Status, change: str
+) -> None:
     task = _standing(scene, status)
-
     with pytest.raises(Conflict, match=r"(?i)check"):
-        scene.sql("UPDATE tasks SET deleted_at = 1 WHERE id = ?", task)
-
-
-@for_each("status", [Status.NEEDS_REVIEW, Status.PAUSED])
-def test_a_wait_cannot_forget_where_it_leads(scene: Scene, status: Status) -> None:
-    task = _standing(scene, status)
-
-    with pytest.raises(Conflict, match=r"(?i)check"):
-        scene.sql("UPDATE tasks SET resume_to = NULL WHERE id = ?", task)
-
-
-def test_a_question_has_a_reason_and_nothing_else_has(scene: Scene) -> None:
-    asked, running = _standing(scene, Status.NEEDS_REVIEW), _standing(scene, Status.RUNNING)
-
-    with pytest.raises(Conflict, match=r"(?i)check"):
-        scene.sql("UPDATE tasks SET reason = NULL WHERE id = ?", asked)
-    with pytest.raises(Conflict, match=r"(?i)check"):
-        scene.sql("UPDATE tasks SET reason = 'input' WHERE id = ?", running)
+        scene.sql(f"UPDATE tasks SET {change} WHERE id = ?", task)  # noqa: S608 - written above
 
 
 @pytest.mark.parametrize(("table", "column"), WORDS)

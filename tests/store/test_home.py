@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
@@ -173,63 +174,44 @@ def test_a_killed_first_start_is_made_good_by_the_next(tmp_path: Path) -> None:
 # Files that are not ours, or not whole ------------------------------------------------------------
 
 
-def test_the_file_of_another_program_is_left_alone(path: Path) -> None:
-    path.parent.mkdir(parents=True)
+def _songs(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("CREATE TABLE songs (name TEXT)")
         other.commit()
-    before = path.read_bytes()
-
-    with pytest.raises(StoreForeign, match=r"another program.*Nothing was changed"):
-        home.prepare(path)
-
-    assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", [b"Dear diary", b"\n", b"SQLite format", os.urandom(5000)])
-def test_a_file_that_is_no_database_is_left_alone(path: Path, text: bytes) -> None:
+def _broken_head(path: Path) -> None:
+    Scene(path).close()
+    path.write_bytes(b"X" + path.read_bytes()[1:])
+
+
+# What lies there, how it came there, and what is said.
+UNUSABLE: dict[str, tuple[Callable[[Path], object], type[StoreTrouble], str]] = {
+    "another program's": (_songs, StoreForeign, r"another program.*Nothing was changed"),
+    "a diary": (lambda p: p.write_bytes(b"Dear diary"), StoreForeign, "not an SQLite file"),
+    "a line": (lambda p: p.write_bytes(b"\n"), StoreForeign, "not an SQLite file"),
+    "half a head": (lambda p: p.write_bytes(b"SQLite format"), StoreForeign, "not an SQLite file"),
+    "noise": (lambda p: p.write_bytes(os.urandom(5000)), StoreForeign, "not an SQLite file"),
+    "a folder": (Path.mkdir, StoreForeign, "not a file"),
+    "nothing": (Path.touch, StoreCorrupt, r"it is empty.*remit restore"),
+    "a broken head": (_broken_head, StoreCorrupt, "its header is broken"),
+    "its log alone": (
+        lambda p: p.with_name("agent.db-wal").write_bytes(b"all that was written since"),
+        StoreCorrupt,
+        "its log is still there",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", UNUSABLE)
+def test_what_is_not_ours_or_not_whole_is_left_alone(path: Path, what: str) -> None:
+    lay, error, sentence = UNUSABLE[what]
     path.parent.mkdir(parents=True)
-    path.write_bytes(text)
-
-    with pytest.raises(StoreForeign, match="not an SQLite file"):
+    lay(path)
+    before = {each: each.is_file() and each.read_bytes() for each in path.parent.iterdir()}
+    with pytest.raises(error, match=sentence):
         home.prepare(path)
-
-    assert path.read_bytes() == text
-
-
-def test_a_folder_in_the_place_of_the_file_is_left_alone(path: Path) -> None:
-    path.mkdir(parents=True)
-
-    with pytest.raises(StoreForeign, match="not a file"):
-        home.prepare(path)
-
-
-def test_an_empty_file_is_not_taken_for_a_new_one(path: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.touch()
-
-    with pytest.raises(StoreCorrupt, match=r"it is empty.*remit restore"):
-        home.prepare(path)
-
-    assert path.read_bytes() == b""
-
-
-def test_a_log_without_its_file_is_not_taken_for_nothing(path: Path) -> None:
-    path.parent.mkdir(parents=True)
-    path.with_name("agent.db-wal").write_bytes(b"all that was written since")
-
-    with pytest.raises(StoreCorrupt, match="its log is still there"):
-        home.prepare(path)
-
-    assert not path.exists()
-
-
-def test_a_file_with_a_broken_head_is_damaged_and_not_foreign(scene: Scene) -> None:
-    scene.close()
-    scene.path.write_bytes(b"X" + scene.path.read_bytes()[1:])
-
-    with pytest.raises(StoreCorrupt, match="its header is broken"):
-        home.prepare(scene.path)
+    assert {each: each.is_file() and each.read_bytes() for each in path.parent.iterdir()} == before
 
 
 def test_a_schema_that_is_no_text_any_more_is_said_in_words(scene: Scene) -> None:

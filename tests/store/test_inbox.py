@@ -4,17 +4,19 @@ from datetime import timedelta
 
 import pytest
 
-from remit.errors import AlreadyDecided, Conflict
+from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.contract import Contract, ContractType
-from remit.model.delivery import Delivery
+from remit.model.delivery import Delivery, Unknown
 from remit.model.ids import TaskId
-from remit.model.review import FRESH, GROUPS, Decision, InboxGroup, ReviewAnswer
+from remit.model.review import FRESH, GROUPS, OPTIONS, InboxGroup, ReviewAnswer
+from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import deliveries, inbox, reviews, stats, tasks
+from remit.store import deliveries, inbox, moves, queue, reviews, stats, tasks
 from remit.store.deliveries import DashboardPost
 from remit.store.inbox import InboxCounts
-from tests.store.scene import BODY, DIGEST, Scene
+from remit.store.queue import ClaimedTask
+from tests.store.scene import BODY, DIGEST, RULE, Scene
 from tests.tables import for_each
 
 HOUR = timedelta(hours=1)
@@ -47,41 +49,9 @@ def test_every_question_is_to_be_decided_or_fixed(scene: Scene, reason: Reason) 
     assert (needs.total, needs.decide) == (1, group is InboxGroup.DECIDE)
 
 
-def test_questions_come_a_page_at_a_time_oldest_first(scene: Scene) -> None:
-    asked = [scene.asking()[1] for _ in range(5)]  # all in one millisecond
-    scene.wait()
-    asked += [scene.asking()[1]]
-    ordered = [*sorted(asked[:5]), asked[5]]
-
-    seen = []
-    after = None
-    while page := inbox.questions(scene.tx, scene.now, after=after, limit=2):
-        seen += [each.review.id for each in page]
-        after = seen[-1]
-    assert seen == ordered
-
-
-def test_what_is_put_off_comes_back_by_itself(scene: Scene) -> None:
-    task, review = scene.asking()
-    until = scene.now + HOUR
-
-    put_off = scene.do(inbox.put_off, review, until, scene.now)
-
-    assert put_off.later_until == until
-    assert put_off.decision is None
-    assert inbox.questions(scene.tx, scene.now) == []
-    assert [each.review.id for each in inbox.questions(scene.tx, scene.now, later=True)] == [review]
-    assert inbox.needs(scene.tx, scene.now) == InboxCounts(later=1)
-    assert reviews.waiting(scene.tx) == [put_off]  # it is open, for who asks for all
-    assert scene.get(task.id).status is Status.NEEDS_REVIEW
-    assert [each.review.id for each in inbox.questions(scene.tx, until)] == [review]
-    assert inbox.needs(scene.tx, until) == InboxCounts(decide=1, decisions=1)
-    assert scene.complaints() == []
-
-
 def test_what_is_decided_cannot_be_put_off(scene: Scene) -> None:
     _, review = scene.asking()
-    scene.do(reviews.decide, review, Decision(ReviewAnswer.ANSWER, "Two."), scene.now)
+    scene.decide(review, ReviewAnswer.ANSWER, "Two.")
     before = scene.image()
 
     with pytest.raises(AlreadyDecided):
@@ -108,6 +78,14 @@ def test_advice_waits_to_be_read_wherever_it_went(scene: Scene) -> None:
     scene.finish(claim, "done", Status.COMPLETED)
 
     assert _ids(inbox.look(scene.tx, scene.now)) == [claim.task.id]
+
+
+def test_a_delivery_elsewhere_is_no_result_to_look_at(scene: Scene) -> None:
+    sends = (Delivery("outbox", id=scene.ids.delivery()),)
+    claim = scene.running("Send", delivery=sends)
+    scene.finish(claim, "done", Status.COMPLETED)
+
+    assert inbox.look(scene.tx, scene.now) == []
 
 
 def test_a_failure_waits_until_it_is_acknowledged_or_old(scene: Scene) -> None:
@@ -151,25 +129,6 @@ def test_many_questions_for_one_thing_are_all_found(scene: Scene) -> None:
 # Numbers ------------------------------------------------------------------------------------------
 
 
-def test_numbers_tell_what_ended_when_and_what_comes_next(scene: Scene) -> None:
-    scene.standing(Status.FAILED)
-    scene.wait(3600)
-    for _ in range(2):
-        scene.standing(Status.COMPLETED)
-    scene.standing(Status.CANCELLED)
-    soon = [scene.ready(f"n {n}", scheduled_for=scene.now + (7 - n) * HOUR) for n in range(7)]
-
-    found = stats.look(scene.tx, scene.now, lambda at: at.replace(hour=0, minute=0, second=0))
-
-    assert (found.hours[-1].completed, found.hours[-1].cancelled) == (2, 1)
-    assert (found.hours[-2].failed, found.hours[-2].completed) == (1, 0)
-    assert len(found.hours) == 24
-    assert sum(hour.completed for hour in found.hours) == 2
-    assert _ids(list(found.next)) == [task.id for task in reversed(soon)][:5]
-    assert found.counts == tasks.counts(scene.tx)
-    assert found.needs == InboxCounts(fix=1)
-
-
 def test_what_was_used_is_told_by_the_owners_days(scene: Scene) -> None:
     def midnight(at: object) -> object:
         return at.replace(hour=0, minute=0, second=0, microsecond=0)  # type: ignore[attr-defined]
@@ -188,9 +147,71 @@ def test_what_was_used_is_told_by_the_owners_days(scene: Scene) -> None:
     assert (found.today.cents, found.today.tokens) == (5, 100)
 
 
-def test_a_delivery_elsewhere_is_no_result_to_look_at(scene: Scene) -> None:
-    sends = (Delivery("outbox", id=scene.ids.delivery()),)
-    claim = scene.running("Send", delivery=sends)
-    scene.finish(claim, "done", Status.COMPLETED)
+# Questions ----------------------------------------------------------------------------------------
 
-    assert inbox.look(scene.tx, scene.now) == []
+PAIRS = [(reason, answer) for reason in Reason for answer in ReviewAnswer]
+
+
+@pytest.mark.parametrize(("reason", "answer"), PAIRS)
+def test_only_what_is_offered_can_be_answered(
+    scene: Scene, reason: Reason, answer: ReviewAnswer
+) -> None:
+    task, review = scene.asking(reason)
+    before = scene.image()
+
+    if answer in OPTIONS[reason]:
+        assert scene.decide(review, answer, "So.") != task
+        assert reviews.waiting(scene.tx) == []
+        assert scene.complaints() == []
+    else:
+        with pytest.raises(BadInput, match="may be decided with"):
+            scene.decide(review, answer, "So.")
+        assert scene.image() == before
+
+
+def test_a_question_is_decided_once(scene: Scene) -> None:
+    task, review = scene.asking()
+    scene.decide(review, ReviewAnswer.ANSWER, "The red ones.")
+    before = scene.image()
+
+    for answer in ReviewAnswer:
+        with pytest.raises(AlreadyDecided, match=r"decided before: answer, at 2026-03-02T09:00:01"):
+            scene.decide(review, answer, "No, blue.")
+
+    assert scene.image() == before
+    assert scene.get(task.id).notes == ("The red ones.",)
+
+
+def test_a_question_that_is_open_about_a_paused_task_is_answered_and_nothing_moves(
+    scene: Scene,
+) -> None:
+    task = scene.admit()
+    lease = Lease(task.id, 0, scene.ids.worker(), scene.ids.run())
+    review = scene.question(ClaimedTask(task, lease, {}, {}), Reason.INPUT, resume_to=Status.NEW)
+    scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
+    scene.do(moves.pause, task.id, scene.now)
+
+    after = scene.decide(review, ReviewAnswer.ANSWER, "Red.")
+
+    assert (after.status, after.resume_to) == (Status.PAUSED, Status.NEW)
+    assert queue.unranked(scene.tx, scene.now, 9) == []
+    scene.do(moves.resume, task.id, scene.wait())
+    assert scene.do(queue.rank, task.id, task.priority, RULE, scene.now)
+    assert scene.get(task.id).notes == ("Red.",)
+    assert scene.complaints() == []
+
+
+def test_a_task_that_was_hidden_while_its_owner_was_asked_stays_hidden(scene: Scene) -> None:
+    claim = scene.delivering()
+    (delivery,) = claim.task.delivery
+    attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
+    scene.do(moves.cancel, claim.task.id, scene.now, hide=True)
+    unknown = Unknown("timeout")
+    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, unknown, scene.now)
+    about = scene.question(claim, Reason.AMBIGUOUS, about=delivery.id, resume_to=Status.DELIVERING)
+    scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=about)
+
+    after = scene.decide(about, ReviewAnswer.DECLINE)
+
+    assert (after.status, after.cancel_requested) == (Status.CANCELLED, False)
+    assert after.deleted_at == scene.now

@@ -1,9 +1,8 @@
 """Lists by every word of a filter: the same tasks as by looking at each, in every order."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,27 +18,31 @@ from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind, Taint, Task, TaskType
 from remit.store import events, moves, queue, reviews, search, tasks, words
 from remit.store.search import SortOrder, TaskFilter
-from tests.soak import examples
-from tests.store.scene import AT, RULE, Scene
+from tests.soak import examples, one_of
+from tests.store.postgres import Postgres
+from tests.store.scene import AT, RULE, PostgresScene, Scene
 
 HOUR = timedelta(hours=1)
 SERIES = SeriesId("ser-" + "0" * 26)
 SESSION = SessionId("ses-shared")
+SCENES = ("sqlite", "postgres")
 
 
-class Crowd(Scene):
+class Crowd:
     """Forty tasks that differ in all that a filter can name."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self.tx = scene.tx
         made = [self._one(n) for n in range(40)]
         self.asking_ids = {each.id for n, each in enumerate(made) if n % 8 == 5}
-        self.tasks = [self.get(each.id) for each in made]
+        self.tasks = [scene.get(each.id) for each in made]
 
     def _one(self, n: int) -> Task:
+        scene = self._scene
         sends = [("email", f"a{n}")] * (n % 3 == 0) + [("email", f"b{n}")] * (n % 6 == 0)
         sends += [("dashboard", "me")] * (n % 2)
-        task = self.admit(
+        task = scene.admit(
             f"task {n} {'plum' if n % 4 else 'pear'}",
             source=Source((SourceKind.MANUAL, SourceKind.EMAIL)[n % 5 == 0], f"ref {n}"),
             taint=(Taint.OWNER, Taint.PUBLIC)[n % 7 == 0],
@@ -48,23 +51,23 @@ class Crowd(Scene):
             type=(TaskType.IMMEDIATE, TaskType.SCHEDULED)[n % 3 == 1],
             scheduled_for=AT + (50 - n) * HOUR if n % 3 == 1 else None,
             series_id=SERIES if n % 10 == 3 else None,
-            session_id=SESSION if n % 9 == 0 else self.ids.session(),
-            delivery=tuple(Delivery(c, r, id=self.ids.delivery()) for c, r in sends),
+            session_id=SESSION if n % 9 == 0 else scene.ids.session(),
+            delivery=tuple(Delivery(c, r, id=scene.ids.delivery()) for c, r in sends),
         )
         if n % 5 == 1 and n % 8 != 5:
-            self.do(queue.rank, task.id, task.priority, RULE, self.now)
+            scene.do(queue.rank, task.id, task.priority, RULE, scene.now)
         if n % 8 == 2:
-            self.do(moves.cancel, task.id, self.now)
+            scene.do(moves.cancel, task.id, scene.now)
         if n % 16 == 2:
-            self.do(tasks.delete, task.id, self.now)
+            scene.do(tasks.delete, task.id, scene.now)
         if n % 8 == 5:
-            self.do(reviews.open_review, self._question(task), Actor.INTAKE, self.now)
-        self.wait(60)
+            scene.do(reviews.open_review, self._question(task), Actor.INTAKE, scene.now)
+        scene.wait(60)
         return task
 
     def _question(self, task: Task) -> Review:
         return Review(
-            id=self.ids.review(),
+            id=self._scene.ids.review(),
             task_id=task.id,
             key="k",
             reason=Reason.INPUT,
@@ -122,16 +125,25 @@ def _holds(title: str, text: str) -> bool:
     return set(whole) <= set(held) and any(word.startswith(last) for word in held)
 
 
-@pytest.fixture(scope="module")
-def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
-    made = Crowd(tmp_path_factory.mktemp("crowd") / "agent.db")
-    yield made
-    made.close()
+@pytest.fixture(
+    scope="module", params=[pytest.param(each, marks=one_of("crowd")) for each in SCENES]
+)
+def crowd(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Crowd]:
+    if request.param == "sqlite":
+        with closing(Scene(tmp_path_factory.mktemp("crowd") / "agent.db")) as scene:
+            yield Crowd(scene)
+        return
+    server: Postgres = request.getfixturevalue("postgres_server")
+    with closing(PostgresScene(server.store)) as scene:
+        yield Crowd(scene)
+    server.wipe()
 
 
-def _pages(scene: Scene, wanted: TaskFilter) -> Iterator[Task]:
+def _pages(crowd: Crowd, wanted: TaskFilter) -> Iterator[Task]:
     while True:
-        page = search.page(scene.tx, wanted)
+        page = search.page(crowd.tx, wanted)
         yield from page.tasks
         if page.next is None:
             return

@@ -1,16 +1,17 @@
 """What the owner may do to a task at any time, and what is refused."""
 
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
 
 from remit.errors import Conflict, IllegalMove, NotFound
-from remit.model.delivery import Accepted, Answer, SendRetry, Unknown
-from remit.model.ids import WorkerId
-from remit.model.review import Decision, ReviewAnswer
-from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
-from remit.store import deliveries, moves, queue, reviews, runs, tasks
-from remit.store.queue import ClaimedTask
+from remit.model.delivery import Accepted, Answer, Delivery, Refused, SendRetry
+from remit.model.ids import TaskId, WorkerId
+from remit.model.review import ReviewAnswer
+from remit.model.status import PAUSABLE, TERMINAL, Actor, Status
+from remit.model.task import Edit, Priority, Task, TaskType
+from remit.store import deliveries, edits, moves, queue, reviews, task_filter, tasks
 from tests.store.scene import BODY, DIGEST, Scene
 from tests.tables import for_each
 
@@ -28,37 +29,6 @@ def test_a_pause_is_over_where_it_began(scene: Scene, status: Status) -> None:
     resumed = scene.do(moves.resume, task.id, scene.wait())
     assert (resumed.status, resumed.resume_to) == (status, None)
     assert scene.complaints() == []
-
-
-@for_each("status", sorted(set(Status) - PAUSABLE))
-def test_what_cannot_be_paused_is_not(scene: Scene, status: Status) -> None:
-    task = scene.standing(status)
-    before = scene.image()
-
-    with pytest.raises(IllegalMove, match=f"is {status}"):
-        scene.do(moves.pause, task.id, scene.now)
-
-    assert scene.image() == before
-
-
-@for_each("status", sorted(set(Status) - {Status.PAUSED}))
-def test_only_what_is_paused_goes_on(scene: Scene, status: Status) -> None:
-    task = scene.standing(status)
-
-    with pytest.raises(IllegalMove):
-        scene.do(moves.resume, task.id, scene.now)
-
-
-def test_a_pause_of_a_running_task_is_a_wish_until_its_next_boundary(scene: Scene) -> None:
-    claim = scene.running()
-
-    asked = scene.do(moves.pause, claim.task.id, scene.now)
-    assert (asked.status, asked.pause_requested) == (Status.RUNNING, True)
-    wish = scene.do(runs.record_steps, claim.lease, {"think": 1}, None, scene.now)
-    assert wish == "pause"
-
-    back = scene.do(moves.resume, claim.task.id, scene.now)
-    assert (back.status, back.pause_requested) == (Status.RUNNING, False)
 
 
 def test_a_paused_appointment_keeps_its_time(scene: Scene) -> None:
@@ -81,6 +51,35 @@ def test_a_pause_does_not_take_back_a_cancel(scene: Scene) -> None:
             scene.do(moves.pause, task.id, scene.now)
         assert scene.image() == before
         assert scene.get(task.id).cancel_requested
+
+
+# Any order ----------------------------------------------------------------------------------------
+
+# What the owner may say, and about a task that stands how.
+ORDERS: dict[str, tuple[Callable[..., Task], frozenset[Status]]] = {
+    "pause": (moves.pause, PAUSABLE),
+    "resume": (moves.resume, frozenset({Status.PAUSED})),
+    "cancel": (moves.cancel, frozenset(Status) - TERMINAL),
+    "hasten": (moves.hasten, PAUSABLE - {Status.NEW}),
+    "delete": (tasks.delete, TERMINAL),
+    "undelete": (tasks.undelete, TERMINAL),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_an_order_is_taken_where_it_makes_sense_and_changes_nothing_elsewhere(
+    scene: Scene, order: str
+) -> None:
+    verb, allowed = ORDERS[order]
+    for status, task in {each: scene.standing(each) for each in Status}.items():
+        if status in allowed:
+            scene.do(verb, task.id, scene.wait())
+            continue
+        before = scene.image()
+        with pytest.raises((IllegalMove, NotFound), match=r"is \w+|ended task"):
+            scene.do(verb, task.id, scene.now)
+        assert scene.image() == before, status
+    assert scene.complaints() == []
 
 
 # Cancel -------------------------------------------------------------------------------------------
@@ -107,61 +106,6 @@ def test_a_cancelled_task_ends_at_once_or_at_its_next_boundary(
     assert scene.complaints() == []
 
 
-@for_each("status", sorted(TERMINAL))
-def test_what_has_ended_is_not_cancelled(scene: Scene, status: Status) -> None:
-    task = scene.standing(status)
-
-    with pytest.raises(IllegalMove, match="nothing more"):
-        scene.do(moves.cancel, task.id, scene.now)
-
-
-def test_a_cancel_answers_the_questions_that_are_open(scene: Scene) -> None:
-    task, review = scene.asking()
-
-    scene.do(moves.cancel, task.id, scene.now)
-
-    assert reviews.waiting(scene.tx) == []
-    decided = reviews.get(scene.tx, review).decision
-    assert decided is not None
-    assert decided.answer == "decline"
-
-
-@for_each("reason", sorted(set(Reason) - {Reason.AMBIGUOUS}))
-def test_who_has_cancelled_is_not_asked(scene: Scene, reason: Reason) -> None:
-    claim = scene.running()
-    scene.do(moves.cancel, claim.task.id, scene.now)
-
-    review = scene.question(claim, reason)
-    scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
-
-    assert scene.get(claim.task.id).status is Status.CANCELLED
-    assert reviews.waiting(scene.tx) == []
-    assert scene.complaints() == []
-
-
-def test_who_has_cancelled_is_still_asked_whether_a_message_arrived(scene: Scene) -> None:
-    """Nobody but the owner can know; what was not sent yet stays unsent."""
-    claim = scene.delivering("outbox", "outbox")
-    _send(scene, claim, 0, Unknown("timeout"))
-    scene.do(moves.cancel, claim.task.id, scene.now)
-
-    first = claim.task.delivery[0].id
-    review = scene.question(claim, Reason.AMBIGUOUS, about=first, resume_to=Status.DELIVERING)
-    scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=review)
-
-    asked = scene.get(claim.task.id)
-    assert (asked.status, asked.reason) == (Status.NEEDS_REVIEW, Reason.AMBIGUOUS)
-    assert asked.cancel_requested
-    assert scene.claim() == []
-
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ARRIVED), scene.wait())
-    (again,) = scene.claim()
-    assert again.task.cancel_requested
-    scene.finish(again, "cancelled", Status.CANCELLED, by=Actor.COURIER)
-    assert scene.complaints() == []
-
-
 def test_a_cancel_overtakes_a_pause_that_is_just_being_written(scene: Scene) -> None:
     claim = scene.running()
     scene.do(moves.pause, claim.task.id, scene.now)
@@ -182,7 +126,7 @@ def test_a_cancel_that_comes_when_all_is_out_comes_too_late(
 ) -> None:
     claim = scene.delivering()
     scene.do(moves.pause, claim.task.id, scene.now)
-    _send(scene, claim, 0, answer)
+    scene.send(claim, answer)
     scene.do(moves.cancel, claim.task.id, scene.now)
 
     stopped = {"by": Actor.OWNER, "resume_to": Status.DELIVERING}
@@ -196,7 +140,7 @@ def test_a_cancel_that_comes_when_all_is_out_comes_too_late(
 def test_a_task_does_not_end_with_a_message_in_the_air(scene: Scene, way: str) -> None:
     """The process died mid-send, and before anyone looked the owner ended the task."""
     claim = scene.delivering()
-    _send(scene, claim, 0, None)
+    scene.send(claim)
     for crash in range(3 if way == "declined" else 1):
         other = WorkerId(f"wrk-other-{crash}")
         scene.do(queue.release_orphans, other, scene.ids.review, scene.wait())
@@ -210,8 +154,7 @@ def test_a_task_does_not_end_with_a_message_in_the_air(scene: Scene, way: str) -
             scene.finish(again, "cancelled", Status.CANCELLED, by=Actor.COURIER)
         case "declined":
             (review,) = reviews.waiting(scene.tx)
-            assert review.id is not None
-            scene.do(reviews.decide, review.id, Decision(ReviewAnswer.DECLINE), scene.now)
+            scene.decide(review, ReviewAnswer.DECLINE)
         case _:
             scene.do(moves.pause, claim.task.id, scene.now)
             scene.do(moves.cancel, claim.task.id, scene.now)
@@ -264,8 +207,116 @@ def test_only_what_has_ended_is_hidden_and_shown_again(scene: Scene, status: Sta
     assert scene.complaints() == []
 
 
-def _send(scene: Scene, claim: ClaimedTask, n: int, answer: Answer | None) -> None:
-    delivery = claim.task.delivery[n]
+# Changes, and lists of tasks ----------------------------------------------------------------------
+
+HOUR = timedelta(hours=1)
+UNBEGUN = (Status.NEW, Status.READY, Status.PAUSED)
+
+
+@for_each("status", UNBEGUN)
+def test_what_has_not_begun_can_be_changed(scene: Scene, status: Status) -> None:
+    task = scene.standing(status)
+    sends = (Delivery("outbox", "Ana", "Hello", id=scene.ids.delivery()),)
+    at = scene.now + HOUR
+
+    changed = scene.do(
+        edits.edit,
+        task.id,
+        Edit(
+            title="Call Ana",
+            instructions="Be kind.",
+            scheduled_for=at,
+            priority=Priority.HIGH,
+            delivery=sends,
+        ),
+        scene.wait(),
+    )
+
+    assert (changed.title, changed.instructions) == ("Call Ana", "Be kind.")
+    assert (changed.scheduled_for, changed.type) == (at, TaskType.SCHEDULED)
+    assert changed.priority is Priority.HIGH
+    assert changed.rule is not None
+    assert changed.rule.name == "owner"
+    assert [(d.channel, d.recipient, d.content) for d in changed.delivery] == [
+        ("outbox", "Ana", "Hello")
+    ]
+    assert changed.status is status
+    assert scene.complaints() == []
+
+
+def test_a_ready_task_is_due_when_it_is_planned_anew(scene: Scene) -> None:
+    task = scene.ready()
+    at = scene.now + HOUR
+
+    scene.do(edits.edit, task.id, Edit(scheduled_for=at), scene.now)
+
+    row = scene.sql("SELECT due_at, queue FROM tasks")[0]
+    assert row == {"due_at": int(at.timestamp() * 1000), "queue": 0}
+    scene.do(edits.edit, task.id, Edit(priority=Priority.CRITICAL), scene.now)
+    assert scene.sql("SELECT queue FROM tasks")[0]["queue"] == 3
+    assert scene.claim() == []
+    scene.wait(3600)
+    assert [claim.task.id for claim in scene.claim()] == [task.id]
+
+
+@for_each("status", [each for each in Status if each not in UNBEGUN])
+def test_what_has_begun_is_not_changed_any_more(scene: Scene, status: Status) -> None:
+    task = scene.standing(status)
+    before = scene.image()
+
+    with pytest.raises(Conflict, match="not begun"):
+        scene.do(edits.edit, task.id, Edit(title="New"), scene.now)
+    assert scene.image() == before
+
+
+def test_deleting_hides_what_has_ended_and_cancels_the_rest(scene: Scene) -> None:
+    ended, live = scene.standing(Status.FAILED), scene.ready()
+
+    for task in (ended, live):
+        gone = scene.do(moves.delete, task.id, scene.now)
+        assert gone.deleted_at == scene.now
+    assert scene.get(live.id).status is Status.CANCELLED
+
+
+# Views --------------------------------------------------------------------------------------------
+
+
+def test_views_do_not_grow_without_end(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(task_filter, "MAX_VIEWS", 2)
+    for name in ("a", "b", "a"):
+        scene.do(task_filter.save_view, name, "x", scene.now)
+
+    with pytest.raises(Conflict, match="There are 2 views"):
+        scene.do(task_filter.save_view, "c", "x", scene.now)
+
+
+# Many ---------------------------------------------------------------------------------------------
+
+
+def test_how_tasks_stand_is_told_in_the_order_they_are_named(scene: Scene) -> None:
+    one, two = scene.ready("One"), scene.standing(Status.FAILED)
+    scene.do(tasks.delete, two.id, scene.now)
+    claim = scene.running("Three")
+    scene.do(moves.pause, claim.task.id, scene.now)
+
+    named = [two.id, TaskId("task-x"), claim.task.id, one.id, two.id]
+    found = tasks.statuses_of(scene.tx, named)
+
+    assert [each.id for each in found] == [two.id, claim.task.id, one.id]
+    told = [(each.status, each.pausing, each.held, each.deleted) for each in found]
+    assert told == [
+        (Status.FAILED, False, False, True),
+        (Status.RUNNING, True, True, False),
+        (Status.READY, False, False, False),
+    ]
+
+
+def test_what_went_wrong_last_on_a_channel_is_told(scene: Scene) -> None:
+    claim = scene.delivering("outbox")
+    (delivery,) = claim.task.delivery
     attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
-    if answer is not None:
-        scene.do(deliveries.settle_send, claim.lease, delivery, attempt, answer, scene.now)
+    refused = Refused("nobody lives there")
+    scene.do(deliveries.settle_send, claim.lease, delivery, attempt, refused, scene.now)
+
+    assert deliveries.last_trouble(scene.tx, "outbox") == "nobody lives there"
+    assert deliveries.last_trouble(scene.tx, "email") is None

@@ -1,7 +1,7 @@
 """The writer on Postgres: grouped commits, other writers, and a server that goes away."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
 
 import psycopg
@@ -17,19 +17,15 @@ from remit.store.database import Tx
 from remit.store.postgres import connection as postgres_connection
 from remit.store.postgres.database import Postgres, SharedPostgres
 from remit.store.spending import LimitScope, SpendingLimit, SpendingUnit
-from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, ROOMY, WORKER, PostgresScene
+from tests.store.test_group_commit import (
+    asks_nonsense,
+    fails_after_it_wrote,
+    fails_before_it_writes,
+    is_refused,
+)
 
 CUT = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'remit'"
-
-
-@pytest.fixture
-def maker(postgres_server: Server) -> Iterator[PostgresScene]:
-    """Makes tasks and looks at what became of them."""
-    made = PostgresScene(postgres_server.store)
-    yield made
-    made.close()
-    postgres_server.wipe()
 
 
 @asynccontextmanager
@@ -41,25 +37,6 @@ async def writers(url: str, number: int = 1) -> AsyncIterator[list[Postgres]]:
     finally:
         for each in opened:
             await each.close()
-
-
-def fails_before_it_writes(tx: Tx, task: Task) -> None:
-    raise NotFound("task", task.id)
-
-
-def fails_after_it_wrote(tx: Tx, task: Task) -> None:
-    tasks.admit(tx, task)
-    raise LeaseLost(task.id, 1)
-
-
-def is_refused(tx: Tx, task: Task) -> None:
-    tasks.admit(tx, task)
-    tx.ask("UPDATE tasks SET status = 'completed'")
-
-
-def asks_nonsense(tx: Tx, task: Task) -> None:
-    tasks.admit(tx, task)
-    tx.ask("SELECT nothing FROM nowhere")
 
 
 @pytest.mark.parametrize(

@@ -8,14 +8,13 @@ from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId, WorkerId
-from remit.model.review import Decision, ReviewAnswer
-from remit.model.status import Actor, Reason, Status
+from remit.model.review import ReviewAnswer
+from remit.model.status import ACTIVE, Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind
 from remit.store import moves, queue, reviews, runs, tasks
 from remit.store.queue import POISON, ClaimedTask
 from tests.soak import SOAK
 from tests.store.scene import AT, ROOMY, RULE, WORKER, Scene
-from tests.tables import for_each
 
 ALONE = replace(ROOMY, room=1)
 
@@ -64,10 +63,7 @@ def test_nothing_is_ranked_while_a_question_about_it_is_open(scene: Scene) -> No
     assert not scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
     assert queue.unranked(scene.tx, scene.now, 9) == []  # nobody looks again and again
 
-    assert review.id is not None
-    scene.do(
-        reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "The red ones."), scene.wait()
-    )
+    scene.decide(review, ReviewAnswer.ANSWER, "The red ones.")
     assert [waits.id for waits in queue.unranked(scene.tx, scene.now, 9)] == [task.id]
     assert scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
     assert scene.get(task.id).notes == ("The red ones.",)
@@ -75,23 +71,6 @@ def test_nothing_is_ranked_while_a_question_about_it_is_open(scene: Scene) -> No
 
 
 # Order --------------------------------------------------------------------------------------------
-
-
-def test_the_more_important_comes_first_and_the_older_among_equals(scene: Scene) -> None:
-    for n, priority in enumerate([*Priority, *Priority]):
-        scene.ready(f"{priority} {n}", priority)
-        scene.wait(1)
-
-    assert _order(scene) == [
-        "critical 3",
-        "critical 7",
-        "high 2",
-        "high 6",
-        "med 1",
-        "med 5",
-        "low 0",
-        "low 4",
-    ]
 
 
 def test_tasks_that_fell_due_together_keep_the_order_in_which_they_came(scene: Scene) -> None:
@@ -206,23 +185,6 @@ def test_no_more_is_claimed_than_there_is_room_for(scene: Scene) -> None:
 # Crashes ------------------------------------------------------------------------------------------
 
 
-def test_what_was_there_when_a_process_died_starts_one_at_a_time(scene: Scene) -> None:
-    for _ in range(3):
-        scene.ready()
-    assert len(scene.claim()) == 3
-    _crash(scene)
-    scene.ready("innocent")
-
-    taken = scene.claim()
-    assert sorted(bool(claim.task.crashes) for claim in taken) == [False, True]
-    assert scene.claim(wanted=replace(ROOMY, suspects=False)) == []
-    (second,) = scene.claim()
-    assert second.task.crashes == 1
-
-    scene.finish(second, "done", Status.COMPLETED)
-    assert scene.get(second.task.id).crashes == 0
-
-
 def test_a_process_frees_what_others_held_and_nothing_of_its_own(scene: Scene) -> None:
     held = scene.running()
 
@@ -236,68 +198,37 @@ def test_a_process_frees_what_others_held_and_nothing_of_its_own(scene: Scene) -
     assert (run.outcome, run.worker) == ("crashed", WORKER)
 
 
-@pytest.mark.parametrize("status", [Status.RUNNING, Status.VERIFYING, Status.DELIVERING])
-def test_after_three_crashes_the_owner_is_asked(scene: Scene, status: Status) -> None:
+@pytest.mark.parametrize("status", sorted(ACTIVE))
+@pytest.mark.parametrize("wish", [None, "pause", "cancel", "delete"])
+def test_after_three_crashes_the_owner_is_asked_who_still_wants_it(
+    scene: Scene, status: Status, wish: str | None
+) -> None:
     claim = scene.delivering() if status is Status.DELIVERING else scene.running()
     if status is Status.VERIFYING:
         scene.move(claim, status)
+    if wish is not None:
+        scene.do(getattr(moves, wish), claim.task.id, scene.now)
 
-    for crash in range(1, POISON + 1):
-        assert reviews.waiting(scene.tx) == []
+    for _ in range(POISON - 1):
         _crash(scene)
-        if crash < POISON:
-            assert scene.get(claim.task.id).status is status
-            assert len(scene.claim()) == 1
+        assert scene.get(claim.task.id).status is status
+        assert len(scene.claim()) == 1
+    _crash(scene)
 
-    asked = scene.get(claim.task.id)
-    assert (asked.status, asked.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
+    found = scene.get(claim.task.id)
+    if wish in ("cancel", "delete"):
+        assert (found.cancel_requested, reviews.waiting(scene.tx)) == (True, [])
+        return
+    assert (found.status, found.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
+    assert not found.pause_requested
     (review,) = reviews.waiting(scene.tx)
-    assert (review.task_id, review.reason) == (asked.id, Reason.POISON)
     assert "died 3 times" in review.question
     assert scene.claim() == []
     assert scene.complaints() == []
-
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.APPROVE), scene.wait())
+    scene.decide(review, ReviewAnswer.APPROVE)
     (again,) = scene.claim()
     resumed = Status.DELIVERING if status is Status.DELIVERING else Status.RUNNING
     assert (again.task.status, again.task.crashes) == (resumed, 0)
-
-
-def test_a_task_that_ended_a_leg_in_good_order_is_no_suspect_any_more(scene: Scene) -> None:
-    claim = scene.running()
-    for _ in range(POISON - 1):
-        _crash(scene)
-        (claim,) = scene.claim()
-    scene.finish(claim, "retry", Status.RUNNING, due_at=scene.now)
-    (claim,) = scene.claim()
-
-    _crash(scene)
-
-    assert scene.get(claim.task.id).status is Status.RUNNING
-
-
-@for_each("hide", [False, True])
-def test_who_has_cancelled_is_not_asked_about_poison(scene: Scene, hide: bool) -> None:
-    claim = scene.running()
-    scene.do(moves.cancel, claim.task.id, scene.now, hide=hide)
-    for _ in range(POISON):
-        _crash(scene)
-        (claim,) = scene.claim()
-
-    assert claim.task.cancel_requested
-    assert reviews.waiting(scene.tx) == []
-
-
-def test_a_pause_is_forgotten_when_the_owner_is_asked(scene: Scene) -> None:
-    claim = scene.running()
-    scene.do(moves.pause, claim.task.id, scene.now)
-    for _ in range(POISON):
-        _crash(scene)
-        scene.claim()
-
-    asked = scene.get(claim.task.id)
-    assert (asked.status, asked.pause_requested) == (Status.NEEDS_REVIEW, False)
 
 
 # Many ---------------------------------------------------------------------------------------------

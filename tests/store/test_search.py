@@ -1,4 +1,6 @@
-"""Lists of tasks: filters, words, and pages that show each task once."""
+"""Lists of tasks: words, finished or not, and pages that show each task once."""
+
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -7,10 +9,10 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
 from remit.model.delivery import Delivery
-from remit.model.ids import SessionId, TaskId
-from remit.model.status import TERMINAL, Status
-from remit.model.task import Priority, Source, SourceKind, TaskType
-from remit.store import search, tasks
+from remit.model.ids import TaskId
+from remit.model.status import Status
+from remit.model.task import Priority
+from remit.store import search, tasks, words
 from remit.store.search import TaskFilter
 from tests.soak import examples
 from tests.store.scene import Scene
@@ -23,56 +25,6 @@ def found(scene: Scene, **wanted: object) -> list[str]:
 
 
 # Filters ------------------------------------------------------------------------------------------
-
-
-def test_the_newest_comes_first(scene: Scene) -> None:
-    for n in range(5):
-        scene.admit(f"task {n}")
-
-    assert found(scene) == ["task 4", "task 3", "task 2", "task 1", "task 0"]
-    assert found(scene, limit=2) == ["task 4", "task 3"]
-
-
-@pytest.mark.parametrize("status", Status)
-def test_every_status_can_be_asked_for_alone_and_with_others(scene: Scene, status: Status) -> None:
-    standing = {each: scene.standing(each).id for each in Status}
-
-    (one,) = search.page(scene.tx, TaskFilter(statuses=(status,))).tasks
-    assert (one.id, one.status) == (standing[status], status)
-    both = search.page(scene.tx, TaskFilter(statuses=(status, Status.NEW, status))).tasks
-    expected = {standing[status], standing[Status.NEW]}
-    assert [task.id for task in both] == sorted(expected, reverse=True)  # each once, newest first
-
-
-def test_filters_are_taken_together(scene: Scene) -> None:
-    scene.ready("mail", Priority.HIGH, source=Source(SourceKind.EMAIL, "1"))
-    scene.ready("low mail", source=Source(SourceKind.EMAIL, "2"))
-    scene.ready("high", Priority.HIGH)
-    scene.admit("planned", type=TaskType.SCHEDULED, session_id=SessionId("ses-a"))
-
-    assert found(scene, source=SourceKind.EMAIL) == ["low mail", "mail"]
-    assert found(scene, source=SourceKind.EMAIL, priority=Priority.HIGH) == ["mail"]
-    assert found(scene, priority=Priority.HIGH) == ["high", "mail"]
-    assert found(scene, type=TaskType.SCHEDULED) == ["planned"]
-    assert found(scene, session=SessionId("ses-a")) == ["planned"]
-    assert found(scene, session=SessionId("ses-a"), priority=Priority.HIGH) == []
-    assert found(scene, text="mail", priority=Priority.LOW) == ["low mail"]
-    assert found(scene, text="mail", statuses=(Status.NEW,)) == []
-    assert found(scene, text="mail", statuses=(Status.READY, Status.NEW)) == ["low mail", "mail"]
-
-
-def test_what_was_deleted_is_shown_only_to_who_asks_for_it(scene: Scene) -> None:
-    ended = [scene.standing(status) for status in sorted(TERMINAL)]
-    for task in ended:
-        scene.do(tasks.delete, task.id, scene.now)
-    kept = scene.admit("kept")
-
-    assert [task.id for task in search.page(scene.tx, TaskFilter()).tasks] == [kept.id]
-    hidden = search.page(scene.tx, TaskFilter(deleted=True)).tasks
-    assert [task.id for task in hidden] == [task.id for task in reversed(ended)]
-    failed = search.page(scene.tx, TaskFilter(deleted=True, statuses=(Status.FAILED,))).tasks
-    assert [task.status for task in failed] == [Status.FAILED]
-    assert tasks.counts(scene.tx) == {"new": 1}
 
 
 def test_a_page_shows_each_task_with_its_own_deliveries(scene: Scene) -> None:
@@ -125,15 +77,6 @@ def test_pages_show_each_task_once_while_others_come_in(scene: Scene, wanted: Ta
             scene.admit(f"task that came meanwhile {n}")
 
     assert seen == list(reversed(there))
-
-
-def test_the_last_page_says_that_it_is_the_last(scene: Scene) -> None:
-    for _ in range(4):
-        scene.admit()
-
-    first = search.page(scene.tx, TaskFilter(limit=2))
-    assert first.next == first.tasks[-1].id
-    assert search.page(scene.tx, TaskFilter(limit=2, before=first.next)).next is None
 
 
 # Words --------------------------------------------------------------------------------------------
@@ -246,3 +189,104 @@ def test_the_shortest_part_of_an_id_that_is_enough_finds_it(scene: Scene) -> Non
     assert tasks.ids_like(scene.tx, made[0]) == [made[0]]
     assert tasks.ids_like(scene.tx, made[0][:10]) == sorted(made)[:3]
     assert tasks.ids_like(scene.tx, "task-7") == []
+
+
+# Unfinished words ---------------------------------------------------------------------------------
+
+SAID = ("inv", "INVOICE", "Lisbon inv", "müller in", "a", "a1", "in voice", "straße stra", "zz")
+LETTERS = st.sampled_from("abAB1é²ßøЖ日-_. ")
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    scene = Scene(tmp_path_factory.mktemp("words") / "agent.db")
+    for title in (
+        *("Invoice", "invoices Lisbon", "Invóice!", "in-voice", "inv_oice", "Müller invests"),
+        *("a", "a1", "A1a", "ab", "straße", "Strasse strand", "strand straße", "ÅngStröm", "日本"),
+    ):
+        scene.admit(title)
+    yield scene
+    scene.close()
+
+
+def _whole_walk(scene: Scene, match: str) -> list[int]:
+    """What SQLite itself finds for an unfinished word."""
+    found = scene.sql("SELECT rowid AS no FROM tasks_text WHERE tasks_text MATCH ?", match)
+    return sorted(int(str(row["no"])) for row in found)
+
+
+@pytest.mark.parametrize("said", SAID)
+def test_a_finished_word_finds_what_the_unfinished_one_does(shelf: Scene, said: str) -> None:
+    read = words.read(shelf.tx, said)
+    *whole, last = said.split()
+
+    assert read.terms is not None
+    unfinished = " ".join(f'"{word}"' for word in whole) + f' "{last}"*'
+    assert _whole_walk(shelf, read.match) == _whole_walk(shelf, unfinished)
+
+
+@settings(
+    max_examples=examples(200),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(title=st.text(LETTERS, min_size=1, max_size=12), said=st.text("abAB1 é", max_size=5))
+def test_whatever_letters_a_word_has_it_is_found_by_how_it_begins(
+    shelf: Scene, title: str, said: str
+) -> None:
+    if not said.split():
+        return
+    shelf.admit(title)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(words, "_ENDINGS", 10**6)
+        finished = search.ids(shelf.tx, TaskFilter(text=said))
+        patch.setattr(words, "_ENDINGS", 0)
+        unfinished = search.ids(shelf.tx, TaskFilter(text=said))
+
+    assert finished == unfinished
+
+
+@pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
+def test_of_many_words_that_begin_alike_none_is_listed(scene: Scene) -> None:
+    for n in range(words._ENDINGS):
+        scene.admit(f"w{n}")
+    assert words.read(scene.tx, "w").terms == words._ENDINGS
+
+    scene.admit("wx")
+
+    assert words.read(scene.tx, "w") == words.SearchWords('"w"*')
+    assert len(search.ids(scene.tx, TaskFilter(text="w"))) == words._ENDINGS + 1
+
+
+@for_each("said", ["über", "snake_case", "_ w", "日本", "ครับ w"])
+def test_a_word_that_the_index_may_fold_otherwise_is_left_to_it(scene: Scene, said: str) -> None:
+    assert words.read(scene.tx, said).terms is None
+
+
+@pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
+def test_a_word_is_common_beyond_a_number_of_tasks(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "MANY", 3)
+    for _ in range(3):
+        scene.admit("pear")
+    assert not words.read(scene.tx, "pear").is_common
+
+    scene.admit("pears")
+
+    assert words.read(scene.tx, "pear").is_common
+
+
+@pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
+def test_a_rare_state_among_common_words_is_looked_up_and_no_word_is_walked(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(words, "MANY", 1)
+    for _ in range(5):
+        scene.admit("pear")
+    wanted = search.prepared(scene.tx, TaskFilter(text="pear", asks=True))
+
+    (lead,) = search._rarest(scene.tx, wanted)
+
+    assert lead.tables.startswith("(SELECT DISTINCT task_id FROM reviews")
+    assert "tasks_text.rowid = tasks.no" in lead.tables

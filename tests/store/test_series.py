@@ -1,23 +1,21 @@
-"""A series begins with its first occurrence and goes on slot by slot, never in a burst."""
+"""A series begins with its first occurrence, goes on slot by slot, and heeds its owner."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
-from remit.errors import BadInput
+from remit.errors import BadInput, Conflict, NotFound
 from remit.model.contract import Gap, ItemStatus, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
-from remit.model.run import EventKind
 from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Priority, Task, TaskType
-from remit.store import events, home, moves, queue, reviews, series, slots, tasks
+from remit.store import home, moves, queue, reviews, series, series_orders, slots, tasks
 from remit.store.connection import connect
-from remit.store.slots import SkippedSlots
 from remit.triggers.repeat import following
 from tests.store.scene import AT, RULE, Scene
 from tests.tables import for_each
@@ -73,13 +71,6 @@ def test_the_same_cue_again_begins_no_second_series(scene: Scene) -> None:
 
     assert again == task
     assert scene.sql("SELECT id FROM series") == [{"id": made.id}]
-
-
-def test_a_task_that_does_not_repeat_has_no_series(scene: Scene) -> None:
-    assert scene.admit().series_id is None
-    assert scene.sql("SELECT id FROM series") == []
-    assert series.get(scene.tx, SeriesId("ser-0")) is None
-    assert series.soonest(scene.tx, AT) is None
 
 
 @for_each(
@@ -142,60 +133,6 @@ def test_an_occurrence_is_as_the_first_one_was_wanted_and_nothing_of_it_is_done(
 # Going on -----------------------------------------------------------------------------------------
 
 
-def test_the_next_occurrence_is_there_as_soon_as_the_one_before_it_is_due(scene: Scene) -> None:
-    task, made = begun(scene)
-    scene.now = AT + DAY
-
-    assert advance(scene, made.id)
-
-    assert [slot for slot, _ in at_slots(scene, made.id)] == [AT + DAY, AT + 2 * DAY]
-    assert series.due(scene.tx, scene.now, 10) == []
-    assert series.soonest(scene.tx, scene.now) == AT + 2 * DAY
-    assert scene.get(task.id).status is Status.NEW
-    assert scene.complaints() == []
-
-
-def test_of_two_that_put_in_the_next_one_only_the_first_does(scene: Scene) -> None:
-    _, made = begun(scene)
-    scene.now = AT + DAY
-    step, other = (following(made, scene.ids, scene.now) for _ in range(2))
-
-    assert scene.do(slots.advance, made, step, scene.now)
-    before = scene.image()
-    assert not scene.do(slots.advance, made, other, scene.now)
-
-    assert scene.image() == before
-
-
-def test_slots_that_passed_are_not_run_in_a_burst_and_none_of_them_vanishes(scene: Scene) -> None:
-    task, made = begun(scene)
-    assert scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
-    scene.now = AT + 5 * DAY + timedelta(minutes=1)
-
-    advance(scene, made.id)
-
-    assert at_slots(scene, made.id) == [
-        (AT + DAY, Status.CANCELLED),
-        (AT + 5 * DAY, Status.NEW),
-        (AT + 6 * DAY, Status.NEW),
-    ]
-    skipped = SkippedSlots(AT + 2 * DAY, AT + 4 * DAY, 3, fate=SlotFate.MISSED)
-    alone = SkippedSlots(AT + DAY, AT + DAY, 1, fate=SlotFate.MISSED)
-    assert slots.skipped(scene.tx, made.id) == [skipped, alone]
-    last = events.last_of_task(scene.tx, task.id, 1)[0]
-    assert (last.kind, last.actor, last.data["to"]) == (
-        EventKind.TASK_MOVED,
-        Actor.META,
-        "cancelled",
-    )
-    assert "not running" in str(last.data["note"])
-    (instead,) = scene.sql("SELECT id FROM tasks WHERE slot_at = ?", _ms(AT + 5 * DAY))
-    told = events.last_of_task(scene.tx, instead["id"], 1)[0]  # type: ignore[arg-type]
-    assert (told.kind, told.data["slots"]) == (EventKind.TASK_UPDATED, 3)
-    assert told.data["upto"] == "2026-03-06T09:00:00.000Z"
-    assert scene.complaints() == []
-
-
 def test_an_occurrence_that_has_begun_or_waits_for_its_owner_is_not_passed_over(
     scene: Scene,
 ) -> None:
@@ -219,32 +156,7 @@ def test_an_occurrence_that_has_begun_or_waits_for_its_owner_is_not_passed_over(
     ]
 
 
-def test_to_cancel_one_occurrence_leaves_the_series(scene: Scene) -> None:
-    task, made = begun(scene)
-    scene.do(moves.cancel, task.id, scene.now)
-    scene.now = AT + DAY
-
-    advance(scene, made.id)
-
-    assert at_slots(scene, made.id) == [
-        (AT + DAY, Status.CANCELLED),
-        (AT + 2 * DAY, Status.NEW),
-    ]
-
-
 # Ending -------------------------------------------------------------------------------------------
-
-
-def test_a_series_ends_with_its_rule(scene: Scene) -> None:
-    _, made = begun(scene, repeats=replace(DAILY, rule="FREQ=DAILY;COUNT=2"))
-    for day in (1, 2):
-        scene.now = AT + day * DAY
-        advance(scene, made.id)
-
-    ended = found(scene, made.id)
-    assert (ended.ended_at, ended.why) == (scene.now, "its rule names no further time")
-    assert len(at_slots(scene, made.id)) == 2
-    assert series.soonest(scene.tx, AT) is None
 
 
 def test_a_series_that_was_ended_puts_in_nothing_more(scene: Scene) -> None:
@@ -261,13 +173,6 @@ def test_a_series_that_was_ended_puts_in_nothing_more(scene: Scene) -> None:
 
 
 # The file -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.only_sqlite("it shows an index of SQLite")
-def test_the_index_of_slots_covers_the_series_and_the_slot_and_nothing_else(scene: Scene) -> None:
-    rows = scene.sql("PRAGMA index_info(tasks_by_slot)")
-
-    assert [row["name"] for row in rows] == ["series_id", "slot_at"]
 
 
 def test_a_slot_has_one_occurrence_whoever_puts_it_in(scene: Scene) -> None:
@@ -302,10 +207,6 @@ def test_a_file_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it
     newer.close()
 
 
-def _ms(moment: datetime) -> int:
-    return int((moment - datetime(1970, 1, 1, tzinfo=UTC)) / timedelta(milliseconds=1))
-
-
 def _new(scene: Scene) -> list[Task]:
     rows = scene.sql("SELECT id FROM tasks WHERE status = 'new'")
     return [scene.get(row["id"]) for row in rows]  # type: ignore[arg-type]
@@ -315,3 +216,161 @@ def _ranked_and_claimed(scene: Scene) -> list[queue.ClaimedTask]:
     for task in _new(scene):
         assert scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
     return scene.claim()
+
+
+# What the owner says of it ------------------------------------------------------------------------
+
+
+def _begun(scene: Scene) -> tuple[SeriesId, Task]:
+    """A daily series whose first occurrence waits for tomorrow."""
+    repeats = Repeats("FREQ=DAILY", "UTC", scene.now + DAY)
+    task = scene.admit("Standup", repeats=repeats)
+    assert task.series_id is not None
+    scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
+    return task.series_id, scene.get(task.id)
+
+
+def _go_on(scene: Scene, series_id: SeriesId) -> Series:
+    """What the repeater does when it looks."""
+    for each in series.due(scene.tx, scene.now, 100):
+        scene.do(slots.advance, each, following(each, scene.ids, scene.now), scene.now)
+    return series.find(scene.tx, series_id)
+
+
+def _coming(scene: Scene, series_id: SeriesId, count: int = 3) -> list[datetime]:
+    found = series.find(scene.tx, series_id)
+    ahead = series_orders.coming(scene.tx, found, scene.now, count)
+    return [slot.planned or slot.at for slot in ahead if slot.fate is None]
+
+
+def test_a_series_resumed_in_time_runs_what_was_planned(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    scene.do(series_orders.pause, series_id, scene.now)
+
+    scene.do(series_orders.resume, series_id, scene.wait(60))
+
+    assert scene.get(task.id).status is Status.READY
+    assert slots.skipped(scene.tx, series_id) == []
+    assert _coming(scene, series_id)[0] == task.slot
+
+
+def test_what_is_paused_twice_or_goes_on_anyway_is_refused(scene: Scene) -> None:
+    series_id, _ = _begun(scene)
+
+    with pytest.raises(Conflict, match="is going on; it cannot go on"):
+        scene.do(series_orders.resume, series_id, scene.now)
+    scene.do(series_orders.pause, series_id, scene.now)
+    with pytest.raises(Conflict, match="is paused; it cannot be paused"):
+        scene.do(series_orders.pause, series_id, scene.now)
+    with pytest.raises(NotFound, match="no series"):
+        scene.do(series_orders.pause, SeriesId("ser-" + "0" * 26), scene.now)
+
+
+def test_a_slot_far_ahead_can_be_skipped_before_it_has_a_task(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    assert task.slot is not None
+    unwanted = task.slot + 2 * DAY
+
+    scene.do(series_orders.skip, series_id, unwanted, scene.now)
+
+    found = series.find(scene.tx, series_id)
+    assert found.skips == (unwanted,)
+    ahead = series_orders.coming(scene.tx, found, scene.now, 4)
+    assert [each.fate for each in ahead] == [None, None, SlotFate.SKIPPED, None]
+    assert ahead[0].task_id == task.id
+    slots_run = []
+    for _ in range(4):
+        scene.wait(86400)
+        slots_run.append(_go_on(scene, series_id).last)
+    assert unwanted not in slots_run
+    assert unwanted + DAY in slots_run
+    assert scene.complaints() == []
+
+
+def test_who_skips_twice_skips_two(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    assert task.slot is not None
+
+    for _ in range(3):
+        scene.do(series_orders.skip, series_id, None, scene.now)
+
+    assert series.find(scene.tx, series_id).skips == (task.slot + DAY, task.slot + 2 * DAY)
+
+
+@for_each("away", [timedelta(hours=1), -5 * DAY, 5000 * DAY])
+def test_only_a_slot_to_come_can_be_skipped(scene: Scene, away: timedelta) -> None:
+    series_id, task = _begun(scene)
+    assert task.slot is not None
+
+    with pytest.raises(BadInput, match="no slot to come"):
+        scene.do(series_orders.skip, series_id, task.slot + away, scene.now)
+
+
+def test_a_skipped_slot_that_begins_a_gap_is_told_with_it(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    assert task.slot is not None
+    scene.do(series_orders.skip, series_id, task.slot + DAY, scene.now)
+    scene.do(series_orders.pause, series_id, scene.now)
+    scene.wait(4.5 * 86400)
+
+    scene.do(series_orders.resume, series_id, scene.now)
+
+    gap = slots.skipped(scene.tx, series_id)[0]
+    assert (gap.first, gap.slots) == (task.slot + DAY, 3)
+
+
+def test_any_run_to_come_is_moved_and_is_planned_once(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    third, to = scene.now + 3 * DAY, scene.now + 3 * DAY + timedelta(hours=2)
+    found = series.find(scene.tx, series_id)
+    made = slots.occurrence(found, third, scene.ids, scene.now, planned=to)
+
+    moved = scene.do(series_orders.move, series_id, third, to, scene.now, made)
+
+    assert (moved.slot, moved.scheduled_for) == (third, to)
+    assert _coming(scene, series_id) == [scene.now + DAY, scene.now + 2 * DAY, to]
+    scene.wait(2.5 * 86400)
+    after = _go_on(scene, series_id)
+    assert after.last == third + DAY  # the run that was moved is not planned again
+    assert task.id != moved.id
+
+
+def test_a_series_runs_at_other_times_and_back_again(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    first, other = scene.now + DAY, scene.now + DAY + timedelta(hours=3)
+
+    for at in (other, first):
+        repeats = Repeats("FREQ=DAILY", "UTC", at)
+        changed = replace(series.find(scene.tx, series_id), repeats=repeats)
+        made = slots.occurrence(changed, at, scene.ids, scene.now)
+        after = scene.do(series_orders.repeat, series_id, repeats, made, scene.now)
+        assert after.repeats == repeats
+        assert _coming(scene, series_id) == [at, at + DAY, at + 2 * DAY]
+
+    assert scene.get(task.id).result_summary == "Skipped: you changed when it repeats."
+    open_ = [each for each in series_orders.occurrences(scene.tx, series_id, 9) if not each.ended]
+    assert [each.slot for each in open_] == [first]  # under a new ref, for the first is used up
+
+
+def test_series_are_listed_a_page_at_a_time(scene: Scene) -> None:
+    made = []
+    for _ in range(3):
+        made.append(_begun(scene)[0])
+        scene.wait()
+    scene.do(series_orders.end, made[1], scene.now)
+
+    assert [each.id for each in series.list_series(scene.tx)] == [made[0], made[2]]
+    assert [each.id for each in series.list_series(scene.tx, ended=True)] == made
+    assert [each.id for each in series.list_series(scene.tx, after=made[0], limit=1)] == [made[2]]
+
+
+def test_what_the_owner_paused_himself_is_let_go_with_its_series(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    scene.do(moves.pause, task.id, scene.now)
+
+    scene.do(series_orders.pause, series_id, scene.now)
+    assert scene.get(task.id).status is Status.PAUSED
+    scene.do(moves.resume, task.id, scene.now)  # this one only
+    scene.do(series_orders.resume, series_id, scene.now)
+
+    assert scene.get(task.id).status is Status.READY

@@ -1,6 +1,5 @@
 """What a session left behind: its runs, what the owner said, what was sent, how far it is told."""
 
-from datetime import timedelta
 from typing import Final
 
 from msgspec.structs import replace
@@ -9,13 +8,13 @@ from remit.model.codec import Json, to_json
 from remit.model.delivery import Accepted, Delivery
 from remit.model.ids import SessionId
 from remit.model.reply import Reply, ToolCall, Usage
-from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Taint, Task
-from remit.store import deliveries, recall, reviews, rows, runs, sessions, tasks
+from remit.store import recall, reviews, runs, sessions, tasks
 from remit.store.queue import ClaimedTask
-from remit.store.sessions import RECENT, OwnerStatement, SessionSummary
-from tests.store.scene import AT, BODY, DIGEST, Scene
+from remit.store.sessions import OwnerStatement, SessionSummary
+from tests.store.scene import AT, BODY, Scene
 
 SHARED: Final = SessionId("ses-shared")
 CALL: Final = ToolCall("c-1", "look")
@@ -39,8 +38,7 @@ def sent(scene: Scene, title: str = "Send", taint: Taint = Taint.OWNER) -> Task:
     sends = (Delivery("outbox", id=scene.ids.delivery()),)
     claim = scene.running(title, session_id=SHARED, delivery=sends, taint=taint)
     scene.move(claim, Status.DELIVERING)
-    n = scene.do(deliveries.claim_send, claim.lease, sends[0], BODY, DIGEST, scene.now)
-    scene.do(deliveries.settle_send, claim.lease, sends[0], n, Accepted("ref"), scene.now)
+    scene.send(claim, Accepted("ref"))
     scene.finish(claim, "done", Status.COMPLETED, by=Actor.COURIER, summary="short")
     scene.wait()
     return scene.get(claim.task.id)
@@ -52,8 +50,7 @@ def decided(scene: Scene, answer: ReviewAnswer, text: str, **more: object) -> Ta
     claim = scene.running(session_id=SHARED, taint=taint)
     review = _question(scene, claim, answer, **more)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(answer, text), scene.now)
+    scene.decide(review, answer, text)
     (again,) = scene.claim()
     scene.finish(again, "fail", Status.FAILED, round=again.task.round)
     scene.wait()
@@ -92,15 +89,6 @@ def test_a_run_sees_the_completed_ones_before_it_oldest_first(scene: Scene) -> N
     assert (found.summary, found.said, found.reported) == (None, (), ())
 
 
-def test_what_a_run_came_to_is_what_was_sent_or_else_what_it_said(scene: Scene) -> None:
-    sent(scene)
-    claim = scene.running("spoke", session_id=SHARED)
-    said = claim.task.keeping(tool_output="All of it,\nline by line.")
-    scene.finish(claim, "done", Status.COMPLETED, details=rows.details(said), summary="All of it,")
-
-    assert [run.text for run in back(scene).runs] == [BODY, "All of it,\nline by line."]
-
-
 def test_what_a_run_thought_comes_back_turn_by_turn_and_run_by_run(scene: Scene) -> None:
     turns = [Reply("", calls=(CALL,), state=f"turn {n}") for n in range(11)]
     first = ran(scene, "one", *turns, Reply("done", state="turn 11"))
@@ -130,22 +118,13 @@ def test_only_the_last_round_counts(scene: Scene) -> None:
     scene.do(runs.record_steps, claim.lease, done, None, scene.now)
     review = scene.question(claim, Reason.DELIVERABLE)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.BACK, "shorter"), scene.now)
+    scene.decide(review, ReviewAnswer.BACK, "shorter")
     (again,) = scene.claim()
     better = dict([turn(0, Reply("good", state="second"))])
     scene.do(runs.record_steps, again.lease, better, None, scene.now)
     scene.finish(again, "done", Status.COMPLETED, round=1)
 
     assert sessions.states(scene.tx, [claim.task.id]) == ["second"]
-
-
-def test_of_a_very_long_session_the_newest_part_is_looked_at(scene: Scene) -> None:
-    ran(scene, "old")
-    for _ in range(RECENT):
-        scene.admit(session_id=SHARED)
-
-    assert back(scene).runs == ()
 
 
 # The summary --------------------------------------------------------------------------------------
@@ -201,8 +180,7 @@ def test_a_run_that_ended_after_a_later_one_was_summed_up_is_still_told(scene: S
     scene.wait()
     late = ran(scene, "went ahead")
     scene.do(sessions.sum_up, SHARED, summary(late, scene))
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "these"), scene.wait())
+    scene.decide(review, ReviewAnswer.ANSWER, "these")
     (again,) = scene.claim()
     scene.finish(again, "done", Status.COMPLETED)
 
@@ -236,8 +214,7 @@ def test_what_was_asked_about_the_request_itself_is_no_correction(scene: Scene) 
         resume_to=Status.NEW,
     )
     scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
-    assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "at nine"), scene.now)
+    scene.decide(review, ReviewAnswer.ANSWER, "at nine")
     decided(scene, ReviewAnswer.APPROVE, "fine")
     decided(scene, ReviewAnswer.EDIT, '{"a": 1}', about="call:c-1", resume_to=Status.RUNNING)
 
@@ -255,22 +232,6 @@ def test_what_the_task_itself_was_told_is_not_told_twice(scene: Scene) -> None:
     task = decided(scene, ReviewAnswer.BACK, "Shorter.")
 
     assert sessions.look_back(scene.tx, task).said == ()
-
-
-def test_what_was_sent_is_known_with_its_time_and_how_far_it_can_be_trusted(scene: Scene) -> None:
-    first = sent(scene)
-    second = sent(scene, taint=Taint.PUBLIC)
-    hidden = sent(scene)
-    scene.do(tasks.delete, hidden.id, scene.now)
-
-    found = back(scene).reported
-
-    assert [(each.task_id, each.text, each.taint) for each in found] == [
-        (second.id, BODY, Taint.PUBLIC),
-        (first.id, BODY, Taint.OWNER),
-    ]
-    assert found[1].at == AT
-    assert found[0].at - found[1].at == timedelta(seconds=1)
 
 
 def test_a_reminder_gives_the_sent_text_or_the_summary_of_what_is_completed(scene: Scene) -> None:

@@ -4,7 +4,6 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
@@ -23,14 +22,6 @@ from tests.store.postgres import Postgres as Server
 from tests.store.scene import AT, PostgresScene
 
 TASKS = 60
-
-
-@pytest.fixture
-def maker(postgres_server: Server) -> Iterator[PostgresScene]:
-    made = PostgresScene(postgres_server.store)
-    yield made
-    made.close()
-    postgres_server.wipe()
 
 
 def start(

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
 from remit.model.reply import Usage
-from remit.model.review import Decision, ReviewAnswer
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
-from remit.store import queue, reviews, rows, spending
+from remit.store import queue, rows, spending
 from remit.store.queue import UrgencyScore
 from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
 from tests.soak import examples
@@ -40,18 +40,8 @@ def reserve(
 def grant(scene: Scene, about: str) -> Task:
     """A task whose owner was asked about a limit, and agreed."""
     task, review_id = scene.asking(Reason.APPROVAL, about=about)
-    scene.do(reviews.decide, review_id, Decision(ReviewAnswer.APPROVE), scene.now)
+    scene.decide(review_id, ReviewAnswer.APPROVE)
     return scene.get(task.id)
-
-
-def test_what_fits_is_set_aside_and_what_does_not_leaves_nothing(scene: Scene) -> None:
-    task = scene.admit()
-
-    assert reserve(scene, "a", task, RUN) is None
-    assert reserve(scene, "b", task, RUN) is None
-    assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
-
-    assert spending.of_task(scene.tx, task.id) == Usage(200, 20, 2)
 
 
 def test_what_was_settled_counts_instead_of_what_was_set_aside(scene: Scene) -> None:
@@ -64,17 +54,6 @@ def test_what_was_settled_counts_instead_of_what_was_set_aside(scene: Scene) -> 
     assert spending.of_task(scene.tx, task.id) == Usage(7, 1, 1)
 
 
-def test_a_request_that_is_reckoned_anew_under_its_name_counts_once(scene: Scene) -> None:
-    task = scene.admit()
-    reserve(scene, "a", task)
-    scene.do(spending.settle, "a", Usage(7, 1, 1))
-    reserve(scene, "a", task)
-
-    assert spending.of_task(scene.tx, task.id) == ONE
-    assert scene.do(spending.settle, "a", Usage(9, 1, 1))
-    assert spending.of_task(scene.tx, task.id) == Usage(9, 1, 1)
-
-
 @pytest.mark.parametrize(
     ("unit", "used"),
     [(SpendingUnit.TOKENS, 100), (SpendingUnit.REQUESTS, 1), (SpendingUnit.CENTS, 10)],
@@ -84,24 +63,6 @@ def test_every_unit_has_its_limit(scene: Scene, unit: SpendingUnit, used: int) -
 
     assert reserve(scene, "a", task, limit) is None
     assert reserve(scene, "b", task, limit) == OverLimit(limit, used, used)
-
-
-def test_the_first_limit_that_is_reached_is_named(scene: Scene) -> None:
-    task = scene.admit()
-    wide, tight = replace(RUN, most=1000), replace(RUN, unit=SpendingUnit.CENTS, most=5)
-
-    over = reserve(scene, "a", task, wide, tight, RUN)
-
-    assert over == OverLimit(tight, 0, 5)
-
-
-def test_a_day_counts_all_tasks_and_a_run_only_its_own(scene: Scene) -> None:
-    first, second = scene.admit(), scene.admit()
-    reserve(scene, "a", first)
-    reserve(scene, "b", first)
-
-    assert reserve(scene, "c", second, RUN) is None
-    assert reserve(scene, "d", second, day(scene)) == OverLimit(day(scene), 300, 250)
 
 
 def test_a_series_counts_its_own_tasks_within_its_span(scene: Scene) -> None:
@@ -122,14 +83,6 @@ def test_a_series_counts_its_own_tasks_within_its_span(scene: Scene) -> None:
     assert reserve(scene, "d", again, limit()) is None
 
 
-def test_what_was_spent_before_the_day_began_does_not_count(scene: Scene) -> None:
-    reserve(scene, "a", scene.admit())
-    scene.wait(0.001)
-    today = replace(day(scene, 100), since=scene.now)
-
-    assert reserve(scene, "b", scene.admit(), today) is None
-
-
 def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
     task = grant(scene, "budget:day")
     for key in "ab":
@@ -142,21 +95,11 @@ def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
 def test_only_who_agrees_raises_a_limit(scene: Scene, answer: ReviewAnswer | None) -> None:
     task, review_id = scene.asking(Reason.APPROVAL, about="budget:run")
     if answer is not None:
-        scene.do(reviews.decide, review_id, Decision(answer), scene.now)
+        scene.decide(review_id, answer)
 
     for key in "ab":
         assert reserve(scene, key, task, RUN) is None
     assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
-
-
-def test_what_was_granted_for_a_day_is_gone_with_it(scene: Scene) -> None:
-    task = grant(scene, "budget:day")
-    none = replace(day(scene), most=0)
-    assert reserve(scene, "a", task, none) is None
-
-    scene.wait(1)
-    tomorrow = replace(none, since=scene.now)
-    assert reserve(scene, "b", task, tomorrow) == OverLimit(tomorrow, 0, 0)
 
 
 def test_spending_changes_no_task_and_no_journal(scene: Scene) -> None:

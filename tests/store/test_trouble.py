@@ -18,9 +18,8 @@ from remit.errors import (
     StoreFull,
     StoreTrouble,
 )
-from remit.model.task import Task
 from remit.store import audit, events, home, tasks
-from remit.store.connection import connect, trouble
+from remit.store.connection import trouble
 from remit.store.database import Cell, Tx
 from remit.store.opening import Sqlite
 from tests.store.scene import Scene
@@ -143,21 +142,6 @@ async def test_a_full_disk_refuses_what_has_no_room_and_keeps_what_was_acknowled
         assert await db.read(complaints) == []
 
 
-async def test_in_a_full_batch_only_what_has_no_room_is_refused(path: Path, scene: Scene) -> None:
-    async with opened(path) as db:
-        await db.write(limit, await db.read(pages) + 6)
-        made = [scene.task(instructions="x" * size) for size in (10, 90_000, 10, 90_000, 10)]
-        results = await asyncio.gather(
-            *(db.write(tasks.admit, task) for task in made), return_exceptions=True
-        )
-
-        full = [isinstance(result, StoreFull) for result in results]
-        assert full == [False, True, False, True, False]
-        kept = [result.id for result in results if isinstance(result, Task)]
-        assert await db.read(stored) == kept
-        assert await db.read(complaints) == []
-
-
 def test_a_disk_that_takes_no_more_bytes_stops_nothing_for_good(tmp_path: Path) -> None:
     """The real thing: the system refuses the write, in the middle of a page."""
     root = str(Path(__file__).resolve().parents[2])
@@ -246,10 +230,3 @@ def test_every_code_has_a_sentence(code: int | None, meaning: type[Exception]) -
 
     assert type(said) is meaning
     assert str(said).endswith(".")
-
-
-def test_a_connection_never_makes_a_file(tmp_path: Path) -> None:
-    for writable in (True, False):
-        with pytest.raises(sqlite3.OperationalError):
-            connect(tmp_path / "nowhere.db", writable=writable)
-    assert list(tmp_path.iterdir()) == []

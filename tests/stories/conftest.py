@@ -21,7 +21,7 @@ from tests.verify import workshop
 # the others only there.
 EVERYWHERE = {
     *("test_s0_delivery", "test_s1_steps", "test_s3_continuity", "test_s3_series"),
-    *("test_s4_lifecycle", "test_courier"),
+    *("test_s4_lifecycle", "test_courier", "test_conversation"),
 }
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from remit.model.ids import SeriesId
 from remit.model.series import OnMissed, Overlap, Slot, SlotFate
 from remit.model.status import Status
-from remit.model.task import Task, TaskType
+from remit.model.task import Task
 from remit.settings import DeliverSettings, EngineSettings, ScheduleSettings, Settings
 from remit.store import series, series_orders
 from remit.store.database import Tx
@@ -28,30 +28,6 @@ async def told(world: World, task: Task) -> list[Slot]:
     return await world.house.db.read(
         series_orders.slots_of_series, task.series_id, START, world.now + HOUR / 2
     )
-
-
-async def test_what_is_run_by_hand_leaves_its_slot_to_the_clock(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
-        await world.run()
-        beside = await world.house.owner.run_now(first.id)
-        await world.run()
-        assert len(world.outbox.sent) == 1
-        await world.run(2 * HOUR)
-        done = await world.get(beside.id)
-        slots = await told(world, first)
-
-    assert beside.id != first.id
-    assert (beside.session_id, beside.series_id, beside.slot) == (
-        *(first.session_id, first.series_id),
-        None,
-    )
-    assert (done.status, done.type) == (Status.COMPLETED, TaskType.IMMEDIATE)
-    assert [(slot.at, slot.fate, slot.task_id) for slot in slots] == [
-        (DAILY.first, SlotFate.RAN, first.id)
-    ]
-    assert len(world.outbox.sent) == 2
-    assert len({parcel.key for parcel in world.outbox.sent}) == 2
 
 
 async def test_who_asks_twice_within_a_minute_asks_once(tmp_path: Path) -> None:

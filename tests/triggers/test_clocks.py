@@ -1,6 +1,5 @@
 """Whatever a clock does: each slot is accounted for, and none is begun twice."""
 
-from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.errors import HomeLocked
 from remit.model.series import OnMissed, Overlap, Repeats, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task
@@ -19,9 +17,8 @@ from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import search, series, series_orders, sessions, slots
 from remit.store.opening import Sqlite
 from remit.store.search import TaskFilter
-from remit.testing import START, FrozenClock, World, script
+from remit.testing import START, World, script
 from remit.triggers.repeat import LOOP, following
-from remit.wiring import opened
 from tests.soak import examples
 from tests.test_repeat import cue
 from tests.triggers.house_of_slots import INSTANT, Days, days
@@ -100,33 +97,6 @@ def test_no_slot_vanishes_and_none_is_begun_twice_whatever_the_clock_does(
             made.check()
         assert made.scene.complaints() == []
         made.scene.close()
-
-
-def test_a_clock_set_back_an_hour_repeats_nothing(tmp_path: Path) -> None:
-    made = days(tmp_path, Repeats("FREQ=HOURLY", "UTC", START + HOUR), now=START)
-    made.go(5 * HOUR)
-    made.scene.now -= HOUR
-    made.go(2 * HOUR)
-
-    assert made.fates() == [SlotFate.RAN] * 6
-    assert set(made.begun.values()) == {1}
-
-
-def test_a_clock_set_forward_three_days_runs_one_and_says_what_it_missed(tmp_path: Path) -> None:
-    made = days(tmp_path, Repeats("FREQ=HOURLY", "UTC", START + HOUR), now=START)
-    made.go(2 * HOUR)
-    made.scene.now += 3 * DAY + 5 * MINUTE
-    made.tick()
-
-    assert Counter(made.fates()) == {SlotFate.RAN: 2, SlotFate.MISSED: 71, SlotFate.CAUGHT_UP: 1}
-
-
-async def test_of_two_processes_only_one_opens_the_house(tmp_path: Path) -> None:
-    home = Settings(home=tmp_path, deliver=DeliverSettings(undo=0))
-    async with opened(home, clock=FrozenClock()):
-        with pytest.raises(HomeLocked):
-            async with opened(home, clock=FrozenClock()):
-                pass
 
 
 async def test_even_without_the_lock_two_watches_put_in_each_slot_once(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.errors import Conflict
 from remit.model import rrule
 from remit.model.ids import SeriesId, TaskId
 from remit.model.rrule import ClockChange
@@ -49,13 +48,6 @@ def ruled(made: Days, missed: OnMissed | None = None, overlap: Overlap | None = 
 
 
 # How a slot ends ----------------------------------------------------------------------------------
-
-
-def test_what_runs_at_its_time_ran(daily: Days) -> None:
-    daily.go(3 * DAY)
-
-    assert daily.fates() == [SlotFate.RAN] * 3
-    assert [slot.late for slot in daily.ledger()] == [timedelta(0)] * 3
 
 
 def test_what_begins_long_after_its_time_is_late_and_says_by_how_much(daily: Days) -> None:
@@ -311,24 +303,6 @@ def test_what_one_owner_is_asked_about_is_cancelled_by_the_next_if_the_series_sa
 
     assert scene.get(claim.task.id).status is Status.CANCELLED
     assert made.fates() == [SlotFate.RAN, SlotFate.RAN]
-
-
-def test_the_rules_of_a_series_are_changed_one_by_one_until_it_ends(daily: Days) -> None:
-    scene, series_id = daily.scene, daily.series.id
-    scene.do(series.rule, series_id, missed=OnMissed.SKIP, overlap=None)
-    made = scene.do(series.rule, series_id, missed=None, overlap=Overlap.QUEUE_ALL)
-
-    assert (made.missed, made.overlap) == (OnMissed.SKIP, Overlap.QUEUE_ALL)
-    scene.do(series.end, series_id, "enough", scene.now)
-    with pytest.raises(Conflict, match="has ended"):
-        scene.do(series.rule, series_id, missed=OnMissed.SKIP, overlap=None)
-
-
-def test_a_series_is_found_by_the_first_letters_of_its_id(daily: Days) -> None:
-    whole = daily.series.id
-
-    assert series.ids_like(daily.scene.tx, whole[:12]) == [whole]
-    assert series.ids_like(daily.scene.tx, "ser-7") == []
 
 
 # The clocks ---------------------------------------------------------------------------------------

@@ -1,22 +1,15 @@
-"""Notices in the store: put in once, claimed once, and in doubt after a restore."""
+"""Notices in the store: put in once, claimed once, and one digest a day."""
 
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from remit.model.conversation import Notice, NoticeContent, NoticeKind, NoticeState
-from remit.store import backup, notices
+from remit.store import notices
 from remit.store.notices import AlreadyClaimed, NoticeResult
-from remit.testing import World
-from tests.notify.town import BY_OUTBOX, OUT, kept, told, town
+from tests.notify.town import OUT
 from tests.store.scene import AT, Scene
-
-
-@pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(tmp_path / "agent.db")
 
 
 def notice(n: int = 1, way: str = OUT) -> Notice:
@@ -77,21 +70,3 @@ def test_a_day_has_one_digest_and_a_clock_that_went_wrong_silences_none(scene: S
     assert not scene.do(notices.claim_notices, [three], OUT, "text", AT, today)
     assert not scene.do(notices.claim_notices, [three], OUT, "text", AT, today - timedelta(days=1))
     assert states(scene) == ["claimed", "claimed", "new"]
-
-
-async def test_after_a_restore_nothing_is_told_that_may_be_told_already(tmp_path: Path) -> None:
-    home, now = tmp_path / "home", AT + timedelta(days=1)
-    home.mkdir()
-    async with town(home, BY_OUTBOX) as world:
-        for text in ("Something hopeless", "Renew my passport"):
-            await world.add(text, channel="dashboard")
-            await world.run()
-    saved = backup.save(home / "agent.db", tmp_path / "backups", now, lambda _: None)
-    backup.restore(saved, home / "agent.db", now)
-    async with town(home, BY_OUTBOX) as world:
-        assert await told(world) == []
-        assert await _why(world) == {"Restored from a backup; it may be told already."}
-
-
-async def _why(world: World) -> set[str | None]:
-    return {each.why for each in await kept(world)}
