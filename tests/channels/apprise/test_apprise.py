@@ -382,7 +382,7 @@ async def test_the_real_apprise_sends_once_and_its_answer_is_true(row: Real) -> 
 async def test_where_a_black_hole_took_it_the_real_apprise_is_in_doubt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    up = time_is_up_on_call(monkeypatch, "remit.channels.apprise.sending.timeout")
+    up = time_is_up_on_call(monkeypatch, "remit.system.process.timeout")
     async with Ntfy() as server:
         server.orders = [Order(silent=True, accept=True)]
         sending = asyncio.create_task(channel(server.address, private=True).send(PARCEL))
