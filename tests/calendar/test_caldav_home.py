@@ -9,7 +9,7 @@ import pytest
 from remit.calendar.client import CalDavClient, CalendarLocation
 from remit.calendar.watch import CalendarAccount
 from remit.errors import Permanent
-from remit.system.domains import is_same_domain
+from remit.system.address_rules import is_same_domain
 from tests.calendar.caldav_stage import HOUR, staged
 from tests.calendar.test_caldav_hostile import HREF, Scripted
 from tests.channels.mail.mail import Authority
