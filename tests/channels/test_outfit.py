@@ -5,7 +5,6 @@ from typing import Final
 
 import pytest
 
-from remit.channels import setup
 from remit.channels.apprise.sending import AppriseChannel
 from remit.channels.mail.sending import EmailChannel
 from remit.channels.registry import (
@@ -13,6 +12,8 @@ from remit.channels.registry import (
     ChannelRegistry,
     ChannelSecrets,
     ClosableChannel,
+    build_channels,
+    complaints,
     variable,
 )
 from remit.channels.webhook.sending import WebhookChannel
@@ -85,7 +86,7 @@ async def fitted(home: Path, text: str, **environ: str) -> tuple[ChannelRegistry
     prepare(settings.database_file)
     db = Sqlite(settings.database_file)
     try:
-        return setup.build_channels(
+        return build_channels(
             keys, db, clock := FrozenClock(), Background(clock.now, clock.sleep)
         ), keys
     finally:
@@ -138,7 +139,7 @@ async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channe
     keys = ChannelSecrets(Secrets(tmp_path), {}, settings.channels)
     prepare(settings.database_file)
     db = Sqlite(settings.database_file)
-    made = setup.build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
+    made = build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
 
     assert isinstance(await made.channels[name].send(PARCEL), Locked)
     await made.close()
@@ -250,11 +251,11 @@ async def test_what_a_channel_cannot_be_is_said_with_its_name(
 
     assert sentence in str(refused.value)
     keys = ChannelSecrets(Secrets(tmp_path), {}, load({"REMIT_HOME": str(tmp_path)}).channels)
-    (wrong,) = setup.complaints(keys, FrozenClock()).values()
+    (wrong,) = complaints(keys, FrozenClock()).values()
     assert str(refused.value).endswith(wrong)
 
 
 def test_good_settings_have_no_complaints(tmp_path: Path) -> None:
     keys = ChannelSecrets(Secrets(tmp_path), {}, read(tmp_path, ALL).channels)
 
-    assert setup.complaints(keys, FrozenClock()) == {}
+    assert complaints(keys, FrozenClock()) == {}

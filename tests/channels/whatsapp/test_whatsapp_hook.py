@@ -154,8 +154,14 @@ def test_a_message_by_nobody_is_noted_and_never_guessed_at() -> None:
 def test_a_text_is_read_whole() -> None:
     said = written("wamid.9", **{"from": PERSON}, context={"id": "wamid.1", "from": "1"})
     body: JsonMap = {
-        "kind": "text", "text": "text of wamid.9", "user_id": None, "number": PERSON,
-        "name": None, "media": None, "reply_to": "wamid.1", "line": NUMBER_ID,
+        "kind": "text",
+        "text": "text of wamid.9",
+        "user_id": None,
+        "number": PERSON,
+        "name": None,
+        "media": None,
+        "reply_to": "wamid.1",
+        "line": NUMBER_ID,
     }
 
     assert read(messages(said)) == [
