@@ -7,7 +7,7 @@ import pytest
 from remit.errors import BadInput
 from remit.settings import load
 from remit.settings.projects import SpecialistKind, SpecialistSettings
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 
 def settings(home: Path, text: str) -> dict[str, SpecialistSettings]:
@@ -46,31 +46,7 @@ def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
 
 @for_each(
     ("line", "why"),
-    [
-        ('a = { argv = ["x"] }', "lacks the field 'kind'"),
-        ('a = { kind = "robot" }', "it may be brain, command, acp"),
-        ('a = { kind = "command" }', "argv must name a program"),
-        ('a = { kind = "command", argv = [""] }', "argv must name a program"),
-        ('a = { kind = "command", argv = "x -y" }', "argv must be a list"),
-        ('a = { kind = "brain", argv = ["x"] }', "a brain has no argv"),
-        ('a = { kind = "acp", argv = ["x", "{prompt_file}"] }', "is for commands"),
-        ('a = { kind = "acp", argv = ["x"], env = ["KEY=value"] }', "variables, not values"),
-        ('a = { kind = "brain", capabilities = [" "] }', "a capability is not empty"),
-        ('a = { kind = "brain", time_limit = 0 }', "above 0"),
-        ('a = { kind = "brain", network = true }', "a brain runs nothing"),
-        ('a = { kind = "brain", reads = ["/data"] }', "a brain runs nothing"),
-        (
-            'a = { kind = "acp", argv = ["x"], sandbox = false, writes = ["~/.x"] }',
-            "without a sandbox it may do what you may",
-        ),
-        ('a = { kind = "acp", argv = ["x"], reads = ["data"] }', "name a full path"),
-        ('a = { kind = "acp", argv = ["x"], writes = ["/data/../etc"] }', "name a full path"),
-        ('a = { kind = "acp", argv = ["x"], writes = ["~/"] }', "is all of your home"),
-        ('a = { kind = "acp", argv = ["x"], reads = ["/"] }', "is all of your home"),
-        ('a = { kind = "brain", speed = 3 }', "Known: kind, argv"),
-        ('"A b" = { kind = "brain" }', "a name is of small letters"),
-        ("a = 3", "must be a table with a kind"),
-    ],
+    table(__file__, "wrong"),
 )
 def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, line: str, why: str) -> None:
     with pytest.raises(BadInput) as refused:

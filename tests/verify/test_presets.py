@@ -17,7 +17,7 @@ from remit.verify.ground import Toolchain
 from remit.verify.reports import CaseOutcome, CaseResult
 from remit.verify.runners import CheckCommand
 from remit.verify.suite_runs import SuiteTerms
-from tests.tables import for_each
+from tests.tables import for_each, table
 from tests.verify import workshop
 from tests.verify.workshop import check
 
@@ -50,42 +50,7 @@ def package(scripts: dict[str, str], **needs: str) -> str:
 
 @pytest.mark.parametrize(
     ("files", "activity", "said"),
-    [
-        ({"pyproject.toml": "[tool.mypy]\n"}, "typecheck", "mypy --cache-dir=/dev/null ."),
-        ({"pyproject.toml": MYPY_FILES}, "typecheck", "mypy --cache-dir=/dev/null"),
-        ({"setup.cfg": "[mypy]\n"}, "typecheck", "mypy --cache-dir=/dev/null ."),
-        ({"pyproject.toml": "[tool.pyright]\n"}, "typecheck", "pyright"),
-        ({"a.py": "", "ruff.toml": ""}, "lint", RUFF),
-        ({"a.py": "", ".flake8": ""}, "lint", "flake8"),
-        ({"tests/unit/test_a.py": "", "pyproject.toml": ""}, "unit-test", f"{PYTEST} {{files}}"),
-        (E2E, "unit-test", f"{PYTEST} --ignore=e2e {{files}}"),
-        (E2E, "e2e", f"{PYTEST} {{files}}"),
-        ({"package.json": package({"lint": "x"})}, "lint", "npm run --silent lint"),
-        ({"package.json": package({"types": "x"})}, "typecheck", "npm run --silent types"),
-        ({"package.json": package({"build": "x"})}, "build", "npm run --silent build"),
-        ({"package.json": package({"test": "x"})}, "unit-test", "npm run --silent test"),
-        ({"package.json": package({}, a="1"), "tsconfig.json": ""}, "typecheck", "tsc --noEmit"),
-        ({"package.json": package({}, a="1"), "eslint.config.js": ""}, "lint", "eslint ."),
-        (
-            {"package.json": package({}, vitest="1")},
-            "unit-test",
-            "vitest run --reporter=json --outputFile={report} --testNamePattern={regex} {files}",
-        ),
-        (
-            {"package.json": package({"test": "jest"})},
-            "unit-test",
-            "jest --ci --json --outputFile={report} --testNamePattern={regex} {files}",
-        ),
-        (
-            {"package.json": package({}, a="1"), "playwright.config.ts": ""},
-            "e2e",
-            "playwright test --reporter=line --grep={regex}",
-        ),
-        ({"go.mod": ""}, "unit-test", "go test -json -count=1 -run={regex} {files}"),
-        ({"go.mod": ""}, "lint", "go vet ./..."),
-        ({"Cargo.toml": ""}, "unit-test", "cargo test --offline --no-fail-fast {pattern}"),
-        ({"Cargo.toml": ""}, "lint", "cargo clippy --offline --quiet -- -Dwarnings"),
-    ],
+    table(__file__, "repositories"),
 )  # fmt: skip
 def test_a_repository_shows_how_it_is_checked(
     files: dict[str, str], activity: str, said: str, tmp_path: Path, every_tool: dict[str, str]

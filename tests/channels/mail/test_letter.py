@@ -18,7 +18,7 @@ from remit.channels.mail import letter, letter_head, letter_html
 from remit.channels.mail.letter import MailContent, MailSender, MailThread, OutgoingMail
 from remit.channels.mail.letter_head import address
 from remit.errors import BadInput
-from tests.tables import for_each
+from tests.tables import for_each, text_table
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 KEY: Final = "dlv-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
@@ -407,34 +407,7 @@ ALLOWED: Final = (
     "p h1 h2 h3 h4 h5 h6 a ul ol li blockquote code pre hr div table thead tbody tr th td "
     "strong em s br"
 )
-ATTACKS: Final = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<form action=https://x.test><input name=p></form>",
-    "<style>body{display:none}</style>",
-    "<iframe src=https://x.test></iframe>",
-    "<a href='javascript:alert(1)'>x</a>",
-    "[x](javascript:alert(1))",
-    "[x](JaVaScRiPt:alert(1))",
-    "[x](java&#x0A;script:alert(1))",
-    "[x](data:text/html;base64,PHNjcmlwdD4=)",
-    "[x](vbscript:x)",
-    "[x](file:///etc/passwd)",
-    "[x](//x.test/y)",
-    "[x](/y)",
-    "[x](tel:+1)",
-    "<javascript:alert(1)>",
-    "![x](javascript:alert(1))",
-    "![x](data:image/png;base64,AAAA)",
-    "![](https://x.test/beacon?d=1)",
-    "![a](https://x.test/<script>)",
-    '[x](https://x.test "\\" onmouseover=alert(1) x=\\"")',
-    '```"><script>alert(1)</script>\nx\n```',
-    "[![a](https://x.test/1.png)](https://y.test)",
-    "<!-- x --><![CDATA[x]]><?php x?>",
-    "&lt;script&gt;alert(1)&lt;/script&gt;",
-    "| a |\n|:-:|\n| <script>x</script> |",
-)
+ATTACKS: Final = text_table(__file__, "attacks")
 
 
 @given(
