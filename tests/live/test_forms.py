@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import pytest
 
 from remit.brain.choose import FilledForm, ModelRole
-from remit.errors import Transient
 from remit.model.reply import Prompt, Reply, Usage
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
@@ -57,18 +56,6 @@ async def test_what_does_not_fit_is_healed_by_the_model(odd: Order, place: Place
     assert filled == FilledForm(
         Score(0.9, "Your visa ends."), Usage(90, 0, 3, 30, asked=60, answered=30)
     )
-
-
-@PLACES
-@pytest.mark.parametrize("odd", [WRONG, BROKEN, TALK], ids=["schema", "json", "talk"])
-async def test_what_never_fits_is_given_up_after_three_tries(odd: Order, place: Place) -> None:
-    async with Vendor() as vendor:
-        vendor.orders = [odd]
-
-        with pytest.raises(Transient):
-            await _fill(vendor, place)
-
-        assert len(vendor.heard) == 3
 
 
 @PLACES
