@@ -179,11 +179,7 @@ async def test_a_marker_ticks_at_once_and_brings_what_was_said_before_it() -> No
 
 @for_each(
     "line",
-    [
-        *("✓ STEP 2: Compare prices", "✓ STEP 2:", "✓ Step 2: done", "✔ STEP 2: done"),
-        *("✔️ STEP 2: done", "✅ STEP 2: done", "☑ STEP 2: done", "**✓ STEP 2:** done"),
-        *("**✓ STEP 2**: done", "- ✓ STEP 2: done", "  ✓ STEP 2: done\r", "✓STEP 2: done"),
-    ],
+    table(__file__, "markers"),
 )
 def test_a_marker_is_known_as_models_write_it(line: str) -> None:
     assert progress.ticked(f"I worked.\n{line}\nMore.", 3) == (2,)

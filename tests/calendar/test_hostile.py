@@ -11,12 +11,9 @@ from hypothesis import strategies as st
 from remit.calendar.slots import CalendarLimits, SlotFlag, TimeWindow
 from tests.calendar.rig import calendar, event, expand, year
 from tests.soak import examples
-from tests.tables import for_each, table
+from tests.tables import for_each, table, text_table
 
 START: Final = "DTSTART:20000101T000000Z"
-ALL_HOURS: Final = ",".join(map(str, range(24)))
-ALL_MINUTES: Final = ",".join(map(str, range(60)))
-ALL_DAYS: Final = ",".join(map(str, range(1, 32)))
 GOOD: Final = event("good", "DTSTART:20261102T090000Z")
 # Steps until a rule that never falls is known for one; all else is refused before the first.
 LOOK: Final = 21_000
@@ -158,25 +155,7 @@ def test_the_ends_of_time_are_refused_not_crashed_into() -> None:
 
 # Whatever comes -----------------------------------------------------------------------------------
 
-_NAMES: Final = (
-    "DTSTART",
-    "DTEND",
-    "DUE",
-    "DURATION",
-    "RRULE",
-    "RDATE",
-    "EXDATE",
-    "UID",
-    "STATUS",
-    "RECURRENCE-ID",
-    "RECURRENCE-ID;RANGE=THISANDFUTURE",
-    "DTSTART;TZID=Asia/Tokyo",
-    "EXDATE;VALUE=DATE",
-    "BEGIN",
-    "END",
-    "SEQUENCE",
-    "SUMMARY",
-)
+_NAMES: Final = text_table(__file__, "names")
 _VALUES: Final = st.sampled_from(
     (
         "20261102T090000Z",

@@ -7,7 +7,7 @@ from typing import cast
 from remit.model.codec import Json, JsonMap
 from remit.plan import priority
 from tests.cli.terminal import Terminal
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 MINE = """\
 version: 1
@@ -213,20 +213,7 @@ def test_a_rehearsal_reads_stdin_other_rules_and_all_that_rules_ask_about(tmp_pa
 
 @for_each(
     ("text", "words", "code", "said"),
-    [
-        ("{", (), 2, "is no JSON that can be read"),
-        ("[1]", (), 2, "must hold one task, as a JSON object."),
-        ("{}", (), 2, "lacks the field 'objective'"),
-        ('{"objective": "x", "obective": "y"}', (), 2, "has no field 'obective'"),
-        ('{"objective": "x", "source": "fax:1"}', (), 2, "source begins with 'fax'"),
-        (
-            '{"objective": "x"}',
-            ("--score", "2"),
-            2,
-            "it must be a number from 0 to 1",
-        ),
-        (None, (), 3, "There is no file"),
-    ],
+    table(__file__, "refused"),
 )
 def test_what_cannot_be_rehearsed_is_refused_in_a_sentence(
     tmp_path: Path, text: str | None, words: tuple[str, ...], code: int, said: str

@@ -26,14 +26,6 @@ TOOLS = (
     *("vitest", "jest", "playwright", "go", "cargo"),
 )
 
-PYTEST = (
-    "python -I -c -q -p no:cacheprovider --continue-on-collection-errors --maxfail=0"
-    " -o junit_family=xunit1 --junitxml={report} -k{pattern}"
-)
-E2E = {"e2e/test_a.py": "", "pytest.ini": "", "setup.py": ""}
-RUFF = "ruff check --no-fix --no-cache --output-format=concise ."
-MYPY_FILES = '[tool.mypy]\nfiles = ["src"]\n'
-
 
 @pytest.fixture
 def every_tool(tmp_path: Path) -> dict[str, str]:
@@ -159,16 +151,7 @@ def test_project_json_is_read() -> None:
 
 @for_each(
     ("text", "sentence"),
-    [
-        ("{", "project.json is not valid JSON"),
-        ("[]", "project.json must hold an object"),
-        ('{"promptForAdvisory": "yes"}', "promptForAdvisory in project.json must be true or false"),
-        ('{"commands": []}', "commands in project.json must be an object"),
-        ('{"commands": {"lint": "a && b"}}', "commands.lint in project.json is 'a && b'; no shell"),
-        ('{"commands": {"lint": []}}', "it must be a list of words"),
-        ('{"commands": {"lint": [1]}}', "it must be a list of words"),
-        ('{"flaky": "e2e"}', "flaky in project.json must be a list"),
-    ],
+    table(__file__, "wrong_projects"),
 )
 def test_a_project_json_that_is_wrong_is_refused_in_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(BadInput) as refused:
@@ -385,27 +368,7 @@ def test_no_report_makes_the_reading_fail(report: bytes) -> None:
 
 @for_each(
     ("name", "judges"),
-    [
-        ("src/FooTest.kt", True),
-        ("src/FooTests.cs", True),
-        ("spec/support/helper.rb", True),
-        ("src/__snapshots__/a.snap", True),
-        (".mocharc.yml", True),
-        (".cargo/config.toml", True),
-        ("evil.egg-info/entry_points.txt", True),
-        ("tests/test_a.py", True),
-        ("tests/data/golden.json", True),
-        ("src/cart.test.ts", True),
-        ("src/__tests__/cart.ts", True),
-        ("cart_test.go", True),
-        ("src/conftest.py", True),
-        ("web/vitest.config.ts", True),
-        ("Makefile", True),
-        ("src/cart.py", False),
-        ("src/latest.py", False),
-        ("docs/testing.md", False),
-        ("src/contest.py", False),
-    ],
+    table(__file__, "judges"),
 )
 def test_files_that_judge_are_known_by_their_names_and_told_as_such(
     name: str, judges: bool

@@ -1,7 +1,7 @@
 """Which test files a change concerns, by what imports what."""
 
 from remit.verify.selection import select
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 FILES = {
     "src/shop/__init__.py": "from .core import add\nfrom .text import up as upper\n",
@@ -28,21 +28,10 @@ FILES = {
     "pkg/calc_test.go": "",
 }
 
-CORE = ["tests/money/test_rates.py", "tests/test_all.py", "tests/test_core.py"]
-
 
 @for_each(
     ("changed", "wanted"),
-    [
-        (["src/shop/core.py"], CORE),
-        (["src/shop/text.py"], ["tests/test_all.py", "tests/test_package.py"]),
-        (["src/shop/money/rates.py"], ["tests/money/test_rates.py"]),
-        (["tests/money/conftest.py"], ["tests/money/test_more.py", "tests/money/test_rates.py"]),
-        (["lib/core/index.js"], ["test/page.test.js"]),
-        (["pkg/calc.go"], ["pkg/calc_test.go"]),
-        (["tests/test_none.py"], ["tests/test_none.py"]),
-        (["README.md"], []),
-    ],
+    table(__file__, "chosen"),
 )  # fmt: skip
 def test_tests_are_chosen_by_what_they_import(changed: list[str], wanted: list[str]) -> None:
     names = [*FILES, "README.md"]

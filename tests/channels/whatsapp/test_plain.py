@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.channels.whatsapp import message_text
-from tests.tables import for_each, table
+from tests.tables import for_each, table, text_table
 
 CODE_IN_A_LIST: Final = "• a\n\n  ```\n  b\n  ```"  # a list no more, once it is turned
 EXAMPLES: Final = table(__file__, "examples")
@@ -63,60 +63,13 @@ def test_what_could_not_be_turned_without_a_loss_is_not_turned(markdown: str) ->
     assert message_text.text(markdown) == markdown
 
 
-MARKS: Final = ["# ", "## ", "- ", "* ", "1. ", "7) ", "> ", "```\n", "```py\n", "~~~ two words\n"]
-SIGNS: Final = [
-    "**",
-    "*",
-    "_",
-    "__",
-    "~~",
-    "`",
-    "``",
-    "[",
-    "](",
-    ")",
-    "](<",
-    ">)",
-    "![",
-    "](u.test)",
-]
-FORMS: Final = [
-    "| a | b |\n|---|---|\n",
-    "| ",
-    " |\n",
-    "---\n",
-    "===\n",
-    "\n",
-    "\n\n",
-    "  \n",
-    "\\",
-]
-OTHER: Final = [
-    "&amp;",
-    "&lt;",
-    "&#65;",
-    "<",
-    ">",
-    "<https://x.test>",
-    "https://x.test/a_b",
-    "[1]: u\n",
-]
-SAID: Final = [
-    "alpha",
-    "beta",
-    "gamma",
-    "דלתא",
-    "ไทย",
-    "日本",
-    "👩‍👩‍👧",
-    " ",
-    " ",
-    "    ",
-    "\t",
-    "\r\n",
-    "\x00",
-]
-PIECES: Final = st.sampled_from([*MARKS, *SIGNS, *FORMS, *OTHER, *SAID])
+PIECES: Final = st.sampled_from(
+    [
+        each
+        for name in ("marks", "signs", "forms", "others", "said")
+        for each in text_table(__file__, name)
+    ]
+)
 MARKDOWN: Final = st.lists(PIECES, max_size=40).map("".join)
 
 

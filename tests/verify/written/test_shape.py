@@ -30,18 +30,12 @@ async def test_of_a_short_text_nobody_can_be_sure() -> None:
     )
 
 
-LIST = "Here:\n\n- one\n- two\n  - deeper\n- three\n\nBye, all of you."
-
-
 @for_each(
     ("text", "pattern", "error"),
     table(__file__, "lengths"),
 )
 async def test_length_is_counted(text: str, pattern: str, error: str | None) -> None:
     assert (await look("length", text, pattern=pattern)).error == error
-
-
-TABLE = "| a | b |\n|---|---|\n| 1 | 2 |"
 
 
 @for_each(
@@ -61,16 +55,6 @@ HOLES = [
     *("As an AI language model, I cannot", "Als KI-Sprachmodell kann ich"),
     *("Como modelo de lenguaje no puedo", "${amount}"),
 ]
-WHOLE = [
-    "See [the plan](https://town.example) and [1].",
-    "- [x] done\n- [ ] open",
-    "Todo incluido, todo el día.",
-    "TODO INCLUIDO",
-    "The set {1, 2} and a_b__c",
-    "He said [sic] nothing.",
-    "Es war einmal [...] und so weiter",
-    "if a < b and b > c",
-]
 
 
 @for_each("text", HOLES)
@@ -81,7 +65,7 @@ async def test_what_was_never_filled_in_is_seen(text: str) -> None:
     assert "was left in" in (found.error or "")
 
 
-@for_each("text", WHOLE)
+@for_each("text", table(__file__, "whole"))
 async def test_brackets_and_capitals_are_no_holes(text: str) -> None:
     found = await look("no-placeholder", text)
 
@@ -118,12 +102,7 @@ async def test_filler_is_padding_even_if_it_is_never_the_same() -> None:
 
 @for_each(
     "text",
-    [
-        "The ferry to Rock costs 4 pounds a trip. The ferry to Fowey costs 6 pounds a trip.",
-        "Oh, the sea.\nThe wind is in my sails\nOh, the sea.\nMy heart is light\nOh, the sea.",
-        "It is important to note that the pool is closed. Everything else is open as ever.",
-        "",
-    ],
+    table(__file__, "no_padding"),
 )
 async def test_a_refrain_or_two_facts_in_one_wording_are_no_padding(text: str) -> None:
     found = await look("no-padding", text)
