@@ -50,17 +50,6 @@ def test_a_dark_mode_toggle_is_proven_by_its_tests_and_by_the_page() -> None:
     )
 
 
-def test_a_slow_api_is_advice_and_goes_on_with_one_line() -> None:
-    found = draft(ContractRequest("Investigate slow API"), default(), NOW)
-
-    assert found.contract == Contract(ADVISORY, (), GeneratedFrom.AUTO, NOW)
-    assert found.unsure is None
-    assert found.notice == (
-        "Advisory task detected: “Investigate slow API”. "
-        "No automated verification: output will be logged for your review."
-    )
-
-
 def test_a_readme_needs_only_what_always_runs() -> None:
     found = draft(ContractRequest("Update README"), default(), NOW)
 

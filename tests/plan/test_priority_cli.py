@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import cast
 
 from remit.model.codec import Json, JsonMap
-from remit.plan import priority
 from tests.cli.terminal import Terminal
 from tests.tables import for_each, table
 
@@ -89,13 +88,6 @@ def test_without_a_file_the_rules_that_come_with_remit_are_told_as_such(tmp_path
     assert "These come with Remit; your own go into rules/priority.yml." in said.err
     assert "set score = true under [priority]" in said.err
     assert seat.run("rules", "check").out == "ok the rules that come with Remit: 3 rules\n"
-
-
-def test_a_first_command_that_writes_lays_the_rules_out(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    seat.run("add", "Later", "--as-is")
-
-    assert (seat.home / "rules/priority.yml").read_text() == priority.packaged_text()
 
 
 def test_a_wrong_line_is_named_by_check_by_ls_and_by_the_doctor(tmp_path: Path) -> None:
