@@ -8,6 +8,7 @@ from typing import Final
 
 import pytest
 
+from remit.channels.buttons import LABELS
 from remit.channels.registry import LEAST, InboundCleanup
 from remit.model.delivery import DeliveryReport, ProviderReport, Unknown
 from remit.model.reply import Policy
@@ -111,3 +112,10 @@ async def test_a_word_about_writing_to_someone_is_in_the_journal(tmp_path: Path)
 
 async def _journal(world: World) -> list[Event]:
     return await world.house.db.read(events.after, 0, 1000)
+
+
+# Buttons ------------------------------------------------------------------------------------------
+
+
+def test_a_press_that_comes_late_can_name_every_answer_that_was_given() -> None:
+    assert set(LABELS) == set(ReviewAnswer)
