@@ -72,10 +72,7 @@ def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: s
     assert hint in found.sentence
 
 
-@for_each(
-    ("spec", "environ", "means"),
-    table(__file__, "model_strings"),
-)
+@for_each(("spec", "environ", "means"), table(__file__, "model_strings"))
 def test_a_model_string_means_one_thing(spec: str, environ: dict[str, str], means: str) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 

@@ -177,18 +177,12 @@ async def test_a_marker_ticks_at_once_and_brings_what_was_said_before_it() -> No
     assert listener.texts == ["I look.", "✓ STEP 1: looked\n✓ STEP 1: again\n✓ STEP 3: wrote"]
 
 
-@for_each(
-    "line",
-    table(__file__, "markers"),
-)
+@for_each("line", table(__file__, "markers"))
 def test_a_marker_is_known_as_models_write_it(line: str) -> None:
     assert progress.ticked(f"I worked.\n{line}\nMore.", 3) == (2,)
 
 
-@for_each(
-    "text",
-    table(__file__, "no_markers"),
-)
+@for_each("text", table(__file__, "no_markers"))
 def test_what_only_looks_like_a_marker_ticks_nothing(text: str) -> None:
     assert progress.ticked(text, 3) == ()
 

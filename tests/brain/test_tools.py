@@ -36,18 +36,12 @@ ARGS: JsonMap = Tool.read(
 ).schema
 
 
-@for_each(
-    ("args", "why"),
-    table(__file__, "wrong"),
-)
+@for_each(("args", "why"), table(__file__, "wrong"))
 def test_the_first_thing_that_is_wrong_is_named(args: JsonMap, why: str) -> None:
     assert (tools.problem(ARGS, args) or "").startswith(why)
 
 
-@for_each(
-    "args",
-    table(__file__, "right"),
-)
+@for_each("args", table(__file__, "right"))
 def test_what_is_right_passes(args: JsonMap) -> None:
     assert tools.problem(ARGS, args) is None
 

@@ -33,10 +33,7 @@ def test_marking_is_idempotent_on_what_it_breaks(text: str) -> None:
     assert outside.neutral(once) == once
 
 
-@for_each(
-    "text",
-    table(__file__, "tags"),
-)
+@for_each("text", table(__file__, "tags"))
 def test_a_tag_is_one_no_more(text: str) -> None:
     broken = outside.neutral(text)
 
@@ -45,10 +42,7 @@ def test_a_tag_is_one_no_more(text: str) -> None:
     assert not any("\U000e0000" <= char <= "\U000e0fff" for char in broken)
 
 
-@for_each(
-    "text",
-    table(__file__, "good"),
-)
+@for_each("text", table(__file__, "good"))
 def test_good_text_stays_as_it_is(text: str) -> None:
     assert outside.neutral(text) == text
 

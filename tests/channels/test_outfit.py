@@ -190,10 +190,7 @@ async def test_secrets_that_cannot_be_read_are_unknown_and_open_nothing(tmp_path
     assert keys.seen == set()
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    table(__file__, "mistakes"),
-)
+@pytest.mark.parametrize(("text", "sentence"), table(__file__, "mistakes"))
 def test_a_mistake_in_the_settings_is_refused_by_name(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
@@ -204,10 +201,7 @@ def test_a_mistake_in_the_settings_is_refused_by_name(
     assert CANARY not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    table(__file__, "impossible"),
-)
+@pytest.mark.parametrize(("text", "sentence"), table(__file__, "impossible"))
 async def test_what_a_channel_cannot_be_is_said_with_its_name(
     tmp_path: Path, text: str, sentence: str
 ) -> None:

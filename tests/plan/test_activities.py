@@ -189,10 +189,7 @@ def test_without_a_reason_no_file_is_ever_asked_for_less(files: dict[str, dict[s
 # What is refused ----------------------------------------------------------------------------------
 
 
-@for_each(
-    ("text", "line", "what"),
-    table(__file__, "mistakes"),
-)
+@for_each(("text", "line", "what"), table(__file__, "mistakes"))
 def test_a_mistake_is_one_sentence_with_file_and_line(text: str, line: int, what: str) -> None:
     with pytest.raises(BadInput, match=re.escape(what)) as caught:
         load(RulesFile("mine.yml", text))

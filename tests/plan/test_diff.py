@@ -70,10 +70,7 @@ def test_what_is_no_diff_is_looked_at_whole() -> None:
     assert list(parse("os.system('x')\r\n").lines[""]) == ["os.system('x')"]
 
 
-@for_each(
-    ("phrase", "text", "expected"),
-    table(__file__, "phrases"),
-)
+@for_each(("phrase", "text", "expected"), table(__file__, "phrases"))
 def test_a_phrase_is_found_as_whole_words_in_one_line(
     phrase: str, text: str, *, expected: bool
 ) -> None:

@@ -13,10 +13,7 @@ def means(glob: str, path: str) -> bool:
     return Globs([compile_glob(glob)]).find(path) == (0,)
 
 
-@for_each(
-    ("glob", "path", "expected"),
-    table(__file__, "globs"),
-)
+@for_each(("glob", "path", "expected"), table(__file__, "globs"))
 def test_a_glob_means(glob: str, path: str, *, expected: bool) -> None:
     assert means(glob, path) is expected
 
@@ -44,10 +41,7 @@ def test_a_glob_with_fixed_folders_is_matched_folder_by_folder(
     )
 
 
-@for_each(
-    ("path", "tidy"),
-    table(__file__, "detours"),
-)
+@for_each(("path", "tidy"), table(__file__, "detours"))
 def test_detours_are_taken_out_of_a_path(path: str, tidy: str) -> None:
     assert normal(path) == tidy
 
@@ -62,10 +56,7 @@ def test_the_files_that_a_text_mentions_are_found_and_nothing_else() -> None:
     assert mentioned(text) == found
 
 
-@for_each(
-    ("path", "name"),
-    table(__file__, "tests_of_files"),
-)
+@for_each(("path", "name"), table(__file__, "tests_of_files"))
 def test_the_tests_of_a_file_are_found_by_its_name(path: str, name: str | None) -> None:
     assert own_tests(path) == name
 

@@ -183,10 +183,7 @@ def test_a_condition_means_what_it_says(condition: str, task: Task, expected: bo
     assert holds(condition, task) is expected
 
 
-@for_each(
-    ("condition", "expected"),
-    table(__file__, "joined"),
-)
+@for_each(("condition", "expected"), table(__file__, "joined"))
 def test_conditions_are_joined_by_all_any_and_not(condition: str, expected: bool) -> None:
     assert holds(condition, made(), "{nobody: [], mine: [manual, email]}") is expected
 
@@ -213,10 +210,7 @@ def test_the_time_is_the_owners_and_the_one_at_which_it_came() -> None:
 # The score ----------------------------------------------------------------------------------------
 
 
-@for_each(
-    ("condition", "asks", "high", "low"),
-    table(__file__, "scores"),
-)
+@for_each(("condition", "asks", "high", "low"), table(__file__, "scores"))
 def test_a_score_is_asked_for_only_where_it_decides(
     condition: str, asks: bool, high: bool, low: bool
 ) -> None:

@@ -23,10 +23,7 @@ BANKS = '{banks: [bank.example, "*.giro.example", bücher.example]}'
 # 23: a forged sender ------------------------------------------------------------------------------
 
 
-@for_each(
-    ("sender", "counts"),
-    table(__file__, "senders"),
-)
+@for_each(("sender", "counts"), table(__file__, "senders"))
 def test_a_sender_counts_by_his_own_domain_and_no_other(sender: object, counts: bool) -> None:
     assert holds("sender_domain in banks", mail(sender), BANKS) is counts
 
@@ -65,10 +62,7 @@ def test_a_pattern_that_hangs_elsewhere_is_answered_on_a_long_text(pattern: str)
     assert rules.find(made(text), UTC).rule is (rules.rules[0] if pattern.endswith("x") else None)
 
 
-@for_each(
-    ("pattern", "why"),
-    table(__file__, "unsafe_patterns"),
-)
+@for_each(("pattern", "why"), table(__file__, "unsafe_patterns"))
 def test_a_pattern_that_is_not_safe_is_refused_with_its_line(pattern: str, why: str) -> None:
     with pytest.raises(BadInput) as refused:
         ruled("source is email", f"'objective matches /{pattern}/i'")
@@ -157,72 +151,17 @@ def test_patterns_that_are_too_large_together_are_tried_in_parts(
 
 # 25: hostile YAML ---------------------------------------------------------------------------------
 
-BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
-)
 RULE = "  - {name: a, when: source is email, priority: high, because: x}\n"
 
 
 @for_each(
     ("text", "said"),
     [
-        (BOMB, "line 1: it points elsewhere; write it out instead."),
-        ("version: 1\nlists: &x {}\n", "line 2: it points elsewhere"),
-        ("version: 1\nlists: *x\n", "line 2: it points elsewhere"),
-        ("version: 1\nlists: !!python/object/apply:os.system [id]\n", "line 2: it has the tag"),
-        ("!!python/name:os.system x\n", "line 1: it has the tag"),
-        ("version: !mine 1\n", "line 1: it has the tag '!mine'"),
-        ("version: 1\nlists: !!set {a}\n", "line 2: it has the tag"),
-        ("<<: {version: 1}\n", "line 1: it has the tag 'tag:yaml.org,2002:merge'"),
-        ("version: 1\nversion: 1\n", "line 2: it has 'version' twice; it stands in line 1 too."),
-        (
-            "version: 1\nlists:\n  a: [x]\n  b: [y]\n  a: [z]\n",
-            "line 5: it has 'a' twice; it stands in line 3 too.",
-        ),
-        (
-            "version: 1\nlists:\n  lands: [de, no]\n",
-            "line 3: it has 'no', which YAML takes for false; write \"no\" in quotes.",
-        ),
-        ("version: 1\non: [x]\n", "line 2: it has 'on', which YAML takes for true"),
-        ("version: 1\ndefault: Off\n", "line 2: it has 'Off', which YAML takes for false"),
-        ("version: 1\nrules: ~\n", "line 2: it has nothing where a value belongs."),
-        ("version: 1\nrules:\n", "line 2: it has nothing where a value belongs."),
-        ("version: 1\nlists: " + "[" * 13 + "]" * 13 + "\n", "line 2: it is nested too deep."),
+        *table(__file__, "bad_files"),
         ("[" * 100_000, "line 1: it is nested too deep."),
-        ("version: 1\nrules: [\n", "line 3: it is no YAML"),
-        ("version: 1\n\trules: []\n", "it is no YAML"),
-        ("version: 1\n--- \nversion: 1\n", "it is no YAML"),
-        ("version: 1\x00\n", "it is no YAML"),
         ("version: 1\nlists: {a: ['\udc80']}\n", "line 1: it is no YAML"),
         ("x" * 512_001, "line 1: it is too long; at most 512,000 letters are read."),
-        ("", "line 1: it must say version: 1."),
-        ("version: 2\n", "line 1: it must say version: 1."),
-        ("rules: []\n", "line 1: it must say version: 1."),
-        ("- version\n", "line 1: it must be a table of names and values."),
-        ("version: 1\nrule: []\n", "line 2: it has 'rule'; known are version, lists, rules"),
-        ("version: 1\nlists: [a]\n", "line 2: it must be a table"),
-        ("version: 1\nlists: {a: b}\n", "line 2: it must be a list."),
-        ("version: 1\nlists: {a: ['']}\n", "line 2: it must be text that is not empty."),
-        ("version: 1\n? [a]\n: b\n", "line 2: it must be text"),
-        ("version: 1\nrules: {}\n", "line 2: it must be a list."),
-        ("version: 1\nrules:\n  - x\n", "line 3: it must be a table"),
-        ("version: 1\nrules:\n" + RULE * 2, "line 4: it has the name 'a', as the rule in line 3"),
         ("version: 1\nrules:\n" + RULE * (MAX_RULES + 1), "has 5,001 rules; at most 5,000"),
-        ("version: 1\ndefault: urgent\n", "line 2: it has the priority 'urgent'; it may be low,"),
-        (
-            "version: 1\nrules:\n  - {name: a, when: source is email, priority: high}\n",
-            "line 3: it is a rule without because:; it needs name, when, priority, because.",
-        ),
-        (
-            "version: 1\nrules:\n" + RULE.replace("because", "why"),
-            "line 3: it has 'why'; known are name, when, priority, because.",
-        ),
-        (
-            "version: 1\nrules:\n" + RULE.replace("name: a", "name: Owner"),
-            "line 3: it is called 'Owner', which means something else; choose another.",
-        ),
-        ("version: 1\nrules:\n" + RULE.replace("high", "High"), "has the priority 'High'"),
-        ("version: 1\nrules:\n" + RULE.replace(": a,", f": {'a' * 61},"), "longer than 60"),
         ("version: 1\nrules:\n" + RULE.replace(": x}", f": {'a' * 301}}}"), "longer than 300"),
     ],
 )
@@ -234,10 +173,7 @@ def test_a_bad_file_is_refused_with_its_line_and_why(text: str, said: str) -> No
     assert said in str(refused.value)
 
 
-@for_each(
-    ("when", "said"),
-    table(__file__, "meaningless"),
-)
+@for_each(("when", "said"), table(__file__, "meaningless"))
 def test_a_condition_that_means_nothing_is_refused_in_a_sentence(when: str, said: str) -> None:
     with pytest.raises(BadInput) as refused:
         ruled("source is email", when)

@@ -203,10 +203,7 @@ def test_a_rehearsal_reads_stdin_other_rules_and_all_that_rules_ask_about(tmp_pa
     assert seat.run(*words, stdin='{"objective": "x"}').json["priority"] == "low"
 
 
-@for_each(
-    ("text", "words", "code", "said"),
-    table(__file__, "refused"),
-)
+@for_each(("text", "words", "code", "said"), table(__file__, "refused"))
 def test_what_cannot_be_rehearsed_is_refused_in_a_sentence(
     tmp_path: Path, text: str | None, words: tuple[str, ...], code: int, said: str
 ) -> None:

@@ -82,10 +82,7 @@ def test_an_overflow_is_tried_once_in_a_fresh_session_then_the_owner_is_told_it_
     assert "too large" in found.why
 
 
-@for_each(
-    ("one", "other", "same"),
-    table(__file__, "same_errors"),
-)
+@for_each(("one", "other", "same"), table(__file__, "same_errors"))
 def test_an_error_is_the_same_if_only_times_and_addresses_differ(
     one: str, other: str, *, same: bool
 ) -> None:

@@ -8,7 +8,7 @@ from remit.model.contract import Contract, ContractType, Criterion, Timing
 from remit.model.reply import AttemptOutcome, Policy, ToolCall
 from remit.specialist import chain, changes
 from remit.system.process import last_lines
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 HOME = "/house/tree"
 
@@ -67,24 +67,10 @@ def test_a_call_is_shown_to_the_letter() -> None:
 
 @for_each(
     ("said", "outcome"),
-    [
-        ("Error: 429 Too Many Requests", AttemptOutcome.RATE_LIMIT),
-        ("rate_limit_exceeded", AttemptOutcome.RATE_LIMIT),
-        ("Usage limit reached, resets at 5pm", AttemptOutcome.RATE_LIMIT),
-        ("overloaded_error", AttemptOutcome.RATE_LIMIT),
-        ("context_length_exceeded", AttemptOutcome.CONTEXT_OVERFLOW),
-        ("This model's maximum context length is 8192", AttemptOutcome.CONTEXT_OVERFLOW),
-        ("429: prompt is too long: 210000 tokens", AttemptOutcome.CONTEXT_OVERFLOW),
-        ("Segmentation fault", AttemptOutcome.CRASH),
-        ("listening on port 14290", AttemptOutcome.CRASH),
-        ("", AttemptOutcome.CRASH),
-        ("rate limit\n" + "x" * 5_000, AttemptOutcome.CRASH),
-    ],
+    [*table(__file__, "last_words"), ("rate limit\n" + "x" * 5_000, "CRASH")],
 )
-def test_what_the_last_words_say_is_the_class_of_the_failure(
-    said: str, outcome: AttemptOutcome
-) -> None:
-    assert chain.sort(said) is outcome
+def test_what_the_last_words_say_is_the_class_of_the_failure(said: str, outcome: str) -> None:
+    assert chain.sort(said) is AttemptOutcome[outcome]
 
 
 def test_last_words_are_one_line_without_what_a_terminal_would_act_on() -> None:

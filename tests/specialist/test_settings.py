@@ -49,10 +49,7 @@ def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
     assert found["brain"].time_limit == 1800
 
 
-@for_each(
-    ("line", "why"),
-    table(__file__, "wrong"),
-)
+@for_each(("line", "why"), table(__file__, "wrong"))
 def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, line: str, why: str) -> None:
     with pytest.raises(BadInput) as refused:
         settings(tmp_path, f"[specialists]\n{line}\n")

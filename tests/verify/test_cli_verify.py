@@ -152,10 +152,7 @@ def test_with_a_base_what_decides_is_used_as_it_was(
     assert "tests/test_calc.py (1 assert fewer)" in capsys.readouterr().out
 
 
-@for_each(
-    ("contract", "sentence"),
-    table(__file__, "wrong_contracts"),
-)
+@for_each(("contract", "sentence"), table(__file__, "wrong_contracts"))
 def test_a_contract_that_cannot_be_read_is_refused_in_a_sentence(
     contract: str, sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -206,10 +203,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
     assert shop.argvs == {"unit-test": (("pytest", "-k{pattern}"),)}
 
 
-@for_each(
-    ("text", "sentence"),
-    table(__file__, "wrong_projects"),
-)
+@for_each(("text", "sentence"), table(__file__, "wrong_projects"))
 def test_a_project_that_is_wrong_is_refused_by_name(
     text: str, sentence: str, tmp_path: Path
 ) -> None:
@@ -219,10 +213,7 @@ def test_a_project_that_is_wrong_is_refused_by_name(
     assert sentence in str(refused.value)
 
 
-@for_each(
-    ("words", "sentence"),
-    table(__file__, "slips"),
-)
+@for_each(("words", "sentence"), table(__file__, "slips"))
 def test_a_slip_is_told_in_a_sentence(
     words: list[str], sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -40,10 +40,7 @@ def package(scripts: dict[str, str], **needs: str) -> str:
     return json.dumps({"scripts": scripts, "devDependencies": needs})
 
 
-@pytest.mark.parametrize(
-    ("files", "activity", "said"),
-    table(__file__, "repositories"),
-)  # fmt: skip
+@pytest.mark.parametrize(("files", "activity", "said"), table(__file__, "repositories"))
 def test_a_repository_shows_how_it_is_checked(
     files: dict[str, str], activity: str, said: str, tmp_path: Path, every_tool: dict[str, str]
 ) -> None:
@@ -149,10 +146,7 @@ def test_project_json_is_read() -> None:
     assert said.commands == {"lint": (("npm", "run", "lint"),), "e2e": (("a", "b c"),)}
 
 
-@for_each(
-    ("text", "sentence"),
-    table(__file__, "wrong_projects"),
-)
+@for_each(("text", "sentence"), table(__file__, "wrong_projects"))
 def test_a_project_json_that_is_wrong_is_refused_in_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(BadInput) as refused:
         project.parse(text)
@@ -366,10 +360,7 @@ def test_no_report_makes_the_reading_fail(report: bytes) -> None:
 # What decides -------------------------------------------------------------------------------------
 
 
-@for_each(
-    ("name", "judges"),
-    table(__file__, "judges"),
-)
+@for_each(("name", "judges"), table(__file__, "judges"))
 def test_files_that_judge_are_known_by_their_names_and_told_as_such(
     name: str, judges: bool
 ) -> None:

@@ -35,10 +35,7 @@ FILES = {
 }
 
 
-@for_each(
-    ("changed", "wanted"),
-    table(__file__, "chosen"),
-)  # fmt: skip
+@for_each(("changed", "wanted"), table(__file__, "chosen"))  # fmt: skip
 def test_tests_are_chosen_by_what_they_import(changed: list[str], wanted: list[str]) -> None:
     names = [*FILES, "README.md"]
 

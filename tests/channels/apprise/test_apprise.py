@@ -202,10 +202,7 @@ async def test_an_owner_without_a_target_is_not_guessed() -> None:
     assert type(await made.send(Parcel("dlv-1", "parks", "Hello."))) is Accepted
 
 
-@for_each(
-    "address",
-    table(__file__, "refused_addresses"),
-)
+@for_each("address", table(__file__, "refused_addresses"))
 async def test_an_address_that_says_more_than_one_service_and_target_is_refused(
     address: str,
 ) -> None:

@@ -25,10 +25,7 @@ def test_what_our_server_vouches_for_is_verified() -> None:
     assert found == VerifiedSender("info@bank.example", verified=True)
 
 
-@for_each(
-    "results",
-    table(__file__, "forged"),
-)
+@for_each("results", table(__file__, "forged"))
 def test_a_forged_word_verifies_nobody(results: list[str]) -> None:
     found = sender_authentication.sender([BANK], results, US)
     assert found is not None
@@ -52,10 +49,7 @@ def test_what_providers_really_write_is_understood(named: str, results: list[str
     assert not stranger.verified
 
 
-@for_each(
-    ("named", "results", "why"),
-    table(__file__, "why_not"),
-)
+@for_each(("named", "results", "why"), table(__file__, "why_not"))
 def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
     named: str, results: list[str], why: str
 ) -> None:
@@ -65,10 +59,7 @@ def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
     assert why in found.why
 
 
-@for_each(
-    ("header", "address"),
-    table(__file__, "addresses"),
-)
+@for_each(("header", "address"), table(__file__, "addresses"))
 def test_an_address_on_which_two_readers_might_differ_is_none(
     header: str, address: str | None
 ) -> None:

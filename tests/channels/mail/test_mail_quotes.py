@@ -123,10 +123,7 @@ def test_a_mail_that_hangs_on_another_is_not_read() -> None:
     assert [each["type"] for each in found.attachments] == ["message/rfc822"]
 
 
-@for_each(
-    "text",
-    table(__file__, "own_words"),
-)
+@for_each("text", table(__file__, "own_words"))
 def test_what_the_owner_writes_himself_stays_the_owner_s(text: str) -> None:
     found = read(text, Subject="New work")
     assert (found.own_text, found.quoted, found.certain) == (text, "", True)

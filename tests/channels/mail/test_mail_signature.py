@@ -21,10 +21,7 @@ def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
     assert signatures.read_request((text,), "Hanan", asks_for_work) == ""
 
 
-@for_each(
-    "text",
-    table(__file__, "requests"),
-)
+@for_each("text", table(__file__, "requests"))
 def test_a_request_is_never_taken_for_a_signature(text: str) -> None:
     assert signatures.read_request((text,), "Hanan", asks_for_work) == text
 
@@ -56,9 +53,6 @@ def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
     assert signatures.read_request((wrapped,), "Hanan", asks_for_work) == LONG
 
 
-@for_each(
-    "text",
-    table(__file__, "broken_by_the_writer"),
-)
+@for_each("text", table(__file__, "broken_by_the_writer"))
 def test_lines_that_the_writer_broke_stay_apart(text: str) -> None:
     assert signatures.read_request((text,), "Hanan", asks_for_work) == text

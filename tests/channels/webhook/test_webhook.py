@@ -228,10 +228,7 @@ async def test_a_receiver_with_another_secret_takes_nothing() -> None:
     assert type(answer) is SendRetry
 
 
-@for_each(
-    "text",
-    table(__file__, "unsound"),
-)
+@for_each("text", table(__file__, "unsound"))
 async def test_without_a_sound_secret_nothing_is_sent(text: str) -> None:
     assert signing_keys(text) == ()
     async with Receiver() as receiver:

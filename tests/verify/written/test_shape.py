@@ -30,18 +30,12 @@ async def test_of_a_short_text_nobody_can_be_sure() -> None:
     )
 
 
-@for_each(
-    ("text", "pattern", "error"),
-    table(__file__, "lengths"),
-)
+@for_each(("text", "pattern", "error"), table(__file__, "lengths"))
 async def test_length_is_counted(text: str, pattern: str, error: str | None) -> None:
     assert (await look("length", text, pattern=pattern)).error == error
 
 
-@for_each(
-    ("text", "pattern", "passes"),
-    table(__file__, "forms"),
-)
+@for_each(("text", "pattern", "passes"), table(__file__, "forms"))
 async def test_form_is_what_was_agreed(text: str, pattern: str, *, passes: bool) -> None:
     found = await look("form", text, pattern=pattern)
 
@@ -100,10 +94,7 @@ async def test_filler_is_padding_even_if_it_is_never_the_same() -> None:
     assert "are filler" in (found.error or "")
 
 
-@for_each(
-    "text",
-    table(__file__, "no_padding"),
-)
+@for_each("text", table(__file__, "no_padding"))
 async def test_a_refrain_or_two_facts_in_one_wording_are_no_padding(text: str) -> None:
     found = await look("no-padding", text)
 

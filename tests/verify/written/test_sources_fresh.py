@@ -14,10 +14,7 @@ FILE = ReadSource("reports/q4-review.pdf", "Revenue rose.", NOW)
 CALL = ReadSource("calendar.search(from=2026-03-02)", "Dentist", NOW)
 
 
-@for_each(
-    ("text", "wanted"),
-    table(__file__, "sources"),
-)
+@for_each(("text", "wanted"), table(__file__, "sources"))
 async def test_sources_that_were_read_are_counted_however_they_are_named(
     text: str, wanted: str
 ) -> None:
@@ -37,10 +34,7 @@ async def test_two_pages_of_one_site_are_one_source() -> None:
     assert found.error == "1 of the sources that were read are named, not 2"
 
 
-@for_each(
-    "text",
-    table(__file__, "no_sources"),
-)
+@for_each("text", table(__file__, "no_sources"))
 async def test_what_was_not_read_is_no_source(text: str) -> None:
     linked = page("Book: https://hotel.example/now", "https://bali.example")
 
@@ -64,10 +58,7 @@ async def test_a_pattern_that_is_no_number_is_refused(activity: str) -> None:
     assert "must be a number" in (found.error or "")
 
 
-@for_each(
-    "stamp",
-    table(__file__, "old"),
-)
+@for_each("stamp", table(__file__, "old"))
 async def test_a_page_that_says_it_is_old_makes_a_text_stale(stamp: str) -> None:
     old = page(f"{stamp} Gold 2,914.30", "https://metals.example/archive")
 
