@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ from remit.verify.ground import Toolchain
 from remit.verify.reports import CaseOutcome, CaseResult
 from remit.verify.runners import CheckCommand
 from remit.verify.suite_runs import SuiteTerms
-from tests.tables import for_each, table
+from tests.tables import for_each, read_yaml, table
 from tests.verify import workshop
 from tests.verify.workshop import check
 
@@ -181,153 +183,15 @@ def _read(reader: str, report: bytes = b"", output: str = "") -> list[tuple[str,
     )
 
 
-XML = b"""<testsuites><testsuite tests="99" name="pytest">
-<testcase classname="tests.test_a" name="one" file="tests/test_a.py" line="3"/>
-<testcase classname="tests.test_a" name="two" file="tests/test_a.py" line="6"><failure message="no">
-/data/shop/tests/test_a.py:9: AssertionError</failure></testcase>
-<testcase name="three"><skipped/></testcase></testsuite></testsuites>"""
-JEST = {
-    "testResults": [
-        {
-            "name": "/data/shop/src/a.test.js",
-            "assertionResults": [
-                {"status": "passed", "fullName": "adds"},
-                {"status": "pending", "fullName": "later"},
-                {
-                    "status": "failed",
-                    "fullName": "is",
-                    "failureMessages": ["no\n at src/a.test.js:7"],
-                },
-            ],
-        },
-        {"name": "/data/shop/b.test.js", "status": "failed", "message": "cannot load"},
-    ]
-}
-MOCHA = {
-    "stats": {},
-    "passes": [{"fullTitle": "adds", "file": "/data/shop/test/a.js"}],
-    "failures": [
-        {
-            "fullTitle": "is",
-            "file": "/data/shop/test/a.js",
-            "err": {"message": "no", "stack": "no\n    at /data/shop/test/a.js:4:2"},
-        }
-    ],
-    "pending": [{"fullTitle": "later"}],
-}
-GO = [
-    {"Action": "pass", "Package": "calc", "Test": "TestAdd"},
-    {"Action": "skip", "Package": "calc", "Test": "TestNo"},
-    {
-        "Action": "output",
-        "Package": "calc",
-        "Test": "TestOff",
-        "Output": "    calc_test.go:8: no\n",
-    },
-    {"Action": "fail", "Package": "calc", "Test": "TestOff"},
-    {"Action": "fail", "Package": "calc"},
-    {"Action": "build-output", "ImportPath": "text", "Output": "text.go:3: no"},
-    {"Action": "fail", "Package": "text"},
-]
-CARGO = """     Running unittests src/lib.rs (target/debug/deps/calc-0123456789abcdef)
-test tests::adds ... FAILED
-test tests::is ... ok
-test tests::later ... ignored
-
-thread 'tests::adds' (7) panicked at src/lib.rs:9:5:
-assertion failed
-note: run with RUST_BACKTRACE=1
-
-test result: FAILED. 1 passed; 1 failed; 1 ignored
-"""
-UNITTEST = """test_add (tests.test_a.Sums.test_add) ... ok
-test_off (tests.test_a.Sums.test_off) ... FAIL
-
-======
-FAIL: test_off (tests.test_a.Sums.test_off)
-------
-Traceback (most recent call last):
-  File "/data/shop/tests/test_a.py", line 9, in test_off
-AssertionError: 1 != 2
-
-------
-Ran 2 tests in 0.000s
-"""
-
-
-@pytest.mark.parametrize(
-    ("reader", "report", "output", "wanted"),
-    [
-        (
-            "report",
-            XML,
-            "",
-            [
-                ("tests/test_a.py:4 one", "passed"),
-                ("tests/test_a.py:9 two: no", "failed"),
-                ("three", "skipped"),
-            ],
-        ),
-        (
-            "report",
-            json.dumps(JEST).encode(),
-            "",
-            [
-                ("src/a.test.js adds", "passed"),
-                ("src/a.test.js later", "skipped"),
-                ("src/a.test.js:7 is: no", "failed"),
-                ("b.test.js /data/shop/b.test.js: cannot load", "failed"),
-            ],
-        ),
-        (
-            "report",
-            json.dumps(MOCHA).encode(),
-            "",
-            [("test/a.js adds", "passed"), ("test/a.js:4 is: no", "failed"), ("later", "skipped")],
-        ),
-        (
-            "report",
-            b"",
-            f"> mocha\n\n{json.dumps(MOCHA, indent=2)}\n",
-            [("test/a.js adds", "passed"), ("test/a.js:4 is: no", "failed"), ("later", "skipped")],
-        ),
-        (
-            "go",
-            b"",
-            "\n".join([*map(json.dumps, GO), "{"]),
-            [
-                ("calc.TestAdd", "passed"),
-                ("calc.TestNo", "skipped"),
-                ("calc_test.go:8 calc.TestOff: calc_test.go:8: no", "failed"),
-                ("text.go:3 text: text.go:3: no", "failed"),
-            ],
-        ),
-        (
-            "cargo",
-            b"",
-            CARGO,
-            [
-                ("src/lib.rs:9 src/lib.rs tests::adds: assertion failed", "failed"),
-                ("src/lib.rs tests::is", "passed"),
-                ("src/lib.rs tests::later", "skipped"),
-            ],
-        ),
-        (
-            "unittest",
-            b"",
-            UNITTEST,
-            [
-                ("tests.test_a.Sums.test_add", "passed"),
-                ("tests/test_a.py:9 Sums.test_off: AssertionError: 1 != 2", "failed"),
-            ],
-        ),
-    ],
-    ids=["junit", "jest", "mocha", "printed by mocha", "go", "cargo", "unittest"],
+REPORTS: Final[Mapping[str, Mapping[str, str]]] = read_yaml(
+    Path(__file__).with_name("runner_reports.yml").read_text("utf-8")
 )
-def test_each_runner_is_read_test_by_test(
-    reader: str, report: bytes, output: str, wanted: list[tuple[str, str]]
-) -> None:
-    assert _read(reader, report, output) == wanted
+
+
+@pytest.mark.parametrize("said", REPORTS.values(), ids=REPORTS)
+def test_each_runner_is_read_test_by_test(said: Mapping[str, str]) -> None:
+    found = _read(said["reader"], said.get("report", "").encode(), said.get("output", ""))
+    assert found == [tuple(each) for each in said["wanted"]]
 
 
 def test_the_same_test_called_with_something_else_is_the_same_function() -> None:
