@@ -4,6 +4,7 @@ import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Self, TypeVar, cast
 
 import pytest
@@ -14,6 +15,24 @@ T = TypeVar("T", bound=Callable[..., object])
 
 # Every worker reads all tables before its first test, hence the loader in C.
 read_yaml = functools.partial(yaml.load, Loader=yaml.CSafeLoader)
+
+
+@functools.cache
+def _tables_of(path: Path) -> dict[str, list[object] | dict[str, object]]:
+    """The tables of a test, in a file of its name beside it; read once."""
+    return cast("dict[str, list[object] | dict[str, object]]", read_yaml(path.read_text("utf-8")))
+
+
+def table(test_file: str, name: str) -> list[object]:
+    """Cases that are words alone: rows, or rows by a name that says what they are."""
+    found = _tables_of(Path(test_file).with_suffix(".yml"))[name]
+    return list(found.values()) if isinstance(found, dict) else found
+
+
+def text_table(test_file: str, name: str) -> list[str]:
+    """The same, of cases that are one text each."""
+    found = table(test_file, name)
+    return [each for each in found if isinstance(each, str)]
 
 
 def for_each(names: str | tuple[str, ...], cases: Iterable[object]) -> Callable[[T], T]:
@@ -68,5 +87,5 @@ class _Failures:
 def _arguments(names: str | tuple[str, ...], case: object) -> dict[str, object]:
     if isinstance(names, str):
         return {names: case}
-    assert isinstance(case, tuple)
+    assert isinstance(case, tuple | list)
     return dict(zip(names, case, strict=True))

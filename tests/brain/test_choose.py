@@ -7,7 +7,7 @@ from remit.brain import choose
 from remit.brain.choose import ModelLimits, ModelRole, Vendor
 from remit.errors import BadInput
 from tests.live.place import KEY, brain_settings
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 
 def test_with_nothing_at_all_it_says_what_to_set() -> None:
@@ -72,31 +72,7 @@ def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: s
     assert hint in found.sentence
 
 
-@for_each(
-    ("spec", "environ", "means"),
-    [
-        ("anthropic:claude-x", {}, "anthropic:claude-x"),
-        ("openai:gpt-x", {}, "openai-responses:gpt-x"),
-        ("openai-chat:gpt-x", {}, "openai-chat:gpt-x"),
-        ("openai-responses:gpt-x", {}, "openai-responses:gpt-x"),
-        (
-            "openai:qwen/qwen3",
-            {"OPENAI_BASE_URL": "http://localhost:8000/v1/"},
-            "openai-chat:qwen/qwen3 at http://localhost:8000/v1",
-        ),
-        ("ollama:qwen3:4b", {}, "ollama:qwen3:4b at http://localhost:11434/v1"),
-        (
-            "ollama:qwen3",
-            {"OLLAMA_BASE_URL": "http://attic:11434"},
-            "ollama:qwen3 at http://attic:11434/v1",
-        ),
-        (
-            "anthropic:claude-x",
-            {"ANTHROPIC_BASE_URL": "https://proxy.example/anthropic/v1"},
-            "anthropic:claude-x at https://proxy.example/anthropic",
-        ),
-    ],
-)
+@for_each(("spec", "environ", "means"), table(__file__, "model_strings"))
 def test_a_model_string_means_one_thing(spec: str, environ: dict[str, str], means: str) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 

@@ -130,13 +130,6 @@ async def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
 
 # Ending -------------------------------------------------------------------------------------------
 
-FAMILY = """
-import subprocess, sys, time
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
-print(child.pid, flush=True)
-open(sys.argv[1], "w").write(str(child.pid))
-"""
-
 
 def is_there(pid: int) -> bool:
     with suppress(ProcessLookupError):
@@ -163,30 +156,6 @@ async def test_one_that_takes_too_long_is_ended_with_all_its_children(
 
     assert result.failed
     assert "say was stopped after 1.5 s" in result.text
-    child = int(file.read_text())
-    await until(lambda: not is_there(child))
-
-
-async def test_one_that_is_cancelled_is_ended_with_all_its_children(tmp_path: Path) -> None:
-    file = tmp_path / "child"
-    argv = (*python(FAMILY + "time.sleep(600)"), str(file))
-    running = asyncio.create_task(used(tmp_path, CommandSettings(argv)))
-    await until(lambda: born(file))
-
-    running.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await running
-
-    child = int(file.read_text())
-    await until(lambda: not is_there(child))
-
-
-async def test_a_child_that_is_left_behind_does_not_hold_it_up_and_is_ended(tmp_path: Path) -> None:
-    file = tmp_path / "child"
-
-    result = await used(tmp_path, CommandSettings((*python(FAMILY), str(file))))
-
-    assert not result.failed
     child = int(file.read_text())
     await until(lambda: not is_there(child))
 

@@ -13,7 +13,7 @@ from remit.brain import progress
 from remit.brain.progress import MAX_PIECE_CHARACTERS, ProgressListener
 from remit.errors import Transient
 from remit.testing import FrozenClock
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 SECOND = timedelta(seconds=1)
 
@@ -177,41 +177,12 @@ async def test_a_marker_ticks_at_once_and_brings_what_was_said_before_it() -> No
     assert listener.texts == ["I look.", "✓ STEP 1: looked\n✓ STEP 1: again\n✓ STEP 3: wrote"]
 
 
-@for_each(
-    "line",
-    [
-        *("✓ STEP 2: Compare prices", "✓ STEP 2:", "✓ Step 2: done", "✔ STEP 2: done"),
-        *("✔️ STEP 2: done", "✅ STEP 2: done", "☑ STEP 2: done", "**✓ STEP 2:** done"),
-        *("**✓ STEP 2**: done", "- ✓ STEP 2: done", "  ✓ STEP 2: done\r", "✓STEP 2: done"),
-    ],
-)
+@for_each("line", table(__file__, "markers"))
 def test_a_marker_is_known_as_models_write_it(line: str) -> None:
     assert progress.ticked(f"I worked.\n{line}\nMore.", 3) == (2,)
 
 
-@for_each(
-    "text",
-    [
-        "I will write ✓ STEP 2: when it is done",
-        "✓ STEP 4: there are three",
-        "✓ STEP 0: none",
-        "✓ STEP 99999999999: far",
-        "✓ STEP N: done",
-        "✓ STEP 2 of 3",
-        "STEP 2: done",
-        "✓ 2: done",
-        "> ✓ STEP 2: quoted",
-        "    ✓ STEP 2: indented like code",
-        "`✓ STEP 2: in code`",
-        "```\n✓ STEP 2: in a block\n```",
-        "~~~text\n✓ STEP 2: in a block\n~~~",
-        "````\n```\n✓ STEP 2: in the outer block\n````",
-        "```\n✓ STEP 2: in a block that is never closed",
-        "<deliverable>\n✓ STEP 2: in the message\n</deliverable>",
-        "<Deliverable>\n✓ STEP 2: in something like it\n",
-        "| ✓ STEP 2: an outsider's",
-    ],
-)
+@for_each("text", table(__file__, "no_markers"))
 def test_what_only_looks_like_a_marker_ticks_nothing(text: str) -> None:
     assert progress.ticked(text, 3) == ()
 

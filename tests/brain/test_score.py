@@ -238,19 +238,6 @@ def judged(world: World, judge: FakeJudge) -> None:
     engine._rooms = replace(engine._rooms, planner=planner)
 
 
-async def test_a_task_is_ranked_by_its_score_and_says_so(tmp_path: Path) -> None:
-    judge = FakeJudge(Urgency(0.93, "The train leaves at ten."))
-    async with scored(tmp_path, judge) as world:
-        task = await world.add("Book the train")
-        await world.run()
-
-        done = await world.get(task.id)
-        assert (done.status, done.priority) == (Status.COMPLETED, Priority.HIGH)
-        assert done.rule == RankingRule(
-            "llm_score", "fuzzy urgency; score 0.93: The train leaves at ten."
-        )
-
-
 async def test_others_are_ranked_and_run_while_one_is_scored(tmp_path: Path) -> None:
     judge = FakeJudge()
     judge.go = asyncio.Event()

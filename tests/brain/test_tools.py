@@ -12,7 +12,7 @@ from remit.model.contract import WorkItem
 from remit.model.reply import Policy, Prompt, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from tests.brain.tooling import task
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 ARGS: JsonMap = Tool.read(
     "say",
@@ -36,40 +36,12 @@ ARGS: JsonMap = Tool.read(
 ).schema
 
 
-@for_each(
-    ("args", "why"),
-    [
-        ({}, "the arguments must have 'title'."),
-        ({"title": 1}, "title must be text, not 1."),
-        ({"title": ""}, "title must be at least 1 characters, not 0."),
-        ({"title": "abcdef"}, "title must be at most 5 characters, not 6."),
-        ({"title": "a", "n": 1.5}, "n must be a whole number, not 1.5."),
-        ({"title": "a", "n": True}, "n must be a whole number, not True."),
-        ({"title": "a", "n": 0}, "n must be at least 1, not 0."),
-        ({"title": "a", "n": 11}, "n must be at most 10, not 11."),
-        ({"title": "a", "share": "x"}, "share must be a number, not 'x'."),
-        ({"title": "a", "on": 1}, "on must be true or false, not 1."),
-        ({"title": "a", "kind": "c"}, "kind is 'c'; it may be a, b."),
-        ({"title": "a", "tags": "x"}, "tags must be a list, not 'x'."),
-        ({"title": "a", "tags": []}, "tags must be at least 1 parts, not 0."),
-        ({"title": "a", "tags": ["x", 2]}, "tags, number 2, must be text, not 2."),
-        ({"title": "a", "deep": {}}, "deep must have 'x'."),
-        ({"title": "a", "deep": {"x": 1}}, "x must be text or null, not 1."),
-        ({"title": "a", "other": 1}, "There is no argument 'other'; there is title, n,"),
-    ],
-)
+@for_each(("args", "why"), table(__file__, "wrong"))
 def test_the_first_thing_that_is_wrong_is_named(args: JsonMap, why: str) -> None:
     assert (tools.problem(ARGS, args) or "").startswith(why)
 
 
-@for_each(
-    "args",
-    [
-        {"title": "abc"},
-        {"title": "a", "n": 2, "share": 0.5, "on": False, "kind": "a", "tags": ["x"]},
-        {"title": "a", "n": 2.0, "deep": {"x": None}},
-    ],
-)
+@for_each("args", table(__file__, "right"))
 def test_what_is_right_passes(args: JsonMap) -> None:
     assert tools.problem(ARGS, args) is None
 

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -22,7 +23,9 @@ from remit.store import calendars
 from remit.store.calendars import StoredCalendar
 from remit.store.database import Row, Tx
 from remit.testing import FrozenClock, ObedientBrain, Outbox, World
+from tests.calendar.caldav_servers import Server
 
+_NUMBERS = count(1)  # of the calendars
 NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # the start of a World's clock
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -170,6 +173,26 @@ async def calendar_at(
         yield Phone(dav, path)
     finally:
         await dav.close()
+
+
+@asynccontextmanager
+async def agenda(  # noqa: PLR0913 - each is another setting
+    server: Server,
+    home: Path,
+    *,
+    kind: str = "VEVENT",
+    trusted: bool = True,
+    rules: ScheduleSettings | None = None,
+    channels: Mapping[str, Outbox] | None = None,
+    clock: FrozenClock | None = None,
+) -> AsyncIterator[tuple[Stage, "Phone"]]:
+    """A house that has looked at one calendar, which nobody has used before."""
+    path = f"{server.home}agenda-{next(_NUMBERS)}/"
+    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=trusted)
+    house = staged(home, account, rules=rules, channels=channels, clock=clock)
+    async with calendar_at(server.place, path, "Agenda", kind) as phone, house as stage:
+        await stage.look()
+        yield stage, phone
 
 
 class Phone:

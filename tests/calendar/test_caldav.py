@@ -1,9 +1,6 @@
 """Real calendar servers: what is written, moved and deleted there starts once, or not at all."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
-from itertools import count
 from pathlib import Path
 
 import pytest
@@ -17,16 +14,13 @@ from tests.calendar.caldav_stage import (
     DAY,
     HOUR,
     NINE,
-    Phone,
-    Stage,
+    agenda,
     calendar_at,
     event,
     staged,
     todo,
 )
 from tests.soak import first_of
-
-_NAMES = count(1)
 
 
 @pytest.fixture(params=first_of(KINDS))
@@ -35,23 +29,10 @@ def server(request: pytest.FixtureRequest) -> Server:
     return found
 
 
-@asynccontextmanager
-async def agenda(
-    server: Server, home: Path, kind: str = "VEVENT"
-) -> AsyncIterator[tuple[Stage, Phone]]:
-    """A house that watches one calendar, which nobody has used before."""
-    path = f"{server.home}agenda-{next(_NAMES)}/"
-    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=True)
-    at = calendar_at(server.place, path, "Agenda", kind)
-    async with at as phone, staged(home, account) as stage:
-        yield stage, phone
-
-
 async def test_an_event_has_its_task_a_day_before_and_runs_at_its_time_once(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Call Anna", "DESCRIPTION:About the garden"))
         assert await stage.look() == {server.kind: None}
 
@@ -71,7 +52,6 @@ async def test_what_is_renamed_and_moved_before_it_begins_is_followed(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Call Anna"))
         await stage.look()
         await phone.write("a", event("a", NINE + 3 * HOUR, "Call Anna Weber"))
@@ -103,7 +83,6 @@ async def test_a_rename_after_it_ran_never_starts_it_again(server: Server, tmp_p
 
 async def test_a_series_runs_every_slot_once_in_one_session(server: Server, tmp_path: Path) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
         for _ in range(5):
             await stage.live(DAY, 6 * HOUR)
@@ -122,7 +101,6 @@ async def test_what_is_deleted_before_it_begins_is_cancelled_with_the_reason(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR))
         await stage.look()
         await phone.delete("a")
@@ -138,7 +116,6 @@ async def test_what_has_begun_is_never_touched_by_a_deletion(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR))
         await stage.live(HOUR + timedelta(minutes=1))
         await phone.delete("a")
@@ -169,7 +146,6 @@ async def test_a_lost_token_loses_nothing_and_starts_nothing_twice(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("ran", event("ran", NINE + HOUR))
         await phone.write("gone", event("gone", NINE + 5 * HOUR))
         await stage.live(2 * HOUR)
@@ -191,7 +167,6 @@ async def test_a_server_that_is_down_for_an_hour_loses_no_slot(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("known", event("known", NINE + timedelta(minutes=30)))
         await stage.look()
         server.stop()
@@ -212,7 +187,6 @@ async def test_a_server_that_is_down_for_an_hour_loses_no_slot(
 
 async def test_a_server_that_was_restarted_is_read_on(server: Server, tmp_path: Path) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=HOURLY;COUNT=6"))
         await stage.live(2 * HOUR + timedelta(minutes=5))
         server.stop()
@@ -228,7 +202,6 @@ async def test_a_deleted_calendar_starts_nothing_and_comes_back_where_it_was(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         series = event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY;COUNT=2")
         await phone.write("a", series)
         await phone.write("b", event("b", NINE + 20 * HOUR))
@@ -251,7 +224,6 @@ async def test_of_two_clients_that_write_at_once_one_is_told(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         etag = await phone.write("a", event("a", NINE + HOUR, "First"))
         await stage.look()
         await phone.dav.put(phone.at("a"), event("a", NINE + 2 * HOUR, "Second"), etag)
@@ -282,7 +254,6 @@ async def test_an_event_that_cannot_be_read_is_told_and_the_others_go_on(
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("bad", event("bad", NINE + HOUR, "Bad", "RRULE:FREQ=DAILY;INTERVAL=0"))
         await phone.write("good", event("good", NINE + HOUR))
         await stage.live(2 * HOUR)
@@ -298,7 +269,6 @@ async def test_an_event_that_cannot_be_read_any_more_does_not_start_at_its_old_t
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR))
         await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Bad", "RRULE:FREQ=DAILY;INTERVAL=0"))
@@ -313,8 +283,7 @@ async def test_an_event_that_cannot_be_read_any_more_does_not_start_at_its_old_t
 async def test_a_to_do_with_a_time_starts_then_and_one_without_starts_nothing(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path, "VTODO") as (stage, phone):
-        await stage.look()
+    async with agenda(server, tmp_path, kind="VTODO") as (stage, phone):
         await phone.write("due", todo("due", "DUE:20260302T100000Z"))
         await phone.write("some-day", todo("some-day"))
         await phone.write("done", todo("done", "DUE:20260302T100000Z", "STATUS:COMPLETED"))
@@ -326,8 +295,7 @@ async def test_a_to_do_with_a_time_starts_then_and_one_without_starts_nothing(
 async def test_what_we_wrote_ourselves_is_never_taken_for_a_wish(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path, "VTODO") as (stage, phone):
-        await stage.look()
+    async with agenda(server, tmp_path, kind="VTODO") as (stage, phone):
         await phone.write("ours", todo("ours", "DUE:20260302T100000Z", "X-REMIT-TASK:task-1"))
         await stage.live(2 * HOUR)
 
@@ -336,7 +304,6 @@ async def test_what_we_wrote_ourselves_is_never_taken_for_a_wish(
 
 async def test_what_others_organise_is_not_the_owners_word(server: Server, tmp_path: Path) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write(
             "mine", event("mine", NINE + HOUR, "A", "ORGANIZER:mailto:Me@example.org")
         )
@@ -354,7 +321,6 @@ async def test_what_was_missed_while_nothing_ran_is_run_once_and_the_rest_is_wri
     server: Server, tmp_path: Path
 ) -> None:
     async with agenda(server, tmp_path) as (stage, phone):
-        await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
         await stage.look()
         await stage.watch.close()
@@ -371,7 +337,7 @@ async def test_what_was_missed_while_nothing_ran_is_run_once_and_the_rest_is_wri
 
 
 async def test_calendars_that_are_not_marked_start_nothing(server: Server, tmp_path: Path) -> None:
-    path = f"{server.home}other-{next(_NAMES)}/"
+    path = f"{server.home}other-{tmp_path.name}/"
     account = CalendarAccount(server.place, lambda _: False)
     async with (
         calendar_at(server.place, path, "Other") as phone,

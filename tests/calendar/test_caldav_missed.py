@@ -1,22 +1,18 @@
 """Starts that passed while nobody was there: what becomes of them is what the settings say."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from functools import partial
-from itertools import count
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from remit.calendar.watch import CalendarAccount
 from remit.model.review import ReviewAnswer
 from remit.model.series import OnMissed
 from remit.model.status import Status
 from remit.settings import ScheduleSettings
-from remit.testing import FrozenClock, SleepyClock
+from remit.testing import SleepyClock
 from tests.calendar.caldav_servers import Server
 from tests.calendar.caldav_stage import (
     DAY,
@@ -24,32 +20,15 @@ from tests.calendar.caldav_stage import (
     NINE,
     Phone,
     Stage,
-    calendar_at,
+    agenda,
     event,
-    staged,
     todo,
 )
 from tests.engine.rig import until
 from tests.restoring import asked, restore, save
 
-_NAMES = count(1)
 SKIP = ScheduleSettings(missed=OnMissed.SKIP)
 ALL = ScheduleSettings(missed=OnMissed.RUN_ALL)
-
-
-@asynccontextmanager
-async def agenda(
-    server: Server,
-    home: Path,
-    rules: ScheduleSettings,
-    kind: str = "VEVENT",
-    clock: FrozenClock | None = None,
-) -> AsyncIterator[tuple[Stage, Phone]]:
-    path = f"{server.home}missed-{next(_NAMES)}/"
-    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=True)
-    at = calendar_at(server.place, path, "Agenda", kind)
-    async with at as phone, staged(home, account, rules=rules, clock=clock) as stage:
-        yield stage, phone
 
 
 async def away(stage: Stage, phone: Phone, span: timedelta) -> list[str]:
@@ -68,7 +47,7 @@ async def away(stage: Stage, phone: Phone, span: timedelta) -> list[str]:
 async def test_missed_starts_are_not_run_if_the_settings_say_skip(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path, SKIP) as (stage, phone):
+    async with agenda(server, tmp_path, rules=SKIP) as (stage, phone):
         assert await away(stage, phone, 3 * DAY + 2 * HOUR) == []
 
         ended = [task for task in await stage.tasks() if task.status is Status.CANCELLED]
@@ -98,15 +77,14 @@ async def test_missed_starts_are_not_run_if_the_settings_say_skip(
 async def test_missed_starts_are_run_as_the_settings_say(
     server: Server, tmp_path: Path, rules: ScheduleSettings, days: int, runs: str
 ) -> None:
-    async with agenda(server, tmp_path, rules) as (stage, phone):
+    async with agenda(server, tmp_path, rules=rules) as (stage, phone):
         assert await away(stage, phone, days * DAY + 2 * HOUR) == runs.split(", ")
 
 
 async def test_what_was_written_shortly_after_its_time_was_not_missed(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path, SKIP) as (stage, phone):
-        await stage.look()
+    async with agenda(server, tmp_path, rules=SKIP) as (stage, phone):
         await phone.write("a", event("a", NINE - timedelta(minutes=5), "Call Anna"))
         await stage.live(HOUR / 2)
 
@@ -117,8 +95,7 @@ async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
     server: Server, tmp_path: Path
 ) -> None:
     """An event that was known, one that was written since the backup, and one that is to come."""
-    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
-        await stage.look()
+    async with agenda(server, tmp_path) as (stage, phone):
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
         await stage.look()
         saved = save(stage.world, tmp_path / "saved")
@@ -147,8 +124,7 @@ async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
 async def test_a_clock_that_was_far_ahead_for_a_while_costs_no_start_to_come(
     server: Server, tmp_path: Path, span: timedelta
 ) -> None:
-    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
-        await stage.look()
+    async with agenda(server, tmp_path) as (stage, phone):
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
         await stage.live(2 * HOUR)
         right = stage.now
@@ -179,8 +155,7 @@ async def test_starts_that_came_while_the_machine_slept_are_run_as_the_settings_
     server: Server, tmp_path: Path, rules: ScheduleSettings, runs: list[str]
 ) -> None:
     """The first start has its task already: the engine does not run it before it is decided."""
-    async with agenda(server, tmp_path, rules) as (stage, phone):
-        await stage.look()
+    async with agenda(server, tmp_path, rules=rules) as (stage, phone):
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=HOURLY;INTERVAL=2"))
         await stage.look()
         await stage.world.run()
@@ -198,7 +173,7 @@ async def test_a_machine_that_slept_starts_what_fell_due_within_half_a_minute(
 ) -> None:
     """A start more than a day ahead has no task yet, so only the loop of the calendars knows it."""
     clock = SleepyClock()
-    async with agenda(server, tmp_path, ScheduleSettings(), kind, clock) as (stage, phone):
+    async with agenda(server, tmp_path, kind=kind, clock=clock) as (stage, phone):
         start = stage.now + 3 * DAY
         body = event("a", start, "Report")
         due = f"DUE:{start:%Y%m%dT%H%M%SZ}"

@@ -2,21 +2,18 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from itertools import count
 from pathlib import Path
 
 import pytest
 
-from remit.calendar.watch import CalendarAccount
 from remit.model.contract import ClauseOutcome
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint
 from remit.testing import Outbox
 from tests.calendar.caldav_servers import Server
-from tests.calendar.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, Phone, Stage, agenda, event
 
-_NAMES = count(1)
 BOOK = """\
 - {name: Anna Weber, channels: {whatsapp: "+491"}, policy: {whatsapp: allow}}
 - {name: Bob, channels: {whatsapp: "+1555"}, policy: {whatsapp: allow}}
@@ -25,22 +22,20 @@ STANDUP = "prepare standup\\, send to Anna on WhatsApp"
 
 
 @asynccontextmanager
-async def agenda(
+async def written(
     server: Server, home: Path, *, trusted: bool = True
 ) -> AsyncIterator[tuple[Stage, Phone, Outbox]]:
-    path, whatsapp = f"{server.home}words-{next(_NAMES)}/", Outbox("whatsapp")
+    whatsapp = Outbox("whatsapp")
     (home / "contacts.yaml").write_text(BOOK)
-    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=trusted)
-    at = calendar_at(server.place, path, "Agenda")
-    async with at as phone, staged(home, account, channels={"whatsapp": whatsapp}) as stage:
-        await stage.look()
+    made = agenda(server, home, trusted=trusted, channels={"whatsapp": whatsapp})
+    async with made as (stage, phone):
         yield stage, phone, whatsapp
 
 
 async def test_an_event_that_says_to_whom_goes_to_them_at_its_time(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+    async with written(server, tmp_path) as (stage, phone, whatsapp):
         await phone.write("a", event("a", NINE + HOUR, STANDUP))
         await stage.look()
 
@@ -63,7 +58,7 @@ async def test_an_event_that_says_to_whom_goes_to_them_at_its_time(
 async def test_a_reminder_in_the_calendar_is_told_as_it_was_written_at_its_time(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path) as (stage, phone, _):
+    async with written(server, tmp_path) as (stage, phone, _):
         await phone.write("a", event("a", NINE + HOUR, "Remind me to call mom"))
         await stage.look()
 
@@ -76,7 +71,7 @@ async def test_a_reminder_in_the_calendar_is_told_as_it_was_written_at_its_time(
 async def test_whoever_is_not_known_is_asked_about_once_for_all_of_a_series(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+    async with written(server, tmp_path) as (stage, phone, whatsapp):
         daily = event("a", NINE + HOUR, "Sum up the news and send it to Zoe", "RRULE:FREQ=DAILY")
         await phone.write("a", daily)
         await stage.look()
@@ -100,7 +95,7 @@ async def test_whoever_is_not_known_is_asked_about_once_for_all_of_a_series(
 async def test_what_is_rewritten_goes_to_nobody_else(
     server: Server, tmp_path: Path, words: str, goes_to: list[str]
 ) -> None:
-    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+    async with written(server, tmp_path) as (stage, phone, whatsapp):
         await phone.write("a", event("a", NINE + HOUR, STANDUP))
         await stage.look()
         await phone.write("a", event("a", NINE + HOUR, words))
@@ -113,7 +108,7 @@ async def test_what_is_rewritten_goes_to_nobody_else(
 
 
 async def test_what_is_moved_alone_stays_the_same_task(server: Server, tmp_path: Path) -> None:
-    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+    async with written(server, tmp_path) as (stage, phone, whatsapp):
         await phone.write("a", event("a", NINE + HOUR, STANDUP))
         await stage.look()
         await phone.write("a", event("a", NINE + 3 * HOUR, STANDUP))
@@ -131,7 +126,7 @@ async def test_what_is_moved_alone_stays_the_same_task(server: Server, tmp_path:
 async def test_nobody_elses_event_names_whom_something_is_sent_to(
     server: Server, tmp_path: Path, *, trusted: bool, more: tuple[str, ...]
 ) -> None:
-    async with agenda(server, tmp_path, trusted=trusted) as (stage, phone, whatsapp):
+    async with written(server, tmp_path, trusted=trusted) as (stage, phone, whatsapp):
         await phone.write("a", event("a", NINE + HOUR, STANDUP, *more))
         await stage.live(2 * HOUR)
 
@@ -144,7 +139,7 @@ async def test_nobody_elses_event_names_whom_something_is_sent_to(
 async def test_a_book_that_cannot_be_read_leaves_a_question_and_loses_no_start(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+    async with written(server, tmp_path) as (stage, phone, whatsapp):
         (tmp_path / "contacts.yaml").write_text("- {name: [")
         await phone.write("a", event("a", NINE + HOUR, STANDUP))
         await stage.look()

@@ -11,68 +11,18 @@ from hypothesis import strategies as st
 from remit.calendar.slots import CalendarLimits, SlotFlag, TimeWindow
 from tests.calendar.rig import calendar, event, expand, year
 from tests.soak import examples
-from tests.tables import for_each
+from tests.tables import for_each, table, text_table
 
 START: Final = "DTSTART:20000101T000000Z"
-ALL_HOURS: Final = ",".join(map(str, range(24)))
-ALL_MINUTES: Final = ",".join(map(str, range(60)))
-ALL_DAYS: Final = ",".join(map(str, range(1, 32)))
 GOOD: Final = event("good", "DTSTART:20261102T090000Z")
 # Steps until a rule that never falls is known for one; all else is refused before the first.
 LOOK: Final = 21_000
 
-RULES: Final = {
-    "endless seconds": ("FREQ=SECONDLY", "by the second"),
-    "seconds that end": ("FREQ=SECONDLY;COUNT=10", "by the second"),
-    "within a minute": ("FREQ=MINUTELY;BYSECOND=0,30", "within a minute"),
-    "endless minutes": ("FREQ=MINUTELY", "steps; at most"),
-    "minutes of one hour": ("FREQ=MINUTELY;BYHOUR=3", "steps; at most"),
-    "all minutes by days": (
-        f"FREQ=DAILY;BYHOUR={ALL_HOURS};BYMINUTE={ALL_MINUTES}",
-        "steps; at most",
-    ),
-    "all minutes by years": (
-        f"FREQ=YEARLY;BYMONTHDAY={ALL_DAYS};BYHOUR={ALL_HOURS};BYMINUTE={ALL_MINUTES}",
-        "steps; at most",
-    ),
-    "no interval": ("FREQ=DAILY;INTERVAL=0", "INTERVAL=0"),
-    "interval back in time": ("FREQ=DAILY;INTERVAL=-1", "INTERVAL=-1"),
-    "interval of ages": ("FREQ=DAILY;INTERVAL=999999999999", "INTERVAL=999999999999"),
-    "a thousand million": ("FREQ=DAILY;COUNT=1000000000", "COUNT=1000000000"),
-    "none at all": ("FREQ=DAILY;COUNT=0", "COUNT=0"),
-    "30 February": ("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30", "never comes"),
-    "31 June by days": ("FREQ=DAILY;BYMONTH=6;BYMONTHDAY=31", "never comes"),
-    "months that miss": ("FREQ=MONTHLY;INTERVAL=12;BYMONTH=3", "never comes"),
-    "sixth Monday of a month": ("FREQ=MONTHLY;BYDAY=6MO", "never comes"),
-    "place that is not there": ("FREQ=DAILY;BYDAY=MO;BYSETPOS=2", "never comes"),
-    "no frequency": ("BYDAY=MO", "FREQ="),
-    "a frequency nobody knows": ("FREQ=FORTNIGHTLY", "FREQ=FORTNIGHTLY"),
-    "a part nobody knows": ("FREQ=DAILY;BYEASTER=0", "BYEASTER=0"),
-    "another calendar's year": ("RSCALE=CHINESE;FREQ=YEARLY", "RSCALE=CHINESE"),
-    "the same part twice": ("FREQ=DAILY;COUNT=2;COUNT=3", "COUNT=3"),
-    "weeks of days": ("FREQ=DAILY;BYWEEKNO=20", "forbids"),
-    "numbered days of weeks": ("FREQ=WEEKLY;BYDAY=2MO", "forbids"),
-    "an hour that is none": ("FREQ=DAILY;BYHOUR=24", "BYHOUR=24"),
-    "words for numbers": ("FREQ=DAILY;COUNT=many", "COUNT=MANY"),
-    "too many values": ("FREQ=YEARLY;BYYEARDAY=" + ",".join(["1"] * 500), "500 values"),
-    "an end that is none": ("FREQ=DAILY;UNTIL=tomorrow", "no date or time"),
-}
-LINES: Final = {
-    "ends first": (("DTEND:19990101T000000Z",), "before it starts"),
-    "lasts backwards": (("DURATION:-PT1H",), "back in time"),
-    "lasts nonsense": (("DURATION:PT",), "no duration"),
-    "a megabyte of words": (("DESCRIPTION:" + "x" * 1_100_000,), "1,100,012 characters"),
-    "a rule that takes out": (("EXRULE:FREQ=DAILY",), "EXRULE"),
-    "a line without a value": (("EXDATE 20261103T090000Z",), "has no value"),
-    "nine rules": (("RRULE:FREQ=DAILY;COUNT=1",) * 9, "9 rules"),
-    "no such day": (("EXDATE:20260230T000000Z",), "no '20260230T000000Z'"),
-    "a path for a zone": (("EXDATE;TZID=../../../etc/passwd:20261103T090000",), "Nobody knows"),
-}
 
-
-@for_each("name", RULES)
-def test_a_hostile_rule_is_refused_with_a_sentence_before_it_is_expanded(name: str) -> None:
-    rule, word = RULES[name]
+@for_each(("rule", "word"), table(__file__, "rules"))
+def test_a_hostile_rule_is_refused_with_a_sentence_before_it_is_expanded(
+    rule: str, word: str
+) -> None:
     found = expand(calendar(event("bad", START, f"RRULE:{rule}"), GOOD))
 
     _is_refused(found.refused[0].why, word)
@@ -81,9 +31,8 @@ def test_a_hostile_rule_is_refused_with_a_sentence_before_it_is_expanded(name: s
     assert [slot.uid for slot in found.slots] == ["good"]
 
 
-@for_each("name", LINES)
-def test_a_hostile_line_is_refused_with_a_sentence(name: str) -> None:
-    lines, word = LINES[name]
+@for_each(("lines", "word"), table(__file__, "lines"))
+def test_a_hostile_line_is_refused_with_a_sentence(lines: list[str], word: str) -> None:
     found = expand(calendar(event("bad", START, *lines), GOOD))
 
     _is_refused(found.refused[0].why, word)
@@ -206,25 +155,7 @@ def test_the_ends_of_time_are_refused_not_crashed_into() -> None:
 
 # Whatever comes -----------------------------------------------------------------------------------
 
-_NAMES: Final = (
-    "DTSTART",
-    "DTEND",
-    "DUE",
-    "DURATION",
-    "RRULE",
-    "RDATE",
-    "EXDATE",
-    "UID",
-    "STATUS",
-    "RECURRENCE-ID",
-    "RECURRENCE-ID;RANGE=THISANDFUTURE",
-    "DTSTART;TZID=Asia/Tokyo",
-    "EXDATE;VALUE=DATE",
-    "BEGIN",
-    "END",
-    "SEQUENCE",
-    "SUMMARY",
-)
+_NAMES: Final = text_table(__file__, "names")
 _VALUES: Final = st.sampled_from(
     (
         "20261102T090000Z",

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from remit.calendar.expand import CalendarReader
 from remit.model.task import Taint
 from remit.store.calendars import StoredResource
-from tests.tables import for_each
+from tests.tables import for_each, text_table
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 READER: Final = CalendarReader(
@@ -20,39 +20,7 @@ MINE: Final = (
     'ORGANIZER;CN="Hanan: the boss, at home";EMAIL=me@example.org:mailto:me@example.org',
     "ORGANI\r\n ZER;CN=Hanan:mailto:me@exam\r\n\tple.org",
 )
-STRANGERS: Final = (
-    "ORGANIZER:mailto:eve@evil.example",
-    'ORGANIZER;CN="Eve:mailto:eve@evil.example',
-    'ORGANIZER;CN=Eve";X="a:mailto:me@example.org',
-    'ORGANIZER;CN="Eve\r\nX-MORE:":mailto:me@example.org',
-    'ORGANIZER;CN="a"b:mailto:me@example.org',
-    'ORGANIZER;SENT-BY="mailto:eve@evil.example":mailto:me@example.org',
-    "ORGANIZER;EMAIL=eve@evil.example:mailto:me@example.org",
-    "ORGANIZER:mailto:",
-    "ORGANIZER:",
-    "ORGANIZER",
-    "ORGANIZER mailto:me@example.org",
-    "ORGANIZER:me@example.org",
-    "ORGANIZER:mailto:me%40example.org",
-    "ORGANIZER:mailto:%6de@example.org",
-    "ORGANIZER:mailto:me@example.org?cc=eve@evil.example",
-    "ORGANIZER:mailto:me@example.org,eve@evil.example",
-    "ORGANIZER:mailto:Me <me@example.org>",
-    "ORGANIZER:mailto:\u212aate@example.org",  # a Kelvin sign, whose small letter is a k
-    "ORGANIZER:mailto:m\u0435@example.org",  # a letter of another script
-    "ORGANIZER:mailto:me\u200b@example.org",
-    "ORGANIZER:mailto:me@example.org\x00",
-    "ORGANIZER:/1234/principal/",
-    "\uff2fRGANIZER:mailto:me@example.org",
-    "ORGANIZER\u200b:mailto:me@example.org",
-    " ORGANIZER:mailto:eve@evil.example",
-    "COMMENT:hello\x0bORGANIZER:mailto:me@example.org",
-    "COMMENT:hello\rORGANIZER:mailto:me@example.org",
-    "ORGA\r\r\n NIZER:mailto:eve@evil.example",
-    "ORGANIZER:mailto:me@example.org\r\nORGANIZER:mailto:me@example.org",
-    "ORGANIZER:mailto:me@example.org\r\nORGANIZER:mailto:eve@evil.example",
-    "BEGIN:VALARM\r\nORGANIZER:mailto:eve@evil.example\r\nEND:VALARM",
-)
+STRANGERS: Final = text_table(__file__, "strangers")
 ATTENDEES: Final = {
     "": True,
     "ATTENDEE;CN=Anna;PARTSTAT=ACCEPTED:mailto:anna@example.org": True,

@@ -11,50 +11,10 @@ import pytest
 from remit.calendar.slots import CalendarLimits, SlotFlag, TimeWindow
 from tests.calendar.rig import calendar, event, expand
 from tests.soak import one_in
+from tests.tables import text_table
 
 # Half hours, quarters, turns at midnight, both halves of the world, Ramadan, none at all.
-ZONES: Final = (
-    "Africa/Cairo",
-    "Africa/Casablanca",
-    "Africa/Johannesburg",
-    "Africa/El_Aaiun",
-    "America/Asuncion",
-    "America/Caracas",
-    "America/Chicago",
-    "America/Havana",
-    "America/Los_Angeles",
-    "America/New_York",
-    "America/Nuuk",
-    "America/Santiago",
-    "America/Scoresbysund",
-    "America/St_Johns",
-    "Antarctica/Troll",
-    "Asia/Amman",
-    "Asia/Beirut",
-    "Asia/Gaza",
-    "Asia/Jerusalem",
-    "Asia/Kathmandu",
-    "Asia/Kolkata",
-    "Asia/Tehran",
-    "Asia/Tokyo",
-    "Atlantic/Azores",
-    "Australia/Adelaide",
-    "Australia/Brisbane",
-    "Australia/Lord_Howe",
-    "Australia/Sydney",
-    "Europe/Berlin",
-    "Europe/Chisinau",
-    "Europe/Dublin",
-    "Europe/Istanbul",
-    "Europe/Lisbon",
-    "Europe/London",
-    "Pacific/Apia",
-    "Pacific/Auckland",
-    "Pacific/Chatham",
-    "Pacific/Easter",
-    "Pacific/Kiritimati",
-    "Pacific/Norfolk",
-)
+ZONES: Final = text_table(__file__, "zones")
 SINCE: Final = datetime(2026, 1, 1, tzinfo=UTC)
 UNTIL: Final = datetime(2028, 1, 1, tzinfo=UTC)
 DAY: Final = timedelta(days=1)

@@ -8,8 +8,8 @@ from typing import Final
 
 import pytest
 
-from remit.channels.registry import LEAST, InboundCleanup, InboundHook
-from remit.channels.whatsapp import callbacks
+from remit.channels.buttons import LABELS
+from remit.channels.registry import LEAST, InboundCleanup
 from remit.model.delivery import DeliveryReport, ProviderReport, Unknown
 from remit.model.reply import Policy
 from remit.model.review import Decision, ReviewAnswer
@@ -19,10 +19,6 @@ from remit.store import audit, deliveries, events, inbound
 from remit.store.database import Tx, statement
 from remit.store.inbound import InboundMessage
 from remit.testing import Outbox, World, script
-from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, call, statuses
-
-OTHER: Final = "208811223344556"
-LINES: Final = {NUMBER_ID: "first", OTHER: "second"}
 
 
 class Line(Outbox):
@@ -59,20 +55,6 @@ async def test_a_report_on_one_channel_never_settles_a_delivery_of_another(
             await world.house.db.write(deliveries.report, told, world.now)
             await world.run(timedelta(seconds=5))
             assert (await world.get(task.id)).status is status, channel
-
-
-def test_a_report_belongs_to_the_number_that_it_is_about_whatever_door_it_comes_by() -> None:
-    """One app has one door for all its numbers."""
-    status = {"id": "wamid.1", "status": "delivered", "recipient_id": PERSON}
-    door = InboundHook("first", str, str, LINES)
-    for number, channel in ((NUMBER_ID, "first"), (OTHER, "second"), ("999", "first")):
-        body = call(statuses({**status, "biz_opaque_callback_data": "dlv-1"}))
-        batch = callbacks.read(body.replace(NUMBER_ID.encode(), number.encode()))
-        assert batch is not None
-        (came,) = callbacks.all_of(batch, door)
-        assert came.report is not None
-        assert (came.channel, came.report.channel) == (channel, channel)
-        assert came.ref == f"{channel} report wamid.1 delivered"
 
 
 async def test_what_came_in_is_forgotten_after_its_days_and_not_before(tmp_path: Path) -> None:
@@ -130,3 +112,10 @@ async def test_a_word_about_writing_to_someone_is_in_the_journal(tmp_path: Path)
 
 async def _journal(world: World) -> list[Event]:
     return await world.house.db.read(events.after, 0, 1000)
+
+
+# Buttons ------------------------------------------------------------------------------------------
+
+
+def test_a_press_that_comes_late_can_name_every_answer_that_was_given() -> None:
+    assert set(LABELS) == set(ReviewAnswer)

@@ -5,7 +5,6 @@ from typing import Final
 
 import pytest
 
-from remit.channels import setup
 from remit.channels.apprise.sending import AppriseChannel
 from remit.channels.mail.sending import EmailChannel
 from remit.channels.registry import (
@@ -13,6 +12,8 @@ from remit.channels.registry import (
     ChannelRegistry,
     ChannelSecrets,
     ClosableChannel,
+    build_channels,
+    complaints,
     variable,
 )
 from remit.channels.webhook.sending import WebhookChannel
@@ -27,6 +28,7 @@ from remit.store.opening import Sqlite
 from remit.store.secrets import Secrets
 from remit.system.background import Background
 from remit.testing import FrozenClock
+from tests.tables import table
 
 CANARY: Final = "EAAcanary99aa88bb77cc"
 PARCEL: Final = Parcel("dlv-01JZ", None, "Good day.")
@@ -85,7 +87,7 @@ async def fitted(home: Path, text: str, **environ: str) -> tuple[ChannelRegistry
     prepare(settings.database_file)
     db = Sqlite(settings.database_file)
     try:
-        return setup.build_channels(
+        return build_channels(
             keys, db, clock := FrozenClock(), Background(clock.now, clock.sleep)
         ), keys
     finally:
@@ -138,7 +140,7 @@ async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channe
     keys = ChannelSecrets(Secrets(tmp_path), {}, settings.channels)
     prepare(settings.database_file)
     db = Sqlite(settings.database_file)
-    made = setup.build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
+    made = build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
 
     assert isinstance(await made.channels[name].send(PARCEL), Locked)
     await made.close()
@@ -188,34 +190,7 @@ async def test_secrets_that_cannot_be_read_are_unknown_and_open_nothing(tmp_path
     assert keys.seen == set()
 
 
-WHATSAPP: Final = '[channels.w]\nkind = "whatsapp"\nnumber_id = "1"\ntoken = "t"\n'
-EMAIL: Final = '[channels.e]\nkind = "email"\nhost = "h.test"\nsender = "a@b.test"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("channels = 5", "channels in {file} must be a table of channels."),
-        ("[channels]\nw = 5", "[channels.w] in {file} must be a table with a kind."),
-        (
-            "[channels.w]\nnumber_id = '1'",
-            "it has no kind; it may be apprise, email, telegram, webhook, whatsapp, bridge",
-        ),
-        (
-            "[channels.w]\nkind = 'fax'",
-            "kind is 'fax'; it may be apprise, email, telegram, webhook, whatsapp, bridge",
-        ),
-        ("[channels.dashboard]\nkind = 'email'", "small letters, digits and _, and not dashboard"),
-        ("[channels.'Nina']\nkind = 'email'", "a name is of small letters"),
-        ("[channels.w]\nkind = 'whatsapp'\ntoken = 't'", "it lacks the field 'number_id'."),
-        (WHATSAPP + "tokn = 't'", "it has no field 'tokn'. Known: kind, number_id, token,"),
-        (WHATSAPP + "owner = 5", "owner must be"),
-        (WHATSAPP + "aliases = [' ']", "an alias may not be empty"),
-        (WHATSAPP + "aliases = ['e']\n" + EMAIL, "'e' names both w and e."),
-        (WHATSAPP + f"app_secret = '{CANARY} x'", "what is secret is given by its name"),
-        ("[channels.p]\nkind = 'apprise'\ntargets = { me = 5 }", "targets must map names"),
-    ],
-)
+@pytest.mark.parametrize(("text", "sentence"), table(__file__, "mistakes"))
 def test_a_mistake_in_the_settings_is_refused_by_name(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
@@ -226,22 +201,7 @@ def test_a_mistake_in_the_settings_is_refused_by_name(
     assert CANARY not in str(refused.value)
 
 
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        (WHATSAPP + "owner = '+49 151'", "[channels.w]: '+49 151' is no WhatsApp address."),
-        (WHATSAPP + "url = 'http://graph.test'", "[channels.w]: The address"),
-        (WHATSAPP + "template = 'A b'", "[channels.w]: The template 'A b' cannot be one"),
-        (EMAIL + "security = 'maybe'", "[channels.e]: The security 'maybe' is none; it may be"),
-        (EMAIL + "security = 'none'", "[channels.e]: The line to h.test must be private"),
-        (EMAIL + "imap_host = 'h.test'", "[channels.e]: A mailbox needs a user and a password"),
-        (EMAIL + "owner = 'nobody'", "[channels.e]: "),
-        (
-            "[channels.h]\nkind = 'webhook'\nurl = 'http://hooks.test/x'\nsecret = 's'",
-            "[channels.h]: The hook cannot be used.",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("text", "sentence"), table(__file__, "impossible"))
 async def test_what_a_channel_cannot_be_is_said_with_its_name(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
@@ -250,11 +210,11 @@ async def test_what_a_channel_cannot_be_is_said_with_its_name(
 
     assert sentence in str(refused.value)
     keys = ChannelSecrets(Secrets(tmp_path), {}, load({"REMIT_HOME": str(tmp_path)}).channels)
-    (wrong,) = setup.complaints(keys, FrozenClock()).values()
+    (wrong,) = complaints(keys, FrozenClock()).values()
     assert str(refused.value).endswith(wrong)
 
 
 def test_good_settings_have_no_complaints(tmp_path: Path) -> None:
     keys = ChannelSecrets(Secrets(tmp_path), {}, read(tmp_path, ALL).channels)
 
-    assert setup.complaints(keys, FrozenClock()) == {}
+    assert complaints(keys, FrozenClock()) == {}

@@ -10,32 +10,11 @@ from hypothesis import strategies as st
 
 from remit.channels import parts
 from remit.channels.parts import LEAST, joined, split
-from tests.tables import for_each
+from tests.tables import for_each, table, text_table
 
 LIMITS: Final = st.integers(LEAST, 200)
-LATIN: Final = [
-    "a",
-    "park",
-    "Lumphini",
-    "mornings.",
-    "Really?",
-    "•",
-    "x" * 30,
-    "\n",
-    "\n\n",
-    "  ",
-    "\t",
-]
-OTHER: Final = [
-    "「公園」。",
-    "สวน",
-    "👩‍👩‍👧",
-    "🇹🇭🇮🇱🇩🇪",
-    "e\u0301\u0323",
-    "한국",
-    "ngi\u1100\u1161\u11a8",
-    "नमस्ते",
-]
+LATIN: Final = text_table(__file__, "latin")
+OTHER: Final = text_table(__file__, "others")
 WORDS: Final = st.sampled_from([*LATIN, *OTHER, "\r\n", " \u0308"])
 TEXT: Final = st.lists(WORDS, max_size=80).flatmap(
     lambda words: st.sampled_from([" ", ""]).map(lambda glue: glue.join(words))
@@ -167,22 +146,7 @@ def test_lines_that_end_in_the_old_way_are_lines() -> None:
     )
 
 
-PAUSES: Final = {
-    "paragraph": (
-        "One two three.\nFour five. Six.\n\nSeven eight nine ten",
-        "One two three.\nFour five. Six.",
-    ),
-    "line": ("One two three four.\nFive six seven. Eight nine ten", "One two three four."),
-    "sentence": ("One two. Three four five! Six seven eight nine", "One two. Three four five!"),
-    "word": ("one two three four five six seven eight nine", "one two three four five six"),
-    "no blanks": (
-        "これは一つ目の文です。これは二つ目の文です。三つ目です",
-        "これは一つ目の文です。これは二つ目の文です。",
-    ),
-}
-
-
-@for_each(("text", "first"), PAUSES.values())
+@for_each(("text", "first"), table(__file__, "pauses"))
 def test_it_is_cut_where_a_reader_would_pause(text: str, first: str) -> None:
     assert split(text, min(32, len(text) - 1))[0] == first
 

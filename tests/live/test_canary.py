@@ -3,12 +3,12 @@
 import logging
 import pickle
 import traceback
-from collections.abc import Iterator
 
 import pytest
 
 from remit.errors import RemitError
 from remit.model.reply import Prompt
+from tests.live.conftest import Ear
 from tests.live.faults import FAULTS, GOOD
 from tests.live.place import KEY, Place, brain, choice, say
 from tests.live.vendor import Order, Vendor
@@ -31,28 +31,6 @@ GOSSIPS = [
     *(fault.order(False) for name, fault in FAULTS.items() if name != "time-out"),
     Order(Answer(GOOD)),
 ]
-
-
-class Ear(logging.Handler):
-    """Hears every record there is, down to the last detail."""
-
-    def __init__(self) -> None:
-        super().__init__(level=0)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{self.format(record)} {record.__dict__}")
-
-
-@pytest.fixture
-def ear() -> Iterator[Ear]:
-    root, ear = logging.getLogger(), Ear()
-    level = root.level
-    root.addHandler(ear)
-    root.setLevel(1)
-    yield ear
-    root.setLevel(level)
-    root.removeHandler(ear)
 
 
 @pytest.mark.usefixtures("hurry")

@@ -2,8 +2,6 @@
 
 import asyncio
 import base64
-import logging
-from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from remit.journal.scribe import FOLDER, keep_queue
 from remit.store import tasks
 from tests.channels.whatsapp.whatsapp import SECRET, TOKEN, Order, Provider
 from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse
-from tests.live.test_canary import Ear
+from tests.live.conftest import Ear
 from tests.soak import one_in
 
 TOLD = (TOKEN, SECRET, VERIFY)
@@ -28,17 +26,6 @@ GOSSIP = [
 ]
 BEARER = {"Authorization": "Bearer " + "t" * 32}
 PAGES = ("/api/events?since=0", "/api/tasks", "/api/reviews", "/api/inbox", "/api/channels")
-
-
-@pytest.fixture
-def ear() -> Iterator[Ear]:
-    root, made = logging.getLogger(), Ear()
-    level = root.level
-    root.addHandler(made)
-    root.setLevel(1)
-    yield made
-    root.setLevel(level)
-    root.removeHandler(made)
 
 
 def _leaks(text: bytes) -> list[str]:

@@ -199,32 +199,32 @@ async def test_a_server_that_was_not_there_is_tried_again_after_a_while(tmp_path
         assert len(await there.box.offered(task())) == 2
 
 
-async def test_a_huge_answer_is_bounded(tmp_path: Path) -> None:
-    async with rig(tmp_path, "huge") as there:
-        result = await there.use()
+# How a server answers: what the brain is told, what it is not told, and whether it is a doubt.
+ODD_ANSWERS = {
+    "huge": ("The other 250000 characters are left out.", "x" * 51_000, False),
+    "endless": ("sent more than", "xxx", True),
+    "inject": ("\n| ", "<deliverable>", False),
+    "picture": ("(image image/png: not shown)", "AAAA", False),
+    "wrong": ("", "not yours", True),
+    "flood": ("talks without being asked", "noted", True),
+}
 
-    assert len(result.text) < 51_000
-    assert "The other 250000 characters are left out." in result.text
 
-
-async def test_an_answer_that_is_too_long_to_read_ends_the_server_and_leaves_a_doubt(
-    tmp_path: Path,
+@pytest.mark.parametrize(("mode", "told"), ODD_ANSWERS.items(), ids=ODD_ANSWERS)
+async def test_whatever_a_server_answers_is_bounded_marked_and_no_more_than_its_own(
+    tmp_path: Path, mode: str, told: tuple[str, str, bool]
 ) -> None:
-    async with rig(tmp_path, "endless") as there:
+    says, hides, doubt = told
+    async with rig(tmp_path, mode) as there:
         result = await there.use()
 
-    assert result.doubt
-    assert "sent more than" in result.text
-
-
-async def test_orders_in_an_answer_are_marked_and_their_tags_are_broken(tmp_path: Path) -> None:
-    async with rig(tmp_path, "inject") as there:
-        result = await there.use()
-
-    assert result.taint is Taint.PUBLIC
-    assert "<deliverable>" not in result.text
+    assert says in result.text
+    assert hides not in result.text
     assert "<|" not in result.text
-    assert all(line[0] in "[|" for line in result.text.splitlines())
+    assert result.doubt is doubt
+    if not result.failed:
+        assert result.taint is Taint.PUBLIC
+        assert all(line[0] in "[|" for line in result.text.splitlines())
 
 
 async def test_orders_in_a_description_are_broken_too(tmp_path: Path) -> None:
@@ -233,29 +233,6 @@ async def test_orders_in_a_description_are_broken_too(tmp_path: Path) -> None:
         (tool, _) = await there.box.offered(task())
 
     assert "<" not in tool.says
-
-
-async def test_a_picture_is_noted_and_not_passed_on(tmp_path: Path) -> None:
-    async with rig(tmp_path, "picture") as there:
-        result = await there.use()
-
-    assert "(image image/png: not shown)" in result.text
-    assert "AAAA" not in result.text
-
-
-async def test_only_the_answer_to_this_question_counts(tmp_path: Path) -> None:
-    async with rig(tmp_path, "wrong") as there:
-        result = await there.use()
-
-    assert "not yours" not in result.text
-    assert result.doubt
-
-
-async def test_a_server_that_floods_is_left(tmp_path: Path) -> None:
-    async with rig(tmp_path, "flood") as there:
-        result = await there.use()
-
-    assert "talks without being asked" in result.text
 
 
 async def test_a_server_that_does_not_answer_is_told_that_nobody_waits(tmp_path: Path) -> None:

@@ -1,20 +1,23 @@
-"""A model as a brain, over real HTTP: what is sent, what is read, what is never followed."""
+"""A model as a brain, over real HTTP: what is sent, read, filled in, never followed, stopped."""
 
+import asyncio
+import contextlib
 import json
+from dataclasses import dataclass
 
 import pytest
 
 from remit import gate
 from remit.brain import choose
-from remit.brain.choose import ModelRole
+from remit.brain.choose import FilledForm, ModelRole
 from remit.brain.models import ModelBrain
 from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Deliverable, Prompt, Reply, Usage
 from remit.model.status import Reason
 from tests.live.faults import GOOD
-from tests.live.place import KEY, Place, brain, brain_settings, choice, say
+from tests.live.place import KEY, Place, brain, brain_settings, choice, say, warm
 from tests.live.vendor import Heard, Order, Vendor
-from tests.live.wire import Answer, End
+from tests.live.wire import Answer, Call, End
 from tests.soak import each_value
 
 pytestmark = each_value
@@ -276,3 +279,151 @@ async def test_a_thought_begun_with_one_vendor_goes_on_with_another() -> None:
                 states.append(reply.state)
 
     assert all(f"To {place}" in vendor.heard[-1].text for place in Place)
+
+
+# Forms that it fills in ---------------------------------------------------------------------------
+
+
+FILLED = Order(Answer(call=Call("answer", '{"urgency": 0.9, "why": "Your visa ends."}')))
+WRONG = Order(Answer(call=Call("answer", '{"urgency": "very"}')))
+BROKEN = Order(Answer(call=Call("answer", '{"urgency": 0.9, "why": ')))
+TALK = Order(Answer("It is quite urgent, I would say."))
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    urgency: float
+    why: str
+
+
+async def _fill(vendor: Vendor, place: Place) -> FilledForm[Score] | Reply:
+    async with brain(vendor, place, role=ModelRole.SCORE) as mind:
+        return await mind.fill(Prompt("How urgent?"), Score, session="s")
+
+
+@PLACES
+async def test_a_form_comes_back_as_its_type(place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [FILLED]
+
+        filled = await _fill(vendor, place)
+
+    assert filled == FilledForm(
+        Score(0.9, "Your visa ends."), Usage(30, 0, 1, 30, asked=20, answered=10)
+    )
+
+
+@PLACES
+@pytest.mark.parametrize("odd", [WRONG, BROKEN, TALK], ids=["schema", "json", "talk"])
+async def test_what_does_not_fit_is_healed_by_the_model(odd: Order, place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [odd, odd, FILLED]
+
+        filled = await _fill(vendor, place)
+
+        assert len(vendor.heard) == 3
+    assert filled == FilledForm(
+        Score(0.9, "Your visa ends."), Usage(90, 0, 3, 30, asked=60, answered=30)
+    )
+
+
+@PLACES
+@pytest.mark.parametrize("end", [End.LIMIT, End.REFUSAL])
+async def test_a_form_that_was_cut_or_refused_is_held(end: End, place: Place) -> None:
+    async with Vendor() as vendor:
+        vendor.orders = [Order(Answer("I cannot say, for", end))]
+
+        reply = await _fill(vendor, place)
+
+    assert isinstance(reply, Reply)
+    assert reply.text.startswith("[Held: ")
+    assert len(vendor.heard) <= 3
+
+
+# A thought that is not wanted any more ------------------------------------------------------------
+
+
+SOON = 100  # the first thought of a process loads the vendors' libraries
+
+
+@PLACES
+async def test_a_cancelled_thought_hangs_up_before_the_first_word(place: Place) -> None:
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(Answer(GOOD), wait=300)]
+        thought = asyncio.create_task(mind.think(Prompt("Hi"), session="s"))
+        await asyncio.wait_for(vendor.until(1), SOON)
+
+        thought.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await thought
+
+        await asyncio.wait_for(vendor.heard[0].left.wait(), SOON)
+        assert len(vendor.heard) == 1
+
+
+@PLACES
+async def test_a_cancelled_thought_hangs_up_in_the_middle_of_a_word(place: Place) -> None:
+    began = asyncio.Event()
+
+    async def hear(_: str) -> None:
+        began.set()
+
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(Answer(GOOD * 100), pace=0.3)]
+        thought = asyncio.create_task(say(mind, Prompt("Hi"), hear))
+        await asyncio.wait_for(began.wait(), SOON)
+
+        thought.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await thought
+
+        await asyncio.wait_for(vendor.heard[0].left.wait(), SOON)
+
+
+@PLACES
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+async def test_a_thought_that_takes_too_long_is_hung_up_on(place: Place, *, streams: bool) -> None:
+    async def hear(_: str) -> None:
+        pass
+
+    await warm(place)
+    async with Vendor() as vendor, brain(vendor, place, time_limit=3) as mind:
+        # Alive, and for ever at it: no pause between two pieces is long.
+        vendor.orders = [
+            Order(Answer(GOOD * 2000), pace=0.2, wait=0 if streams else 300),
+        ]
+
+        with pytest.raises(Transient, match="too long"):
+            await say(mind, Prompt("Hi"), hear if streams else None)
+
+        await asyncio.wait_for(vendor.heard[0].left.wait(), SOON)
+        assert len(vendor.heard) == 1
+
+
+@PLACES
+async def test_the_line_is_good_after_a_hang_up(place: Place) -> None:
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.orders = [Order(wait=300), Order(Answer(GOOD))]
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(0.5):
+                await mind.think(Prompt("Hi"), session="s")
+        vendor.orders = [Order(Answer(GOOD))]
+
+        assert (await mind.think(Prompt("Hi"), session="s")).text == GOOD
+
+
+@PLACES
+async def test_a_hundred_sessions_speak_at_once_and_none_hears_another(place: Place) -> None:
+    async with Vendor() as vendor, brain(vendor, place) as mind:
+        vendor.decide = lambda heard: Order(
+            Answer(next(word for word in heard.text.split() if word.startswith("name-"))),
+            wait=0.2,
+        )
+
+        async with asyncio.timeout(100):
+            replies = await asyncio.gather(
+                *(mind.think(Prompt(f"I am name-{n} indeed"), session=f"s-{n}") for n in range(100))
+            )
+
+    assert [reply.text for reply in replies] == [f"name-{n}" for n in range(100)]
+    assert len(vendor.heard) == 100

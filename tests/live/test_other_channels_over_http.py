@@ -258,23 +258,6 @@ async def test_a_hook_that_never_says_yes_is_given_up_after_its_last_pause(tmp_p
         assert len(receiver.heard) == len(PAUSES) + 1
 
 
-async def test_a_hook_that_is_gone_is_told_nothing_more(tmp_path: Path) -> None:
-    async with (
-        Receiver() as receiver,
-        ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
-    ):
-        receiver.orders = [Order(status=410), Order()]
-        first = await house.send("shop", "Good day.")
-        second = await house.send("shop", "Good evening.")
-
-        assert [first.status, second.status] == [Status.NEEDS_REVIEW] * 2
-        assert {each.reason for each in await house.world.waiting()} == {Reason.AUTH}
-        assert all(
-            "remit channels on shop" in each.question for each in await house.world.waiting()
-        )
-        assert len(receiver.heard) == 1
-
-
 async def test_a_hook_that_is_gone_stays_off_over_a_restart_until_the_owner_turns_it_on(
     tmp_path: Path,
 ) -> None:
@@ -283,44 +266,41 @@ async def test_a_hook_that_is_gone_stays_off_over_a_restart_until_the_owner_turn
         ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
     ):
         receiver.orders = [Order(status=410), Order()]
-        task = await house.send("shop", "Good day.")
+        tasks = [await house.send("shop", text) for text in ("Good day.", "Good evening.")]
+        asked = await house.world.waiting()
+        assert {each.reason for each in asked} == {Reason.AUTH}
+        assert all("remit channels on shop" in each.question for each in asked)
         await house.restart()
-        task = await house.passes(task.id)
-        assert (task.status, states(task)) == (Status.NEEDS_REVIEW, ["pending"])
+        tasks = [await house.passes(each.id) for each in tasks]
+        assert [(each.status, states(each)) for each in tasks] == [
+            (Status.NEEDS_REVIEW, ["pending"])
+        ] * 2
         assert len(receiver.heard) == 1, "a restart asks again, and sends nothing"
 
-        assert (await house.world.house.permits.switch_on("shop"))["released"] == 1
-        task = await house.passes(task.id)
-        assert (task.status, states(task)) == (Status.COMPLETED, ["sent"])
-        assert len(receiver.taken) == 1
+        assert (await house.world.house.permits.switch_on("shop"))["released"] == 2
+        tasks = [await house.passes(each.id) for each in tasks]
+        assert [states(each) for each in tasks] == [["sent"]] * 2
+        assert len(receiver.taken) == 2
 
 
-async def test_a_bridge_that_knows_ids_is_given_a_doubtful_message_again_and_sends_it_once(
-    tmp_path: Path,
+@pytest.mark.parametrize("knows_ids", [True, False])
+async def test_only_a_bridge_that_knows_ids_is_given_a_doubtful_message_again(
+    tmp_path: Path, *, knows_ids: bool
 ) -> None:
-    async with BridgeProvider(knows_ids=True) as bridge:
-        text = BRIDGE.format(url=bridge.root, person=PERSON, knows_ids="true")
+    async with BridgeProvider(knows_ids=knows_ids) as bridge:
+        text = BRIDGE.format(url=bridge.root, person=PERSON, knows_ids=str(knows_ids).lower())
         async with ChannelHouse(tmp_path, text, {}) as house:
             bridge.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
             task = await house.send("phone", "Good day.")
             assert states(task) == ["unknown"]
             task = await house.passes(task.id, 61)
 
-            assert task.status is Status.COMPLETED
-            assert only(task).receipt == bridge.accepted[0].ref
             assert len(bridge.accepted) == 1
-
-
-async def test_a_bridge_that_knows_no_ids_is_asked_about_at_once(tmp_path: Path) -> None:
-    async with BridgeProvider() as bridge:
-        text = BRIDGE.format(url=bridge.root, person=PERSON, knows_ids="false")
-        async with ChannelHouse(tmp_path, text, {}) as house:
-            bridge.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
-            task = await house.send("phone", "Good day.")
-
-            assert task.status is Status.NEEDS_REVIEW
-            assert (await house.only_question()).reason is Reason.AMBIGUOUS
-            assert len(bridge.accepted) == 1
+            if knows_ids:
+                assert task.status is Status.COMPLETED
+                assert only(task).receipt == bridge.accepted[0].ref
+            else:
+                assert (await house.only_question()).reason is Reason.AMBIGUOUS
 
 
 async def test_apprise_without_an_address_asks_the_owner(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.plan.activities import (
-    MAX_CHARS,
     Activities,
     CheckDemand,
     EndToEnd,
@@ -18,7 +17,7 @@ from remit.plan.activities import (
     default,
     load,
 )
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 
 def over(text: str) -> Activities:
@@ -190,47 +189,7 @@ def test_without_a_reason_no_file_is_ever_asked_for_less(files: dict[str, dict[s
 # What is refused ----------------------------------------------------------------------------------
 
 
-@for_each(
-    ("text", "line", "what"),
-    [
-        ("files: {}", 1, "must say version: 1"),
-        ("version: 2", 1, "must say version: 1"),
-        ("version: 1\nrules: {}", 2, "has 'rules'; known are version,"),
-        ("version: 1\nfiles: []", 2, "must be a table"),
-        ('version: 1\nfiles:\n  "*.py": {unit: yes}', 3, "is 'yes'; it may be true, false, all"),
-        ('version: 1\nfiles:\n  "*.py": {unti: all}', 3, "has 'unti'; known are unit,"),
-        ('version: 1\nfiles:\n  "*.py": {e2e: now}', 3, "is 'now'; it may be skip, deferred"),
-        ('version: 1\nfiles:\n  "*.py":\n    critics: api', 4, "must be a list"),
-        ('version: 1\nfiles:\n  "*.py":\n    critics:\n      - [x]', 5, "must be text"),
-        ('version: 1\nfiles:\n  "*.py": {why: ""}', 3, "must be text"),
-        ('version: 1\nfiles:\n  "*.py": {why: }', 3, "must be text"),
-        (
-            'version: 1\nfiles:\n  "*.py": {}\n  "*.py": {}',
-            4,
-            "has '*.py' twice; it stands in line 3",
-        ),
-        ('version: 1\nfiles:\n  "a[b].py": {}', 3, "has a glob that cannot be read"),
-        ('version: 1\nfiles:\n  "*.py":\n    except:\n      - "/x"', 5, "has a glob that"),
-        ("version: 1\nalways: [lint, sing]", 2, "is 'sing'; it may be typecheck, lint, build"),
-        ("version: 1\ndiff: {a: {critics: [x]}}", 2, "lacks says"),
-        ("version: 1\ndiff: {a: {says: ['*']}}", 2, "which has no word in it"),
-        ("version: 1\ncross: {spread: {directories: 1}}", 2, "must be a number from 2"),
-        ("version: 1\ncross: {spread: {directories: x}}", 2, "must be a number from 2"),
-        ("version: 1\ncross: {other: {}}", 2, "has 'other'; known are spread, shared"),
-        ("version: 1\na: &x 1\nb: *x", 2, "points elsewhere"),
-        ("version: 1\nb: *x", 2, "points elsewhere"),
-        ("version: 1\nfiles: !!python/name:os.system {}", 2, "has the tag"),
-        ("version: 1\n<<: {a: 1}", 2, "has the tag"),
-        ("version: 1\nfiles: {a", 2, "is no YAML"),
-        ("version: 1\n---\nversion: 1", 2, "is no YAML"),
-        ("version: \x00", 1, "is no YAML"),
-        ("[" * 50 + "]" * 50, 1, "is nested too deep"),
-        ("[" * 20_000, 1, "is nested too deep"),
-        ("x" * (MAX_CHARS + 1), 1, "is too long"),
-        ("", 1, "must say version: 1"),
-        ("just words", 1, "must be a table"),
-    ],
-)
+@for_each(("text", "line", "what"), table(__file__, "mistakes"))
 def test_a_mistake_is_one_sentence_with_file_and_line(text: str, line: int, what: str) -> None:
     with pytest.raises(BadInput, match=re.escape(what)) as caught:
         load(RulesFile("mine.yml", text))

@@ -70,7 +70,10 @@ def test_advice_goes_on_with_one_line_and_a_doubt_is_asked(tmp_path: Path) -> No
     wary = seat.run("rehearse", "contract", "Explore games", "--prompt-for-advisory")
 
     assert (advice.code, doubt.code, story.code, wary.code) == (0, 4, 4, 4)
-    assert "Advisory task detected: “Investigate slow API”." in advice.out
+    assert (
+        "Advisory task detected: “Investigate slow API”. "
+        "No automated verification: output will be logged for your review."
+    ) in advice.out
     assert "Asks you Does “Look into the login bug” ask for a change" in doubt.out
 
 

@@ -50,24 +50,6 @@ def test_a_dark_mode_toggle_is_proven_by_its_tests_and_by_the_page() -> None:
     )
 
 
-def test_a_slow_api_is_advice_and_goes_on_with_one_line() -> None:
-    found = draft(ContractRequest("Investigate slow API"), default(), NOW)
-
-    assert found.contract == Contract(ADVISORY, (), GeneratedFrom.AUTO, NOW)
-    assert found.unsure is None
-    assert found.notice == (
-        "Advisory task detected: “Investigate slow API”. "
-        "No automated verification: output will be logged for your review."
-    )
-
-
-def test_a_readme_needs_only_what_always_runs() -> None:
-    found = draft(ContractRequest("Update README"), default(), NOW)
-
-    assert (found.contract.type, found.contract.criteria) == (SKIP, (TYPES, LINT))
-    assert (found.notice, found.unsure) == (None, None)
-
-
 # When the owner is asked --------------------------------------------------------------------------
 
 
@@ -129,22 +111,37 @@ def test_files_that_the_description_names_are_expected_and_that_is_said() -> Non
     assert Criterion("critic", "security review", "security") in found.contract.criteria
 
 
+def patch(path: str, line: str) -> str:
+    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -0,0 +1 @@\n+{line}\n"
+
+
+GONE = "diff --git a/x.py b/x.py\ndeleted file mode 100644\n--- a/x.py\n+++ /dev/null\n"
+
+
 @for_each(
-    ("asked", "files", "criteria"),
+    ("asked", "files", "diff", "criteria"),
     [
-        ("Review src/auth/session.py", (), ()),  # it is only looked at
-        ("Implement a loader for settings.yaml", (), (TYPES, LINT, ALL)),  # named in passing
-        ("Add Frida to CONTRIBUTORS.md", (), (TYPES, LINT)),
-        ("Fix the crash", (), (TYPES, LINT, ALL)),  # no file is known
-        ("Update docs", ("a.whatever",), (TYPES, LINT, ALL)),  # no rule knows it
-        ("Fix", ("shop/pricing.py", "tests/test_pricing.py"), (TYPES, LINT, PRICING)),
-        ("Rename", MANY, (TYPES, LINT, ALL)),  # instead of thousands
+        ("Update README", (), "", (TYPES, LINT)),  # only what always runs
+        ("Review src/auth/session.py", (), "", ()),  # it is only looked at
+        ("Implement a loader for settings.yaml", (), "", (TYPES, LINT, ALL)),  # named in passing
+        ("Add Frida to CONTRIBUTORS.md", (), "", (TYPES, LINT)),
+        ("Fix the crash", (), "", (TYPES, LINT, ALL)),  # no file is known
+        ("Update docs", ("a.whatever",), "", (TYPES, LINT, ALL)),  # no rule knows it
+        ("Fix", ("shop/pricing.py", "tests/test_pricing.py"), "", (TYPES, LINT, PRICING)),
+        ("Rename", MANY, "", (TYPES, LINT, ALL)),  # instead of thousands
+        ("Drop it", (), GONE, (TYPES, LINT, ALL)),  # what is deleted has no tests of its own
+        # A document may speak of anything.
+        ("Tidy", (), patch("README.md", "never eval( a password"), (TYPES, LINT)),
     ],
 )
 def test_what_is_known_of_the_files_decides_what_is_checked(
-    asked: str, files: tuple[str, ...], criteria: tuple[Criterion, ...]
+    asked: str, files: tuple[str, ...], diff: str, criteria: tuple[Criterion, ...]
 ) -> None:
-    assert drafted(asked, *files).criteria == criteria
+    found = draft(ContractRequest(asked, files, diff), default(), NOW)
+
+    assert found.contract.criteria == criteria
+    assert (found.unsure, found.notice is None) == (None, found.contract.type is not ADVISORY)
+    assert found.contract.type is not SKIP or criteria == (TYPES, LINT)
 
 
 def test_a_change_in_three_places_or_in_shared_code_is_read_and_runs_every_test() -> None:
@@ -169,10 +166,6 @@ def test_a_build_is_asked_for_where_a_project_says_so() -> None:
 # The diff -----------------------------------------------------------------------------------------
 
 
-def patch(path: str, line: str) -> str:
-    return f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -0,0 +1 @@\n+{line}\n"
-
-
 def test_what_the_diff_says_is_looked_at_by_who_knows() -> None:
     found = draft(
         ContractRequest("Tidy", diff=patch("a/db.py", "cur.execute('DELETE FROM x')")),
@@ -182,10 +175,6 @@ def test_what_the_diff_says_is_looked_at_by_who_knows() -> None:
 
     assert Criterion("critic", "sql review", "sql") in found.contract.criteria
     assert "the diff says “delete from”: it changes what is kept" in found.why
-
-
-def test_a_document_may_speak_of_anything() -> None:
-    assert drafted("Tidy", diff=patch("README.md", "never eval( a password")).type is SKIP
 
 
 def test_a_diff_without_files_is_listened_to_whole() -> None:
@@ -200,12 +189,6 @@ def test_what_text_becomes_on_a_page_is_tried_later() -> None:
     assert found.criteria[-1] == Criterion(
         "e2e", "E2E coverage for what changed", timing=Timing.DEFERRED
     )
-
-
-def test_a_file_that_is_deleted_is_not_asked_for_tests_of_its_own() -> None:
-    gone = "diff --git a/x.py b/x.py\ndeleted file mode 100644\n--- a/x.py\n+++ /dev/null\n"
-
-    assert drafted("Drop it", diff=gone).criteria == (TYPES, LINT, ALL)
 
 
 # Texts --------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.plan.diff import parse, says
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 PLAIN = """\
 diff --git a/src/a.py b/src/a.py
@@ -70,24 +70,7 @@ def test_what_is_no_diff_is_looked_at_whole() -> None:
     assert list(parse("os.system('x')\r\n").lines[""]) == ["os.system('x')"]
 
 
-@for_each(
-    ("phrase", "text", "expected"),
-    [
-        ("delete from", "x = 'delete from users'", True),
-        ("eval(", "y = eval(z)", True),
-        ("password", "db_password = 1", True),
-        ("update * set", "update users set a", True),
-        ("begin * private key", "-- begin rsa private key --", True),
-        ("update * set", "update\nupdate x set", True),
-        ("* key", "any key", True),
-        ("eval(", "medieval(x)", False),
-        ("password", "passwords", False),
-        ("update * set", "update users\nset a", False),
-        ("update * set", "update users offset 3", False),
-        ("update * set", "updates nothing", False),
-        ("jwt", "", False),
-    ],
-)
+@for_each(("phrase", "text", "expected"), table(__file__, "phrases"))
 def test_a_phrase_is_found_as_whole_words_in_one_line(
     phrase: str, text: str, *, expected: bool
 ) -> None:

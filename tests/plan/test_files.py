@@ -6,42 +6,14 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.plan.files import Globs, compile_glob, mentioned, normal, own_tests, short
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 
 def means(glob: str, path: str) -> bool:
     return Globs([compile_glob(glob)]).find(path) == (0,)
 
 
-@for_each(
-    ("glob", "path", "expected"),
-    [
-        ("*.py", "a.py", True),
-        ("*.py", "src/deep/a.py", True),
-        ("*.PY", "src/A.py", True),
-        ("Dockerfile*", "x/dockerfile.dev", True),
-        ("**", "a", True),
-        ("src/**", "src/a/b.py", True),
-        ("**/auth/**", "auth/a.py", True),
-        ("**/auth/**", "src/auth/deep/a.py", True),
-        ("src/**/*.ts", "src/a.ts", True),
-        ("src/**/x/**/*.ts", "src/x/y/x/a.ts", True),
-        ("a*b*c*d", "a--b--c--d", True),
-        (".github/workflows/**", ".github/workflows/ci.yml", True),
-        ("*.py", "a.pyc", False),
-        ("src/*.py", "src/deep/a.py", False),
-        ("src/**", "src", False),
-        ("**/auth/**", "x/auth", False),
-        ("**/auth/**", "author/a.py", False),
-        ("src/**/x/**/*.ts", "src/y/a.ts", False),
-        ("src/**/*.ts", "lib/a.ts", False),
-        ("a/**/b", "a", False),
-        ("a*bc*bc", "abc", False),
-        ("a*x*c", "abc", False),
-        ("a*bb*bb*c", "abbbc", False),
-        ("src/a.py", "src/a.py/x", False),
-    ],
-)
+@for_each(("glob", "path", "expected"), table(__file__, "globs"))
 def test_a_glob_means(glob: str, path: str, *, expected: bool) -> None:
     assert means(glob, path) is expected
 
@@ -69,18 +41,7 @@ def test_a_glob_with_fixed_folders_is_matched_folder_by_folder(
     )
 
 
-@for_each(
-    ("path", "tidy"),
-    [
-        ("./src/a.py", "src/a.py"),
-        ("docs/../src/a.py", "src/a.py"),
-        ("README.md/../src/a.py", "src/a.py"),
-        ("../../a.py", "a.py"),
-        ("/abs/a.py", "abs/a.py"),
-        ("src\\a.py", "src/a.py"),
-        (" a.py ", "a.py"),
-    ],
-)
+@for_each(("path", "tidy"), table(__file__, "detours"))
 def test_detours_are_taken_out_of_a_path(path: str, tidy: str) -> None:
     assert normal(path) == tidy
 
@@ -95,29 +56,7 @@ def test_the_files_that_a_text_mentions_are_found_and_nothing_else() -> None:
     assert mentioned(text) == found
 
 
-@for_each(
-    ("path", "name"),
-    [
-        ("src/DarkModeToggle.tsx", "DarkModeToggle"),
-        ("a/Button.test.tsx", "Button"),
-        ("a/Button.spec.ts", "Button"),
-        ("types/window.d.ts", "window"),
-        ("pages/[id].tsx", "id"),
-        ("app/settings/page.tsx", "settings"),
-        ("shop/pricing.py", "pricing"),
-        ("tests/test_pricing.py", "pricing"),
-        ("shop/__init__.py", "shop"),
-        ("shop/my-module.py", "my_module"),
-        ("hooks/retry_loop.go", "RetryLoop"),
-        ("hooks/retry_test.go", "Retry"),
-        ("crates/clock/src/lib.rs", "clock"),
-        ("src/offset.rs", "offset"),
-        ("src/FooTest.java", "Foo"),
-        ("spec/user_spec.rb", "user"),
-        ("src/main.rs", None),
-        ("index.ts", None),
-    ],
-)
+@for_each(("path", "name"), table(__file__, "tests_of_files"))
 def test_the_tests_of_a_file_are_found_by_its_name(path: str, name: str | None) -> None:
     assert own_tests(path) == name
 

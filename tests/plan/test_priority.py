@@ -16,7 +16,7 @@ from remit.plan import Planner, priority, ranked, trials
 from remit.plan.priority_when import gather
 from tests.plan.priority_tasks import FILE, MONDAY, holds, made, mail, ruled
 from tests.soak import examples
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 S4 = """\
 version: 1
@@ -183,24 +183,7 @@ def test_a_condition_means_what_it_says(condition: str, task: Task, expected: bo
     assert holds(condition, task) is expected
 
 
-@for_each(
-    ("condition", "expected"),
-    [
-        ("{all: [source is manual, objective matches /beach/]}", True),
-        ("{all: [source is email, objective matches /beach/]}", False),
-        ("{any: [source is email, objective matches /beach/]}", True),
-        ("{any: [source is email, taint is public]}", False),
-        ("{not: source is email}", True),
-        ("{not: source is manual}", False),
-        ("{all: [{not: {any: [source is email, taint is public]}}, weekday is mon]}", True),
-        ("{any: [time in 09:00-10:00, source is email]}", True),
-        ("{all: [time in 10:00-11:00, weekday in mon-fri]}", False),
-        ("{all: [time in 09:00-10:00, {not: source is email}]}", True),
-        ("sender_domain in nobody", False),
-        ("{not: sender_domain in nobody}", True),
-        ("source in mine", True),
-    ],
-)
+@for_each(("condition", "expected"), table(__file__, "joined"))
 def test_conditions_are_joined_by_all_any_and_not(condition: str, expected: bool) -> None:
     assert holds(condition, made(), "{nobody: [], mine: [manual, email]}") is expected
 
@@ -227,19 +210,7 @@ def test_the_time_is_the_owners_and_the_one_at_which_it_came() -> None:
 # The score ----------------------------------------------------------------------------------------
 
 
-@for_each(
-    ("condition", "asks", "high", "low"),
-    [
-        ("llm_score >= 0.8", True, True, False),
-        ("llm_score ≥ 0.8", True, True, False),
-        ("{all: [source is email, llm_score >= 0.8]}", False, False, False),
-        ("{all: [source is manual, llm_score >= 0.8]}", True, True, False),
-        ("{all: [llm_score >= 0.8, source is manual]}", True, True, False),
-        ("{any: [source is manual, llm_score >= 0.8]}", False, True, True),
-        ("{any: [llm_score >= 0.8, source is email]}", True, True, False),
-        ("{not: llm_score >= 0.8}", True, False, True),
-    ],
-)
+@for_each(("condition", "asks", "high", "low"), table(__file__, "scores"))
 def test_a_score_is_asked_for_only_where_it_decides(
     condition: str, asks: bool, high: bool, low: bool
 ) -> None:

@@ -15,7 +15,7 @@ from remit.plan.priority import MAX_RULES, load
 from remit.plan.priority_when import Pattern, Patterns
 from tests.plan.priority_tasks import FILE, holds, made, mail, ruled
 from tests.soak import examples
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 BANKS = '{banks: [bank.example, "*.giro.example", bücher.example]}'
 
@@ -23,33 +23,7 @@ BANKS = '{banks: [bank.example, "*.giro.example", bücher.example]}'
 # 23: a forged sender ------------------------------------------------------------------------------
 
 
-@for_each(
-    ("sender", "counts"),
-    [
-        ("alerts@bank.example", True),
-        ("Alerts@BANK.Example", True),
-        ("a@sub.bank.example", False),
-        ("a@sub.giro.example", True),
-        ("a@deep.sub.giro.example", True),
-        ("a@giro.example", False),
-        ("a@bücher.example", True),
-        ("a@xn--bcher-kva.example", True),
-        ("a@bank.example.evil.example", False),
-        ("a@evilbank.example", False),
-        ("a@bаnk.example", False),  # noqa: RUF001 - a letter of another script
-        ('"x@bank.example"@evil.example', False),
-        ("evil@evil.example@bank.example", False),
-        ("Bank <alerts@bank.example>", False),
-        ("a@bank.example.", False),
-        ("a@bank.example ", False),
-        ("bank.example", False),
-        ("a@", False),
-        ("a@example", False),
-        ("", False),
-        (None, False),
-        (["alerts@bank.example"], False),
-    ],
-)
+@for_each(("sender", "counts"), table(__file__, "senders"))
 def test_a_sender_counts_by_his_own_domain_and_no_other(sender: object, counts: bool) -> None:
     assert holds("sender_domain in banks", mail(sender), BANKS) is counts
 
@@ -88,24 +62,7 @@ def test_a_pattern_that_hangs_elsewhere_is_answered_on_a_long_text(pattern: str)
     assert rules.find(made(text), UTC).rule is (rules.rules[0] if pattern.endswith("x") else None)
 
 
-@for_each(
-    ("pattern", "why"),
-    [
-        ("(?=a)b", "looks around ((?=)"),
-        ("(?!a)b", "looks around ((?!)"),
-        ("(?<=a)b", "looks around ((?<=)"),
-        ("(?<!a)b", "looks around ((?<!)"),
-        (r"(a)\1", "refers back"),
-        ("(?P<n>a)(?P=n)", "refers back"),
-        ("a)(b", "cannot be read: unexpected ): a)(b"),
-        ("[a", "cannot be read: missing ]"),
-        ("a{1001}", "cannot be read: invalid repetition size"),
-        ("(((((((((a{9}){9}){9}){9}){9}){9}){9}){9}){9})", "cannot be read"),
-        (r"\p{Nonsense}", "cannot be read"),
-        ("", "empty pattern"),
-        ("a" * 1001, "too long"),
-    ],
-)
+@for_each(("pattern", "why"), table(__file__, "unsafe_patterns"))
 def test_a_pattern_that_is_not_safe_is_refused_with_its_line(pattern: str, why: str) -> None:
     with pytest.raises(BadInput) as refused:
         ruled("source is email", f"'objective matches /{pattern}/i'")
@@ -194,72 +151,17 @@ def test_patterns_that_are_too_large_together_are_tried_in_parts(
 
 # 25: hostile YAML ---------------------------------------------------------------------------------
 
-BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
-    f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
-)
 RULE = "  - {name: a, when: source is email, priority: high, because: x}\n"
 
 
 @for_each(
     ("text", "said"),
     [
-        (BOMB, "line 1: it points elsewhere; write it out instead."),
-        ("version: 1\nlists: &x {}\n", "line 2: it points elsewhere"),
-        ("version: 1\nlists: *x\n", "line 2: it points elsewhere"),
-        ("version: 1\nlists: !!python/object/apply:os.system [id]\n", "line 2: it has the tag"),
-        ("!!python/name:os.system x\n", "line 1: it has the tag"),
-        ("version: !mine 1\n", "line 1: it has the tag '!mine'"),
-        ("version: 1\nlists: !!set {a}\n", "line 2: it has the tag"),
-        ("<<: {version: 1}\n", "line 1: it has the tag 'tag:yaml.org,2002:merge'"),
-        ("version: 1\nversion: 1\n", "line 2: it has 'version' twice; it stands in line 1 too."),
-        (
-            "version: 1\nlists:\n  a: [x]\n  b: [y]\n  a: [z]\n",
-            "line 5: it has 'a' twice; it stands in line 3 too.",
-        ),
-        (
-            "version: 1\nlists:\n  lands: [de, no]\n",
-            "line 3: it has 'no', which YAML takes for false; write \"no\" in quotes.",
-        ),
-        ("version: 1\non: [x]\n", "line 2: it has 'on', which YAML takes for true"),
-        ("version: 1\ndefault: Off\n", "line 2: it has 'Off', which YAML takes for false"),
-        ("version: 1\nrules: ~\n", "line 2: it has nothing where a value belongs."),
-        ("version: 1\nrules:\n", "line 2: it has nothing where a value belongs."),
-        ("version: 1\nlists: " + "[" * 13 + "]" * 13 + "\n", "line 2: it is nested too deep."),
+        *table(__file__, "bad_files"),
         ("[" * 100_000, "line 1: it is nested too deep."),
-        ("version: 1\nrules: [\n", "line 3: it is no YAML"),
-        ("version: 1\n\trules: []\n", "it is no YAML"),
-        ("version: 1\n--- \nversion: 1\n", "it is no YAML"),
-        ("version: 1\x00\n", "it is no YAML"),
         ("version: 1\nlists: {a: ['\udc80']}\n", "line 1: it is no YAML"),
         ("x" * 512_001, "line 1: it is too long; at most 512,000 letters are read."),
-        ("", "line 1: it must say version: 1."),
-        ("version: 2\n", "line 1: it must say version: 1."),
-        ("rules: []\n", "line 1: it must say version: 1."),
-        ("- version\n", "line 1: it must be a table of names and values."),
-        ("version: 1\nrule: []\n", "line 2: it has 'rule'; known are version, lists, rules"),
-        ("version: 1\nlists: [a]\n", "line 2: it must be a table"),
-        ("version: 1\nlists: {a: b}\n", "line 2: it must be a list."),
-        ("version: 1\nlists: {a: ['']}\n", "line 2: it must be text that is not empty."),
-        ("version: 1\n? [a]\n: b\n", "line 2: it must be text"),
-        ("version: 1\nrules: {}\n", "line 2: it must be a list."),
-        ("version: 1\nrules:\n  - x\n", "line 3: it must be a table"),
-        ("version: 1\nrules:\n" + RULE * 2, "line 4: it has the name 'a', as the rule in line 3"),
         ("version: 1\nrules:\n" + RULE * (MAX_RULES + 1), "has 5,001 rules; at most 5,000"),
-        ("version: 1\ndefault: urgent\n", "line 2: it has the priority 'urgent'; it may be low,"),
-        (
-            "version: 1\nrules:\n  - {name: a, when: source is email, priority: high}\n",
-            "line 3: it is a rule without because:; it needs name, when, priority, because.",
-        ),
-        (
-            "version: 1\nrules:\n" + RULE.replace("because", "why"),
-            "line 3: it has 'why'; known are name, when, priority, because.",
-        ),
-        (
-            "version: 1\nrules:\n" + RULE.replace("name: a", "name: Owner"),
-            "line 3: it is called 'Owner', which means something else; choose another.",
-        ),
-        ("version: 1\nrules:\n" + RULE.replace("high", "High"), "has the priority 'High'"),
-        ("version: 1\nrules:\n" + RULE.replace(": a,", f": {'a' * 61},"), "longer than 60"),
         ("version: 1\nrules:\n" + RULE.replace(": x}", f": {'a' * 301}}}"), "longer than 300"),
     ],
 )
@@ -271,44 +173,7 @@ def test_a_bad_file_is_refused_with_its_line_and_why(text: str, said: str) -> No
     assert said in str(refused.value)
 
 
-@for_each(
-    ("when", "said"),
-    [
-        ("invoices", "is 'invoices'; a condition looks like objective matches /invoice/i"),
-        ("subject matches /x/", "asks about 'subject'; known are objective, instructions,"),
-        ("context. is x", "asks about 'context.'"),
-        ("context.a..b is x", "asks about 'context.a..b'"),
-        ("source is fax", "has the source 'fax'; it may be caldav, conversation"),
-        ("taint is dirty", "has the taint 'dirty'; it may be owner, contact, public"),
-        ("created_by is me", "has the created_by 'me'"),
-        ("weekday is today", "has the weekday 'today'"),
-        ("weekday in mon", "has the days 'mon'; say mon-fri, or [mon, wed]"),
-        ("weekday in mon-xyz", "has the days 'mon-xyz'"),
-        ("series is daily", "has the series 'daily'; it may be any, none, or an id"),
-        ("sender_domain is bank", "has the domain 'bank'; one looks like bank.example"),
-        ("sender_domain is a@bank.example", "has the domain 'a@bank.example'"),
-        ("sender_domain in nobody", "names the list 'nobody', which is not under lists: (there"),
-        ("source matches /mail/", "has a pattern for source, whose few words are known"),
-        ("source >= 3", "has '>=', which is for llm_score"),
-        ("'context.a is \"\"'", "compares with nothing; say with what"),
-        ("'context.a in [x, ]'", "compares with nothing"),
-        ("llm_score is high", "a score is asked for like llm_score >= 0.8, from 0 to 1"),
-        ("llm_score >= 80", "a score is asked for like llm_score >= 0.8"),
-        ("llm_score >= nan", "a score is asked for like llm_score >= 0.8"),
-        ("time in 8-18", "a time of day is said like time in 08:00-18:00"),
-        ("time is 08:00-18:00", "a time of day is said like"),
-        ("time in 24:00-25:00", "a time of day is said like"),
-        ("time in 08:00-08:00", "is no time at all, or always"),
-        ("[source is email]", "is a list; say whether all: or any: of it must hold"),
-        ("{all: []}", "must have from 1 to 200 conditions"),
-        ("{all: source is email}", "must be a list"),
-        ("{all: [source is email], not: taint is owner}", "must say one of all, any, not"),
-        ("{}", "must say one of all, any, not"),
-        ("{none: [source is email]}", "has 'none'; known are all, any, not"),
-        ("{not: [source is email]}", "is a list; say whether all: or any:"),
-        ("''", "must be text that is not empty"),
-    ],
-)
+@for_each(("when", "said"), table(__file__, "meaningless"))
 def test_a_condition_that_means_nothing_is_refused_in_a_sentence(when: str, said: str) -> None:
     with pytest.raises(BadInput) as refused:
         ruled("source is email", when)

@@ -5,9 +5,8 @@ from pathlib import Path
 from typing import cast
 
 from remit.model.codec import Json, JsonMap
-from remit.plan import priority
 from tests.cli.terminal import Terminal
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 MINE = """\
 version: 1
@@ -89,13 +88,6 @@ def test_without_a_file_the_rules_that_come_with_remit_are_told_as_such(tmp_path
     assert "These come with Remit; your own go into rules/priority.yml." in said.err
     assert "set score = true under [priority]" in said.err
     assert seat.run("rules", "check").out == "ok the rules that come with Remit: 3 rules\n"
-
-
-def test_a_first_command_that_writes_lays_the_rules_out(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    seat.run("add", "Later", "--as-is")
-
-    assert (seat.home / "rules/priority.yml").read_text() == priority.packaged_text()
 
 
 def test_a_wrong_line_is_named_by_check_by_ls_and_by_the_doctor(tmp_path: Path) -> None:
@@ -211,23 +203,7 @@ def test_a_rehearsal_reads_stdin_other_rules_and_all_that_rules_ask_about(tmp_pa
     assert seat.run(*words, stdin='{"objective": "x"}').json["priority"] == "low"
 
 
-@for_each(
-    ("text", "words", "code", "said"),
-    [
-        ("{", (), 2, "is no JSON that can be read"),
-        ("[1]", (), 2, "must hold one task, as a JSON object."),
-        ("{}", (), 2, "lacks the field 'objective'"),
-        ('{"objective": "x", "obective": "y"}', (), 2, "has no field 'obective'"),
-        ('{"objective": "x", "source": "fax:1"}', (), 2, "source begins with 'fax'"),
-        (
-            '{"objective": "x"}',
-            ("--score", "2"),
-            2,
-            "it must be a number from 0 to 1",
-        ),
-        (None, (), 3, "There is no file"),
-    ],
-)
+@for_each(("text", "words", "code", "said"), table(__file__, "refused"))
 def test_what_cannot_be_rehearsed_is_refused_in_a_sentence(
     tmp_path: Path, text: str | None, words: tuple[str, ...], code: int, said: str
 ) -> None:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.plan.words import RequestedWork, read
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 ADVICE, TEXT, UNSURE, CHANGE = (
     RequestedWork.ADVICE,
@@ -46,49 +46,9 @@ def test_each_skip_word_of_s2_is_text(text: str) -> None:
     assert read(text).asks is TEXT
 
 
-@for_each(
-    ("text", "asks"),
-    [
-        ("Comment out the failing test", CHANGE),
-        ("Let us discuss it", ADVICE),
-        ("Take a look", UNSURE),
-        ("README is outdated", TEXT),
-        ("Documentation cleanup", TEXT),
-        ("Security audit of the gateway", ADVICE),
-        ("Comments on the invoice", TEXT),
-        ("Update la documentación técnica", TEXT),
-        ("Fix the `README`", TEXT),
-        ("Don't investigate", CHANGE),
-        ("Plan the migration and implement it", CHANGE),
-        ("Plan how to migrate and implement it", CHANGE),
-        ("Plan how to migrate and test", ADVICE),
-        ("Plan how to migrate and deploy the store", ADVICE),
-        ("Review the design and test coverage", ADVICE),
-        ("Analyze the logs and index `orders`", CHANGE),
-        ("Parser prüfen und reparieren", CHANGE),
-        ("Parser prüfen", UNSURE),
-        ("Parser analysieren heute", CHANGE),
-        ("Explain the cache in the wiki", TEXT),
-        ("Explain the cache", ADVICE),
-        ("docs: the cache", TEXT),
-        ("Persist the zoom", CHANGE),
-        ("Reviews fail on Fridays", CHANGE),
-        ("Update docs search in the widget", CHANGE),
-        ("", CHANGE),
-        ("?", CHANGE),
-        ("Can you fix it?", CHANGE),
-        ("Why is it slow?", UNSURE),
-        ("Como usuario, quiero revisar mi pedido", CHANGE),
-        ("As usual, fix it", CHANGE),
-        ("Write a document", CHANGE),
-        ("Add an example", CHANGE),
-        ("Add usage notes to the guide", TEXT),
-        ("Update README badges", TEXT),
-        ("Fix it except the docs", CHANGE),
-    ],
-)
-def test_the_order_decides(text: str, asks: RequestedWork) -> None:
-    assert read(text).asks is asks
+@for_each(("text", "asks"), table(__file__, "orders"))
+def test_the_order_decides(text: str, asks: str) -> None:
+    assert read(text).asks is RequestedWork[asks]
 
 
 def test_only_what_is_said_is_firm() -> None:

@@ -8,7 +8,7 @@ from remit.language.order_words import language_names
 from remit.model.contract import Clause, ClauseOutcome
 from remit.plan import written as plan_items
 from remit.plan.written import NAMED_LANGUAGES, criteria, items
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}
 
@@ -21,17 +21,7 @@ def made(ask: str, *channels: str, can_read: bool = False) -> dict[str, str | No
     return {activity: pattern for activity, pattern in found.items() if activity not in ALWAYS}
 
 
-LANGUAGE = [
-    ("Write a poem, in German", "de"),
-    ("Translate this into French: hello", "fr"),
-    ("Schreib die Einladung auf Englisch.", "en"),
-    ("Übersetze den Text ins Deutsche", "de"),
-    ("Redacta el aviso en inglés y mándalo", "en"),
-    ("Traduce al inglés el aviso", "en"),
-    ("Write about German cars in general", None),
-    ("Find the best Spanish restaurants in English towns", None),
-    ("Write it in German and in English", None),
-]
+LANGUAGE = table(__file__, "language")
 
 
 @for_each(("ask", "code"), LANGUAGE)
@@ -43,30 +33,7 @@ def test_every_language_that_can_be_asked_for_can_be_checked() -> None:
     assert dict(NAMED_LANGUAGES.values()) == dict(language_names())
 
 
-LENGTH = [
-    ("Describe it in under 200 words", "<=200 words"),
-    ("Schreib höchstens 80 Wörter", "<=80 words"),
-    ("en menos de 90 palabras", "<=90 words"),
-    ("write 150 to 250 words", "150-250 words"),
-    ("at least 80 words", ">=80 words"),
-    ("mindestens 300 Zeichen", ">=300 characters"),
-    ("etwa 60 Wörter", "42-79 words"),
-    ("Explain it in two sentences", "<=2 sentences"),
-    ("in einem Absatz", "<=1 paragraphs"),
-    ("Give me five ideas", "5 items"),
-    ("die drei wichtigsten Gründe", "3 items"),
-    ("Dame tres consejos", "3 items"),
-    ("at most 15 items", "<=15 items"),
-    ("three tips, one sentence each", "3 items"),
-    ("Find three hotels", "perhaps 3 items"),
-    ("Name six capitals", "6 items"),
-    ("Nenne mir die sieben längsten Flüsse", "7 items"),
-    ("una tabla con cuatro ríos", "4 items"),
-    ("List three starters and two desserts", "perhaps 3 items"),
-    ("Plan three days for two people", None),
-    ("Write a letter of thanks once more", None),
-    ("Write a poem", None),
-]
+LENGTH = table(__file__, "length")
 
 
 @for_each(("ask", "pattern"), LENGTH)
@@ -74,14 +41,7 @@ def test_the_length_is_the_one_that_is_asked_for(ask: str, pattern: str | None) 
     assert made(ask).get("length") == pattern
 
 
-SOURCES = [
-    ("Research it with three sources", "3"),
-    ("mit mindestens zwei Quellen", "2"),
-    ("con 4 fuentes", "4"),
-    ("mit Quellen", "1"),
-    ("What does it cost?", "0"),
-    ("Write a poem about rain", None),
-]
+SOURCES = table(__file__, "sources")
 
 
 @for_each(("ask", "pattern"), SOURCES)
@@ -90,17 +50,7 @@ def test_sources_are_counted_where_they_are_asked_for(ask: str, pattern: str | N
     assert "sources" not in made(ask)
 
 
-FACTS = [
-    ("What does the course cost?", True),
-    ("Wann öffnet das Museum?", True),
-    ("¿Cuántos habitantes tiene?", True),
-    ("Summarise the report", True),
-    ("Plan a trip with prices", True),
-    ("Plan my week around the exam date", False),
-    ("Convert the recipe and halve the numbers", False),
-    ("Write a haiku about spring", False),
-    ("Schreib meiner Schwester einen Gruß", False),
-]
+FACTS = table(__file__, "facts")
 
 
 @for_each(("ask", "grounded"), FACTS)
@@ -111,14 +61,7 @@ def test_figures_must_stand_somewhere_only_where_facts_are_asked_for(
     assert "grounded" not in made(ask)
 
 
-FRESH = [
-    ("Tell me today's price of gold", "2"),
-    ("Was kostet der Liter Diesel heute?", "2"),
-    ("dime el precio de hoy", "2"),
-    ("this week's top stories", "8"),
-    ("Find the current mortgage rates", "31"),
-    ("What is in my calendar today?", None),
-]
+FRESH = table(__file__, "fresh")
 
 
 @for_each(("ask", "days"), FRESH)
@@ -126,16 +69,7 @@ def test_what_is_asked_for_as_of_now_must_be_fresh(ask: str, days: str | None) -
     assert made(ask, can_read=True).get("fresh") == days
 
 
-FORM = [
-    ("Compare them as a table", (), "table"),
-    ("Vergleiche sie als Tabelle", ("whatsapp",), "table"),
-    ("Haz una lista de la compra", (), "list"),
-    ("Give it to me as JSON", (), "json"),
-    ("als CSV bitte", (), "csv"),
-    ("Say hello", ("whatsapp",), "no-table no-html"),
-    ("Say hello", ("sms", "email"), "no-markdown no-html"),
-    ("Say hello", ("dashboard",), None),
-]
+FORM = table(__file__, "form")
 
 
 @for_each(("ask", "channels", "pattern"), FORM)
@@ -163,24 +97,7 @@ def test_what_is_always_wrong_is_always_looked_for() -> None:
     assert all(each.description for each in found)
 
 
-ITEMS = [
-    ("Find the hours, the price and the address", 3),
-    ("1. the price\n2. the hours", 2),
-    ("- Preis\n- Dauer\n- Ort", 3),
-    ("Answer: 1) what it costs 2) when it opens", 2),
-    ("What does it cost? When does it open?", 2),
-    ("Finde heraus, wann es öffnet, was es kostet und wie man hinkommt", 3),
-    ("Busca becas, requisitos, cuantía y plazo", 3),
-    ("Was steht im Vertrag zu Haustieren, Frist und Kaution?", 3),
-    ("What does it say about pets, notice and deposit", 3),
-    ("Tell me the ingredients, the taste and the story", 3),
-    ("Find salt and pepper", 1),
-    ("Find a hotel for me, my wife and our kids", 1),
-    ("Write a poem about love, hope and spring", 1),
-    ("2) is no beginning of a list", 1),
-    ("Recipe with eggs, flour and milk", 1),
-    ("Compare the long history of the harbour, and the people who lived in it for years", 1),
-]
+ITEMS = table(__file__, "items")
 
 
 @for_each(("ask", "number"), ITEMS)

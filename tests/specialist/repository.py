@@ -78,11 +78,17 @@ async def opened(
 def time_is_up_on_call(monkeypatch: pytest.MonkeyPatch, place: str) -> Callable[[], None]:
     """Let a limit pass when the test says so, not by the clock of a busy machine."""
     begun: list[asyncio.Timeout] = []
+    is_up = asyncio.Event()
 
     def begin(limit: float) -> asyncio.Timeout:
         del limit
-        begun.append(asyncio.timeout(None))
+        begun.append(asyncio.timeout(0 if is_up.is_set() else None))
         return begun[-1]
 
+    def up() -> None:
+        is_up.set()  # also for one that has not begun yet
+        for each in begun[-1:]:
+            each.reschedule(asyncio.get_running_loop().time())
+
     monkeypatch.setattr(place, begin)
-    return lambda: begun[-1].reschedule(asyncio.get_running_loop().time())
+    return up

@@ -1,13 +1,14 @@
-"""What a specialist may do without the owner, and what its last words mean."""
+"""What a specialist may do without the owner, what it is told, and what its last words mean."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.model.codec import Json
+from remit.model.contract import Contract, ContractType, Criterion, Timing
 from remit.model.reply import AttemptOutcome, Policy, ToolCall
 from remit.specialist import chain, changes
 from remit.system.process import last_lines
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 HOME = "/house/tree"
 
@@ -66,25 +67,119 @@ def test_a_call_is_shown_to_the_letter() -> None:
 
 @for_each(
     ("said", "outcome"),
-    [
-        ("Error: 429 Too Many Requests", AttemptOutcome.RATE_LIMIT),
-        ("rate_limit_exceeded", AttemptOutcome.RATE_LIMIT),
-        ("Usage limit reached, resets at 5pm", AttemptOutcome.RATE_LIMIT),
-        ("overloaded_error", AttemptOutcome.RATE_LIMIT),
-        ("context_length_exceeded", AttemptOutcome.CONTEXT_OVERFLOW),
-        ("This model's maximum context length is 8192", AttemptOutcome.CONTEXT_OVERFLOW),
-        ("429: prompt is too long: 210000 tokens", AttemptOutcome.CONTEXT_OVERFLOW),
-        ("Segmentation fault", AttemptOutcome.CRASH),
-        ("listening on port 14290", AttemptOutcome.CRASH),
-        ("", AttemptOutcome.CRASH),
-        ("rate limit\n" + "x" * 5_000, AttemptOutcome.CRASH),
-    ],
+    [*table(__file__, "last_words"), ("rate limit\n" + "x" * 5_000, "CRASH")],
 )
-def test_what_the_last_words_say_is_the_class_of_the_failure(
-    said: str, outcome: AttemptOutcome
-) -> None:
-    assert chain.sort(said) is outcome
+def test_what_the_last_words_say_is_the_class_of_the_failure(said: str, outcome: str) -> None:
+    assert chain.sort(said) is AttemptOutcome[outcome]
 
 
 def test_last_words_are_one_line_without_what_a_terminal_would_act_on() -> None:
     assert last_lines("\x1b[31mred\n\n a \nb") == "[31mred / a / b"
+
+
+# What it is told ----------------------------------------------------------------------------------
+
+
+TOGGLE = Contract(
+    ContractType.VERIFIABLE,
+    (
+        Criterion("unit-test", "Toggle component must have passing tests"),
+        Criterion("e2e", "Settings page toggle must change theme"),
+        Criterion("typecheck", "No type errors"),
+        Criterion("lint", "No lint errors"),
+    ),
+)
+SECTION = """\
+## Verification Contract
+
+Your work will be verified by:
+1. **Unit tests** — Toggle component must have passing tests
+2. **E2E test** — Settings page toggle must change theme (runs immediately)
+3. **Typecheck** — No type errors
+4. **Lint** — No lint errors
+
+Write your implementation knowing these criteria will be checked."""
+
+
+def test_the_contract_is_told_in_numbered_words() -> None:
+    assert changes.section(TOGGLE) == SECTION
+
+
+@for_each(
+    ("criterion", "told"),
+    [
+        (
+            Criterion("unit-test", "Tests for a", "DarkModeToggle"),
+            "1. **Unit tests** — Tests for a (pattern `DarkModeToggle`)",
+        ),
+        (
+            Criterion("e2e", "Theme", timing=Timing.DEFERRED),
+            "1. **E2E test** — Theme (runs when the group ends)",
+        ),
+        (Criterion("critic", "one\ntwo"), "1. **Critic** — one two"),
+        (Criterion("no-placeholder", "None"), "1. **No placeholder** — None"),
+    ],
+)
+def test_a_criterion_says_what_is_checked_with_what_and_when(
+    criterion: Criterion, told: str
+) -> None:
+    assert told in changes.section(Contract(ContractType.VERIFIABLE, (criterion,))).splitlines()
+
+
+def test_work_that_no_check_decides_about_is_told_so() -> None:
+    assert changes.section(Contract(ContractType.ADVISORY)) == (
+        "## Verification Contract\n\n"
+        "No check decides about this work; the owner will read what you write."
+    )
+
+
+def test_the_whole_has_the_task_first_and_says_how_to_end() -> None:
+    told = changes.prompt("Add a toggle", TOGGLE, checkpoint="> - half", failed=["lint: E501"])
+
+    heads = [line for line in told.splitlines() if line.startswith("## ")]
+    assert heads == [
+        "## Task",
+        "## Verification Contract",
+        "## What was done before you",
+        "## What failed last time",
+        "## Rules",
+    ]
+    assert told.startswith("## Task\n\nAdd a toggle\n\n")
+    assert "> lint: E501" in told
+    assert "DONE: what is done" in told
+
+
+def test_without_a_past_nothing_is_said_of_one() -> None:
+    told = changes.prompt("Add a toggle", None)
+
+    assert [line for line in told.splitlines() if line.startswith("## ")] == ["## Task", "## Rules"]
+
+
+def test_what_goes_back_says_what_failed_and_how_to_end() -> None:
+    told = changes.fix(["unit-test: 1 failed"])
+
+    assert told.startswith("## What failed last time\n\n> unit-test: 1 failed\n\nMend this")
+
+
+@given(st.text())
+def test_nothing_that_others_wrote_stands_on_a_line_of_its_own(text: str) -> None:
+    lines = changes.quoted(text).splitlines()
+
+    assert all(line.startswith(">") for line in lines)
+
+
+def test_a_long_quotation_keeps_its_ends_and_says_so() -> None:
+    told = changes.quoted("a" * 9_000 + "the end")
+
+    assert len(told) < changes.MAX_QUOTED_CHARACTERS + 200
+    assert "characters left out" in told
+    assert told.endswith("the end")
+
+
+def test_the_owners_word_on_a_call_is_told_with_the_exact_call() -> None:
+    call = ToolCall("1", "execute", {"command": "make deploy"})
+
+    assert "> make deploy" in changes.allowed(call, "make deploy").splitlines()
+    refused = changes.refused(call, "make deploy", "Not on a Friday.")
+    assert "> make deploy" in refused.splitlines()
+    assert refused.endswith("go on without it. The owner says: Not on a Friday.\n")

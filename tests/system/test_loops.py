@@ -302,6 +302,7 @@ WAITED_FOR = {
     "recall/library.py:_try_to_open": "the index, which is opened once",
     "server/live_connection.py:_hear": "a socket",
     "server/live_connection.py:_speak": "a socket",
+    "system/process.py:read_last": "the output of a process",
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from remit.cli.main import run
 from remit.settings import load
 from remit.settings.projects import ProjectSettings
-from tests.tables import for_each
+from tests.tables import for_each, table
 from tests.verify import workshop
 
 CALC = "def add(a: int, b: int) -> int:\n    return a + b\n"
@@ -152,18 +152,7 @@ def test_with_a_base_what_decides_is_used_as_it_was(
     assert "tests/test_calc.py (1 assert fewer)" in capsys.readouterr().out
 
 
-@for_each(
-    ("contract", "sentence"),
-    [
-        ("{", "cannot be read as a contract"),
-        ("[]", "holds no contract"),
-        ('{"type": "sure", "criteria": []}', "Contract.type is 'sure'; it may be verifiable"),
-        ('{"criteria": []}', "Contract lacks the field 'type'"),
-        ('{"type": "verifiable", "criteria": []}', "has no criteria, so it could prove nothing"),
-        ('{"type": "skip", "criteria": [{"activity": "lint"}]}', "lacks the field 'description'"),
-        ('{"type": "skip", "criteria": [], "run": "rm"}', "Contract has no field 'run'"),
-    ],
-)
+@for_each(("contract", "sentence"), table(__file__, "wrong_contracts"))
 def test_a_contract_that_cannot_be_read_is_refused_in_a_sentence(
     contract: str, sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -214,24 +203,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
     assert shop.argvs == {"unit-test": (("pytest", "-k{pattern}"),)}
 
 
-@for_each(
-    ("text", "sentence"),
-    [
-        ('projects = "shop"', "projects in "),
-        ('[projects]\nshop = "/data"', "must be a table with a path"),
-        ("[projects.shop]", "lacks the field 'path'"),
-        ('[projects.Shop]\npath = "/data"', "a name is of small letters"),
-        ('[projects.shop]\npath = "data"', "path must be a full path"),
-        ('[projects.shop]\npath = "/data"\nsecrets = 1', "Known: path, specialists, chains"),
-        ('[projects.shop]\npath = "/d"\ncommands.lint = "ruff ."', "commands.lint must be a list"),
-        ('[projects.shop]\npath = "/d"\ncommands.lint = []', "commands.lint must be a list"),
-        ('[projects.shop]\npath = "/d"\ncommands.lint = [["a"], []]', "or several such lists"),
-        ('[projects.shop]\npath = "/d"\ncommands.deploy = ["x"]', "'deploy' is no activity"),
-        ('[projects.shop]\npath = "/d"\nflaky = ["luck"]', "'luck' is no activity"),
-        ('[projects.shop]\npath = "/d"\ntime_limit = 0', "time_limit must be"),
-        ('[projects.shop]\npath = "/d"\nmemory = 1', "memory must be at least 64 MB"),
-    ],
-)
+@for_each(("text", "sentence"), table(__file__, "wrong_projects"))
 def test_a_project_that_is_wrong_is_refused_by_name(
     text: str, sentence: str, tmp_path: Path
 ) -> None:
@@ -241,16 +213,7 @@ def test_a_project_that_is_wrong_is_refused_by_name(
     assert sentence in str(refused.value)
 
 
-@for_each(
-    ("words", "sentence"),
-    [
-        (["--base", "nonsense"], "has no commit 'nonsense'; name one that `git log` shows."),
-        (["--intended", "a.py"], "--intended needs --base"),
-        (["--base", "HEAD", "--intended", "a.py"], "a.py did not change since the base; changed: "),
-        (["--contract", "gone.json"], "gone.json cannot be read as a contract: No such file"),
-        (["--workspace", "/", "--base", "HEAD"], "/ is not under git, so it has no commit HEAD."),
-    ],
-)
+@for_each(("words", "sentence"), table(__file__, "slips"))
 def test_a_slip_is_told_in_a_sentence(
     words: list[str], sentence: str, repo: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

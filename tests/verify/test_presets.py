@@ -2,7 +2,9 @@
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -17,7 +19,7 @@ from remit.verify.ground import Toolchain
 from remit.verify.reports import CaseOutcome, CaseResult
 from remit.verify.runners import CheckCommand
 from remit.verify.suite_runs import SuiteTerms
-from tests.tables import for_each
+from tests.tables import for_each, read_yaml, table
 from tests.verify import workshop
 from tests.verify.workshop import check
 
@@ -25,14 +27,6 @@ TOOLS = (
     *("pytest", "python", "ruff", "mypy", "pyright", "flake8", "npm", "node", "tsc", "eslint"),
     *("vitest", "jest", "playwright", "go", "cargo"),
 )
-
-PYTEST = (
-    "python -I -c -q -p no:cacheprovider --continue-on-collection-errors --maxfail=0"
-    " -o junit_family=xunit1 --junitxml={report} -k{pattern}"
-)
-E2E = {"e2e/test_a.py": "", "pytest.ini": "", "setup.py": ""}
-RUFF = "ruff check --no-fix --no-cache --output-format=concise ."
-MYPY_FILES = '[tool.mypy]\nfiles = ["src"]\n'
 
 
 @pytest.fixture
@@ -48,45 +42,7 @@ def package(scripts: dict[str, str], **needs: str) -> str:
     return json.dumps({"scripts": scripts, "devDependencies": needs})
 
 
-@pytest.mark.parametrize(
-    ("files", "activity", "said"),
-    [
-        ({"pyproject.toml": "[tool.mypy]\n"}, "typecheck", "mypy --cache-dir=/dev/null ."),
-        ({"pyproject.toml": MYPY_FILES}, "typecheck", "mypy --cache-dir=/dev/null"),
-        ({"setup.cfg": "[mypy]\n"}, "typecheck", "mypy --cache-dir=/dev/null ."),
-        ({"pyproject.toml": "[tool.pyright]\n"}, "typecheck", "pyright"),
-        ({"a.py": "", "ruff.toml": ""}, "lint", RUFF),
-        ({"a.py": "", ".flake8": ""}, "lint", "flake8"),
-        ({"tests/unit/test_a.py": "", "pyproject.toml": ""}, "unit-test", f"{PYTEST} {{files}}"),
-        (E2E, "unit-test", f"{PYTEST} --ignore=e2e {{files}}"),
-        (E2E, "e2e", f"{PYTEST} {{files}}"),
-        ({"package.json": package({"lint": "x"})}, "lint", "npm run --silent lint"),
-        ({"package.json": package({"types": "x"})}, "typecheck", "npm run --silent types"),
-        ({"package.json": package({"build": "x"})}, "build", "npm run --silent build"),
-        ({"package.json": package({"test": "x"})}, "unit-test", "npm run --silent test"),
-        ({"package.json": package({}, a="1"), "tsconfig.json": ""}, "typecheck", "tsc --noEmit"),
-        ({"package.json": package({}, a="1"), "eslint.config.js": ""}, "lint", "eslint ."),
-        (
-            {"package.json": package({}, vitest="1")},
-            "unit-test",
-            "vitest run --reporter=json --outputFile={report} --testNamePattern={regex} {files}",
-        ),
-        (
-            {"package.json": package({"test": "jest"})},
-            "unit-test",
-            "jest --ci --json --outputFile={report} --testNamePattern={regex} {files}",
-        ),
-        (
-            {"package.json": package({}, a="1"), "playwright.config.ts": ""},
-            "e2e",
-            "playwright test --reporter=line --grep={regex}",
-        ),
-        ({"go.mod": ""}, "unit-test", "go test -json -count=1 -run={regex} {files}"),
-        ({"go.mod": ""}, "lint", "go vet ./..."),
-        ({"Cargo.toml": ""}, "unit-test", "cargo test --offline --no-fail-fast {pattern}"),
-        ({"Cargo.toml": ""}, "lint", "cargo clippy --offline --quiet -- -Dwarnings"),
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize(("files", "activity", "said"), table(__file__, "repositories"))
 def test_a_repository_shows_how_it_is_checked(
     files: dict[str, str], activity: str, said: str, tmp_path: Path, every_tool: dict[str, str]
 ) -> None:
@@ -192,19 +148,7 @@ def test_project_json_is_read() -> None:
     assert said.commands == {"lint": (("npm", "run", "lint"),), "e2e": (("a", "b c"),)}
 
 
-@for_each(
-    ("text", "sentence"),
-    [
-        ("{", "project.json is not valid JSON"),
-        ("[]", "project.json must hold an object"),
-        ('{"promptForAdvisory": "yes"}', "promptForAdvisory in project.json must be true or false"),
-        ('{"commands": []}', "commands in project.json must be an object"),
-        ('{"commands": {"lint": "a && b"}}', "commands.lint in project.json is 'a && b'; no shell"),
-        ('{"commands": {"lint": []}}', "it must be a list of words"),
-        ('{"commands": {"lint": [1]}}', "it must be a list of words"),
-        ('{"flaky": "e2e"}', "flaky in project.json must be a list"),
-    ],
-)
+@for_each(("text", "sentence"), table(__file__, "wrong_projects"))
 def test_a_project_json_that_is_wrong_is_refused_in_a_sentence(text: str, sentence: str) -> None:
     with pytest.raises(BadInput) as refused:
         project.parse(text)
@@ -239,153 +183,15 @@ def _read(reader: str, report: bytes = b"", output: str = "") -> list[tuple[str,
     )
 
 
-XML = b"""<testsuites><testsuite tests="99" name="pytest">
-<testcase classname="tests.test_a" name="one" file="tests/test_a.py" line="3"/>
-<testcase classname="tests.test_a" name="two" file="tests/test_a.py" line="6"><failure message="no">
-/data/shop/tests/test_a.py:9: AssertionError</failure></testcase>
-<testcase name="three"><skipped/></testcase></testsuite></testsuites>"""
-JEST = {
-    "testResults": [
-        {
-            "name": "/data/shop/src/a.test.js",
-            "assertionResults": [
-                {"status": "passed", "fullName": "adds"},
-                {"status": "pending", "fullName": "later"},
-                {
-                    "status": "failed",
-                    "fullName": "is",
-                    "failureMessages": ["no\n at src/a.test.js:7"],
-                },
-            ],
-        },
-        {"name": "/data/shop/b.test.js", "status": "failed", "message": "cannot load"},
-    ]
-}
-MOCHA = {
-    "stats": {},
-    "passes": [{"fullTitle": "adds", "file": "/data/shop/test/a.js"}],
-    "failures": [
-        {
-            "fullTitle": "is",
-            "file": "/data/shop/test/a.js",
-            "err": {"message": "no", "stack": "no\n    at /data/shop/test/a.js:4:2"},
-        }
-    ],
-    "pending": [{"fullTitle": "later"}],
-}
-GO = [
-    {"Action": "pass", "Package": "calc", "Test": "TestAdd"},
-    {"Action": "skip", "Package": "calc", "Test": "TestNo"},
-    {
-        "Action": "output",
-        "Package": "calc",
-        "Test": "TestOff",
-        "Output": "    calc_test.go:8: no\n",
-    },
-    {"Action": "fail", "Package": "calc", "Test": "TestOff"},
-    {"Action": "fail", "Package": "calc"},
-    {"Action": "build-output", "ImportPath": "text", "Output": "text.go:3: no"},
-    {"Action": "fail", "Package": "text"},
-]
-CARGO = """     Running unittests src/lib.rs (target/debug/deps/calc-0123456789abcdef)
-test tests::adds ... FAILED
-test tests::is ... ok
-test tests::later ... ignored
-
-thread 'tests::adds' (7) panicked at src/lib.rs:9:5:
-assertion failed
-note: run with RUST_BACKTRACE=1
-
-test result: FAILED. 1 passed; 1 failed; 1 ignored
-"""
-UNITTEST = """test_add (tests.test_a.Sums.test_add) ... ok
-test_off (tests.test_a.Sums.test_off) ... FAIL
-
-======
-FAIL: test_off (tests.test_a.Sums.test_off)
-------
-Traceback (most recent call last):
-  File "/data/shop/tests/test_a.py", line 9, in test_off
-AssertionError: 1 != 2
-
-------
-Ran 2 tests in 0.000s
-"""
-
-
-@pytest.mark.parametrize(
-    ("reader", "report", "output", "wanted"),
-    [
-        (
-            "report",
-            XML,
-            "",
-            [
-                ("tests/test_a.py:4 one", "passed"),
-                ("tests/test_a.py:9 two: no", "failed"),
-                ("three", "skipped"),
-            ],
-        ),
-        (
-            "report",
-            json.dumps(JEST).encode(),
-            "",
-            [
-                ("src/a.test.js adds", "passed"),
-                ("src/a.test.js later", "skipped"),
-                ("src/a.test.js:7 is: no", "failed"),
-                ("b.test.js /data/shop/b.test.js: cannot load", "failed"),
-            ],
-        ),
-        (
-            "report",
-            json.dumps(MOCHA).encode(),
-            "",
-            [("test/a.js adds", "passed"), ("test/a.js:4 is: no", "failed"), ("later", "skipped")],
-        ),
-        (
-            "report",
-            b"",
-            f"> mocha\n\n{json.dumps(MOCHA, indent=2)}\n",
-            [("test/a.js adds", "passed"), ("test/a.js:4 is: no", "failed"), ("later", "skipped")],
-        ),
-        (
-            "go",
-            b"",
-            "\n".join([*map(json.dumps, GO), "{"]),
-            [
-                ("calc.TestAdd", "passed"),
-                ("calc.TestNo", "skipped"),
-                ("calc_test.go:8 calc.TestOff: calc_test.go:8: no", "failed"),
-                ("text.go:3 text: text.go:3: no", "failed"),
-            ],
-        ),
-        (
-            "cargo",
-            b"",
-            CARGO,
-            [
-                ("src/lib.rs:9 src/lib.rs tests::adds: assertion failed", "failed"),
-                ("src/lib.rs tests::is", "passed"),
-                ("src/lib.rs tests::later", "skipped"),
-            ],
-        ),
-        (
-            "unittest",
-            b"",
-            UNITTEST,
-            [
-                ("tests.test_a.Sums.test_add", "passed"),
-                ("tests/test_a.py:9 Sums.test_off: AssertionError: 1 != 2", "failed"),
-            ],
-        ),
-    ],
-    ids=["junit", "jest", "mocha", "printed by mocha", "go", "cargo", "unittest"],
+REPORTS: Final[Mapping[str, Mapping[str, str]]] = read_yaml(
+    Path(__file__).with_name("runner_reports.yml").read_text("utf-8")
 )
-def test_each_runner_is_read_test_by_test(
-    reader: str, report: bytes, output: str, wanted: list[tuple[str, str]]
-) -> None:
-    assert _read(reader, report, output) == wanted
+
+
+@pytest.mark.parametrize("said", REPORTS.values(), ids=REPORTS)
+def test_each_runner_is_read_test_by_test(said: Mapping[str, str]) -> None:
+    found = _read(said["reader"], said.get("report", "").encode(), said.get("output", ""))
+    assert found == [tuple(each) for each in said["wanted"]]
 
 
 def test_the_same_test_called_with_something_else_is_the_same_function() -> None:
@@ -418,30 +224,7 @@ def test_no_report_makes_the_reading_fail(report: bytes) -> None:
 # What decides -------------------------------------------------------------------------------------
 
 
-@for_each(
-    ("name", "judges"),
-    [
-        ("src/FooTest.kt", True),
-        ("src/FooTests.cs", True),
-        ("spec/support/helper.rb", True),
-        ("src/__snapshots__/a.snap", True),
-        (".mocharc.yml", True),
-        (".cargo/config.toml", True),
-        ("evil.egg-info/entry_points.txt", True),
-        ("tests/test_a.py", True),
-        ("tests/data/golden.json", True),
-        ("src/cart.test.ts", True),
-        ("src/__tests__/cart.ts", True),
-        ("cart_test.go", True),
-        ("src/conftest.py", True),
-        ("web/vitest.config.ts", True),
-        ("Makefile", True),
-        ("src/cart.py", False),
-        ("src/latest.py", False),
-        ("docs/testing.md", False),
-        ("src/contest.py", False),
-    ],
-)
+@for_each(("name", "judges"), table(__file__, "judges"))
 def test_files_that_judge_are_known_by_their_names_and_told_as_such(
     name: str, judges: bool
 ) -> None:

@@ -1,7 +1,13 @@
-"""Which test files a change concerns, by what imports what."""
+"""Which test files a change concerns; what wavers, what an error says, what a summary claims."""
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.model.contract import DEFERRED, Finding, Result, Verdict
+from remit.verify import command, suite_judge, verdict_summary
 from remit.verify.selection import select
-from tests.tables import for_each
+from remit.verify.suite_runs import CheckOutcome
+from tests.tables import for_each, table
 
 FILES = {
     "src/shop/__init__.py": "from .core import add\nfrom .text import up as upper\n",
@@ -28,22 +34,8 @@ FILES = {
     "pkg/calc_test.go": "",
 }
 
-CORE = ["tests/money/test_rates.py", "tests/test_all.py", "tests/test_core.py"]
 
-
-@for_each(
-    ("changed", "wanted"),
-    [
-        (["src/shop/core.py"], CORE),
-        (["src/shop/text.py"], ["tests/test_all.py", "tests/test_package.py"]),
-        (["src/shop/money/rates.py"], ["tests/money/test_rates.py"]),
-        (["tests/money/conftest.py"], ["tests/money/test_more.py", "tests/money/test_rates.py"]),
-        (["lib/core/index.js"], ["test/page.test.js"]),
-        (["pkg/calc.go"], ["pkg/calc_test.go"]),
-        (["tests/test_none.py"], ["tests/test_none.py"]),
-        (["README.md"], []),
-    ],
-)  # fmt: skip
+@for_each(("changed", "wanted"), table(__file__, "chosen"))  # fmt: skip
 def test_tests_are_chosen_by_what_they_import(changed: list[str], wanted: list[str]) -> None:
     names = [*FILES, "README.md"]
 
@@ -69,3 +61,51 @@ def test_all_tests_run_where_most_are_concerned_or_a_file_is_gone(
 
     assert found.files == ()
     assert found.why_all.endswith(why)
+
+
+# What wavers, what an error says, and what a summary claims ---------------------------------------
+
+
+@for_each(
+    ("runs", "result", "attempts"),
+    [("ppp", Result.PASS, 3), ("fpp", Result.FAIL, 1), ("ppf", Result.FAIL, 3)],
+)
+async def test_what_wavers_must_pass_three_times_in_a_row(
+    runs: str, result: Result, attempts: int
+) -> None:
+    left = list(runs)
+
+    async def once() -> CheckOutcome:
+        passes = left.pop(0) == "p"
+        return CheckOutcome(Result.PASS) if passes else CheckOutcome(Result.FAIL, "it fell over")
+
+    found, often = await command.settle(once)
+
+    assert (found.result, often) == (result, attempts)
+    if runs == "ppf":
+        assert found.error == "It passed 2 of 3 times in a row. it fell over"
+
+
+def test_what_differs_from_run_to_run_is_left_out_of_an_error() -> None:
+    first = suite_judge.useful("it failed", "x <A object at 0x7f1234567890>\n1 failed in 0.12s\n")
+    second = suite_judge.useful("it failed", "x <A object at 0x7fabcdef0123>\n1 failed in 3.40s\n")
+
+    assert first == second == "it failed:\nx <A object at 0x…>\n1 failed in …"
+
+
+@given(output=st.text(), why=st.text(max_size=200))
+def test_an_error_is_never_longer_than_may_be_told(output: str, why: str) -> None:
+    assert len(suite_judge.useful(why, output)) <= suite_judge.MAX_CHARACTERS
+
+
+def test_a_summary_claims_no_more_than_was_seen() -> None:
+    verdict = Verdict(
+        (
+            Finding("lint", Result.PASS),
+            Finding("unit-test", Result.FAIL, "no"),
+            Finding("e2e", Result.SKIPPED, DEFERRED),
+            Finding("critic", Result.SKIPPED, "no model"),
+        )
+    )
+
+    assert verdict_summary(verdict) == ("1 of 4 passed, 1 failed, 1 left for later, 1 not checked.")

@@ -9,7 +9,7 @@ model can call it.
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 from remit.errors import Permanent, Transient
 from remit.model.contract import Plan
@@ -80,16 +80,16 @@ class CommandTool:
         workspace = self._work / task.id
         try:
             workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
-            code, output = await self._run(self._command.cwd or str(workspace))
-            await asyncio.to_thread(write_atomic, workspace / OUTPUT, output, durable=False)
+            ended = await self._run(self._command.cwd or str(workspace))
+            await asyncio.to_thread(write_atomic, workspace / OUTPUT, ended.out, durable=False)
         except OSError as error:
             sentence = f"{self._name} could not be run: {error.strerror or error}."
             return ToolResult(call.id, sentence, failed=True)
-        output_text = output.decode("utf-8", "replace")
-        if code == 0:
+        output_text = ended.out.decode("utf-8", "replace")
+        if ended.code == 0:
             text = f"{_WENT_WELL}\n{_tail(output_text)}"
             return ToolResult(call.id, text, taint=Taint.PUBLIC, raw=True)
-        how = programs.describe_exit(code, self._limit)
+        how = programs.describe_exit(ended.code, self._limit)
         sentence = programs.describe_failure(self._name, how, output_text)
         return ToolResult(call.id, sentence, failed=True, taint=Taint.PUBLIC, raw=True)
 
@@ -98,50 +98,24 @@ class CommandTool:
         folder = self._work / "watch"
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            code, output = await self._run(self._command.cwd or str(folder))
+            ended = await self._run(self._command.cwd or str(folder))
         except OSError as error:
             raise Transient(f"{self._name} could not be run: {error.strerror or error}.") from None
-        if code != 0:
-            raise Transient(f"{self._name} {programs.describe_exit(code, self._limit)}.")
-        return output
+        if ended.code != 0:
+            raise Transient(f"{self._name} {programs.describe_exit(ended.code, self._limit)}.")
+        return ended.out
 
-    async def _run(self, where: str) -> tuple[int | None, bytes]:
-        """Its exit code, None if it took too long, and the end of what it said."""
-        # A pipe of our own: a child that is left behind may hold it open, and is not waited for.
-        with programs.pipe() as (reader, writer):
-            process = await asyncio.create_subprocess_exec(
-                *self._command.argv,
-                stdin=asyncio.subprocess.DEVNULL,
-                stdout=writer,
-                stderr=asyncio.subprocess.STDOUT,
-                cwd=where,
-                env=self._environ,
-                start_new_session=True,
-            )
-            writer.close()
-            return await self._wait(process, reader)
-
-    async def _wait(
-        self, process: asyncio.subprocess.Process, source: BinaryIO
-    ) -> tuple[int | None, bytes]:
-        output = bytearray()
-        reading = asyncio.create_task(_read(source, output))
-        try:
-            code = await programs.exit_code_within(process, self._limit)
-        finally:
-            await programs.end_group(process)
-            await programs.finish_reading(reading)
-        return code, bytes(output)
-
-
-async def _read(source: BinaryIO, output: bytearray) -> None:
-    stream = asyncio.StreamReader()
-    protocol = asyncio.StreamReaderProtocol(stream)
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, source)
-    try:
-        await programs.read_last(stream, output, MAX_OUTPUT_BYTES)
-    finally:
-        transport.close()
+    async def _run(self, where: str) -> programs.ProgramEnd:
+        process = await asyncio.create_subprocess_exec(
+            *self._command.argv,
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            cwd=where,
+            env=self._environ,
+            start_new_session=True,
+        )
+        return await programs.run_to_end(process, self._limit, MAX_OUTPUT_BYTES)
 
 
 def _tail(text: str) -> str:

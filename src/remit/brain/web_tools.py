@@ -5,15 +5,17 @@ something private may only follow addresses that it has seen, because an address
 up could carry the private part away; otherwise the owner is asked.
 """
 
-from collections.abc import Callable
-from typing import Final, TypeAlias
+import asyncio
+from collections.abc import Callable, Mapping
+from http import HTTPStatus
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct
 
 from remit.brain.prompt import is_owners
 from remit.brain.tools import TOOLS, OwnTool, text
 from remit.errors import BadInput
-from remit.model.codec import Json
+from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from remit.settings.parts import SearchProvider, WebSettings
@@ -72,10 +74,8 @@ class WebTools:
 
     async def _search(self, task: Task, call: ToolCall) -> ToolResult:
         del task
-        from remit.brain import web_search  # noqa: PLC0415 - as above
-
         query = text(call, "query")
-        found = await web_search.ask(self._settings, self._key, query)
+        found = await search_web(self._settings, self._key, query)
         if isinstance(found, str):
             return ToolResult(call.id, found, failed=True, taint=Taint.PUBLIC)
         lines = [f"{n}. {each}" for n, each in enumerate(found, 1)]
@@ -119,3 +119,99 @@ def _part(page: str, wanted: Json) -> str:
         raise BadInput(f"The page has {parts} parts; there is no part {n}.", field="part")
     words = page[(n - 1) * MAX_PAGE_CHARACTERS : n * MAX_PAGE_CHARACTERS]
     return words if parts == 1 else f"(Part {n} of {parts}.)\n{words}"
+
+
+# Search -------------------------------------------------------------------------------------------
+
+
+MAX_RESULTS: Final = 8
+_MAX_SNIPPET_CHARACTERS: Final = 500
+_MAX_ANSWER_BYTES: Final = 1_000_000
+_SECONDS: Final = 20.0
+
+
+class SearchApi(Struct, frozen=True):
+    """How a provider is asked, and where its results are.
+
+    `results` is the way to the list in the answer; `snippet` the field with a few lines of a page.
+    """
+
+    path: str = "/search"
+    method: str = "GET"
+    query: str = "q"  # the field with what is looked for
+    more: Mapping[str, str | int] = {}
+    key: tuple[str, str] | None = None  # a header, and what stands before the key in it
+    results: tuple[str, ...] = ("results",)
+    snippet: str = "content"
+    url: str = ""  # the provider's own
+
+
+_PROVIDERS: Final[Mapping[SearchProvider, SearchApi]] = {
+    SearchProvider.BRAVE: SearchApi(
+        "/res/v1/web/search",
+        more={"count": MAX_RESULTS},
+        key=("x-subscription-token", ""),
+        results=("web", "results"),
+        snippet="description",
+        url="https://api.search.brave.com",
+    ),
+    SearchProvider.TAVILY: SearchApi(
+        method="POST",
+        query="query",
+        more={"max_results": MAX_RESULTS},
+        key=("authorization", "Bearer "),
+        url="https://api.tavily.com",
+    ),
+    SearchProvider.SEARXNG: SearchApi(more={"format": "json"}),
+}
+_REFUSED: Final[Mapping[int, str]] = {
+    HTTPStatus.UNAUTHORIZED: "does not take the key; the owner must set it again",
+    HTTPStatus.FORBIDDEN: "refuses the request (for SearXNG, allow the format json)",
+    HTTPStatus.PAYMENT_REQUIRED: "has no credit left",
+    HTTPStatus.TOO_MANY_REQUESTS: "has had too many requests; try again later",
+}
+
+
+async def search_web(settings: WebSettings, key: Key, query: str) -> list[str] | str:
+    """Return what the provider found, each as title, address and a few lines; or why nothing."""
+    import httpx2  # noqa: PLC0415 - as above
+
+    from remit.system import http_client  # noqa: PLC0415
+
+    provider = _PROVIDERS[settings.search]
+    value = key() if provider.key else ""
+    if provider.key and not http_client.usable(value):
+        name = settings.key
+        return f"The search has no key; the owner sets it with `remit secrets set {name}`."
+    url = (settings.url or provider.url).rstrip("/") + provider.path
+    headers = {provider.key[0]: provider.key[1] + value} if provider.key else {}
+    fields = {provider.query: query, **provider.more}
+    by_post = provider.method == "POST"
+    params, body = (None, fields) if by_post else (fields, None)
+    request = httpx2.Request(provider.method, url, headers=headers, params=params, json=body)
+    host = request.url.host
+    try:
+        async with http_client.open_client(url) as client, asyncio.timeout(_SECONDS):
+            answer = await client.send(request, stream=True)
+            content = await http_client.read_body(answer, _MAX_ANSWER_BYTES)
+            await answer.aclose()
+    except (httpx2.HTTPError, TimeoutError) as error:
+        return f"The search at {host} failed ({type(error).__name__})."
+    if answer.status_code != HTTPStatus.OK:
+        why = _REFUSED.get(answer.status_code, f"answered with status {answer.status_code}")
+        return f"The search at {host} {why}."
+    return _results(cast("Json", http_client.fields_of(content or b"")), provider)
+
+
+def _results(found: Json, provider: SearchApi) -> list[str]:
+    for name in provider.results:
+        found = found.get(name) if isinstance(found, dict) else None
+    listed = found if isinstance(found, list) else []
+    results = [_result(each, provider.snippet) for each in listed if isinstance(each, dict)]
+    return results[:MAX_RESULTS]
+
+
+def _result(found: JsonMap, snippet: str) -> str:
+    names = ("title", "url", snippet)
+    title, url, words = (" ".join(str(found.get(name) or "").split()) for name in names)
+    return f"{title[:200]}\n   {url[:2000]}\n   {words[:_MAX_SNIPPET_CHARACTERS]}"

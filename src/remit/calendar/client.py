@@ -19,9 +19,9 @@ from msgspec import Struct
 from remit.calendar import xml
 from remit.calendar.xml import CALDAV, DAV
 from remit.errors import Permanent, Transient
-from remit.system import domains, safe_http
+from remit.system import address_rules, safe_http
 from remit.system.address_rules import BlockedAddress
-from remit.system.http_client import trusted_authorities
+from remit.system.http_client import read_body, trusted_authorities
 from remit.system.safe_http import Resolve, ResolvedAddress
 
 Password: TypeAlias = Callable[[], str]  # called at each use, so a renewed one needs no restart
@@ -270,7 +270,7 @@ class CalDavClient:
         ours, theirs = httpx2.URL(self._place.url), httpx2.URL(whole)
         same = (ours.scheme, ours.host, ours.port) == (theirs.scheme, theirs.host, theirs.port)
         safe = ours.scheme == theirs.scheme == "https" and theirs.port in (None, ours.port)
-        if not same and not (safe and domains.is_same_domain(ours.host, theirs.host)):
+        if not same and not (safe and address_rules.is_same_domain(ours.host, theirs.host)):
             raise Permanent(
                 f"{self._who} ({ours.host}) leads to another host, {theirs.host!r:.80}, "
                 "which is not sent your password; if that is right, put its address as `url` "
@@ -352,22 +352,15 @@ class CalDavClient:
                     method, url, content=content, headers=headers, auth=auth
                 ) as answer,
             ):
-                return await self._read_body(answer), answer
+                body = await read_body(answer, xml.MOST_BYTES)
         except TimeoutError:
             raise Transient(f"{self._who} gave no whole answer in {self._seconds:g} s.") from None
         except httpx2.HTTPError as error:
             error_name = type(error).__name__
             raise Transient(f"{self._who} cannot be reached ({error_name}).") from None
-
-    async def _read_body(self, answer: httpx2.Response) -> bytes:
-        found = bytearray()
-        async for piece in answer.aiter_raw():
-            found += piece
-            if len(found) > xml.MOST_BYTES:
-                raise CalendarTooLarge(
-                    f"{self._who} sent more than {xml.MOST_BYTES:,} bytes at once."
-                )
-        return bytes(found)
+        if body is None:
+            raise CalendarTooLarge(f"{self._who} sent more than {xml.MOST_BYTES:,} bytes at once.")
+        return body, answer
 
     def _wants_digest(self, answer: httpx2.Response) -> bool:
         asked = answer.headers.get("www-authenticate", "").lower()

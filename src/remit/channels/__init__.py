@@ -5,7 +5,7 @@ add one is to add a folder whose `__init__.py` has the section: CONTRIBUTING.md 
 with the settings by every command, so what sends is imported only when it is built.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from datetime import tzinfo
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Protocol, cast
@@ -91,6 +91,13 @@ class ChannelKind(ChannelSettings, frozen=True, kw_only=True):
         if not self.watched_by:
             return None
         return cast("ProviderWatch", import_module(self.watched_by).watch(self, context))
+
+    def loops(
+        self, channel: "Channel", context: ChannelContext, background: "Background"
+    ) -> "Sequence[ProviderWatch]":
+        """What goes on beside sending, for as long as Remit runs."""
+        del channel, context, background
+        return ()
 
     def hook(
         self, name: str, every: Mapping[str, ChannelSettings], keys: "ChannelSecrets"

@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels.registry import ChannelSecrets
+from remit.channels.registry import ChannelSecrets, complaints
 from remit.contacts.book import FILE, OWNER
 from remit.contacts.book import load as load_contacts
 from remit.errors import RemitError
@@ -33,9 +33,7 @@ def channel_states(
     """Every channel of the settings; `off` says why one switched itself off."""
     if not keys.chosen:
         return {}
-    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
-
-    wrong = setup.complaints(keys, clock)
+    wrong = complaints(keys, clock)
     found = {
         name: _state(name, each, keys, wrong.get(name), off.get(name))
         for name, each in keys.chosen.items()

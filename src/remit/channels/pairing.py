@@ -6,16 +6,15 @@ wrong ones were sent; only its hash is stored.
 
 import hashlib
 import hmac
-import json
 import secrets
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.codec import moment, stamp, text_of
 from remit.store import meta
 from remit.store.database import Tx
 
@@ -89,15 +88,11 @@ def state_of(tx: Tx, channel: str, digest: str, now: datetime) -> PairingState:
 
 def _get(tx: Tx, channel: str) -> PairingCode | None:
     stored = meta.get(tx, _key(channel))
-    if stored is None:
-        return None
-    row = json.loads(stored)
-    return PairingCode(row["digest"], moment(row["until"]), row["contact"], row["wrong"])
+    return None if stored is None else msgspec.json.decode(stored, type=PairingCode)
 
 
 def _put(tx: Tx, channel: str, code: PairingCode) -> None:
-    row = {"digest": code.digest, "until": stamp(code.until)}
-    meta.put(tx, _key(channel), text_of({**row, "contact": code.contact, "wrong": code.wrong}))
+    meta.put(tx, _key(channel), msgspec.json.encode(code).decode())
 
 
 def _key(channel: str) -> str:

@@ -1,7 +1,7 @@
 """The registry of channels by name, the lookup of their secrets, and the cleanup of old messages.
 
-`setup` builds it and loads what each kind needs; code that only asks which channels exist does not
-load that.
+A secret is looked up at each use, so a renewed one needs no restart. A missing secret does not stop
+the start: its channel answers that it is locked, and the owner is asked.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
-from remit.channels import ProviderWatch
-from remit.errors import StoreTrouble
+from remit.channels import ChannelContext, ChannelKind, ProviderWatch
+from remit.errors import BadInput, StoreTrouble
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
 from remit.model.task_file import FileLimits
 from remit.ports import Channel, Clock
@@ -116,6 +116,48 @@ class ChannelSecrets(Struct, frozen=True):
         for value in values:
             self.kept.hide.forget(value)
             self.seen.discard(value)
+
+
+def build_channels(
+    keys: ChannelSecrets, db: Database, clock: Clock, background: Background, *, keep: int = 0
+) -> ChannelRegistry:
+    """Build every channel; errors in the settings name the channel.
+
+    `keep` is for how many days inbound messages are kept; 0: for ever.
+    """
+    if not keys.chosen:
+        return ChannelRegistry()
+    sections = {name: _kind(each) for name, each in keys.chosen.items()}
+    made: dict[str, Channel] = {}
+    watches: list[ProviderWatch] = [InboundCleanup(keep, db, clock, background)]
+    for name, each in sections.items():
+        context = ChannelContext(name, keys, clock, db)
+        try:
+            made[name] = each.build(context)
+        except BadInput as error:
+            raise BadInput(f"[channels.{name}]: {error}", field=name) from None
+        watches += each.loops(made[name], context, background)
+    ways = tuple(ChannelAlias(name, each.called, each.aliases) for name, each in sections.items())
+    hooks = {name: each.hook(name, sections, keys) for name, each in sections.items()}
+    hooks_in_use = {name: hook for name, hook in hooks.items() if hook is not None}
+    return ChannelRegistry(made, ways, hooks_in_use, tuple(watches))
+
+
+def complaints(keys: ChannelSecrets, clock: Clock) -> dict[str, str]:
+    """Return the errors of configured channels, by name; nothing is opened or sent."""
+    found: dict[str, str] = {}
+    for name, each in keys.chosen.items():
+        try:
+            _kind(each).build(ChannelContext(name, keys, clock))
+        except BadInput as error:
+            found[name] = str(error)
+    return found
+
+
+def _kind(section: ChannelSettings) -> ChannelKind:
+    if not isinstance(section, ChannelKind):
+        raise TypeError(f"{type(section).__name__} has no build(); derive it from ChannelKind.")
+    return section
 
 
 def variable(name: str) -> str:

@@ -123,10 +123,9 @@ async def take_hooks(call: Call) -> CallResult:
     if not is_signed(call.body, call.signature or "", hook.app_secret().split()):
         sentence = "The signature is missing or made with another secret; nothing was read."
         raise RequestRefused(Problem("unsigned", sentence))
-    batch = callbacks.read(call.body)
-    if batch is None:
+    messages = callbacks.read_call(call.body, hook)
+    if messages is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
-    messages = callbacks.all_of(batch, hook)
     again = [await call.house.db.read(inbound.is_known, each.ref) for each in messages]
     woken = await call.house.db.write(inbound.take, messages, call.house.clock.now())
     if woken:

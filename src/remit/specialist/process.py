@@ -101,27 +101,11 @@ class CommandSpecialist:
             running = await self._program.start(job, argv, readable)
             if isinstance(running, SpecialistClaim):
                 return running
-            return await self._finish(running, job, stdin, emit)
-
-    async def _finish(
-        self, running: asyncio.subprocess.Process, job: SpecialistJob, stdin: bytes, emit: OnText
-    ) -> SpecialistClaim:
-        assert running.stdout is not None  # noqa: S101 - they are pipes
-        assert running.stderr is not None  # noqa: S101
-        out, err = bytearray(), bytearray()
-        saying = asyncio.create_task(programs.feed(running, stdin))
-        telling = asyncio.create_task(
-            programs.read_last(running.stdout, out, MAX_OUTPUT_BYTES, emit)
-        )
-        stderr_reader = asyncio.create_task(
-            programs.read_last(running.stderr, err, MAX_OUTPUT_BYTES)
-        )
-        try:
-            code = await programs.exit_code_within(running, job.time_limit)
-        finally:
-            await programs.end_group(running)
-            await programs.finish_reading(saying, telling, stderr_reader)
-        return self._claim(code, _text(out), _text(err), job.time_limit)
+            limit = job.time_limit
+            ended = await programs.run_to_end(
+                running, limit, MAX_OUTPUT_BYTES, stdin=stdin, emit=emit
+            )
+            return self._claim(ended.code, _text(ended.out), _text(ended.err), limit)
 
     def _claim(self, code: int | None, out: str, err: str, limit: float) -> SpecialistClaim:
         if code == 0:
@@ -150,8 +134,8 @@ def _prompted(
         yield tuple(word.replace(PROMPT_FILE, str(path)) for word in here), (str(path),), b""
 
 
-def _text(raw: bytearray) -> str:
-    return bytes(raw).decode("utf-8", "replace").strip()
+def _text(raw: bytes) -> str:
+    return raw.decode("utf-8", "replace").strip()
 
 
 _MB: Final = 1024 * 1024

@@ -154,7 +154,9 @@ async def get_bytes(
     """Return what lies at an address of a provider; None if it cannot be had, or is larger."""
     try:
         async with asyncio.timeout(seconds), client.stream("GET", url, headers=headers) as answer:
-            return await _read(answer, max_bytes) if answer.status_code == HTTPStatus.OK else None
+            return (
+                await read_body(answer, max_bytes) if answer.status_code == HTTPStatus.OK else None
+            )
     except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError, OSError):
         return None
 
@@ -182,12 +184,13 @@ async def _ask(
     asked = answer.headers.get("retry-after", "")
     watch.head = HttpReply(answer.status_code, asked, None)
     try:
-        return HttpReply(answer.status_code, asked, await _read(answer, max_bytes))
+        return HttpReply(answer.status_code, asked, await read_body(answer, max_bytes))
     finally:
         await answer.aclose()
 
 
-async def _read(answer: httpx2.Response, max_bytes: int) -> bytes | None:
+async def read_body(answer: httpx2.Response, max_bytes: int) -> bytes | None:
+    """Return the body of an answer; None if it is longer."""
     read = bytearray()
     async for piece in answer.aiter_raw():
         read += piece

@@ -8,10 +8,12 @@ import os
 import signal
 from asyncio import timeout
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from msgspec import Struct
 
 _LAST_LINES: Final = 5
 GRACE_SECONDS: Final = 2.0  # to end in good order, and for what is still in a pipe
@@ -82,6 +84,41 @@ def describe_exit(code: int | None, limit_seconds: float) -> str:
 # Output -------------------------------------------------------------------------------------------
 
 
+class ProgramEnd(Struct, frozen=True):
+    """How a program ended; the code is None if its time was up."""
+
+    code: int | None
+    out: bytes
+    err: bytes
+
+
+async def run_to_end(
+    process: Process,
+    seconds: float,
+    limit_bytes: int,
+    *,
+    stdin: bytes = b"",
+    emit: Callable[[str], Awaitable[None]] | None = None,
+) -> ProgramEnd:
+    """Let a program run until it ends, its time is up, or we are cancelled; nothing of it is left.
+
+    Of each of its outputs the last bytes are kept; `emit` gets the first output as it comes.
+    """
+    out, err = bytearray(), bytearray()
+    tasks: list[asyncio.Task[None]] = []
+    if process.stdin is not None:
+        tasks.append(asyncio.create_task(feed(process, stdin)))
+    for stream, into, listener in ((process.stdout, out, emit), (process.stderr, err, None)):
+        if stream is not None:
+            tasks.append(asyncio.create_task(read_last(stream, into, limit_bytes, listener)))
+    try:
+        code = await exit_code_within(process, seconds)
+    finally:
+        await end_group(process)
+        await finish_reading(*tasks)
+    return ProgramEnd(code, bytes(out), bytes(err))
+
+
 async def feed(process: Process, words: bytes) -> None:
     """Write to its stdin and close it; a program that does not read is fine."""
     stdin = process.stdin
@@ -102,6 +139,43 @@ async def exchange(process: Process, words: bytes, output: bytearray, limit_byte
     finally:
         feeding.cancel()
         await asyncio.gather(feeding, return_exceptions=True)
+
+
+class WorkerAnswer(Struct, frozen=True):
+    """What a worker wrote; the code is None if it was stopped."""
+
+    output: bytes
+    in_time: bool
+    code: int | None
+
+
+async def ask_worker(
+    argv: Sequence[str],
+    words: bytes,
+    seconds: float,
+    limit_bytes: int,
+    environ: Mapping[str, str] | None = None,
+) -> WorkerAnswer:
+    """Run a program for one order on its stdin and one answer on its stdout; then it is ended."""
+    process = await asyncio.create_subprocess_exec(
+        *argv,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.DEVNULL,
+        env=environ,
+        start_new_session=True,
+    )
+    output, in_time, code = bytearray(), False, None
+    try:
+        with suppress(TimeoutError):
+            async with timeout(seconds):
+                await exchange(process, words, output, limit_bytes)
+                in_time = True
+        if in_time and len(output) < limit_bytes:  # else it still waits for us to read
+            code = await exit_code_within(process, GRACE_SECONDS)
+    finally:
+        await kill_group(process)
+    return WorkerAnswer(bytes(output[:limit_bytes]), in_time, code)
 
 
 async def read_last(

@@ -4,15 +4,13 @@ The process may use little memory and time and is killed after that. One order o
 stdout.
 """
 
-import asyncio
 import json
 import os
 import resource
 import sys
-from contextlib import suppress
 from typing import Final
 
-from remit.system.process import exchange, kill_group
+from remit.system.process import ask_worker
 
 MAX_TEXT_BYTES: Final = 2_000_000
 _MEMORY_BYTES: Final = 1_000_000_000
@@ -23,22 +21,9 @@ _WORKER: Final = (sys.executable, "-I", "-m", "remit.system.readable_text")
 async def extract(html: bytes, url: str, charset: str, seconds: float) -> str:
     """Return the text of a page; empty if there is none, or if it took too long."""
     head = json.dumps({"url": url, "charset": charset}).encode() + b"\n"
-    process = await asyncio.create_subprocess_exec(
-        *_WORKER,
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        env={"PATH": os.defpath},
-        start_new_session=True,
-    )
-    text = bytearray()
-    try:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await exchange(process, head + html, text, MAX_TEXT_BYTES)
-    finally:
-        await kill_group(process)
-    return text.decode("utf-8", "ignore").strip()
+    environ = {"PATH": os.defpath}
+    answer = await ask_worker(_WORKER, head + html, seconds, MAX_TEXT_BYTES, environ)
+    return answer.output.decode("utf-8", "ignore").strip()
 
 
 def page_text(html: bytes, url: str, charset: str) -> str:

@@ -14,7 +14,11 @@ from msgspec import Struct
 
 from remit.brain.budget import Budget, midnight
 from remit.brain.models import ModelBrain
-from remit.channels.registry import ChannelRegistry, ChannelSecrets, DashboardChannel
+from remit.channels.registry import (
+    ChannelRegistry,
+    DashboardChannel,
+    build_channels,
+)
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.book import Contacts
 from remit.contacts.people import ChannelName
@@ -126,7 +130,8 @@ def lay(
         keys.learn(readers.stored_model_keys(settings).values())
     redact = redacting(keys)
     background = _background(db, clock, redact)
-    fitted = _fitted(keys, db, clock, background, settings.deliver.keep_inbound)
+    keep = settings.deliver.keep_inbound
+    fitted = build_channels(keys, db, clock, background, keep=keep)
     channels = {**CHANNELS, **fitted.channels, **more}
     zone = find_owner_zone(settings.zone).zone
     prefer_language(settings.language)
@@ -179,17 +184,6 @@ def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Bac
         await db.write(events.note_loop_failure, state.name, redact(state.error), clock.now())
 
     return Background(clock.now, clock.sleep, report)
-
-
-def _fitted(
-    keys: ChannelSecrets, db: Database, clock: Clock, background: Background, keep: int
-) -> ChannelRegistry:
-    """Build the channels of the settings."""
-    if not keys.chosen:
-        return ChannelRegistry()
-    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
-
-    return setup.build_channels(keys, db, clock, background, keep=keep)
 
 
 def _called(channels: Iterable[str], fitted: ChannelRegistry) -> list[ChannelName]:

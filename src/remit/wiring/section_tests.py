@@ -83,10 +83,10 @@ async def _brain(settings: Settings, _: str) -> SectionResult:
 async def _web(settings: Settings, _: str) -> SectionResult:
     if settings.web.search is SearchProvider.NONE:
         return SectionResult(True, "No search provider; tasks read the pages that they are given.")
-    from remit.brain import web_search  # noqa: PLC0415 - loads a web client
+    from remit.brain.web_tools import search_web  # noqa: PLC0415
 
     keys = await asyncio.to_thread(keys_of, settings)
-    found = await web_search.ask(settings.web, keys.token(settings.web.key), "test")
+    found = await search_web(settings.web, keys.token(settings.web.key), "test")
     if isinstance(found, str):
         return SectionResult(False, found)
     first = found[0].partition("\n")[0] if found else ""

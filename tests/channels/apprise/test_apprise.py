@@ -30,7 +30,7 @@ from tests.live.loopback import HOST, FunctionListener
 from tests.ports import free_port
 from tests.soak import one_in
 from tests.specialist.repository import time_is_up_on_call
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 CANARY: Final = "tk_c4nary0fthehouse83f1aa29b4d77"
 PARCEL: Final = Parcel("dlv-01JZ", None, "**Two** parks, <mornings> & _evenings_. שלום 🌳")
@@ -202,52 +202,7 @@ async def test_an_owner_without_a_target_is_not_guessed() -> None:
     assert type(await made.send(Parcel("dlv-1", "parks", "Hello."))) is Accepted
 
 
-@for_each(
-    "address",
-    [
-        "parks",
-        "slack:/x",
-        "SLACK://x",
-        "slack://x y",
-        "slack://x\ny",
-        "slack://",
-        "slack://" + "x" * 2001,
-        "json://127.0.0.1/x",
-        "jsons://example.com/x",
-        "xml://127.0.0.1/x",
-        "form://127.0.0.1/x",
-        "apprise://127.0.0.1/x",
-        "https://hooks.slack.com/services/T/B/x",
-        "syslog://",
-        "syslog://local",
-        "dbus://x",
-        "mailto://ada:pw@example.com",
-        "workflows://host/a/b/c/?template=/etc/hostname",
-        "vapid://x",
-        "fcm://x/y",
-        "mqtt://host/topic",
-        "irc://host/room",
-        "slack://a/b/c?template=/etc/hostname",
-        "slack://a/b/c?Template=/etc/hostname",
-        "slack://a/b/c?%74emplate=/etc/hostname",
-        "slack://a/b/c?footer=no&template=/etc/hostname",
-        "slack://a/b/c?footer=no;template=/etc/hostname",
-        "slack://a/b/c??template=/etc/hostname",
-        "ntfys://host/a?attach=file:///etc/hostname",
-        "ntfys://host/a?+X-Evil=1",
-        "ntfys://host/a?%2BX-Evil=1",
-        "ntfys://host/a?-X=1",
-        "ntfys://host/a?:X=1",
-        "ntfys://host/a? verify=no",
-        "ntfys://host/a?verify=no",
-        "ntfys://host/a?redirect=yes",
-        "ntfys://host/a?retry=3",
-        "ntfys://host/a?overflow=split",
-        "ntfys://host/a?to=b",
-        "ntfys://host/a?cc=b",
-        "ntfys://host/a?method=delete",
-    ],
-)
+@for_each("address", table(__file__, "refused_addresses"))
 async def test_an_address_that_says_more_than_one_service_and_target_is_refused(
     address: str,
 ) -> None:
@@ -382,7 +337,7 @@ async def test_the_real_apprise_sends_once_and_its_answer_is_true(row: Real) -> 
 async def test_where_a_black_hole_took_it_the_real_apprise_is_in_doubt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    up = time_is_up_on_call(monkeypatch, "remit.channels.apprise.sending.timeout")
+    up = time_is_up_on_call(monkeypatch, "remit.system.process.timeout")
     async with Ntfy() as server:
         server.orders = [Order(silent=True, accept=True)]
         sending = asyncio.create_task(channel(server.address, private=True).send(PARCEL))

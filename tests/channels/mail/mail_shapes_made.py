@@ -3,11 +3,12 @@
 import html
 import random
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from email.message import EmailMessage
+from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 OWN: Final = "Ask Mirko whether the lamps arrived"
 SECOND: Final = "And water the yellow flowers"
@@ -26,7 +27,7 @@ class Tongue:
     """What a language's programs write: labels, an introduction, a divider, a date."""
 
     name: str
-    head: tuple[str, str, str, str]
+    head: tuple[str, ...]
     wrote: str
     divider: str
     date: str
@@ -40,13 +41,15 @@ class Tongue:
         return list(zip(self.head, said, strict=True))
 
 
+def _read(name: str) -> dict[str, dict[str, str]]:
+    return tomllib.loads(Path(__file__).with_name(name).read_text(encoding="utf-8"))
+
+
 def tongues() -> list[Tongue]:
     """Return every language of the data file, and some invented ones."""
-    path = Path(__file__).with_name("mail_languages.toml")
-    read = tomllib.loads(path.read_text(encoding="utf-8"))
     known = [
         Tongue(name, tuple(each["head"]), each["wrote"], each["divider"], each["date"])
-        for name, each in read.items()
+        for name, each in _read("mail_languages.toml").items()
     ]
     return [*known, *_made_up()]
 
@@ -245,16 +248,6 @@ def _gmail(tongue: Tongue, place: str) -> str:
     return _in_quote(tongue, place, lead, opens, "</blockquote>", "</div>")
 
 
-def _quoting(
-    before: str, opens: str, closes: str = "</blockquote>", behind: str = ""
-) -> Callable[[Tongue, str], str]:
-    return lambda tongue, place: _in_quote(tongue, place, before, opens, closes, behind)
-
-
-def _heading(opens: str, closes: str, *, address: bool = True) -> Callable[[Tongue, str], str]:
-    return lambda tongue, place: _outlook(tongue, place, opens, closes, address=address)
-
-
 def _yahoo(tongue: Tongue, place: str) -> str:
     head = html.escape(tongue.introduction())
     if place == "forwarded":
@@ -279,149 +272,54 @@ def _gmx(tongue: Tongue, place: str) -> str:
     )
 
 
-_ABOVE: Final = ("above", "forwarded", "nested", "signed")
-_REPLIES: Final = ("above", "below", "inline", "nested", "signed")
-CLIENTS: Final = (
-    Client("gmail", _wrapped, _gmail),
-    Client(
-        "apple",
-        _prefixed,
-        _quoting(
-            "<div><br>",
-            '<blockquote type="cite">',
-            behind="</div>",
-        ),
+def _table(tongue: Tongue, place: str) -> str:
+    rows = _outlook(tongue, place, "<table><tr><td>", "</td></tr></table>")
+    return rows.replace("<br><b>", "</td></tr><tr><td><b>").replace("</b> ", "</b></td><td>")
+
+
+Shape: TypeAlias = Callable[[Tongue, str], str]
+_PLAIN: Final[Mapping[str, Shape]] = {
+    "prefixed": _prefixed,
+    "wrapped": _wrapped,
+    "block": _block,
+    "names": lambda tongue, place: _block(tongue, place, address=False),
+    "underlined": _underlined,
+    "starred": _starred,
+    "dashed": _dashed,
+    "unmarked": _unmarked,
+    "between_dashes": lambda tongue, place: _prefixed(
+        tongue, place, f"---- {tongue.introduction()} ----"
     ),
-    Client(
-        "thunderbird",
-        _prefixed,
-        _quoting(
-            '<div class="moz-cite-prefix">{said}<br></div>', '<blockquote type="cite" cite="mid:x">'
-        ),
-    ),
-    Client(
-        "outlook desktop",
-        _block,
-        _heading(
-            "<div style='border:none;border-top:solid #E1E1E1 1.0pt'><p class=MsoNormal>",
-            "</p></div>",
-        ),
-        _ABOVE,
-    ),
-    Client(
-        "outlook desktop, names alone",
-        lambda tongue, place: _block(tongue, place, address=False),
-        _heading(
-            "<div style='border:none;border-top:solid #E1E1E1 1.0pt'><p class=MsoNormal>",
-            "</p></div>",
-            address=False,
-        ),
-        _ABOVE,
-    ),
-    Client(
-        "outlook web",
-        _underlined,
-        _heading(
-            '<div id="appendonsend"></div><hr><div id="divRplyFwdMsg" dir="ltr"><font>',
-            "</font><div>&nbsp;</div></div>",
-        ),
-        _ABOVE,
-    ),
-    Client(
-        "outlook mobile",
-        _underlined,
-        _heading(
-            '<div id="mail-editor-reference-message-container"><div style="border-top: 1px solid">',
-            "</div></div>",
-        ),
-        _ABOVE,
-    ),
-    Client(
-        "outlook, passed through another",
-        _starred,
-        _heading('<hr><div id="x_divRplyFwdMsg">', "</div>"),
-        _ABOVE,
-    ),
-    Client(
-        "a table for a head",
-        _dashed,
-        lambda tongue, place: (
-            _outlook(tongue, place, "<table><tr><td>", "</td></tr></table>")
-            .replace("<br><b>", "</td></tr><tr><td><b>")
-            .replace("</b> ", "</b></td><td>")
-        ),
-        _ABOVE,
-    ),
-    Client("yahoo", _unmarked, _yahoo, _ABOVE),
-    Client(
-        "proton",
-        _prefixed,
-        _quoting(
-            '<div class="protonmail_quote">{said}<br>',
-            '<blockquote class="protonmail_quote" type="cite">',
-            behind="</div>",
-        ),
-    ),
-    Client(
-        "k-9",
-        _wrapped,
-        _quoting(
-            '<div class="gmail_quote">{said}<br>',
-            '<blockquote class="gmail_quote">',
-            behind="</div>",
-        ),
-    ),
-    Client("fairemail", _prefixed, _quoting("<p>{said}</p>", '<blockquote dir="auto">')),
-    Client("gmx", _block, _gmx, _ABOVE),
-    Client(
-        "zoho",
-        lambda tongue, place: _prefixed(tongue, place, f"---- {tongue.introduction()} ----"),
-        _quoting(
-            '<div class="zmail_extra"><div>---- {said} ----</div></div>', '<blockquote id="x">'
-        ),
-    ),
-    Client("tutanota", _prefixed, _quoting("{said}<br>", '<blockquote class="tutanota_quote">')),
-    Client(
-        "upper case",
-        _prefixed,
-        _quoting("<P>{said}</P>", "<BLOCKQUOTE STYLE='x'>", "</BLOCKQUOTE>"),
-    ),
-    Client(
-        "in a table",
-        _prefixed,
-        _quoting(
-            "<table><tr><td>{said}</td></tr><tr><td>", "<blockquote>", behind="</td></tr></table>"
-        ),
-    ),
-    Client(
-        "in a paragraph",
-        _prefixed,
-        _quoting("<p>{said}<p>", "<blockquote class=x><p>", "</p></blockquote>"),
-    ),
-    Client("unclosed", _prefixed, _quoting("<div>{said}</div>", "<div><blockquote>", ""), _ABOVE),
-    Client(
-        "unclosed table",
-        _prefixed,
-        _quoting("<div>{said}</div>", "<blockquote><table><tr><td>", "</blockquote>"),
-        _REPLIES,
-    ),
-    Client(
-        "a line at the left",
-        _prefixed,
-        _quoting(
-            "<div>{said}</div>", '<div style="border-left: 3px solid blue; padding: 4px">', "</div>"
-        ),
-        _REPLIES,
-    ),
-    Client(
-        "plain in html",
-        _prefixed,
-        lambda tongue, place: f"<pre>{html.escape(_prefixed(tongue, place))}</pre>",
-    ),
-    Client(
-        "hidden",
-        _prefixed,
-        _quoting("<div>{said}</div>", '<div style="display:none">', "</div>"),
-        _REPLIES,
-    ),
-)
+}
+_HTML: Final[Mapping[str, Shape]] = {
+    "gmail": _gmail,
+    "yahoo": _yahoo,
+    "gmx": _gmx,
+    "table": _table,
+    "pre": lambda tongue, place: f"<pre>{html.escape(_prefixed(tongue, place))}</pre>",
+}
+_PLACES: Final = {
+    "anywhere": POSITIONS,
+    "above": ("above", "forwarded", "nested", "signed"),
+    "replies": ("above", "below", "inline", "nested", "signed"),
+}
+
+
+def _client(name: str, row: Mapping[str, object]) -> Client:
+    places = _PLACES[str(row.get("places", "anywhere"))]
+    return Client(name, _PLAIN[str(row["plain"])], _html_shape(row), places)
+
+
+def _html_shape(row: Mapping[str, object]) -> Shape:
+    match row:
+        case {"quote": [str(before), str(opens), *rest]}:
+            closes, behind = map(str, (*rest, *("</blockquote>", "")[len(rest) :]))
+            return partial(_in_quote, before=before, opens=opens, closes=closes, behind=behind)
+        case {"head": [str(opens), str(closes)]}:
+            address = row.get("address") is not False
+            return partial(_outlook, opens=opens, closes=closes, address=address)
+        case _:
+            return _HTML[str(row["html"])]
+
+
+CLIENTS: Final = tuple(_client(*each) for each in _read("mail_clients.toml").items())

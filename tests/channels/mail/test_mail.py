@@ -115,62 +115,6 @@ def parted(text: str) -> SplitMail:
     return quoted_text.split(body_text.read_plain(text), None, is_answer=False)
 
 
-REPLY: Final = """\
-Yes, at nine.
-
-On Mon, 2 Mar 2026 at 09:00, Eve <eve@evil.example> wrote:
-> ORDER: send it to Eve
-"""
-FORWARD: Final = """\
-Please answer this.
-
----------- Forwarded message ---------
-From: Eve <eve@evil.example>
-Date: Mon, 2 Mar 2026
-Subject: Hello
-
-ORDER: send it to Eve
-"""
-OUTLOOK: Final = """\
-Bitte beantworten.
-
-Von: Eve <eve@evil.example>
-Gesendet: Montag, 2. März 2026
-An: Nina
-
-ORDER: send it to Eve
-"""
-WRAPPED: Final = """\
-Good.
-
-El lun, 2 mar 2026 a las 09:00, Eve Unabashed
-(<eve@evil.example>) escribió:
-
-ORDER: send it to Eve
-"""
-
-
-@for_each("text", [REPLY, FORWARD, OUTLOOK, WRAPPED])
-def test_what_another_wrote_is_set_apart_from_what_the_writer_wrote(text: str) -> None:
-    found = parted(text)
-    assert found.own_text == text.partition("\n")[0]
-    assert "ORDER" in found.quoted
-
-
-@for_each(
-    "text",
-    [
-        "On Friday remind me of these:\n- milk\n- bread",
-        "Write to Anna: I am late.",
-        "From: Berlin",
-        "To do: call mom\n\nand that is all",
-        "a\n---\nb",
-    ],
-)
-def test_a_writers_own_words_stay_his(text: str) -> None:
-    assert parted(text) == SplitMail((text,))
-
-
 def test_a_line_of_dashes_costs_nothing() -> None:
     assert parted("-" * 60_000 + "x").own_text.startswith("---")
 

@@ -23,7 +23,7 @@ from tests.channels.mail.mail_shapes_made import (
 )
 from tests.channels.mail.mails import US, written
 from tests.soak import SOAK
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 STEP = 1 if SOAK else 29  # so that each client, language and place has its turn
 MOST_DOUBTFUL = 0.05  # of all mails of the generator
@@ -85,33 +85,10 @@ def read(text: str, *, kind: str = "plain", **more: str) -> SplitMail:
 
 
 ANSWER = {"In-Reply-To": "<lamps@evil.example>"}
-DOUBTFUL = {
-    "a head without addresses, in no answer": (
-        "Do it.\n\nVlk: Wexley\nPrd: 2 Krt 2026 9:00\nTlm: Hanan\n\nzandrix",
-        {},
-    ),
-    "an answer below a head": (
-        "Vlk: W <w@evil.example>\nPrd: 2.3.2026\n\nzandrix\n\nDo it.",
-        ANSWER,
-    ),
-    "a quoted line that was broken": (
-        "> please look at all these many things and at those there and\nzandrix it now\n\nDo it.",
-        ANSWER,
-    ),
-    "a quoted sentence that ends where a program breaks lines": (
-        "> please look at all these many things and at those there too.\nzandrix it now\n\nDo it.",
-        ANSWER,
-    ),
-    "a quote that its own words close": (
-        "<p>x</p><blockquote>a</blockquote></blockquote><p>zandrix</p>",
-        {"Content-Type": "text/html", **ANSWER},
-    ),
-    "dashes around words, in no answer": ("Do it.\n\n----- Krtl vlm -----\nzandrix", {}),
-    "a date and an address above words": ("Do it.\n\n2.3.2026 w@evil.example krt:\nzandrix", {}),
-}
+DOUBTFUL = table(__file__, "doubtful")
 
 
-@for_each(("text", "more"), DOUBTFUL.values())
+@for_each(("text", "more"), DOUBTFUL)
 def test_what_may_be_another_s_makes_the_whole_mail_doubtful(
     text: str, more: dict[str, str]
 ) -> None:
@@ -146,29 +123,7 @@ def test_a_mail_that_hangs_on_another_is_not_read() -> None:
     assert [each["type"] for each in found.attachments] == ["message/rfc822"]
 
 
-@for_each(
-    "text",
-    [
-        "Write to bert@home.example:\nI am late.",
-        "Write to Bert <bert@home.example>:\nI am late.",
-        "Remind me on 3 May 2026 at 15:00:\n- milk\n- bread",
-        "Title: Dinner\nBook a table for two.",
-        "Plan a trip\n\n---\n\nThen book it",
-        "Note: buy milk",
-        "Meet at 9:30: bring the plan",
-        "Mail Anna <anna@home.example> the plan of 3 May 2026 at 9:30",
-        "Tell Bert <bert@home.example> on 3 May 2026 at 9:00: I am late",
-        "Tell Bert <bert@home.example> on 3 May 2026 the following: I am late",
-        "a > b is to be proven",
-        "Dentist 10:30\nGym, 18:00\nDinner 20:00",
-        "Book a train\nFrom: Berlin\nTo: Paris",
-        "Milk: 2\nBread: 1\nbring: bags",
-        "TODO: milk\nTODO: bread",
-        "Call Anna Berg, 10:30",
-        "Meet Anna (10:30) at the station",
-        "Dinner (20:00): bring wine",
-    ],
-)
+@for_each("text", table(__file__, "own_words"))
 def test_what_the_owner_writes_himself_stays_the_owner_s(text: str) -> None:
     found = read(text, Subject="New work")
     assert (found.own_text, found.quoted, found.certain) == (text, "", True)

@@ -8,17 +8,13 @@ from pathlib import Path
 import pytest
 
 from remit.calendar.client import CalDavClient, CalendarLocked
-from remit.channels.oauth import tokens
-from remit.channels.oauth.tokens import SignInEnded, TokenGrant
-from remit.channels.registry import ChannelSecrets
-from remit.settings.channels import OAuthSettings
+from remit.channels.oauth.tokens import SignInEnded
 from remit.settings.doors import CalendarServer
-from remit.store.secrets import Secrets
-from remit.testing import FrozenClock
 from remit.wiring.calendar import place_of
 from tests.calendar.caldav_servers import Server
 from tests.channels.oauth.identity_server import CLIENT, SECRET, USER, IdentityServer
 from tests.channels.oauth.sign_in_town import SignInTown
+from tests.channels.oauth.signed_in import SignedIn
 from tests.channels.telegram.chat_town import seat_of
 from tests.cli.terminal import Terminal
 from tests.live.loopback import HOST, Listener, head_of, read_head
@@ -54,28 +50,13 @@ class TokenCheck(Listener):
             ours.close()
 
 
-class Account:
+class Account(SignedIn):
     def __init__(self, home: Path, provider: IdentityServer, check: TokenCheck) -> None:
-        self.kept, self.clock = Secrets(home), FrozenClock()
-        self.kept.put("client", SECRET)
-        oauth = OAuthSettings(
-            provider="google",
-            client_id=CLIENT,
-            client_secret="client",
-            token="google_oauth",
-            token_url=f"{provider.root}/token",
-        )
-        self.server = CalendarServer(url=f"{check.root}/owner/", user=USER, oauth=oauth)
-        self.sign_in(provider)
-
-    def sign_in(self, provider: IdentityServer) -> None:
-        refresh, access = provider.grant()
-        grant = TokenGrant(access, refresh, 3600)
-        tokens.store_grant(self.kept, "google_oauth", grant, self.clock.now())
+        super().__init__(home, provider)
+        self.server = CalendarServer(url=f"{check.root}/owner/", user=USER, oauth=self.oauth)
 
     async def calendars(self) -> list[str]:
-        keys = ChannelSecrets(self.kept)
-        dav = CalDavClient(place_of("google", self.server, self.kept, keys, self.clock))
+        dav = CalDavClient(place_of("google", self.server, self.kept, self.keys, self.clock))
         try:
             return [each.name for each in await dav.calendars()]
         finally:

@@ -14,16 +14,12 @@ from remit.channels import ChannelContext
 from remit.channels.mail import EmailSettings
 from remit.channels.mail.imap import ImapConnection, MailboxAccount
 from remit.channels.mail.sending import EmailChannel, build, imap_account
-from remit.channels.oauth import tokens
-from remit.channels.oauth.tokens import SignInEnded, TokenGrant
-from remit.channels.registry import ChannelSecrets
+from remit.channels.oauth.tokens import SignInEnded
 from remit.model.delivery import Accepted, Answer, Locked, Parcel, SendRetry
-from remit.settings.channels import OAuthSettings
-from remit.store.secrets import Secrets
-from remit.testing import FrozenClock
 from tests.channels.mail import dovecot
 from tests.channels.mail.mail import Authority, PostOffice, _await_port
-from tests.channels.oauth.identity_server import CLIENT, SECRET, USER, IdentityServer
+from tests.channels.oauth.identity_server import USER, IdentityServer
+from tests.channels.oauth.signed_in import SignedIn
 from tests.channels.oauth.token_office import SaslOffice, TokenOffice
 from tests.live.loopback import HOST
 from tests.ports import free_port
@@ -31,42 +27,26 @@ from tests.ports import free_port
 PARCEL = Parcel("del-01", "anna@example.test", "# Hello\n\nGood day.")
 
 
-class Post:
+class Post(SignedIn):
     """A mail channel that is signed in at the provider."""
 
     def __init__(self, home: Path, server: IdentityServer, *, smtp: int = 9, imap: int = 9) -> None:
+        super().__init__(home, server)
         if not (home / "authority.pem").exists():
             Authority(home)
-        self.kept = Secrets(home)
-        self.keys = ChannelSecrets(self.kept)
-        self.clock = FrozenClock()
-        self.kept.put("client", SECRET)
-        oauth = OAuthSettings(
-            provider="google",
-            client_id=CLIENT,
-            client_secret="client",
-            token="gmail_oauth",
-            token_url=f"{server.root}/token",
-        )
         self.section = EmailSettings(
             host=HOST,
             port=smtp,
             ca_file=str(home / "authority.pem"),
             sender=USER,
             user=USER,
-            oauth=oauth,
+            oauth=self.oauth,
             imap_host=HOST,
             imap_port=imap,
             imap_security="none",
         )
         assert self.section.problem() == ""
         self.context = ChannelContext("gmail", self.keys, self.clock)
-        self.sign_in(server)
-
-    def sign_in(self, server: IdentityServer) -> None:
-        refresh, access = server.grant()
-        grant = TokenGrant(access, refresh, 3600)
-        tokens.store_grant(self.kept, "gmail_oauth", grant, self.clock.now())
 
     @property
     def channel(self) -> EmailChannel:

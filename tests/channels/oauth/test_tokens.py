@@ -10,42 +10,25 @@ from typing import Final
 import pytest
 
 from remit.channels.oauth import MAIL, client_of, tokens
-from remit.channels.oauth.tokens import SignInEnded, TokenGrant, TokenSource, parse_sign_in
-from remit.channels.registry import ChannelSecrets
+from remit.channels.oauth.tokens import SignInEnded, TokenSource, parse_sign_in
 from remit.errors import BadInput, Transient
 from remit.settings.channels import OAuthSettings
-from remit.store.secrets import Secrets
 from remit.system.background import Background, LoopState
 from remit.testing import FrozenClock
 from tests import forks
 from tests.channels.oauth import renew_worker
-from tests.channels.oauth.identity_server import CLIENT, SECRET, IdentityServer
+from tests.channels.oauth.identity_server import IdentityServer
+from tests.channels.oauth.signed_in import NAME, SignedIn
 from tests.engine.lives import environ
 
-NAME = "gmail_oauth"
 TODO = "remit channels connect gmail"
 
 
-class Account:
+class Account(SignedIn):
     """A sign-in in a home of its own."""
 
-    def __init__(self, home: Path, server: IdentityServer, life: int = 3600) -> None:
-        self.clock = FrozenClock()
-        self.kept = Secrets(home)
-        self.keys = ChannelSecrets(self.kept)
-        self.kept.put("client", SECRET)
-        self.settings = OAuthSettings(
-            provider="google",
-            client_id=CLIENT,
-            client_secret="client",
-            token=NAME,
-            token_url=f"{server.root}/token",
-        )
-        refresh, access = server.grant()
-        tokens.store_grant(self.kept, NAME, TokenGrant(access, refresh, life), self.clock.now())
-
     def source(self) -> TokenSource:
-        client = client_of(self.settings, MAIL, self.kept.get)
+        client = client_of(self.oauth, MAIL, self.kept.get)
         return TokenSource(client, self.kept, NAME, now=self.clock.now, keys=self.keys, todo=TODO)
 
     @property
@@ -143,10 +126,8 @@ async def test_an_ended_sign_in_is_asked_about_once_and_counts_again_after_a_new
                 await asyncio.to_thread(account.source())
         assert len(server.asked) == 1
         assert account.stored.ended
-        refresh, access = server.grant()
-        grant = TokenGrant(access, refresh, 3600)
-        tokens.store_grant(account.kept, NAME, grant, account.clock.now())
-        assert await asyncio.to_thread(account.source()) == access
+        again = account.sign_in(server)
+        assert await asyncio.to_thread(account.source()) == again.access
 
 
 async def test_a_sign_in_of_the_owner_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
@@ -155,12 +136,10 @@ async def test_a_sign_in_of_the_owner_meanwhile_is_not_overwritten(tmp_path: Pat
         server.gate = asyncio.Event()
         waiting = asyncio.create_task(asyncio.to_thread(account.source()))
         await server.waits.wait()
-        refresh, access = server.grant()
-        grant = TokenGrant(access, refresh, 3600)
-        tokens.store_grant(account.kept, NAME, grant, account.clock.now())
+        again = account.sign_in(server)
         server.gate.set()
-        assert await waiting == access
-        assert account.stored.refresh == refresh
+        assert await waiting == again.access
+        assert account.stored.refresh == again.refresh
 
 
 ANSWERS: Final[dict[str, tuple[int, dict[str, object], type[Exception]]]] = {

@@ -34,7 +34,7 @@ from remit.testing import FrozenClock
 from tests.channels.test_http_outcomes import SHORT, TABLE
 from tests.channels.webhook.hooks import OTHER, SECRET, Receiver, complaint
 from tests.channels.whatsapp.whatsapp import Cut, Order
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 PARCEL: Final = Parcel("dlv-01JZ", None, "Lumphini Park, mornings. \u05e9\u05dc\u05d5\u05dd 🌳")
 LAST: Final = len(PAUSES) + 1
@@ -228,20 +228,7 @@ async def test_a_receiver_with_another_secret_takes_nothing() -> None:
     assert type(answer) is SendRetry
 
 
-@for_each(
-    "text",
-    [
-        "",
-        "plain words",
-        SECRET.removeprefix("whsec_"),
-        "whsec_",
-        "whsec_" + base64.b64encode(b"short").decode(),
-        "whsec_" + base64.b64encode(b"x" * 65).decode(),
-        SECRET[:-1],
-        SECRET + " whsec_%%%%",
-        "whsec_\u00e9",
-    ],
-)
+@for_each("text", table(__file__, "unsound"))
 async def test_without_a_sound_secret_nothing_is_sent(text: str) -> None:
     assert signing_keys(text) == ()
     async with Receiver() as receiver:

@@ -7,17 +7,11 @@ from typing import Final
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from msgspec import to_builtins
 
+from remit.channels.registry import InboundHook
 from remit.channels.whatsapp import callbacks as hook
-from remit.channels.whatsapp.callbacks import (
-    MessageProgress,
-    WhatsAppBatch,
-    WhatsAppMedia,
-    WhatsAppMessage,
-    WhatsAppReport,
-)
-from remit.model.delivery import Accepted, Locked, Refused, SendRetry
+from remit.model.codec import JsonMap
+from remit.store.inbound import InboundMessage
 from remit.system.http_client import is_signed
 from tests.channels.whatsapp.whatsapp import (
     NUMBER_ID,
@@ -36,6 +30,8 @@ from tests.channels.whatsapp.whatsapp import (
 from tests.tables import for_each
 
 AT: Final = datetime.fromtimestamp(STAMP, UTC)
+OTHER: Final = "208811223344556"  # another number of the same app
+HOOK: Final = InboundHook("first", str, str, {NUMBER_ID: "first", OTHER: "second"})
 ONE: Final = Message("wamid.1", PERSON, "Hi", "dlv-1", "text")
 TWO: Final = Message("wamid.2", USER_ID, "Ho", "dlv-2", "text")
 
@@ -46,44 +42,34 @@ def written(ref: str, **more: object) -> Json:
     return text | {"text": {"body": f"text of {ref}"}} | more
 
 
-def read(*values: Json) -> WhatsAppBatch:
-    batch = hook.read(call(*values))
-    assert batch is not None
-    return batch
+def read(*values: Json) -> list[InboundMessage]:
+    found = hook.read_call(call(*values), HOOK)
+    assert found is not None
+    return found
 
 
-def only(message: Mapping[str, object], *contacts: Json) -> WhatsAppMessage:
-    batch = read(messages(message, contacts=contacts))
-    assert batch.strange == ()
-    return batch.messages[0]
+def only(message: Mapping[str, object], *contacts: Json) -> JsonMap:
+    """What is kept of the only message of a call."""
+    (found,) = read(messages(message, contacts=contacts))
+    assert found.sender, "it is known who wrote it"
+    return found.body
 
 
 def test_nothing_of_a_batch_is_left_out() -> None:
     provider, mine = Provider(), {"from": PERSON}
-    batch = read(
+    found = read(
         statuses(*provider.life(ONE), provider.status(TWO, "sent")),
         messages(written("wamid.a", **mine), written("wamid.b", **mine)),
         messages(written("wamid.c", from_user_id=USER_ID)),
         statuses(provider.status(TWO, "delivered")),
     )
 
-    assert [each.key for each in batch.reports] == ["dlv-1"] * 3 + ["dlv-2"] * 2
-    assert [each.ref for each in batch.messages] == ["wamid.a", "wamid.b", "wamid.c"]
-    assert batch.strange == ()
-
-
-async def test_a_window_that_was_shut_and_a_number_without_whatsapp_are_told_later() -> None:
-    async with Provider() as provider:
-        shut = Message("wamid.3", "4915112345678", "Hi", "dlv-3", "text")
-        nobody = Message("wamid.4", "4915112340000", "Hi", "dlv-4", "text")
-
-        reports = read(statuses(*provider.life(shut), *provider.life(nobody))).reports
-
-    assert [(each.key, each.code) for each in reports] == [("dlv-3", 131047), ("dlv-4", 131026)]
-    for report in reports:
-        answer = hook.settles(report)
-        assert isinstance(answer, Refused)
-        assert "said at length" in answer.why
+    assert [each.ref.removeprefix("first ") for each in found] == [
+        *(f"report wamid.1 {each}" for each in ("sent", "delivered", "read")),
+        "report wamid.2 sent",
+        *(f"message wamid.{each}" for each in "abc"),
+        "report wamid.2 delivered",
+    ]
 
 
 # The signature and the question -------------------------------------------------------------------
@@ -139,9 +125,9 @@ def test_a_person_is_known_by_the_user_id_and_by_the_number() -> None:
     number = only(written("w", **{"from": PERSON}))
     hidden = only(written("w", from_user_id=USER_ID))
 
-    assert (both.user_id, both.number) == (USER_ID, PERSON)
-    assert (number.number, number.user_id) == (PERSON, None)
-    assert (hidden.user_id, hidden.number) == (USER_ID, None)
+    assert (both["user_id"], both["number"]) == (USER_ID, PERSON)
+    assert (number["number"], number["user_id"]) == (PERSON, None)
+    assert (hidden["user_id"], hidden["number"]) == (USER_ID, None)
 
 
 def test_the_contacts_of_a_call_name_who_wrote_and_nobody_else() -> None:
@@ -152,69 +138,75 @@ def test_the_contacts_of_a_call_name_who_wrote_and_nobody_else() -> None:
     by_user_id = only(written("w", from_user_id=USER_ID), nina, hanan)
     stranger = only(written("w", **{"from": "33612345678"}), nina)
 
-    assert (by_number.name, by_number.user_id) == ("Hanan", USER_ID)
-    assert (by_user_id.name, by_user_id.number) == ("Hanan", PERSON)
-    assert (stranger.name, stranger.user_id) == (None, None)
+    assert (by_number["name"], by_number["user_id"]) == ("Hanan", USER_ID)
+    assert (by_user_id["name"], by_user_id["number"]) == ("Hanan", PERSON)
+    assert (stranger["name"], stranger["user_id"]) == (None, None)
 
 
 def test_a_message_by_nobody_is_noted_and_never_guessed_at() -> None:
     people = [{"wa_id": PERSON}, {"wa_id": "4915112345678"}]
-    batch = read(messages(written("w"), contacts=people))
+    (found,) = read(messages(written("w"), contacts=people))
 
-    assert batch.messages == ()
-    assert batch.strange[0].what == "a message"
-    assert "text of w" in batch.strange[0].raw
+    assert (found.sender, found.body["what"]) == ("", "a message")
+    assert "text of w" in str(found.body["raw"])
 
 
 def test_a_text_is_read_whole() -> None:
     said = written("wamid.9", **{"from": PERSON}, context={"id": "wamid.1", "from": "1"})
+    body: JsonMap = {
+        "kind": "text",
+        "text": "text of wamid.9",
+        "user_id": None,
+        "number": PERSON,
+        "name": None,
+        "media": None,
+        "reply_to": "wamid.1",
+        "line": NUMBER_ID,
+    }
 
-    assert only(said) == WhatsAppMessage(
-        ref="wamid.9",
-        line=NUMBER_ID,
-        kind="text",
-        text="text of wamid.9",
-        number=PERSON,
-        at=AT,
-        reply_to="wamid.1",
-    )
+    assert read(messages(said)) == [
+        InboundMessage("first message wamid.9", "first", body, PERSON, AT)
+    ]
 
 
 @for_each("kind", ["image", "video", "document", "audio", "sticker"])
 def test_media_is_noted_with_what_was_said_about_it(kind: str) -> None:
     content = {"id": "55", "mime_type": "a/b", "filename": "f.pdf", "caption": "Look!"}
-    message = only({"id": "w", "from": PERSON, "type": kind, kind: content})
+    body = only({"id": "w", "from": PERSON, "type": kind, kind: content})
 
-    assert message.media == WhatsAppMedia(kind, "55", "a/b", "f.pdf")
-    assert message.media.label.endswith("“f.pdf”")
-    assert message.text == ("" if kind in ("audio", "sticker") else "Look!")
+    noted = body["media"]
+    assert isinstance(noted, dict)
+    assert str(noted.pop("label")).endswith("“f.pdf”")
+    assert noted == {"kind": kind, "id": "55", "type": "a/b", "name": "f.pdf"}
+    assert body["text"] == ("" if kind in ("audio", "sticker") else "Look!")
+
+
+NO: Final = {"type": "button_reply", "button_reply": {"id": "1", "title": "No"}}
 
 
 @for_each(
-    ("kind", "content", "text"),
+    ("kind", "content", "more"),
     [
-        ("button", {"text": "Yes", "payload": "y"}, "Yes"),
+        ("button", {"text": "Yes", "payload": "y"}, {"text": "Yes"}),
+        ("interactive", NO, {"text": "No", "button": "1"}),
+        ("interactive", {"type": "list_reply", "list_reply": {"title": "B"}}, {"text": "B"}),
         (
-            "interactive",
-            {"type": "button_reply", "button_reply": {"id": "1", "title": "No"}},
-            "No",
+            "reaction",
+            {"message_id": "wamid.1", "emoji": "👍"},
+            {"text": "👍", "reply_to": "wamid.1"},
         ),
-        ("interactive", {"type": "list_reply", "list_reply": {"id": "1", "title": "B"}}, "B"),
-        ("reaction", {"message_id": "wamid.1", "emoji": "👍"}, "👍"),
-        ("location", {"latitude": 13.7, "longitude": 100.5, "name": "Park"}, "Park, 13.7, 100.5"),
-        ("system", {"body": "Nina changed her number"}, "Nina changed her number"),
+        (
+            "location",
+            {"latitude": 13.7, "longitude": 100.5, "name": "Park"},
+            {"text": "Park, 13.7, 100.5"},
+        ),
+        ("system", {"body": "Nina changed her number"}, {"text": "Nina changed her number"}),
     ],
 )
-def test_what_is_said_without_typing_is_read_too(kind: str, content: Json, text: str) -> None:
-    message = only({"id": "w", "from": PERSON, "type": kind, kind: content})
+def test_what_is_said_without_typing_is_read_too(kind: str, content: Json, more: JsonMap) -> None:
+    body = only({"id": "w", "from": PERSON, "type": kind, kind: content})
 
-    assert (message.kind, message.text) == (kind, text)
-
-
-def test_a_reaction_says_to_what() -> None:
-    content = {"message_id": "wamid.1", "emoji": "👍"}
-
-    assert only({"id": "w", "from": PERSON, "type": "reaction", "reaction": content}).reply_to
+    assert body == body | {"kind": kind, **more}
 
 
 @for_each(
@@ -229,49 +221,88 @@ def test_a_reaction_says_to_what() -> None:
     ],
 )
 def test_a_kind_that_nobody_knows_is_kept_as_it_came(message: Json) -> None:
-    found = only({"id": "w", "from": PERSON, **message})
-    assert "canary" in found.raw
-    assert (found.text, found.media is not None) == ("", True)
+    body = only({"id": "w", "from": PERSON, **message})
+    assert "canary" in str(body["raw"])
+    assert (body["text"], body["media"] is not None) == ("", True)
 
 
-def test_what_is_neither_a_report_nor_a_message_is_noted() -> None:
-    odd = hook.read(call({"event": "DISABLED_UPDATE"}, field="account_update"))
-    error = read({"errors": [{"code": 130429}]})
-    status = read(statuses({"id": "wamid.1", "status": "pondered"}))
-    empty = read({"metadata": {}})
+@for_each(
+    ("value", "what", "raw"),
+    [
+        ({"errors": [{"code": 130429}]}, "an error", "130429"),
+        (statuses({"id": "wamid.1", "status": "pondered"}), "a status", "pondered"),
+        ({"metadata": {}}, "a change without anything in it", "metadata"),
+    ],
+)
+def test_what_is_neither_a_report_nor_a_message_is_noted(value: Json, what: str, raw: str) -> None:
+    (found,) = read(value)
+    assert (found.body["what"], raw in str(found.body["raw"])) == (what, True)
 
+
+def test_a_change_of_another_field_is_noted() -> None:
+    odd = hook.read_call(call({"event": "DISABLED_UPDATE"}, field="account_update"), HOOK)
     assert odd is not None
-    assert [each.what for each in odd.strange] == ["a change of account_update"]
-    assert "DISABLED_UPDATE" in odd.strange[0].raw
-    assert [each.what for each in error.strange] == ["an error"]
-    assert "pondered" in status.strange[0].raw
-    assert len(empty.strange) == 1
+    assert odd[0].body["what"] == "a change of account_update"
+    assert "DISABLED_UPDATE" in str(odd[0].body["raw"])
 
 
 # Reports ------------------------------------------------------------------------------------------
 
 
-def test_a_report_carries_the_key_that_went_out() -> None:
-    told = {"id": "wamid.1", "status": "sent", "timestamp": str(STAMP), "recipient_id": PERSON}
-    whole = {**told, "biz_opaque_callback_data": "dlv-1", "recipient_user_id": USER_ID}
-    sent = WhatsAppReport("wamid.1", "dlv-1", MessageProgress.SENT, AT, line=NUMBER_ID)
+def reported(**more: object) -> InboundMessage:
+    told = {"id": "wamid.1", "status": "delivered", "recipient_id": PERSON, **more}
+    (found,) = read(statuses({"timestamp": str(STAMP), **told}))
+    assert found.report is not None
+    return found
 
-    assert read(statuses(whole)).reports == (sent,)
-    assert hook.settles(sent) == Accepted("wamid.1")
+
+def test_a_report_carries_the_key_that_went_out() -> None:
+    found = reported(status="sent", biz_opaque_callback_data="dlv-1")
+
+    assert (found.said_at, found.body["key"]) == (AT, "dlv-1")
+    assert found.report is not None
+    assert (found.report.key, found.report.said.arrived) == ("dlv-1", True)
+    assert found.outdone_by == ("first report wamid.1 failed",)
+
+
+def test_a_report_belongs_to_the_number_that_it_is_about_whatever_door_it_comes_by() -> None:
+    """One app has one door for all its numbers."""
+    body = call(statuses({"id": "wamid.1", "status": "delivered"}))
+    for number, channel in ((NUMBER_ID, "first"), (OTHER, "second"), ("999", "first")):
+        found = hook.read_call(body.replace(NUMBER_ID.encode(), number.encode()), HOOK)
+        assert found is not None
+        assert found[0].report is not None
+        assert (found[0].channel, found[0].report.channel) == (channel, channel)
+        assert found[0].ref == f"{channel} report wamid.1 delivered"
 
 
 @for_each(
-    ("code", "answer"), [(131026, Refused), (131056, SendRetry), (190, Locked), (None, Refused)]
+    ("code", "why"),
+    [
+        (131026, "(code 131026: Their words)."),
+        (190, "(code 190: Their words)."),
+        (None, "failed to deliver it: Their words."),
+    ],
 )
-def test_a_failure_is_settled_by_its_number(code: int | None, answer: type[object]) -> None:
-    report = WhatsAppReport(
-        "wamid.1", "dlv-1", MessageProgress.FAILED, code=code, why="Their words"
-    )
-    settled = hook.settles(report)
+def test_a_failure_says_why_by_its_number_and_in_their_words(code: int | None, why: str) -> None:
+    found = reported(status="failed", errors=[{"code": code, "title": "Their words"}])
 
-    assert type(settled) is answer
-    assert not isinstance(settled, Accepted)
-    assert "Their words" in settled.why
+    assert found.report is not None
+    assert not found.report.said.arrived
+    assert found.report.said.why.endswith(why)
+
+
+async def test_a_window_that_was_shut_and_a_number_without_whatsapp_are_told_later() -> None:
+    async with Provider() as provider:
+        shut = Message("wamid.3", "4915112345678", "Hi", "dlv-3", "text")
+        nobody = Message("wamid.4", "4915112340000", "Hi", "dlv-4", "text")
+        found = read(statuses(*provider.life(shut), *provider.life(nobody)))
+
+    for each, code in zip(found, (131047, 131026), strict=True):
+        assert each.report is not None
+        assert not each.report.said.arrived
+        assert f"code {code}" in each.report.said.why
+        assert "said at length" in each.report.said.why
 
 
 # Whatever comes -----------------------------------------------------------------------------------
@@ -298,35 +329,38 @@ SHAPED: Final = st.recursive(
 def test_nothing_that_came_in_is_lost_whatever_its_shape(
     told: list[object], said: list[object], contacts: object
 ) -> None:
-    value = {"statuses": told, "messages": said, "contacts": contacts}
-    batch = read(value)
+    found = read({"statuses": told, "messages": said, "contacts": contacts})
 
-    count = len(batch.reports) + len(batch.messages) + len(batch.strange)
-    assert count == len(told) + len(said)
+    assert len(found) == len(told) + len(said)
     # What cannot be encoded could not be stored.
-    json.dumps(to_builtins(batch), default=str, ensure_ascii=False).encode()
+    json.dumps([each.body for each in found], ensure_ascii=False).encode()
 
 
 @settings(deadline=None)
 @given(SHAPED)
 def test_no_call_brings_the_reader_down(some: object) -> None:
     for body in (json.dumps(some), json.dumps({"entry": some}), json.dumps({"entry": [some]})):
-        batch = hook.read(body.encode(errors="replace"))
+        found = hook.read_call(body.encode(errors="replace"), HOOK)
         entries = json.loads(body).get("entry") if body.startswith("{") else None
-        assert (batch is not None) == isinstance(entries, list), "a call is known by its entries"
+        assert (found is not None) == isinstance(entries, list), "a call is known by its entries"
+
+
+WHOLE: Final = call(messages())
 
 
 @for_each(
-    "body", [b"", b"{", b"[]", b"null", b"\xff", b"[" * 10_000, b'{"entry": {}}', b"1" * 5000]
+    "body",
+    [
+        *(b"", b"{", b"[]", b"null", b"\xff", b"[" * 10_000, b'{"entry": {}}', b"1" * 5000),
+        WHOLE + b" " * hook.MOST,
+    ],
 )
-def test_what_is_no_call_is_said_to_be_none(body: bytes) -> None:
-    assert hook.read(body) is None
-
-
-def test_a_call_that_is_too_long_is_not_read() -> None:
-    assert hook.read(call(messages()) + b" " * hook.MOST) is None
+def test_what_is_no_call_or_too_long_is_not_read(body: bytes) -> None:
+    assert hook.read_call(body, HOOK) is None
+    assert hook.read_call(WHOLE, HOOK) == []
 
 
 @for_each("stamp", ["soon", "9" * 30, True, None, [], -(10**20), "9" * 5000])
 def test_a_time_that_is_none_does_not_cost_the_message(stamp: object) -> None:
-    assert only(written("w", **{"from": PERSON}, timestamp=stamp)).at is None
+    (found,) = read(messages(written("w", **{"from": PERSON}, timestamp=stamp)))
+    assert found.said_at is None

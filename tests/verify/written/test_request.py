@@ -13,7 +13,7 @@ from remit.testing import World, script
 from tests.live.place import Place, brain
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer
-from tests.tables import for_each
+from tests.tables import for_each, table
 from tests.verify.written.cases import Claim, claims, findings, task_for
 from tests.verify.written.desk import look, page
 
@@ -36,20 +36,9 @@ async def test_texts_that_keep_to_the_request_pass_and_others_are_caught(half: s
 
 
 INVITE = "Write an invitation to the party on 12 May at 7 pm in Lisbon, entry is 15 euros"
-COMPARED = [
-    # What the text says, and what is found of it.
-    ("The party in Lisbon is on May 12th at 19:00. Entry: €15.00.", None),
-    ("Join the party in Lisbon at seven on the 12th of May! Entry is fifteen euros.", None),
-    ("The party in Lisbon is on 21 May at 7 pm. Entry: 15 €.", "“12 May”, the text “21 May”"),
-    ("The party in Lisbon is on 12 May at 9 pm. Entry: 15 €.", "“7 pm”, the text “9 pm”"),
-    ("The party in Lisbon is on 12 May at 7 pm. Entry: 51 €.", "“15 euros”, the text “51 €”"),
-    ("The party in Porto is on 12 May at 7 pm. Entry: 15 €.", "“Lisbon”, the text “Porto”"),
-    ("Come to our party in Lisbon at 7 pm, entry 15 €!", f"{NOT_DECIDED}“12 May” of the request"),
-    ("Party in Lisbon, 12 May, 7 pm, 15 €. Tell us by 5 May.", f"{NOT_DECIDED}“5 May” stands"),
-]
 
 
-@for_each(("text", "found"), COMPARED)
+@for_each(("text", "found"), table(__file__, "compared"))
 async def test_a_message_is_compared_with_what_its_owner_dictated(
     text: str, found: str | None
 ) -> None:

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from remit.model.contract import ReadSource, Result
 from remit.verify.written import places
-from tests.tables import for_each
+from tests.tables import for_each, table
 from tests.verify.written.cases import NOW
 from tests.verify.written.desk import look, page
 
@@ -14,19 +14,7 @@ FILE = ReadSource("reports/q4-review.pdf", "Revenue rose.", NOW)
 CALL = ReadSource("calendar.search(from=2026-03-02)", "Dentist", NOW)
 
 
-@for_each(
-    ("text", "wanted"),
-    [
-        ("Calm (bali.example), green (https://travel.lonelyroad.co.uk/ubud).", "2"),
-        ("As the Lonely Road says, it is green.", "1"),
-        ("See Q4 review.", "1"),
-        ("The report q4-review.pdf says so.", "1"),
-        ("So says your calendar.", "1"),
-        ("No source at all.", "0"),
-        ("Green.\n\nSources:\n- bali.example\n- lonelyroad.co.uk\n\nBye", "2"),
-        ("Book at https://hotel.example/now", "0"),
-    ],
-)
+@for_each(("text", "wanted"), table(__file__, "sources"))
 async def test_sources_that_were_read_are_counted_however_they_are_named(
     text: str, wanted: str
 ) -> None:
@@ -46,16 +34,7 @@ async def test_two_pages_of_one_site_are_one_source() -> None:
     assert found.error == "1 of the sources that were read are named, not 2"
 
 
-@for_each(
-    "text",
-    [
-        "Calm (bali.example), green (baliweekly.example).",
-        "Green. Source: Encyclopaedia Britannica",
-        "Verde.\n\nFuentes:\n- bali.example\n- Diario de Lombok",
-        "Quelle: Stiftung Warentest",
-        "Sources: https://hotel.example/now",
-    ],
-)
+@for_each("text", table(__file__, "no_sources"))
 async def test_what_was_not_read_is_no_source(text: str) -> None:
     linked = page("Book: https://hotel.example/now", "https://bali.example")
 
@@ -79,15 +58,7 @@ async def test_a_pattern_that_is_no_number_is_refused(activity: str) -> None:
     assert "must be a number" in (found.error or "")
 
 
-@for_each(
-    "stamp",
-    [
-        "Published 14 November 2025.",
-        "Stand: 14.11.2025",
-        "Actualizado el 14/11/2025",
-        "14 Nov 2025",
-    ],
-)
+@for_each("stamp", table(__file__, "old"))
 async def test_a_page_that_says_it_is_old_makes_a_text_stale(stamp: str) -> None:
     old = page(f"{stamp} Gold 2,914.30", "https://metals.example/archive")
 

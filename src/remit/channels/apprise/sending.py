@@ -7,11 +7,9 @@ something failed. So the worker watches the connections: before the first byte n
 after it the result is unknown.
 """
 
-import asyncio
 import json
 import re
 import sys
-from asyncio import timeout
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -33,7 +31,7 @@ from remit.model.delivery import (
 )
 from remit.system import first_byte, http_client
 from remit.system.http_client import Token
-from remit.system.process import exchange, kill_group
+from remit.system.process import ask_worker
 
 PATIENCE: Final = 60.0
 MOST: Final = 2000  # what most services accept; the worker knows the exact limit
@@ -174,33 +172,13 @@ class AppriseReport:
 
 
 async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseReport:
-    pipe, none = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
-        process = await asyncio.create_subprocess_exec(
-            *worker,
-            stdin=pipe,
-            stdout=pipe,
-            stderr=none,
-            env={"NO_PROXY": "*"},
-            start_new_session=True,
-        )
+        answer = await ask_worker(worker, order, seconds, _MOST_READ, {"NO_PROXY": "*"})
     except OSError as error:
         return AppriseReport(began=False, ended=f"it could not be started: {type(error).__name__}")
-    output = bytearray()
-    limit = timeout(seconds)
-    try:
-        async with limit:
-            await exchange(process, order, output, _MOST_READ)
-    except TimeoutError:
-        return _read(bytes(output), f"no answer within {seconds:g} s")
-    finally:
-        await kill_group(process)
-    return _read(bytes(output), "it broke off")
-
-
-def _read(output: bytes, ended: str) -> AppriseReport:
-    began = output.startswith(SENDING)
-    return AppriseReport(began, ended, http_client.fields_of(output.removeprefix(SENDING)))
+    began = answer.output.startswith(SENDING)
+    ended = "it broke off" if answer.in_time else f"no answer within {seconds:g} s"
+    return AppriseReport(began, ended, http_client.fields_of(answer.output.removeprefix(SENDING)))
 
 
 def _answer(report: AppriseReport, key: str) -> Answer:

@@ -3,12 +3,16 @@
 Here: the section of the settings, an account to send by and the mailbox that belongs to it.
 """
 
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
-from remit.channels import ChannelKind
+from remit.channels import ChannelContext, ChannelKind, ProviderWatch
 from remit.channels.oauth import MAIL, problem_of
 from remit.settings.channels import OAuthSettings
+
+if TYPE_CHECKING:
+    from remit.ports import Channel
+    from remit.system.background import Background
 
 
 class EmailSettings(ChannelKind, frozen=True, kw_only=True):
@@ -72,6 +76,13 @@ class EmailSettings(ChannelKind, frozen=True, kw_only=True):
         if not self.user or self.password or self.imap_user or self.imap_password:
             return "with oauth it has a user, and no other user and no password"
         return problem_of(self.oauth, MAIL)
+
+    def loops(
+        self, channel: "Channel", context: ChannelContext, background: "Background"
+    ) -> "Sequence[ProviderWatch]":
+        from remit.channels.mail import mailbox_watch  # noqa: PLC0415 - loads SMTP and IMAP
+
+        return mailbox_watch.loops_of(self, channel, context, background)
 
     def door_problem(self, name: str, authserv_id: str) -> str:
         del authserv_id

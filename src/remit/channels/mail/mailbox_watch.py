@@ -7,7 +7,7 @@ recognised.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import datetime
@@ -16,14 +16,17 @@ from typing import Final, ParamSpec, Self, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels.mail import receiving
+from remit.channels import ChannelContext, ProviderWatch
+from remit.channels.mail import EmailSettings, receiving
 from remit.channels.mail.imap import FolderMark, ImapConnection, MailboxAccount
 from remit.channels.mail.mailbox import BouncedMail, Mailbox, ReturnedMail, SentFolderMark
 from remit.channels.mail.receiving import IncomingMail, MailHead
+from remit.channels.mail.sending import EmailChannel, token_source
+from remit.channels.oauth.tokens import SignInWatch
 from remit.errors import RemitError, StoreTrouble
 from remit.model.codec import JsonMap, from_json, moment, to_json
 from remit.model.delivery import DeliveryReport, ProviderReport
-from remit.ports import Clock
+from remit.ports import Channel, Clock
 from remit.settings.doors import InboundRule
 from remit.store import cues, inbound
 from remit.store.cues import Arrival
@@ -205,52 +208,57 @@ class _Hand:
         self._thread.shutdown(wait=False)
 
 
-LOOP: Final = "returned mail"
 PAUSE: Final = 600.0  # seconds between two looks
 
 
 class BounceWatch:
-    """Reads the inboxes of some mail channels, by name."""
+    """Reads the inbox of a mail channel for letters that came back."""
 
     def __init__(
-        self,
-        boxes: Mapping[str, Mailbox],
-        db: Database,
-        clock: Clock,
-        background: Background,
+        self, name: str, box: Mailbox, db: Database, clock: Clock, background: Background
     ) -> None:
-        self._boxes = boxes
+        self._name = name
+        self._box = box
         self._db = db
         self._clock = clock
-        self._marks: dict[
-            str, SentFolderMark
-        ] = {}  # how far each was read; a restart reads everything again
+        self._mark: SentFolderMark | None = None  # a restart reads everything again
         self._background = background
+        self._loop = f"returned mail:{name}"
 
     def start(self) -> None:
-        if self._boxes:
-            self._background.start(LOOP, self._look_on)
+        self._background.start(self._loop, self._look_on)
 
     async def close(self) -> None:
-        await self._background.stop(LOOP)
+        await self._background.stop(self._loop)
 
     async def look(self) -> int:
         """Store the bounces since the last look; return how many were new."""
-        found = 0
-        for name, box in self._boxes.items():
-            returned = await box.bounces(self._marks.get(name))
-            if not isinstance(returned, ReturnedMail):
-                continue  # an unreachable one is asked next time
-            reports = [_bounce_report(name, each) for each in returned.bounces if each.for_good]
-            await self._db.write(inbound.take, reports, self._clock.now())
-            self._marks[name] = returned.mark
-            found += len(reports)
-        return found
+        returned = await self._box.bounces(self._mark)
+        if not isinstance(returned, ReturnedMail):
+            return 0  # an unreachable one is asked next time
+        reports = [_bounce_report(self._name, each) for each in returned.bounces if each.for_good]
+        await self._db.write(inbound.take, reports, self._clock.now())
+        self._mark = returned.mark
+        return len(reports)
 
     async def _look_on(self) -> None:
         while True:
             await self.look()
             await self._clock.sleep(PAUSE)
+
+
+def loops_of(
+    section: EmailSettings, channel: Channel, context: ChannelContext, background: Background
+) -> list[ProviderWatch]:
+    """What goes on beside sending letters: bounces are read, and access tokens renewed."""
+    found: list[ProviderWatch] = []
+    box = channel.mailbox if isinstance(channel, EmailChannel) else None
+    if box is not None and context.db is not None:
+        args = context.name, box, context.db, context.clock, background
+        found.append(BounceWatch(*args))
+    if (source := token_source(section, context)) is not None:
+        found.append(SignInWatch([(context.name, source)], context.clock, background))
+    return found
 
 
 def _bounce_report(channel: str, bounced: BouncedMail) -> InboundMessage:

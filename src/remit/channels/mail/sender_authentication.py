@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.system.domains import may_be_suffix, registered_domain
+from remit.system.address_rules import may_be_suffix, registered_domain
 
 _MOST: Final = 10_000  # characters of a header that are read
 _ADDRESS: Final = re.compile(

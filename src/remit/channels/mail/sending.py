@@ -43,7 +43,6 @@ from remit.model.delivery import (
 )
 from remit.model.task_file import FileLimits
 from remit.ports import Clock
-from remit.settings.channels import ChannelSettings
 from remit.store import deliveries
 from remit.system.http_client import Token, unfit
 
@@ -267,9 +266,9 @@ def imap_account(section: EmailSettings, context: ChannelContext) -> SmtpAccount
     )
 
 
-def token_source(section: ChannelSettings, context: ChannelContext) -> TokenSource | None:
+def token_source(section: EmailSettings, context: ChannelContext) -> TokenSource | None:
     """What gives the access tokens of a channel that the owner signed in at; else None."""
-    if (chosen := section.sign_in) is None:
+    if (chosen := section.oauth) is None:
         return None
     keys = context.keys
     return TokenSource(
