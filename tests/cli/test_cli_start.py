@@ -10,7 +10,7 @@ import pytest
 from remit.cli.commands import NotPlain, bind
 from remit.cli.full_parser import build
 from tests.cli.terminal import Terminal
-from tests.golden.cli_rows import ALONE, READS, WRITES, Row
+from tests.golden import files, typed
 from tests.tables import for_each
 
 # Nothing but help and mistakes needs these, or they belong to a running Remit alone.
@@ -125,11 +125,10 @@ ODD: Final = (
 )
 
 
-def _lines(rows: tuple[Row, ...]) -> list[str]:
-    return [row if isinstance(row, str) else row[0] for row in rows]
+TYPED: Final = [line for name in typed.FILES for line, _ in files.typed_lines(name)]
 
 
-@for_each("line", [*ODD, *dict.fromkeys(_lines((*ALONE, *READS, *WRITES)))])
+@for_each("line", [*ODD, *dict.fromkeys(TYPED)])
 def test_plain_words_are_bound_as_the_full_parser_binds_them(line: str) -> None:
     words = shlex.split(line)
     try:

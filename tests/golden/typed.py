@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime
 from pathlib import Path
@@ -20,9 +20,9 @@ from remit.cli.full_parser import build
 from remit.cli.main import run
 from remit.ports import Clock
 from remit.wiring import WallClock
-from tests.golden.cli_rows import Row
-from tests.golden.day import fill
 
+# Typed at the end of the day, while nothing is worked on, and while no Remit runs.
+FILES: Final = ("cli_reads", "cli_writes", "cli_alone")
 _COLUMNS: Final = "100"
 _RULE: Final = re.compile("─{3,}")
 _PADDING: Final = re.compile(" +│$", re.MULTILINE)
@@ -45,14 +45,6 @@ def at_home(home: Path, time: Clock) -> Iterator[None]:
 
     WallClock.now = now  # type: ignore[method-assign]
     yield
-
-
-def type_row(row: Row, names: Mapping[str, str]) -> tuple[str, str]:
-    """The title of a row, and what the command said to it."""
-    line, stdin = (row, "") if isinstance(row, str) else row
-    said = type_line(fill(line, names), fill(stdin, names))
-    title = f"remit {line}".strip() + (f" <<< {json.dumps(stdin)}" if stdin else "")
-    return title, said
 
 
 def type_line(line: str, stdin: str = "") -> str:
