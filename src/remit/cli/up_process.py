@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from remit import __version__, notify
 from remit.cli import codes, out, words
 from remit.cli.out import Piece, StyledText
-from remit.cli.stop_signals import StopSignals
+from remit.cli.up import StopSignals
 from remit.engine.loops import keep_logs
 from remit.errors import BadInput, HomeLocked
 from remit.journal import otlp
