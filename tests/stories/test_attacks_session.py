@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.model.reply import Prompt, Reply, ToolCall
@@ -18,7 +17,6 @@ from remit.recall.session import MOST_RUNS
 from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import search
 from remit.testing import Outbox, World
-from remit.triggers import cue_admission
 from tests.stories.test_obedient import Page
 
 DAY: Final = timedelta(days=1)
@@ -62,9 +60,10 @@ class Days:
 
     async def begin(self) -> None:
         first = self.world.now + timedelta(hours=1)
-        cue = cue_admission.cue("Write to Anna", ref="daily", channel="line", recipient="Anna")
         often = Repeats("FREQ=DAILY", "UTC", first)
-        await self.world.house.intake.admit(replace(cue, repeats=often, scheduled_for=first))
+        await self.world.add(
+            "Write to Anna", at=first, channel="line", recipient="Anna", repeats=often
+        )
 
     async def day(self, said: str | None = None) -> Task:
         """One morning; what is asked about is answered with other words, if there are any."""

@@ -7,7 +7,7 @@ import pytest
 
 from remit.model.delivery import Delivery
 from remit.model.status import Reason, Status
-from remit.model.task import Cue, Source, SourceKind, Taint, Task
+from remit.model.task import Source, SourceKind, Taint, Task
 from remit.testing import ObedientBrain, Outbox, World
 
 BOOK: Final = "- name: Anna\n  channels: {line: anna@home.example}\n  policy: {line: allow}\n"
@@ -20,14 +20,8 @@ async def _sent(
     (home / "contacts.yaml").write_text(BOOK)
     brain, line = ObedientBrain(), Outbox("line")
     async with World(home, brain=brain, channels={"line": line}) as world:
-        cue = Cue(
-            source=Source(kind, "1"),
-            title="Greet",
-            text="Greet",
-            delivery=(Delivery("line", to, text),),
-            taint=taint,
-        )
-        task = await world.house.intake.admit(cue)
+        sender, to_whom = Source(kind, "1"), Delivery("line", to, text)
+        task = await world.add("Greet", source=sender, delivery=(to_whom,), taint=taint)
         await world.run()
         asked = [review.reason for review in await world.waiting()]
         return await world.get(task.id), line, asked[0] if asked else None

@@ -5,10 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.contract import Contract, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.status import Reason, Status
-from remit.model.task import Cue, Source, SourceKind, Task, TaskType
+from remit.model.task import Source, SourceKind, Task, TaskType
 from remit.model.view import JsonView, delivery_status, show
 from remit.testing import Outbox, ScriptedBrain, World, script
 
@@ -28,22 +27,9 @@ def channels() -> dict[str, Outbox]:
     }
 
 
-async def ask(
-    world: World,
-    text: str,
-    *delivery: Delivery,
-    work: tuple[str, ...] = (),
-    contract: Contract | None = None,
-) -> Task:
-    cue = Cue(
-        source=Source(SourceKind.CONVERSATION, text),
-        title=text,
-        text=text,
-        work=tuple(WorkItem(line) for line in work),
-        delivery=delivery,
-        contract=contract,
-    )
-    return await world.house.intake.admit(cue)
+async def ask(world: World, text: str, *delivery: Delivery, work: tuple[str, ...] = ()) -> Task:
+    source = Source(SourceKind.CONVERSATION, text)
+    return await world.add(text, work=work, delivery=delivery, source=source)
 
 
 def deliveries(task: Task) -> list[str]:

@@ -2,11 +2,9 @@
 
 from pathlib import Path
 
-from remit.intake.message import OwnerMessage
 from remit.model.codec import JsonMap
 from remit.model.contract import ClauseOutcome, ItemStatus
 from remit.model.status import Status
-from remit.model.task import Source, SourceKind
 from remit.testing import Outbox, World, script
 
 SAID = "Attractions: Lumphini Park (free), KidZania (dear), Sea Life. Prices: the park is cheapest."
@@ -20,8 +18,7 @@ async def test_no_part_of_a_request_is_dropped_and_one_without_an_answer_goes_ba
     half: JsonMap = {"reply": "<deliverable>Lumphini Park, KidZania.</deliverable>", "times": 1}
     brain, whatsapp = script([half, {"reply": LIST, "done": [1, 2]}]), Outbox("whatsapp")
     async with World(tmp_path, brain=brain, channels={"whatsapp": whatsapp}) as world:
-        message = OwnerMessage(text=words, source=Source(SourceKind.MANUAL, "s1"))
-        (task,) = (await world.house.intake.hear(message)).tasks
+        (task,) = (await world.hear(words)).tasks
         await world.run()
         ended = await world.get(task.id)
 
@@ -40,8 +37,7 @@ async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path
     words = "# Bangkok\n- [ ] research attractions\n- [x] book flights\n- [ ] compare prices\n"
     brain = script([{"reply": LIST, "done": [1, 2]}])
     async with World(tmp_path, brain=brain) as world:
-        message = OwnerMessage(text=words, source=Source(SourceKind.MANUAL, "s1"))
-        (task,) = (await world.house.intake.hear(message)).tasks
+        (task,) = (await world.hear(words)).tasks
         await world.run()
         ended = await world.get(task.id)
 

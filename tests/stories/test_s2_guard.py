@@ -222,7 +222,7 @@ async def _ends_well(house: Shop) -> None:
 @only_in_soak
 async def test_stopped_while_somebody_works_he_is_asked_once_more(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE, hang=True), turn(GOOD)]) as house:
-        await house.give()
+        await house.order(rests=False)
         await house.hands["ada"].hangs()
 
         await house.world.restart()
@@ -235,7 +235,7 @@ async def test_stopped_while_somebody_works_he_is_asked_once_more(shop: Opens) -
 @only_in_soak
 async def test_stopped_in_a_fix_the_first_try_is_not_made_again(shop: Opens) -> None:
     async with shop(ada=[turn(UNTIDY), turn(WORSE, hang=True), turn(GOOD)]) as house:
-        await house.give()
+        await house.order(rests=False)
         await house.hands["ada"].hangs(1)
 
         await house.world.restart()
@@ -249,7 +249,7 @@ async def test_stopped_in_a_fix_the_first_try_is_not_made_again(shop: Opens) -> 
 
 async def test_stopped_while_it_is_checked_it_is_checked_again(shop: Opens) -> None:
     async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
-        task = await house.give()
+        task = await house.order(rests=False)
 
         async def checked() -> bool:
             found = (await house.world.get(task.id)).status

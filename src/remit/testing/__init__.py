@@ -26,13 +26,14 @@ from msgspec.structs import replace
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.scripted import parse as script
 from remit.brain.tools import UsableTool
+from remit.intake.message import MessageResult, OwnerMessage
 from remit.model.codec import JsonMap, text_of
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
 from remit.model.ids import TaskId
 from remit.model.reply import Prompt, Reply, ToolCall
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Event
-from remit.model.task import Task
+from remit.model.task import Source, SourceKind, Task
 from remit.ports import Brain, Channel
 from remit.settings import DeliverSettings, Settings, StoreSettings
 from remit.store import home, legacy, queue, tasks
@@ -278,7 +279,9 @@ class World:
         channel: str = "outbox",
         recipient: str | None = None,
         work: Sequence[str] = (),
+        **more: object,
     ) -> Task:
+        """Entrust something; `more` are other fields of the `Cue`, such as its source or taint."""
         self._added += 1
         cue = cue_admission.cue(
             text,
@@ -289,7 +292,14 @@ class World:
             content=content,
             scheduled_for=at,
         )
-        return await self.house.intake.admit(cue)
+        return await self.house.intake.admit(replace(cue, **more))
+
+    async def hear(self, text: str, **more: object) -> MessageResult:
+        """Say it in the owner's words; `more` are other fields of the `OwnerMessage`."""
+        self._added += 1
+        source = Source(SourceKind.MANUAL, f"world-{self._added}")
+        message = replace(OwnerMessage(text=text, source=source), **more)
+        return await self.house.intake.hear(message)
 
     async def run(self, span: timedelta = timedelta(0)) -> None:
         """Let everything happen that is due within a time span, each at its time."""
