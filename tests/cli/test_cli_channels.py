@@ -83,15 +83,6 @@ def test_a_secret_may_stand_in_the_environment(tmp_path: Path) -> None:
     assert TOKEN not in shown.out + shown.err
 
 
-def test_a_channel_that_is_not_there_and_the_dashboard_are_not_tested(tmp_path: Path) -> None:
-    seat = seated(tmp_path)
-    nobody, dashboard = (seat.run("channels", "test", name) for name in ("carrier", "dashboard"))
-
-    assert (nobody.code, dashboard.code) == (3, 2)
-    assert "There is no channel 'carrier'; there are: ninas_whatsapp." in nobody.err
-    assert "nothing to test" in dashboard.err
-
-
 async def test_a_test_message_goes_out_and_the_report_on_it_is_shown(tmp_path: Path) -> None:
     async with Provider() as provider:
         seat = seated(tmp_path, provider.url)

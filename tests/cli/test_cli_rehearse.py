@@ -28,13 +28,6 @@ def test_what_would_be_asked_back_exits_with_4(tmp_path: Path) -> None:
     assert "Asks you: " in said.out
 
 
-def test_an_unknown_zone_or_channel_gets_a_sentence(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-
-    assert "There is no zone" in seat.run("rehearse", "extract", "x", "--tz", "Mars/Base").err
-    assert "channel may be" in seat.run("rehearse", "gate", "--channel", "fax", stdin="x").err
-
-
 def test_a_rehearsal_reads_on_the_clock_and_with_the_book_of_its_owner(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     (seat.home / "contacts.yaml").write_text("- {name: Zoltan, channels: {email: z@example.org}}")

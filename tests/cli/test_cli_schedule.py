@@ -6,8 +6,6 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final, cast
 
-import pytest
-
 from remit.cli import clock
 from remit.model.codec import JsonMap, moment
 from remit.settings import Settings
@@ -109,36 +107,6 @@ def test_a_preview_says_what_the_clocks_do_and_stores_nothing(tmp_path: Path) ->
     assert "the clocks go forward" in plain.out
     assert "comes twice" in plain.out
     assert not (tmp_path / "agent.db").exists()
-
-
-@pytest.mark.parametrize(
-    ("words", "why"),
-    [
-        (("schedule", "preview"), "How often"),
-        (("schedule", "preview", "now and then"), "does not say how often"),
-        (("schedule", "preview", "every day"), "At what time"),
-        (("schedule", "preview", "2h", "--cron", "* * * * *"), "not both"),
-        (("schedule", "preview", "2h", "--tz", "Atlantis"), "no time zone"),
-        (("schedule", "preview", "2h", "--count", "0"), "--count is 0; it must be"),
-        (("schedule", "preview", "30s"), "a minute is the least"),
-        (("schedule", "preview", "--cron", "0 8 13 * 5"), "cron means either"),
-        (("schedule", "repeat", "0000"), "How often"),
-        (("schedule", "repeat", "0000", "now and then"), "does not say how often"),
-        (("schedule", "set", "0000"), "--missed or --overlap"),
-        (("schedule", "unskip", "0000", "--slot", "soon"), "soon"),
-        (("schedule", "move", "0000", "--to", "2020-01-01T00:00:00Z"), "has passed"),
-        (("add", "x", "--every", "sometimes"), "does not say how often"),
-        (("add", "x", "--tz", "UTC"), "--tz is the zone of"),
-        (("add", "Tell me tomorrow at 9", "--every", "2h"), "say it once"),
-    ],
-)
-def test_what_is_vague_or_past_is_refused_in_a_sentence(
-    tmp_path: Path, words: tuple[str, ...], why: str
-) -> None:
-    refused = Terminal(tmp_path).run(*words)
-
-    assert refused.code == 2
-    assert why in refused.err
 
 
 def test_a_task_comes_back_as_the_flags_say(own_seat: Terminal) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from remit.cli import clock, up_process
-from remit.cli.main import run
 from remit.model.codec import JsonMap
 from remit.store import reviews
 from remit.store.read_only import glance
@@ -140,47 +139,6 @@ def test_a_text_can_come_from_stdin_and_a_moment_is_kept_as_it_was_said(tmp_path
     assert "write it down" in task["instructions"]
     assert task["scheduledFor"] == f"{moment:%Y-%m-%dT%H:%M:%S}.000Z"
     assert task["priority"] == "high"
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("add", ""), "text is empty"),
-        (("add", "x", "--at", "2020-01-01T00:00:00Z"), "has passed"),
-        (("add", "x", "--at", "tomorrow"), "is not a time"),
-        (("add", "x", "--in", "3x"), "is not a span of time"),
-        (("add", "x", "--in", "1h", "--at", "2099-01-01T00:00:00Z"), "either --at or --in"),
-        (("add", "x", "--text", " "), "content is empty"),
-        (("add", "x", "--channel", "pigeon"), "There is no channel 'pigeon'"),
-        (("add", "x", "--priority", "huge"), "must be one of low, med, high"),
-        (("add",), "needs TEXT"),
-        (("pause",), "Which one?"),
-        (("pause", "!"), "is not the beginning of an id"),
-        (("approve", "01ZZ", "01YY", "--text", "x"), "one review at a time"),
-        (("ls", "--limit", "0"), "--limit is 0"),
-        (("ls", "-q", "?"), "at least one word"),
-        (("ls", "--colour"), "has no option --colour"),
-        (("lst",), "there is ls"),
-        (("audit", "log-rebuild"), "Name the tasks, or say --all"),
-        (("restore", "nowhere.db"), "There is no backup"),
-        (("backup",), "nothing to save yet"),
-        (("completion", "tcsh"), "must be one of bash, zsh, fish"),
-    ],
-)
-def test_what_cannot_be_read_gets_a_sentence_and_2(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: tuple[str, ...],
-    sentence: str,
-) -> None:
-    monkeypatch.setenv("REMIT_HOME", str(tmp_path / "home"))
-    code = run(words)
-    said = capsys.readouterr()
-
-    assert code == 2
-    assert sentence in said.err
-    assert said.out == ""
 
 
 def test_a_mistake_of_ours_is_a_sentence_too(tmp_path: Path) -> None:

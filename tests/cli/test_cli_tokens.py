@@ -41,16 +41,6 @@ def test_a_token_opens_what_it_may(tmp_path: Path) -> None:
     assert (read, after) == (200, 401)
 
 
-def test_a_token_that_must_not_be_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    agent = seat.run("tokens", "add", "bot", "--agent", "--scope", "approve")
-    short = seat.run("tokens", "add", "bot", "--days", "0")
-
-    assert (agent.code, short.code) == (2, 2)
-    assert "An agent never decides" in agent.err
-    assert "--days is 0; it must be" in short.err
-
-
 def test_the_link_that_up_prints_signs_in_once(tmp_path: Path) -> None:
     with Terminal(tmp_path).up() as up:
         link = str(up.told["signIn"])
