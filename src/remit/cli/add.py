@@ -12,7 +12,8 @@ from msgspec.structs import replace
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, receipt, remit_client
 from remit.cli.out import AsJson, Timeout, Wait, flag, free
-from remit.cli.remit_client import RemitClient, new_key
+from remit.cli.remit_client import RemitClient
+from remit.cli.request_key import new_key
 from remit.cli.show import task_to_json
 from remit.cli.tally import show_result, wait_for_rest
 from remit.cli.task import moment

@@ -13,7 +13,8 @@ from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
 from remit.cli.lookup import EventWatch
 from remit.cli.out import VERDICT_STYLES, AsJson, StyledText, flag, number_flag
-from remit.cli.remit_client import RemitClient, new_key
+from remit.cli.remit_client import RemitClient
+from remit.cli.request_key import new_key
 from remit.cli.tally import wait_for_rest
 from remit.cli.tokens import value_of
 from remit.errors import BadInput, NotFound

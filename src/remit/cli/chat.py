@@ -10,7 +10,7 @@ from remit import settings as house_settings
 from remit.cli import clock, codes, out, remote
 from remit.cli.codes import TimedOut
 from remit.cli.out import AsJson, StyledText, flag
-from remit.cli.remit_client import new_key
+from remit.cli.request_key import new_key
 from remit.errors import NotFound
 from remit.language.sentences import task_language, text_in_language
 from remit.model.codec import JsonMap

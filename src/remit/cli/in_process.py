@@ -15,7 +15,7 @@ from remit.cli import clock
 from remit.cli.codes import TimedOut
 from remit.cli.lookup import PAUSE, EventWatch
 from remit.cli.out import part
-from remit.cli.remit_client import new_key
+from remit.cli.request_key import new_key
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId

@@ -1,20 +1,14 @@
-"""One client for everything that writes: through the running Remit, or directly into the file.
+"""One client for everything that writes: through the running Remit, or directly into the file."""
 
-The same request with the same key is done once. A key is kept for an hour if no answer came, for
-the next call of the same command.
-"""
-
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
 from typing import Final, Protocol
 
 from remit.brain.prompt import DEFAULT_GUIDELINES, GUIDELINES_FILE
-from remit.cli import clock, out
+from remit.cli import clock
 from remit.cli.lookup import EventWatch
 from remit.errors import HomeLocked, Unreachable
-from remit.model.codec import JsonMap, moment, sha256
+from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.operations.arguments import Arguments, NewMessage
@@ -25,9 +19,6 @@ from remit.system.files import locked, write_atomic
 PATIENCE: Final = 5.0  # seconds for a Remit that is starting or ending
 NOBODY: Final = "No Remit runs here now; the work starts with `remit up`."
 _PAUSE: Final = 0.1
-_KEPT_SECONDS: Final = 3600
-_GENERATED: Final = "cli:"  # a key given by the owner is used as it is
-_FOLDER: Final = "unanswered"
 _FIRST_FILES: Final = (("settings.toml", DEFAULT_FILE), (GUIDELINES_FILE, DEFAULT_GUIDELINES))
 
 
@@ -113,38 +104,3 @@ def _enter(settings: Settings, works: bool, stack: ExitStack) -> RemitClient:
         if clock.seconds() >= until:
             raise Unreachable(str(settings.home), found)
         clock.pause(_PAUSE)
-
-
-def new_key() -> str:
-    return f"{_GENERATED}{os.urandom(16).hex()}"
-
-
-@contextmanager
-def key_for(home: Path, request: str, key: str) -> Iterator[str]:
-    """Yield the key for a request; it is stored if no answer comes."""
-    if not key.startswith(_GENERATED):
-        yield key
-        return
-    file = home / _FOLDER / sha256(request.encode()).hex()[:32]
-    kept = _stored_key(file)
-    if kept is not None:
-        out.hint("The same was asked before and not answered; it is not done twice.")
-    try:
-        yield kept or key
-    except (Unreachable, KeyboardInterrupt):
-        file.parent.mkdir(mode=0o700, exist_ok=True)
-        file.write_text(kept or key, encoding="utf-8")
-        raise
-    except BaseException:
-        file.unlink(missing_ok=True)
-        raise
-    file.unlink(missing_ok=True)
-
-
-def _stored_key(file: Path) -> str | None:
-    try:
-        age = clock.now().timestamp() - file.stat().st_mtime
-        key = file.read_text(encoding="utf-8").strip()
-    except OSError:
-        return None
-    return key if age < _KEPT_SECONDS and key.startswith(_GENERATED) else None

@@ -21,7 +21,7 @@ from remit.cli import clock, codes, out
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.lookup import PAUSE, EventWatch
 from remit.cli.out import part
-from remit.cli.remit_client import key_for, new_key
+from remit.cli.request_key import key_for, new_key
 from remit.errors import Unreachable
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId

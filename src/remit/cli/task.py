@@ -9,7 +9,8 @@ from remit import settings as house_settings
 from remit.cli import clock, out, remit_client, words
 from remit.cli.codes import OwnerMustAnswer
 from remit.cli.out import AsJson, Id, Ids, Timeout, Wait, flag
-from remit.cli.remit_client import RemitClient, new_key
+from remit.cli.remit_client import RemitClient
+from remit.cli.request_key import new_key
 from remit.cli.tally import CommandTally, events_so_far
 from remit.errors import BadInput
 from remit.model.codec import stamp
