@@ -4,13 +4,17 @@ import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
+from types import FunctionType
 from typing import Final
 
 import pytest
 from cyclopts import App
 
-from remit.cli.full_parser import build, example
+from remit.cli.command_line import BoundCommand
+from remit.cli.commands import CommandGroup, load
+from remit.cli.help import build
 from remit.cli.main import run
+from remit.cli.usage import example
 
 # Each is wrong in one way; what follows is its sentence.
 WRONG = {
@@ -173,7 +177,7 @@ def test_every_command_refuses_what_it_does_not_know_with_an_example_that_it_acc
 ) -> None:
     root = build()
     for n, (path, app) in enumerate(commands(root)):
-        typed = example(app, path)
+        typed = example(_command(path))
         root.parse_args(shlex.split(typed)[1:], exit_on_error=False, print_error=False)
         arguments = app.assemble_argument_collection()
         if any(each.parameter.allow_leading_hyphen for each in arguments):
@@ -187,3 +191,11 @@ def test_every_command_refuses_what_it_does_not_know_with_an_example_that_it_acc
         assert shown, (path, told)
         assert shown[1] in (None, typed), (path, told)
         assert "remit " + " ".join(path) in told
+
+
+def _command(path: tuple[str, ...]) -> BoundCommand:
+    found = load(path[0])
+    if isinstance(found, CommandGroup):
+        found = found.load(path[1]) if path[1:] else found.default_command or found
+    assert isinstance(found, FunctionType)
+    return BoundCommand(path, found)

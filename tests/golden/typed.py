@@ -16,7 +16,7 @@ from typing import Final
 from cyclopts import App
 
 from remit.cli import clock
-from remit.cli.full_parser import build
+from remit.cli.help import build
 from remit.cli.main import run
 from remit.ports import Clock
 from remit.wiring import WallClock

@@ -7,7 +7,8 @@ from textwrap import wrap
 from typing import Final
 
 from remit import __version__
-from remit.cli import codes, commands, out
+from remit.cli import codes, command_line, out
+from remit.cli.command_line import CommandLineError, UnknownCommand
 from remit.cli.commands import ABOUT, COMMANDS, HOUSE, QUESTIONS, START, TASKS
 from remit.cli.out import Piece, StyledText
 from remit.errors import RemitError
@@ -54,11 +55,16 @@ def _call(argv: Sequence[str]) -> object:
         _show_front_page()
         return codes.DONE
     try:
-        command = commands.bind(argv)
-    except commands.NotPlain:
-        from remit.cli import full_parser  # noqa: PLC0415 - slow to import, and rarely needed
+        command = command_line.bind(argv)
+    except (CommandLineError, UnknownCommand) as error:
+        from remit.cli import usage  # noqa: PLC0415 - for mistakes alone
 
-        return full_parser.call(argv)
+        raise usage.error_of(error) from None
+    if command is None:
+        from remit.cli import help as help_pages  # noqa: PLC0415 - slow to import
+
+        help_pages.print_help(argv)
+        return codes.DONE
     return command()
 
 
