@@ -8,26 +8,6 @@ from tests.cli.terminal import Terminal
 NOW = ("--now", "2026-03-02T10:00:00+01:00", "--tz", "Europe/Berlin")
 
 
-def test_a_message_is_told_clause_by_clause_and_nothing_is_stored(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    words = "Research Bangkok attractions and send me the list on WhatsApp tomorrow at 9"
-    said = seat.run("rehearse", "extract", words, *NOW, "--json")
-
-    assert said.code == 0
-    (task,) = json.loads(said.out)["tasks"]
-    assert task["scheduled_for"] == "2026-03-03T08:00:00.000Z"
-    assert [part["channel"] for part in task["delivery"]] == ["whatsapp"]
-    assert [clause["became"] for clause in task["clauses"]] == ["work", "delivery", "time"]
-    assert not (seat.home / "agent.db").exists()
-
-
-def test_what_would_be_asked_back_exits_with_4(tmp_path: Path) -> None:
-    said = Terminal(tmp_path).run("rehearse", "extract", "Send Zoltan the list on WhatsApp", *NOW)
-
-    assert said.code == 4
-    assert "Asks you: " in said.out
-
-
 def test_a_rehearsal_reads_on_the_clock_and_with_the_book_of_its_owner(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     (seat.home / "contacts.yaml").write_text("- {name: Zoltan, channels: {email: z@example.org}}")

@@ -26,43 +26,6 @@ def next_slot(told: JsonMap) -> JsonMap:
     return cast("list[JsonMap]", told["coming"])[0]
 
 
-def test_what_comes_back_is_listed_skipped_moved_held_and_ended(  # noqa: PLR0915 - one life
-    own_seat: Terminal,
-) -> None:
-    seat = own_seat
-    assert "No repeating tasks yet" in seat.run("schedule").err
-    assert seat.run(*NEWS).code == 0
-    made, ref = only(seat), str(only(seat)["id"])
-    moved = seat.run("schedule", "move", ref, "--to", "2090-01-02T03:04:05Z", "--json")
-    skipped = seat.run("schedule", "skip", ref.removeprefix("ser-")[:14], "--json")
-    left_out = str(next_slot(skipped.json)["slot"])
-    unskipped = seat.run("schedule", "unskip", ref, "--slot", left_out, "--json")
-    repeated = seat.run("schedule", "repeat", ref, "every day at 9:00", "--tz", "UTC", "--json")
-    ruled = seat.run("schedule", "set", ref, "--missed", "skip", "--overlap", "queue_all", "--json")
-    paused = seat.run("schedule", "pause", ref)
-    resumed = seat.run("schedule", "resume", ref, "--json")
-    listed = seat.run("schedule")
-    ended = seat.run("schedule", "end", ref)
-    again = seat.run("schedule", "end", ref)
-
-    assert made["rhythm"] == "every weekday at 08:30 (Europe/Berlin)"
-    assert next_slot(moved.json)["plannedFor"] == "2090-01-02T03:04:05.000Z"
-    assert next_slot(skipped.json)["fate"] == "skipped"
-    assert (next_slot(unskipped.json)["slot"], next_slot(unskipped.json)["fate"]) == (
-        left_out,
-        None,
-    )
-    assert repeated.json["rhythm"] == "every day at 09:00 (UTC)"
-    assert (ruled.json["missed"], ruled.json["overlap"]) == ("skip", "queue_all")
-    assert "paused" in paused.out
-    assert resumed.json["pausedAt"] is None
-    assert re.search(
-        r"^ID +NEXT +OFTEN +TITLE\n\w+ +\w{3} [\d-]{10} .* every day at 09:00", listed.out
-    )
-    assert "ended: you ended it" in ended.out
-    assert (again.code, "has ended" in again.err) == (5, True)
-
-
 def test_a_skipped_run_is_not_listed_as_the_next(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     seat.run(*NEWS)

@@ -54,10 +54,7 @@ def record(folder: Path) -> Recording:
 def _api_day(day: Day) -> Recording:
     found: Recording = {"live.txt": _live(day), "http_reads.txt": _reads(day)}
     found |= _pages(day)
-    found["cli_help.txt"] = {
-        f"remit {each} --help".replace("  ", " "): typed.type_line(f"{each} --help")
-        for each in typed.groups()
-    }
+    found["cli_help.txt"] = _typed(day, "cli_help")
     found["cli_reads.txt"] = _typed(day, "cli_reads")
     found["openapi.txt"] = _openapi(day)
     day.stop_work()

@@ -7,6 +7,7 @@ the difference of the files is looked at like any other.
 import difflib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from typing import Final, cast
 import pytest
 from starlette.routing import compile_path
 
+from remit.cli.help import build
+from remit.model.codec import JsonMap
 from remit.server import app
 from remit.server.web.settings import SECTIONS
 from remit.system.files import locked
@@ -119,14 +122,44 @@ def test_every_part_of_the_settings_is_shown() -> None:
 
 
 def test_every_command_is_typed() -> None:
-    typed_lines = [line for name in typed.FILES for line, _ in files.typed_lines(name)]
+    typed_lines = [f"{line} " for name in typed.FILES for line, _ in files.typed_lines(name)]
+    commands = [*typed.commands(build())]
     untyped = [
-        verb
-        for verb in typed.verbs()
-        if not any(f"{line} ".startswith(f"{verb} ") for line in typed_lines)
+        command
+        for command in commands
+        if not any(line.startswith(f"{command} ") for line in typed_lines)
     ]
+    helped = [line.removesuffix("--help").strip() for line, _ in files.typed_lines("cli_help")]
 
     assert untyped == []
+    assert helped == ["", *commands]
+
+
+def test_what_a_command_prints_for_a_program_is_json_with_its_version(recording: Recording) -> None:
+    shown = [
+        (title, text)
+        for name in typed.FILES
+        for title, text in recording[f"{name}.txt"].items()
+        if "--json" in title
+    ]
+    for title, text in shown:
+        printed, *ends = re.split("^--- ", text.replace('"seq": N', '"seq": 0'), flags=re.MULTILINE)
+        found = [*_objects(printed)]
+        assert found, title
+        assert all(each["schema_version"] == 1 for each in found), title
+        if "exit" in found[-1]:
+            assert ends[-1] == f"exit {found[-1]['exit']}\n", title
+            assert str(found[-1]["detail"]) in ends[0], title
+
+    assert len(shown) > 30
+
+
+def _objects(text: str) -> Iterator[JsonMap]:
+    """The objects that stand one after the other."""
+    while text := text.strip():
+        found, end = json.JSONDecoder().raw_decode(text)
+        yield found
+        text = text[end:]
 
 
 def test_every_tool_of_other_agents_is_called(recording: Recording) -> None:

@@ -16,7 +16,6 @@ from typing import Final
 from cyclopts import App
 
 from remit.cli import clock
-from remit.cli.help import build
 from remit.cli.main import run
 from remit.ports import Clock
 from remit.wiring import WallClock
@@ -61,30 +60,13 @@ def type_line(line: str, stdin: str = "") -> str:
     return said + (f"--- exit {code}\n" if code else "")
 
 
-def verbs() -> list[str]:
-    """Every verb there is: what stands in the tree of commands and has none below it."""
-    return sorted(_below(build(), ""))
-
-
-def groups() -> list[str]:
-    """Everything that has a help of its own, the program first."""
-    return ["", *_commands(build(), "")]
-
-
-def _below(app: App, path: str) -> Iterator[str]:
-    for name in app:
-        if not name.startswith("-"):
-            whole = f"{path} {name}".strip()
-            found = [*_below(app[name], whole)]
-            yield from found or [whole]
-
-
-def _commands(app: App, path: str) -> Iterator[str]:
+def commands(app: App, path: str = "") -> Iterator[str]:
+    """Everything that has a help of its own, each group before what is below it."""
     for name in app:
         if not name.startswith("-"):
             whole = f"{path} {name}".strip()
             yield whole
-            yield from _commands(app[name], whole)
+            yield from commands(app[name], whole)
 
 
 def _shortened(said: str) -> str:
