@@ -1,14 +1,19 @@
-"""`remit add` in one's own words: what was understood, what is asked, and what comes of it."""
+"""`remit add`: what was understood, what is asked, what is watched or attached; and a rehearsal."""
 
+import asyncio
+import json
 import re
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 import pytest
 
+from remit.files.kept_files import KeptFiles
 from remit.model.codec import JsonMap
-from tests.cli.terminal import Said, Terminal
+from tests.cli.terminal import SETTINGS, Said, Terminal
+from tests.files.documents import pdf
+from tests.live.site import Page, Site
 from tests.soak import one_of
 
 pytestmark = one_of("seat")
@@ -247,3 +252,104 @@ def test_the_receipt_says_that_you_are_asked_only_where_you_are(tmp_path: Path) 
 
     assert "you are asked before it is sent" not in allowed.out
     assert "you are asked before it is sent" in asked.out
+
+
+# A watch ------------------------------------------------------------------------------------------
+
+
+PRICES = """\
+- reply: <deliverable>The price list was read.</deliverable>
+"""
+
+
+async def test_a_watch_is_set_shown_and_looked_at(tmp_path: Path) -> None:
+    async with Site({"/list": Page("<p>Bread: 4 EUR.</p>")}) as site:
+        await asyncio.to_thread(_watched, Terminal(tmp_path, script=PRICES), site)
+        assert len(site.heard) == 1
+
+
+def _watched(seat: Terminal, site: Site) -> None:
+    host = f'\n[web]\nown_hosts = ["{site.host}"]\n'
+    (seat.home / "settings.toml").write_text(SETTINGS + host)
+    watch = ("--every", "1h", "--watch", site.url("/list"), "--watch-for", r"Bread: (\d+)")
+    with seat.up():
+        receipt = seat.run("add", "Look at the price list", *watch)
+        planned = seat.only()
+        shown = seat.run("why", planned).out
+        (ran,) = json.loads(seat.run("run", planned, "--wait", "--json").out)["tasks"]
+        log = seat.run("log", ran["id"]).out
+        wrong = seat.run("add", "Look", "--as-is", "--watch", "ftp://example.org")
+        alone = seat.run("add", "Look", "--watch-for", "x")
+        nowhere = seat.run("add", "Look", "--every", "1h", "--watch", "calendar:nope")
+
+    target = f"{site.url('/list')} (Bread: (\\d+))"
+    assert f"Runs only if changed {target}" in " ".join(receipt.out.split())
+    assert f"Runs only if this changed: {target}." in shown
+    assert ran["resultSummary"] == "The price list was read."
+    assert "Looked whether something changed" in log
+    assert (wrong.code, alone.code, nowhere.code) == (2, 2, 2)
+    assert "Remit reads no calendar 'nope'" in nowhere.err
+    assert "it may be an address" in wrong.err
+    assert "--watch-for needs --watch" in alone.err
+
+
+# Files --------------------------------------------------------------------------------------------
+
+
+OFFER = pdf("The offer is 40 euros")
+READS = "- reply: <deliverable>Read.</deliverable>\n"
+
+
+def test_a_file_goes_with_a_task_and_survives_a_backup(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path, script=READS)
+    offer = tmp_path / "Offer März.pdf"
+    offer.write_bytes(OFFER)
+    told = seat.run("add", "Summarise this offer", "--file", str(offer), "--json")
+    assert told.code == 0, told.err
+    task = _task(told.json)
+    missing = seat.run("add", "x", "--file", str(tmp_path / "none"))
+    assert (missing.code, "cannot be read" in missing.err) == (2, True)
+
+    listed = cast("list[dict[str, str]]", seat.run("files", task, "--json").json["files"])
+    assert [(each["name"], each["type"]) for each in listed] == [
+        ("Offer März.pdf", "application/pdf")
+    ]
+    assert "Offer März.pdf" in seat.run("files", task).out
+    assert "1 file of tasks" in seat.run("doctor").out
+
+    saved = seat.run("backup", "--to", str(tmp_path / "backups"), "--json").json["backup"]
+    kept = KeptFiles(seat.home / "tasks" / "files")
+    (kept.folder / listed[0]["sha256"]).unlink()
+    lost = seat.run("files", task, "--save", "Offer März.pdf")
+    assert "not kept any more" in lost.err
+    assert seat.run("restore", str(saved), "--yes").code == 0
+    copy = tmp_path / "copy.pdf"
+    assert seat.run("files", task, "--save", listed[0]["sha256"][:8], "--to", str(copy)).code == 0
+    assert copy.read_bytes() == OFFER
+    assert seat.run("files", task, "--save", "Offer März.pdf", "--to", str(copy)).code == 2
+    assert seat.run("files", task, "--save", "other").code == 3
+
+
+def _task(told: JsonMap) -> str:
+    return cast("list[dict[str, str]]", told["tasks"])[0]["id"]
+
+
+# A rehearsal --------------------------------------------------------------------------------------
+
+
+NOW = ("--now", "2026-03-02T10:00:00+01:00", "--tz", "Europe/Berlin")
+
+
+def test_a_rehearsal_reads_on_the_clock_and_with_the_book_of_its_owner(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "contacts.yaml").write_text("- {name: Zoltan, channels: {email: z@example.org}}")
+    words = ("rehearse", "extract", "Tell Zoltan tomorrow at 9: 'Hi'", "--json")
+    said = seat.run(*words, "--now", "2026-03-02T10:00:00+01:00", REMIT_ZONE="Asia/Tokyo")
+
+    assert said.code == 0
+    (task,) = json.loads(said.out)["tasks"]
+    assert task["scheduled_for"] == "2026-03-03T00:00:00.000Z"
+    assert [(part["channel"], part["recipient"]) for part in task["delivery"]] == [
+        ("email", "Zoltan")
+    ]
+    assert not (seat.home / "agent.db").exists()
