@@ -5,13 +5,12 @@ import json
 import re
 import shlex
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import pytest
 
 from remit.files.kept_files import KeptFiles
-from remit.model.codec import JsonMap
-from tests.cli.terminal import SETTINGS, Said, Terminal
+from tests.cli.terminal import SETTINGS, Terminal
 from tests.files.documents import pdf
 from tests.live.site import Page, Site
 from tests.soak import one_of
@@ -69,12 +68,6 @@ def furnish(terminal: Terminal) -> None:
     (terminal.home / "contacts.yaml").write_text(BOOK)
 
 
-def parts(said: Said, name: str) -> list[JsonMap]:
-    found = said.json[name]
-    assert isinstance(found, list), said
-    return [part for part in found if isinstance(part, dict)]
-
-
 @pytest.mark.parametrize("typed", RECEIPTS)
 def test_a_receipt_shows_all_that_was_understood(seat: Terminal, typed: str) -> None:
     said = seat.run("add", *shlex.split(typed))
@@ -102,7 +95,7 @@ def test_what_is_open_is_asked_and_the_answer_makes_it_run(seat: Terminal) -> No
 
 def test_the_short_name_that_is_shown_is_enough_to_answer(seat: Terminal) -> None:
     added = seat.run("add", "Remind me later to feed the cat", "--json")
-    (task,) = parts(added, "tasks")
+    (task,) = added.maps("tasks")
     short = str(task["id"]).removeprefix("task-")[:10]
     shown = re.search(r"remit answer (\S+) ", seat.run("show", short).out)
     assert shown
@@ -156,7 +149,7 @@ def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
     said = seat.run("add", "Remind me tomorrow to call mom, and remind me at 9 today", "--json")
     talk = seat.run("add", "Thanks!", "--json")
 
-    (question, *_), clauses = parts(said, "questions"), parts(said, "clauses")
+    (question, *_), clauses = said.maps("questions"), said.maps("clauses")
     assert {
         "schema_version",
         "tasks",
@@ -170,16 +163,16 @@ def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
         "card",
     } == said.json.keys()
     assert question["about"] == "time"
-    assert question["taskId"] == parts(said, "tasks")[0]["id"]
+    assert question["taskId"] == said.maps("tasks")[0]["id"]
     assert clauses[0]["became"] == "delivery"
-    assert (parts(talk, "tasks"), talk.json["answer"]) == ([], "thanks")
+    assert (talk.maps("tasks"), talk.json["answer"]) == ([], "thanks")
 
 
 def test_all_tasks_are_waited_for(seat: Terminal) -> None:
     said = seat.run("add", "Find two parks. Also remind me now to stretch.", "--wait", "--json")
 
     assert said.code == 0, said
-    assert [task["status"] for task in parts(said, "tasks")] == ["completed", "completed"]
+    assert [task["status"] for task in said.maps("tasks")] == ["completed", "completed"]
 
 
 def test_the_same_key_is_the_same_tasks(seat: Terminal) -> None:
@@ -187,7 +180,7 @@ def test_the_same_key_is_the_same_tasks(seat: Terminal) -> None:
     first, again = seat.run(*words, "--json"), seat.run(*words, "--json")
     other = seat.run("add", "Something else", "--key", "twice")
 
-    ids = [[task["id"] for task in parts(said, "tasks")] for said in (first, again)]
+    ids = [[task["id"] for task in said.maps("tasks")] for said in (first, again)]
     assert ids[0] == ids[1]
     assert len(ids[0]) == 2
     assert other.code == 2
@@ -199,7 +192,7 @@ def test_a_rehearsal_stores_nothing(seat: Terminal) -> None:
     shown = seat.run("add", "Remind me to call mom", "--dry-run")
     flagged = seat.run("add", "x", "--as-is", "--dry-run")
 
-    (task,) = parts(said, "tasks")
+    (task,) = said.maps("tasks")
     assert said.code == 0
     assert {"title", "instructions", "type", "scheduled_for", "recurrence"} < task.keys()
     assert {"work", "delivery", "clauses"} < task.keys()
@@ -306,11 +299,11 @@ def test_a_file_goes_with_a_task_and_survives_a_backup(tmp_path: Path) -> None:
     offer.write_bytes(OFFER)
     told = seat.run("add", "Summarise this offer", "--file", str(offer), "--json")
     assert told.code == 0, told.err
-    task = _task(told.json)
+    task = str(told.maps("tasks")[0]["id"])
     missing = seat.run("add", "x", "--file", str(tmp_path / "none"))
     assert (missing.code, "cannot be read" in missing.err) == (2, True)
 
-    listed = cast("list[dict[str, str]]", seat.run("files", task, "--json").json["files"])
+    listed = seat.run("files", task, "--json").maps("files")
     assert [(each["name"], each["type"]) for each in listed] == [
         ("Offer März.pdf", "application/pdf")
     ]
@@ -319,19 +312,17 @@ def test_a_file_goes_with_a_task_and_survives_a_backup(tmp_path: Path) -> None:
 
     saved = seat.run("backup", "--to", str(tmp_path / "backups"), "--json").json["backup"]
     kept = KeptFiles(seat.home / "tasks" / "files")
-    (kept.folder / listed[0]["sha256"]).unlink()
+    (kept.folder / str(listed[0]["sha256"])).unlink()
     lost = seat.run("files", task, "--save", "Offer März.pdf")
     assert "not kept any more" in lost.err
     assert seat.run("restore", str(saved), "--yes").code == 0
     copy = tmp_path / "copy.pdf"
-    assert seat.run("files", task, "--save", listed[0]["sha256"][:8], "--to", str(copy)).code == 0
+    assert (
+        seat.run("files", task, "--save", str(listed[0]["sha256"])[:8], "--to", str(copy)).code == 0
+    )
     assert copy.read_bytes() == OFFER
     assert seat.run("files", task, "--save", "Offer März.pdf", "--to", str(copy)).code == 2
     assert seat.run("files", task, "--save", "other").code == 3
-
-
-def _task(told: JsonMap) -> str:
-    return cast("list[dict[str, str]]", told["tasks"])[0]["id"]
 
 
 # A rehearsal --------------------------------------------------------------------------------------

@@ -57,11 +57,7 @@ def test_the_list_says_what_each_channel_lacks_and_no_value(tmp_path: Path) -> N
     listed = seat.run("channels", "--json")
     shown, health = seat.run("channels"), seat.run("doctor")
 
-    channels = listed.json["channels"]
-    assert isinstance(channels, list)
-    dashboard, phone = channels
-    assert isinstance(dashboard, dict)
-    assert isinstance(phone, dict)
+    dashboard, phone = listed.maps("channels")
     assert (dashboard["name"], dashboard["verdict"]) == ("dashboard", "ok")
     assert (phone["name"], phone["kind"], phone["verdict"]) == (
         "ninas_whatsapp",

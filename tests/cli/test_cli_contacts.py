@@ -43,13 +43,12 @@ def test_always_is_kept_listed_and_taken_back(own_seat: Terminal) -> None:
     first = task_of(own_seat.run(*words))["id"]
     approved = own_seat.run("approve", first, "--always", "--wait")
     unasked = own_seat.run(*words)
-    told = own_seat.run("contacts", "show", "Anna Weber", "--json").json
+    told = own_seat.run("contacts", "show", "Anna Weber", "--json")
     own_seat.run("contacts", "ask", "Anna Weber", "dashboard")
     asks = own_seat.run(*words)
 
     assert (approved.code, unasked.code, asks.code) == (0, 0, 4)
-    assert isinstance(told["permissions"], list)
-    assert [each["policy"] for each in told["permissions"] if isinstance(each, dict)] == ["allow"]
+    assert [each["policy"] for each in told.maps("permissions")] == ["allow"]
 
 
 def test_the_file_may_be_stricter_than_what_was_said(own_seat: Terminal) -> None:

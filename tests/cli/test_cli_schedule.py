@@ -18,7 +18,7 @@ NEWS: Final = ("add", "Tell me the news", "--every", "weekday at 8:30", "--tz", 
 
 
 def only(seat: Terminal) -> JsonMap:
-    (found,) = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["series"])
+    (found,) = seat.run("schedule", "ls", "--json").maps("series")
     return found
 
 
@@ -57,9 +57,7 @@ def test_a_preview_says_what_the_clocks_do_and_stores_nothing(tmp_path: Path) ->
     words = ("every day at 02:30 am", "--tz", "Europe/Berlin", "--count", "400", "--json")
     told = seat.run("schedule", "preview", *words)
     flagged = [
-        (str(each["local"])[5:16], each["flags"])
-        for each in cast("list[JsonMap]", told.json["slots"])
-        if each["flags"]
+        (str(each["local"])[5:16], each["flags"]) for each in told.maps("slots") if each["flags"]
     ]
 
     assert {flags[0] for _, flags in cast("list[tuple[str, list[str]]]", flagged)} == {
@@ -77,7 +75,7 @@ def test_a_task_comes_back_as_the_flags_say(own_seat: Terminal) -> None:
     seat.run("add", "Oven", "--every", "2h", "--text", "Look at it.", "--tz", "UTC")
     seat.run("add", "Report", "--cron", "0 9 1 * *", "--tz", "Asia/Tokyo")
     seat.run("add", "Water the plants", "--every", "1d", "--at", "2090-01-01T09:00:00+09:00")
-    found = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["series"])
+    found = seat.run("schedule", "ls", "--json").maps("series")
     made = [f"{each['rule']} {each['zone']} {each['firstAt']}" for each in found]
 
     assert made[0].startswith("FREQ=HOURLY;INTERVAL=2 UTC ")
@@ -91,7 +89,7 @@ def test_the_next_slots_of_all_that_comes_back_are_told_soonest_first(tmp_path: 
     seat = Terminal(tmp_path)
     seat.run("add", "Often", "--every", "2h", "--text", "x")
     seat.run("add", "Rarely", "--every", "3h", "--text", "y")
-    told = cast("list[JsonMap]", seat.run("schedule", "next", "5", "--json").json["slots"])
+    told = seat.run("schedule", "next", "5", "--json").maps("slots")
 
     # At two, three, four, six and six hours from now.
     assert [each["title"] for each in told][:3] == ["Often", "Rarely", "Often"]
@@ -131,7 +129,7 @@ def furnished(folder: Path) -> tuple[Terminal, datetime]:
 
 def test_what_a_calendar_starts_is_told_among_the_next_slots_once(tmp_path: Path) -> None:
     seat, soon = furnished(tmp_path)
-    told = cast("list[JsonMap]", seat.run("schedule", "next", "400", "--json").json["slots"])
+    told = seat.run("schedule", "next", "400", "--json").maps("slots")
 
     times = [moment(str(each["slot"])) for each in told]
     assert times == sorted(times)
@@ -153,7 +151,7 @@ def test_what_a_calendar_starts_is_told_among_the_next_slots_once(tmp_path: Path
 def test_each_event_is_listed_with_its_next_start_that_has_not_begun(tmp_path: Path) -> None:
     seat, _ = furnished(tmp_path)
     listed = seat.run("schedule").out.splitlines()
-    events = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["events"])
+    events = seat.run("schedule", "ls", "--json").maps("events")
     task = str(events[0]["taskId"])
 
     assert [line.rpartition("  ")[2] for line in listed[-2:]] == ["Report", "Call Anna"]
@@ -161,14 +159,14 @@ def test_each_event_is_listed_with_its_next_start_that_has_not_begun(tmp_path: P
     assert listed[-2].startswith(task[:10])
     assert listed[-1].startswith("- ")
     assert seat.run("cancel", task).code == 0
-    again = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["events"])
+    again = seat.run("schedule", "ls", "--json").maps("events")
     assert [each["taskId"] for each in again] == [None, None]
     assert [each["title"] for each in again] == ["Report", "Call Anna"]
 
 
 def test_what_comes_from_a_calendar_is_changed_there(tmp_path: Path) -> None:
     seat, _ = furnished(tmp_path)
-    events = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["events"])
+    events = seat.run("schedule", "ls", "--json").maps("events")
     refused = seat.run("schedule", "skip", str(events[0]["taskId"]))
 
     assert refused.code == 2

@@ -9,22 +9,14 @@ from pathlib import Path
 import pytest
 
 from remit.cli import clock, up_process
-from remit.model.codec import JsonMap
 from remit.store import reviews
 from remit.store.read_only import glance
-from tests.cli.terminal import Said, Terminal, task_of
+from tests.cli.terminal import Terminal, task_of
 from tests.soak import one_of
 
 pytestmark = one_of("seat")
 
 FULL_ID = re.compile(r"task-[0-7][0-9A-HJKMNP-TV-Z]{25}")
-
-
-def parts(said: Said, name: str) -> list[JsonMap]:
-    """A list of objects in an answer."""
-    found = said.json[name]
-    assert isinstance(found, list)
-    return [part for part in found if isinstance(part, dict)]
 
 
 def test_a_task_that_is_waited_for_shows_its_steps_and_gives_its_result(seat: Terminal) -> None:
@@ -78,8 +70,8 @@ def test_a_task_that_failed_is_tried_again_as_a_new_one(seat: Terminal) -> None:
     said = seat.run("retry", task, "--wait", "--json")
 
     assert said.code == 1
-    assert parts(said, "tasks")[0]["retryOf"] == task
-    assert parts(said, "tasks")[0]["status"] == "failed"
+    assert said.maps("tasks")[0]["retryOf"] == task
+    assert said.maps("tasks")[0]["status"] == "failed"
 
 
 def test_several_ids_come_from_stdin_and_one_that_fails_stops_no_other(seat: Terminal) -> None:
@@ -88,7 +80,7 @@ def test_several_ids_come_from_stdin_and_one_that_fails_stops_no_other(seat: Ter
 
     assert said.code == 3
     assert [seat.status(task) for task in tasks] == ["cancelled", "cancelled"]
-    assert [problem["id"] for problem in parts(said, "problems")] == ["01ZZZZZZZZ"]
+    assert [problem["id"] for problem in said.maps("problems")] == ["01ZZZZZZZZ"]
 
 
 def test_who_will_not_wait_so_long_leaves_with_124(seat: Terminal) -> None:

@@ -147,10 +147,7 @@ def test_a_remit_that_does_not_know_our_token_is_6(tmp_path: Path) -> None:
         said = seat.run("pause", task, "--json")
 
     assert said.code == 6
-    problems = said.json["problems"]
-    assert isinstance(problems, list)
-    assert isinstance(problems[0], dict)
-    assert problems[0]["type"] == "urn:remit:problem:unauthorized"
+    assert said.maps("problems")[0]["type"] == "urn:remit:problem:unauthorized"
 
 
 def test_a_log_is_followed_until_the_task_has_ended(tmp_path: Path) -> None:
