@@ -21,6 +21,7 @@ from remit.model.view import JsonView, show
 from remit.ports import OnText
 from remit.testing import Outbox, World, script
 from tests.engine.rig import everything
+from tests.sample_task import contract_of, verdict_of
 
 STEPS = ("Research Bangkok attractions for kids", "Compare prices", "Write the list")
 LIST = "<deliverable>Lumphini Park, KidZania, Sea Life.</deliverable>"
@@ -263,8 +264,7 @@ async def test_no_part_of_a_request_is_dropped_and_one_without_an_answer_goes_ba
     assert [parcel.body for parcel in whatsapp.sent] == [ANSWER]
     assert ended.status is Status.COMPLETED
     assert [item.status for item in ended.work] == [ItemStatus.COMPLETED] * len(task.work)
-    assert ended.verdict is not None
-    assert ended.verdict.passed
+    assert verdict_of(ended).passed
 
 
 async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path: Path) -> None:
@@ -277,6 +277,5 @@ async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path
 
     assert [item.description for item in ended.work] == ["research attractions", "compare prices"]
     assert "book flights" not in brain.heard[0].split("## Work items")[1]
-    assert ended.contract is not None
-    assert ended.contract.criteria[0].pattern == "1. research attractions\n2. compare prices"
+    assert contract_of(ended).criteria[0].pattern == "1. research attractions\n2. compare prices"
     assert ended.status is Status.COMPLETED

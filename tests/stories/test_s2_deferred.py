@@ -34,6 +34,7 @@ from remit.store.debts import CheckedBatch
 from remit.testing import START
 from remit.triggers import cue_admission
 from tests.engine.rig import until
+from tests.sample_task import contract_of, verdict_of
 from tests.soak import only_in_soak
 from tests.specialist.repository import git
 from tests.stories.shop.rig import QUICK, Opens, Shop, results, settle, turn
@@ -93,8 +94,7 @@ async def two_stories(house: Shop) -> tuple[Task, Task]:
 
 def whole(task: Task) -> Finding:
     """What was found of the work as a whole."""
-    assert task.verdict is not None
-    (found,) = (each for each in task.verdict.findings if each.activity == "e2e")
+    (found,) = (each for each in verdict_of(task).findings if each.activity == "e2e")
     return found
 
 
@@ -119,8 +119,7 @@ async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merg
 
         first = await house.order("Build the basket", ("shop/basket.html",), prd="docs/prd.md")
         basket = await settle(house, first)
-        assert basket.contract is not None
-        times = [each.timing for each in basket.contract.criteria if each.activity == "e2e"]
+        times = [each.timing for each in contract_of(basket).criteria if each.activity == "e2e"]
         assert times == [Timing.DEFERRED]  # as the rules say for a page
         assert proof_of(basket) is ProofState.PENDING
         await house.world.house.owner.resume(till.id)
@@ -139,8 +138,7 @@ async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_sho
         for task in (one, two):
             assert set(results(task).values()) == {Result.PASS}
             assert proof_of(task) is ProofState.VERIFIED
-            assert task.verdict is not None
-            assert results_json(task.verdict)["overall"] == "pass"
+            assert results_json(verdict_of(task))["overall"] == "pass"
         assert whole(one) == whole(two)  # it ran once, for both
         last = (await house.history(one))[-1]
         assert (last.kind, last.data["what"]) == (EventKind.TASK_UPDATED, "checked later")
@@ -180,8 +178,7 @@ async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Opens) -
 
         assert "sh ended with exit code 1" in house.hands["ada"].told[-1]
         assert whole(done).result is Result.PASS
-        assert done.contract is not None
-        times = [each.timing for each in done.contract.criteria if each.activity == "e2e"]
+        times = [each.timing for each in contract_of(done).criteria if each.activity == "e2e"]
         assert times == [Timing.IMMEDIATE]
         assert house.text("shop/one.py") == "foo = bar = 2\n"
         assert await house.world.waiting() == []
@@ -248,8 +245,7 @@ async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Opens) -> No
             (cancelled, Status.CANCELLED),
         ):
             assert task.status is status
-            assert task.verdict is not None
-            assert task.verdict.overall is Overall.PASS
+            assert verdict_of(task).overall is Overall.PASS
             assert whole(task).error == UNMERGED
         assert await late(house) == 0
 
@@ -259,7 +255,6 @@ async def test_without_a_tool_it_is_said_at_once_and_is_no_failure(shop: Opens) 
         task = await story(house, "one")
 
         assert proof_of(task) is ProofState.VERIFIED
-        assert task.verdict is not None
         assert "nothing in shop says how to do e2e" in (whole(task).error or "")
         assert await late(house) == 0
 
@@ -272,9 +267,8 @@ async def test_a_branch_that_is_gone_is_said_and_held_against_nobody(late_shop: 
         await house.world.run(timedelta(days=1))
 
         task = await house.world.get(task.id)
-        assert task.verdict is not None
         assert "has no commit 'refs/heads/main'" in (whole(task).error or "")
-        assert (task.verdict.overall, await house.world.waiting()) == (Overall.PASS, [])
+        assert (verdict_of(task).overall, await house.world.waiting()) == (Overall.PASS, [])
 
 
 async def test_the_owners_folder_is_neither_looked_at_nor_touched(late_shop: Opens) -> None:

@@ -9,6 +9,7 @@ from remit.model.contract import ContractType, Result
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from tests.engine.rig import until
+from tests.sample_task import contract_of, verdict_of
 from tests.soak import first_of, only_in_soak
 from tests.specialist.repository import commit
 from tests.stories.shop.rig import ADD, QUICK, Opens, Shop, results, settle, turn
@@ -108,13 +109,12 @@ async def test_who_writes_himself_other_rules_gains_nothing_and_it_is_told(shop:
     rules = {".remit/activities.yml": LAX}
     async with shop(ada=[turn(WORSE, write=rules), turn(GOOD)]) as house:
         task = await house.order()
-
-        assert task.contract is not None
-        assert task.contract.type is ContractType.VERIFIABLE
+        assert contract_of(task).type is ContractType.VERIFIABLE
         assert "of 2 tests failed" in house.hands["ada"].told[1]
-        assert task.verdict is not None
         assert results(task)["unit-test"] is Result.PASS
-        noted = [each.note or "" for each in task.verdict.findings if each.result is Result.PASS]
+        noted = [
+            each.note or "" for each in verdict_of(task).findings if each.result is Result.PASS
+        ]
         assert all(".remit/activities.yml" in note for note in noted)
 
 

@@ -22,6 +22,7 @@ from remit.settings import BudgetSettings, DeliverSettings, EngineSettings, Sett
 from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.testing import World
 from tests.engine.rig import until
+from tests.sample_task import verdict_of
 from tests.specialist.repository import git
 
 HAND: Final = Path(__file__).parent / "hand.py"
@@ -166,8 +167,7 @@ class Shop:
 
 def results(task: Task) -> dict[str, Result]:
     """Return the result of each activity: the worst of several."""
-    assert task.verdict is not None
-    found = sorted(task.verdict.findings, key=lambda each: each.result is Result.FAIL)
+    found = sorted(verdict_of(task).findings, key=lambda each: each.result is Result.FAIL)
     return {each.activity: each.result for each in found}
 
 
