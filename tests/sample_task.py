@@ -4,6 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from remit.model.contract import Contract, Verdict
 from remit.model.ids import SessionId, TaskId
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.testing import START
@@ -23,3 +24,13 @@ def sample_task(title: str = "Find a beach", at: datetime = START, **changes: ob
         session_id=SessionId("ses-1"),
     )
     return replace(plain, **changes)
+
+
+def contract_of(task: Task) -> Contract:
+    assert task.contract is not None
+    return task.contract
+
+
+def verdict_of(task: Task) -> Verdict:
+    assert task.verdict is not None
+    return task.verdict

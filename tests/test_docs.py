@@ -17,7 +17,7 @@ from cyclopts import App
 from msgspec import Struct
 
 from remit.cli import codes
-from remit.cli.full_parser import build
+from remit.cli.help import build
 from remit.model.review import OPTIONS
 from remit.model.status import MOVES, Actor, Reason, Status
 from remit.model.view import JsonView, show

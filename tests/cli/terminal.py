@@ -72,6 +72,12 @@ class Said:
         """The one object on stdout."""
         return cast("JsonMap", json.loads(self.out))
 
+    def maps(self, name: str) -> list[JsonMap]:
+        """The objects in a list of the answer."""
+        found = self.json[name]
+        assert isinstance(found, list), self
+        return [each for each in found if isinstance(each, dict)]
+
     @property
     def lines(self) -> list[JsonMap]:
         return [json.loads(line) for line in self.out.splitlines()]

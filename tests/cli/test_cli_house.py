@@ -18,9 +18,8 @@ from tests.store.scene import BODY, DIGEST, Scene
 
 
 def verdicts(seat: Terminal) -> dict[str, str]:
-    checks = seat.run("doctor", "--json").json["checks"]
-    assert isinstance(checks, list)
-    return {str(c["part"]): str(c["verdict"]) for c in checks if isinstance(c, dict)}
+    checks = seat.run("doctor", "--json").maps("checks")
+    return {str(each["part"]): str(each["verdict"]) for each in checks}
 
 
 def test_a_healthy_house_is_told_part_by_part(tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from remit.cli.main import run
 from remit.settings import Settings
 from remit.store import tasks
 from remit.store.read_only import glance
@@ -104,43 +103,6 @@ def test_a_title_is_cut_at_the_edge_of_the_terminal_only(tmp_path: Path) -> None
 
     assert max(len(line) for line in seat.type(("ls",), NO_COLOR="1").out.splitlines()) <= 80
     assert ("Long " * 20).strip() in seat.run("ls").out
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("ls",),
-        ("show", "TASK"),
-        ("log", "TASK"),
-        ("why", "TASK"),
-        ("inbox",),
-        ("doctor",),
-        ("backup",),
-        ("audit", "verify"),
-        ("completion", "bash"),
-        ("show", "01ZZZZZZZZ"),
-        ("show", "?"),
-        ("nonsense",),
-        ("ls", "--limit", "many"),
-    ],
-)
-def test_every_answer_for_a_program_is_json_with_its_version(
-    one: tuple[Terminal, str],
-    words: tuple[str, ...],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    seat, task = one
-    monkeypatch.setenv("REMIT_HOME", str(seat.home))
-    code = run([*(task.lower() if word == "TASK" else word for word in words), "--json"])
-    said = capsys.readouterr()
-    lines = [json.loads(line) for line in said.out.splitlines()]
-
-    assert lines
-    assert all(line["schema_version"] == 1 for line in lines)
-    if code:
-        assert lines[-1]["exit"] == code
-        assert lines[-1]["detail"] in said.err
 
 
 def test_a_file_that_is_not_ours_is_left_alone_with_a_sentence(tmp_path: Path) -> None:

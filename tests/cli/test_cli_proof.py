@@ -79,7 +79,7 @@ def test_what_nobody_could_prove_is_taken_with_a_reason_and_stays_marked(seat: T
     seat.run("run", task)
     seat.run("approve", task, "--wait")
     listed, after = seat.run("ls").out, seat.run("show", task).out
-    why, (told,) = seat.run("ls", "--advisory").out, _maps(seat.run("ls", "--json").json["tasks"])
+    why, (told,) = seat.run("ls", "--advisory").out, seat.run("ls", "--json").maps("tasks")
 
     assert "unit-test failed; you said: Good enough for a fair" in why
     assert told["notVerified"] == "unit-test failed; you said: Good enough for a fair"
@@ -114,7 +114,7 @@ def test_the_state_is_exported_as_other_programs_read_it(seat: Terminal) -> None
     both = seat.run("export", "builder-state")
 
     Draft202012Validator(json.loads(SCHEMA.read_text())).validate(of_task.json)
-    (told,) = _maps(of_task.json["tasks"])
+    (told,) = of_task.maps("tasks")
     results = told["verificationResults"]
     assert isinstance(results, dict)
     assert (told["attempts"], results["overall"]) == (3, "pass")

@@ -185,20 +185,3 @@ def test_limits_quiet_hours_and_search_are_asked_for(tmp_path: Path) -> None:
     assert told["deliver"]["quiet"] == "22:00-07:00"
     assert told["budget"]["day_cents"] == 250
     assert told["web"] == {"search": "searxng", "url": "http://127.0.0.1:9"}
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("setup",), "nobody is at this terminal"),
-        (("setup", "nonsense", "--test"), "There is no section 'nonsense'"),
-        (("setup", "channels.none", "--remove"), "kind is ''"),
-        (("setup", "budget", "--remove"), "There is no section 'budget'"),
-    ],
-)
-def test_what_cannot_be_done_gets_a_sentence(
-    tmp_path: Path, words: tuple[str, ...], sentence: str
-) -> None:
-    said = Terminal(tmp_path, script=None).run(*words)
-    assert said.code in (2, 3, 4, 5)
-    assert sentence in said.err

@@ -9,23 +9,14 @@ from pathlib import Path
 import pytest
 
 from remit.cli import clock, up_process
-from remit.cli.main import run
-from remit.model.codec import JsonMap
 from remit.store import reviews
 from remit.store.read_only import glance
-from tests.cli.terminal import Said, Terminal, task_of
+from tests.cli.terminal import Terminal, task_of
 from tests.soak import one_of
 
 pytestmark = one_of("seat")
 
 FULL_ID = re.compile(r"task-[0-7][0-9A-HJKMNP-TV-Z]{25}")
-
-
-def parts(said: Said, name: str) -> list[JsonMap]:
-    """A list of objects in an answer."""
-    found = said.json[name]
-    assert isinstance(found, list)
-    return [part for part in found if isinstance(part, dict)]
 
 
 def test_a_task_that_is_waited_for_shows_its_steps_and_gives_its_result(seat: Terminal) -> None:
@@ -79,8 +70,8 @@ def test_a_task_that_failed_is_tried_again_as_a_new_one(seat: Terminal) -> None:
     said = seat.run("retry", task, "--wait", "--json")
 
     assert said.code == 1
-    assert parts(said, "tasks")[0]["retryOf"] == task
-    assert parts(said, "tasks")[0]["status"] == "failed"
+    assert said.maps("tasks")[0]["retryOf"] == task
+    assert said.maps("tasks")[0]["status"] == "failed"
 
 
 def test_several_ids_come_from_stdin_and_one_that_fails_stops_no_other(seat: Terminal) -> None:
@@ -89,7 +80,7 @@ def test_several_ids_come_from_stdin_and_one_that_fails_stops_no_other(seat: Ter
 
     assert said.code == 3
     assert [seat.status(task) for task in tasks] == ["cancelled", "cancelled"]
-    assert [problem["id"] for problem in parts(said, "problems")] == ["01ZZZZZZZZ"]
+    assert [problem["id"] for problem in said.maps("problems")] == ["01ZZZZZZZZ"]
 
 
 def test_who_will_not_wait_so_long_leaves_with_124(seat: Terminal) -> None:
@@ -140,47 +131,6 @@ def test_a_text_can_come_from_stdin_and_a_moment_is_kept_as_it_was_said(tmp_path
     assert "write it down" in task["instructions"]
     assert task["scheduledFor"] == f"{moment:%Y-%m-%dT%H:%M:%S}.000Z"
     assert task["priority"] == "high"
-
-
-@pytest.mark.parametrize(
-    ("words", "sentence"),
-    [
-        (("add", ""), "text is empty"),
-        (("add", "x", "--at", "2020-01-01T00:00:00Z"), "has passed"),
-        (("add", "x", "--at", "tomorrow"), "is not a time"),
-        (("add", "x", "--in", "3x"), "is not a span of time"),
-        (("add", "x", "--in", "1h", "--at", "2099-01-01T00:00:00Z"), "either --at or --in"),
-        (("add", "x", "--text", " "), "content is empty"),
-        (("add", "x", "--channel", "pigeon"), "There is no channel 'pigeon'"),
-        (("add", "x", "--priority", "huge"), "must be one of low, med, high"),
-        (("add",), "needs TEXT"),
-        (("pause",), "Which one?"),
-        (("pause", "!"), "is not the beginning of an id"),
-        (("approve", "01ZZ", "01YY", "--text", "x"), "one review at a time"),
-        (("ls", "--limit", "0"), "--limit is 0"),
-        (("ls", "-q", "?"), "at least one word"),
-        (("ls", "--colour"), "has no option --colour"),
-        (("lst",), "there is ls"),
-        (("audit", "log-rebuild"), "Name the tasks, or say --all"),
-        (("restore", "nowhere.db"), "There is no backup"),
-        (("backup",), "nothing to save yet"),
-        (("completion", "tcsh"), "must be one of bash, zsh, fish"),
-    ],
-)
-def test_what_cannot_be_read_gets_a_sentence_and_2(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    words: tuple[str, ...],
-    sentence: str,
-) -> None:
-    monkeypatch.setenv("REMIT_HOME", str(tmp_path / "home"))
-    code = run(words)
-    said = capsys.readouterr()
-
-    assert code == 2
-    assert sentence in said.err
-    assert said.out == ""
 
 
 def test_a_mistake_of_ours_is_a_sentence_too(tmp_path: Path) -> None:

@@ -1,11 +1,14 @@
-"""`remit up`: started, stopped, killed, started twice; and what the others see of it."""
+"""`remit up` and `remit service`: started, stopped, killed, started twice, and by systemd."""
 
 import json
 import os
 import signal
 import stat
+import subprocess
 import time
 from pathlib import Path
+
+import pytest
 
 from remit.store.home import lock
 from tests.cli.terminal import LIMIT, Terminal, never_read
@@ -144,10 +147,7 @@ def test_a_remit_that_does_not_know_our_token_is_6(tmp_path: Path) -> None:
         said = seat.run("pause", task, "--json")
 
     assert said.code == 6
-    problems = said.json["problems"]
-    assert isinstance(problems, list)
-    assert isinstance(problems[0], dict)
-    assert problems[0]["type"] == "urn:remit:problem:unauthorized"
+    assert said.maps("problems")[0]["type"] == "urn:remit:problem:unauthorized"
 
 
 def test_a_log_is_followed_until_the_task_has_ended(tmp_path: Path) -> None:
@@ -179,3 +179,52 @@ def test_who_stops_waiting_leaves_with_130_and_the_task_stays(tmp_path: Path) ->
     assert "Traceback" not in err
     assert seat.status(found) == "running"
     assert "Remit was stopped" in seat.run("log", found).out
+
+
+# With systemd -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Terminal:
+    return Terminal(tmp_path, script=None)
+
+
+def test_the_unit_is_written_as_systemd_wants_it_and_removed(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    config = str(tmp_path / "a config")
+    unit = tmp_path / "a config/systemd/user/remit.service"
+
+    said = terminal.run(
+        "service", "install", XDG_CONFIG_HOME=config, OPENAI_API_KEY="sk-1234567890"
+    )
+    text = unit.read_text()
+    verified = subprocess.run(
+        ["systemd-analyze", "--user", "verify", str(unit)],
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+        env={"PATH": "/usr/bin:/bin", "XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path)},
+    )
+    status = terminal.run("service", XDG_CONFIG_HOME=config)
+    removed = terminal.run("service", "remove", XDG_CONFIG_HOME=config)
+
+    assert f"REMIT_HOME={terminal.home}" in text
+    assert " up\n" in text
+    assert "remit.service" not in verified.stderr, verified.stderr
+    assert "a service does not see that" in said.err
+    assert str(unit) in status.out
+    assert removed.code == 0
+    assert not unit.exists()
+    again = terminal.run("service", "remove", XDG_CONFIG_HOME=config)
+    assert "nothing is installed" in again.err
+
+
+def test_without_systemd_nothing_is_written_and_a_sentence_says_so(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    said = terminal.run("service", "install", XDG_CONFIG_HOME=str(tmp_path), PATH=str(tmp_path))
+    assert said.code == 2
+    assert "There is no systemd here" in said.err
+    assert not (tmp_path / "systemd").exists()

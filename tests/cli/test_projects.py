@@ -155,7 +155,7 @@ def _maps(value: Json) -> list[JsonMap]:
 
 def test_a_terminal_asks_for_work_on_a_project(seat: Terminal) -> None:
     words = ("add", "Fix it", "--project", "shop", "--files", "a.py, b.py")
-    (task,) = _maps(seat.run(*words, "--prd", "docs/prd.md#US-1", "--json").json["tasks"])
+    (task,) = seat.run(*words, "--prd", "docs/prd.md#US-1", "--json").maps("tasks")
 
     assert task["assignedAgent"] == "project:shop"
     assert task["context"] == {"files": ["a.py", "b.py"], "prd": "docs/prd.md#US-1"}

@@ -3,13 +3,12 @@
 import re
 import shlex
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 import pytest
 import yaml
 
 from remit.cli import codes
-from remit.model.codec import JsonMap
 from tests.cli.terminal import Terminal
 
 SKILL: Final = Path(__file__).parents[2] / "skills/remit/SKILL.md"
@@ -36,8 +35,8 @@ def _task(seat: Terminal, verb: str) -> str:
         paused = seat.add("Find two parks", "--in", "3d")
         seat.run("pause", paused)
         return paused
-    done = seat.run("add", "Find two parks", "--as-is", "--wait", "--key", "done", "--json").json
-    return str(cast("list[JsonMap]", done["tasks"])[0]["id"])
+    done = seat.run("add", "Find two parks", "--as-is", "--wait", "--key", "done", "--json")
+    return str(done.maps("tasks")[0]["id"])
 
 
 @pytest.mark.parametrize("line", COMMANDS)

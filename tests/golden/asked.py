@@ -9,9 +9,8 @@ from urllib.parse import urlencode
 
 import httpx2
 
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import JsonMap
 from tests.golden.day import Day, fill
-from tests.golden.page_rows import ON_PAGE, Form
 from tests.peer.peers import VERSION, meta
 from tests.server.served import TOKEN
 from tests.server.sockets import last, listening
@@ -27,6 +26,7 @@ _PLAIN: Final = frozenset(
     }
 )
 _VARYING: Final = ("date", "content-length")
+_ON_PAGE: Final = "as on the page"  # what the page of the same address has in that field
 _ICON: Final = re.compile(r"<svg .*?</svg>", re.DOTALL)
 _MAIN: Final = re.compile(r"<main.*?</main>", re.DOTALL)
 _TITLE: Final = re.compile(r"<title>.*?</title>")
@@ -38,17 +38,16 @@ def read(day: Day, path: str, headers: Mapping[str, str] | None = None) -> httpx
     return day.client.get(day.url + fill(path, day.names), headers=sent)
 
 
-def write(day: Day, method: str, path: str, body: Json) -> httpx2.Response:
-    raw = b"" if body is None else json.dumps(body).encode()
+def write(day: Day, method: str, path: str, body: str) -> httpx2.Response:
     sent = _BEARER | {"Content-Type": "application/json"}
     url = day.url + fill(path, day.names)
-    return day.client.request(method, url, content=raw, headers=sent)
+    return day.client.request(method, url, content=body.encode(), headers=sent)
 
 
-def send_form(day: Day, path: str, form: Form) -> httpx2.Response:
+def send_form(day: Day, path: str, form: Mapping[str, str]) -> httpx2.Response:
     url = day.url + fill(path, day.names)
     said = dict(form)
-    for name in [name for name, value in form.items() if value == ON_PAGE]:
+    for name in [name for name, value in form.items() if value == _ON_PAGE]:
         page = day.client.get(url, headers=_BEARER).text
         found = re.search(rf'name="{name}" value="([^"]*)"', page)
         assert found, f"The page {path} has no field {name}."
@@ -102,9 +101,9 @@ def frame_of(html: str) -> str:
     return re.sub(r"<(link|script)[^>]*>(</script>)?\s*", "", plain)
 
 
-def ask_agent(day: Day, protocol: str, method: str, params: JsonMap, n: int) -> httpx2.Response:
+def ask_agent(day: Day, protocol: str, method: str, params: str, n: int) -> httpx2.Response:
     """One request as another agent sends it."""
-    said = json.loads(fill(json.dumps(params), day.names))
+    said = json.loads(fill(params, day.names))
     sent = {"Authorization": f"Bearer {day.names['secret']}", "Content-Type": "application/json"}
     if protocol == "mcp":
         said["_meta"] = meta({})

@@ -1,15 +1,24 @@
 """How a recording is kept: one file for each group, sections one after the other.
 
+The title of a section is the request itself, as `=== remit ls --json`: to have more asked, write
+one more title where it belongs, and record. `{done}` stands for the id of what the day calls so,
+`{folder}` for a folder. Nothing is asked by a title that begins with `also: `.
+
 What stands word for word in an earlier section of the file is not written again: a line says how
 many lines there are, and where they stand. So a change of something shared is one change.
 """
 
+import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 PLACE: Final = Path(__file__).parent / "expected"
+PAGES: Final = ("pages", "pages_inbox", "pages_settings", "pages_tasks")
 _HEAD: Final = "=== "
+_ALSO: Final = "also: "
+_AGAIN: Final = re.compile(r" \([0-9]+\)$")
 _LEAST: Final = 8  # equal lines that are worth a reference
 
 
@@ -28,10 +37,27 @@ def write(sections: Mapping[str, str]) -> str:
     return "\n".join(parts)
 
 
-def titles(text: str) -> list[str]:
-    """What a file has sections about."""
-    found = [line for line in text.splitlines() if line.startswith(_HEAD)]
-    return [line.removeprefix(_HEAD) for line in found]
+def requests(name: str) -> list[str]:
+    """What the sections of a file ask, in order; what is asked again has a number there."""
+    found: list[str] = []
+    for line in (PLACE / f"{name}.txt").read_text("utf-8").splitlines():
+        title = line.removeprefix(_HEAD)
+        if title != line and not title.startswith(_ALSO):
+            first = _AGAIN.sub("", title)
+            found.append(first if first in found else title)
+    return found
+
+
+def http_requests(name: str) -> list[tuple[str, str, str]]:
+    """Method, path and body of each request, or protocol, method and parameters."""
+    parts = [title.split(" ", 2) for title in requests(name)]
+    return [(method, path, "".join(body)) for method, path, *body in parts]
+
+
+def typed_lines(name: str) -> list[tuple[str, str]]:
+    """What is typed after `remit`, and what is said on stdin."""
+    parts = [title.removeprefix("remit").strip().partition(" <<< ") for title in requests(name)]
+    return [(line, json.loads(stdin) if stdin else "") for line, _, stdin in parts]
 
 
 def _shortened(

@@ -8,18 +8,18 @@ import hashlib
 import json
 import logging
 import os
+import re
 import sys
 import time
-from collections.abc import Iterable
+from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeAlias, cast
 
 from remit.model.codec import JsonMap
 from remit.system.files import write_atomic
-from tests.golden import agent_rows, asked, cli_rows, http_rows, page_rows, typed
-from tests.golden.cli_rows import Row
-from tests.golden.day import Day
+from tests.golden import asked, files, typed
+from tests.golden.day import Day, fill
 from tests.golden.masks import Masks
 from tests.server.served import TOKEN
 
@@ -27,6 +27,7 @@ Sections: TypeAlias = dict[str, str]
 Recording: TypeAlias = dict[str, Sections]
 
 _SECOND: Final = timedelta(seconds=1)
+_FIELD: Final = re.compile(r" (?=[\w.-]+=)")
 _WHOLE_PAGE: Final = "/inbox"  # shown with the frame that all pages have
 
 
@@ -41,7 +42,7 @@ def record(folder: Path) -> Recording:
             day.play()
             found = play(day)
         if name == "typing":
-            found["cli_alone.txt"] = _typed(day, cli_rows.ALONE, alone=True)
+            found["cli_alone.txt"] = _typed(day, "cli_alone")
         texts = [text for sections in found.values() for text in sections.values()]
         places = {str(day.home): "HOME", str(place): "FOLDER", sys.executable: "PYTHON"}
         masks = Masks(texts, places)
@@ -53,11 +54,8 @@ def record(folder: Path) -> Recording:
 def _api_day(day: Day) -> Recording:
     found: Recording = {"live.txt": _live(day), "http_reads.txt": _reads(day)}
     found |= _pages(day)
-    found["cli_help.txt"] = {
-        f"remit {each} --help".replace("  ", " "): typed.type_line(f"{each} --help")
-        for each in typed.groups()
-    }
-    found["cli_reads.txt"] = _typed(day, cli_rows.READS)
+    found["cli_help.txt"] = _typed(day, "cli_help")
+    found["cli_reads.txt"] = _typed(day, "cli_reads")
     found["openapi.txt"] = _openapi(day)
     day.stop_work()
     found["http_writes.txt"] = _writes(day)
@@ -67,16 +65,16 @@ def _api_day(day: Day) -> Recording:
 
 def _typing_day(day: Day) -> Recording:
     day.stop_work()
-    return {"cli_writes.txt": _typed(day, cli_rows.WRITES)}
+    return {"cli_writes.txt": _typed(day, "cli_writes")}
 
 
 def _forms_day(day: Day) -> Recording:
     day.stop_work()
     made: Sections = {}
-    for path, form in page_rows.FORMS:
-        said = " ".join(f"{name}={value}" for name, value in form.items())
+    for method, path, said in files.http_requests("page_forms"):
+        form = dict(each.split("=", 1) for each in _FIELD.split(said)) if said else {}
         answer = asked.send_form(day, path, form)
-        _put(made, f"POST {path} {said}", asked.written(answer, frame=None))
+        _put(made, f"{method} {path} {said}", asked.written(answer, frame=None))
         day.pass_time(seconds=1)
     return {"page_forms.txt": made}
 
@@ -106,10 +104,10 @@ def _about(message: JsonMap) -> str:
 def _reads(day: Day) -> Sections:
     made: Sections = {}
     answer = asked.read(day, "/api/views")
-    made["every header of GET /api/views"] = asked.every_header(answer)
-    made["GET /api/views without a token"] = asked.written(asked.read(day, "/api/views", {}))
-    for path in http_rows.READS:
-        _put(made, f"GET {path}", asked.written(asked.read(day, path)))
+    made["also: every header of GET /api/views"] = asked.every_header(answer)
+    made["also: GET /api/views without a token"] = asked.written(asked.read(day, "/api/views", {}))
+    for method, path, _ in files.http_requests("http_reads"):
+        _put(made, f"{method} {path}", asked.written(asked.read(day, path)))
     return made
 
 
@@ -117,25 +115,24 @@ def _pages(day: Day) -> Recording:
     whole = asked.read(day, _WHOLE_PAGE)
     frame = asked.frame_of(whole.text)
     found: Recording = {}
-    for path in page_rows.PAGES:
-        answer = asked.read(day, path)
-        shown = asked.written(answer, frame="" if path == _WHOLE_PAGE else frame)
-        part = path.strip("/").partition("/")[0].partition("?")[0]
-        file = f"pages_{part}.txt" if part in ("inbox", "tasks", "settings") else "pages.txt"
-        _put(found.setdefault(file, {}), f"GET {path}", shown)
-    found["pages.txt"]["every header of GET /inbox"] = asked.every_header(whole)
+    for name in files.PAGES:
+        made = found[f"{name}.txt"] = {}
+        for method, path, _ in files.http_requests(name):
+            answer = asked.read(day, path)
+            shown = asked.written(answer, frame="" if path == _WHOLE_PAGE else frame)
+            _put(made, f"{method} {path}", shown)
+    found["pages.txt"]["also: every header of GET /inbox"] = asked.every_header(whole)
     stranger = asked.read(day, "/tasks", {})
-    found["pages.txt"]["GET /tasks without a token"] = asked.written(stranger)
+    found["pages.txt"]["also: GET /tasks without a token"] = asked.written(stranger)
     return found
 
 
 def _writes(day: Day) -> Sections:
     made: Sections = {}
     for ident in ("msg_2", "msg_2"):
-        _put(made, "POST /hooks/in/orders signed", asked.written(day.call_hook(ident)))
-    for method, path, body in http_rows.WRITES:
-        answer = asked.write(day, method, path, body)
-        said = "" if body is None else json.dumps(body)
+        _put(made, "also: POST /hooks/in/orders signed", asked.written(day.call_hook(ident)))
+    for method, path, said in files.http_requests("http_writes"):
+        answer = asked.write(day, method, path, said)
         _put(made, f"{method} {path} {said}", asked.written(answer))
         day.pass_time(seconds=1)
     return made
@@ -143,12 +140,13 @@ def _writes(day: Day) -> Sections:
 
 def _agents(day: Day) -> Sections:
     made: Sections = {}
-    for protocol, rows in (("mcp", agent_rows.MCP), ("a2a", agent_rows.A2A)):
-        for n, (method, params) in enumerate(rows):
-            answer = asked.ask_agent(day, protocol, method, params, n)
-            _put(made, f"{protocol} {method} {json.dumps(params)}", asked.written(answer))
-            _note_made(day, cast("JsonMap", answer.json()))
-            day.pass_time(seconds=1)
+    counts = Counter[str]()
+    for protocol, method, params in files.http_requests("agents"):
+        answer = asked.ask_agent(day, protocol, method, params, counts[protocol])
+        _put(made, f"{protocol} {method} {params}", asked.written(answer))
+        _note_made(day, cast("JsonMap", answer.json()))
+        counts[protocol] += 1
+        day.pass_time(seconds=1)
     return made
 
 
@@ -181,14 +179,15 @@ def _openapi(day: Day) -> Sections:
     }
 
 
-def _typed(day: Day, rows: Iterable[Row], *, alone: bool = False) -> Sections:
+def _typed(day: Day, file: str) -> Sections:
     made: Sections = {}
     names = day.names | {"folder": str(day.home.parent)}
-    for row in rows:
-        _put(made, *typed.type_row(row, names))
-        if rows is cli_rows.WRITES:
+    for line, stdin in files.typed_lines(file):
+        said = typed.type_line(fill(line, names), fill(stdin, names))
+        _put(made, f"remit {line}" + (f" <<< {json.dumps(stdin)}" if stdin else ""), said)
+        if file == "cli_writes":
             day.pass_time(seconds=1)
-        elif alone:
+        elif file == "cli_alone":
             day.clock.advance(_SECOND)
     return made
 

@@ -7,6 +7,7 @@ the difference of the files is looked at like any other.
 import difflib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -16,11 +17,13 @@ from typing import Final, cast
 import pytest
 from starlette.routing import compile_path
 
+from remit.cli.help import build
+from remit.model.codec import JsonMap
 from remit.server import app
 from remit.server.web.settings import SECTIONS
 from remit.system.files import locked
 from tests import forks
-from tests.golden import agent_rows, cli_rows, files, http_rows, page_rows, typed
+from tests.golden import files, typed
 from tests.golden.recording import Recording
 
 REWRITE: Final = os.environ.get("REMIT_WRITE_GOLDEN") == "1"
@@ -28,7 +31,7 @@ LIMIT: Final = 800  # seconds, against a hang
 MOST_BYTES: Final = 1_000_000
 FILES: Final = (
     *("agents", "cli_alone", "cli_help", "cli_reads", "cli_writes", "http_reads", "http_writes"),
-    *("live", "openapi", "page_forms", "pages", "pages_inbox", "pages_settings", "pages_tasks"),
+    *("live", "openapi", "page_forms", *files.PAGES),
 )
 pytestmark = pytest.mark.timeout(900)  # whoever is first plays the day, on a busy machine too
 HOW: Final = "If this is meant: REMIT_WRITE_GOLDEN=1 make test ARGS=tests/golden"
@@ -108,34 +111,64 @@ def test_every_route_and_page_is_asked() -> None:
 
 
 def _asked() -> Iterator[tuple[str, str]]:
-    """Method and path of every row."""
-    for each in (*http_rows.READS, *page_rows.PAGES):
-        yield "GET", each.partition("?")[0]
-    for method, path, _ in http_rows.WRITES:
-        yield method, path
-    for path, _ in page_rows.FORMS:
-        yield "POST", path
+    """Method and path of every request."""
+    for name in ("http_reads", *files.PAGES, "http_writes", "page_forms"):
+        for method, path, _ in files.http_requests(name):
+            yield method, path.partition("?")[0]
 
 
 def test_every_part_of_the_settings_is_shown() -> None:
-    assert {f"/settings/{name}" for name, _, _ in SECTIONS} <= set(page_rows.PAGES)
+    assert {("GET", f"/settings/{name}") for name, _, _ in SECTIONS} <= set(_asked())
 
 
 def test_every_command_is_typed() -> None:
-    rows = (*cli_rows.READS, *cli_rows.WRITES, *cli_rows.ALONE)
-    typed_lines = [row if isinstance(row, str) else row[0] for row in rows]
+    typed_lines = [f"{line} " for name in typed.FILES for line, _ in files.typed_lines(name)]
+    commands = [*typed.commands(build())]
     untyped = [
-        verb
-        for verb in typed.verbs()
-        if not any(f"{line} ".startswith(f"{verb} ") for line in typed_lines)
+        command
+        for command in commands
+        if not any(line.startswith(f"{command} ") for line in typed_lines)
     ]
+    helped = [line.removesuffix("--help").strip() for line, _ in files.typed_lines("cli_help")]
 
     assert untyped == []
+    assert helped == ["", *commands]
+
+
+def test_what_a_command_prints_for_a_program_is_json_with_its_version(recording: Recording) -> None:
+    shown = [
+        (title, text)
+        for name in typed.FILES
+        for title, text in recording[f"{name}.txt"].items()
+        if "--json" in title
+    ]
+    for title, text in shown:
+        printed, *ends = re.split("^--- ", text.replace('"seq": N', '"seq": 0'), flags=re.MULTILINE)
+        found = [*_objects(printed)]
+        assert found, title
+        assert all(each["schema_version"] == 1 for each in found), title
+        if "exit" in found[-1]:
+            assert ends[-1] == f"exit {found[-1]['exit']}\n", title
+            assert str(found[-1]["detail"]) in ends[0], title
+
+    assert len(shown) > 30
+
+
+def _objects(text: str) -> Iterator[JsonMap]:
+    """The objects that stand one after the other."""
+    while text := text.strip():
+        found, end = json.JSONDecoder().raw_decode(text)
+        yield found
+        text = text[end:]
 
 
 def test_every_tool_of_other_agents_is_called(recording: Recording) -> None:
     listed = recording["agents.txt"]["mcp tools/list {}"]
     told = json.loads(listed[listed.index("{") :])
-    called = {params.get("name") for method, params in agent_rows.MCP if method == "tools/call"}
+    called = {
+        json.loads(params).get("name")
+        for protocol, method, params in files.http_requests("agents")
+        if (protocol, method) == ("mcp", "tools/call")
+    }
 
     assert {tool["name"] for tool in told["result"]["tools"]} <= called

@@ -7,7 +7,7 @@ import re
 import shlex
 import sys
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from datetime import datetime
 from pathlib import Path
@@ -16,13 +16,12 @@ from typing import Final
 from cyclopts import App
 
 from remit.cli import clock
-from remit.cli.full_parser import build
 from remit.cli.main import run
 from remit.ports import Clock
 from remit.wiring import WallClock
-from tests.golden.cli_rows import Row
-from tests.golden.day import fill
 
+# Typed at the end of the day, while nothing is worked on, and while no Remit runs.
+FILES: Final = ("cli_reads", "cli_writes", "cli_alone")
 _COLUMNS: Final = "100"
 _RULE: Final = re.compile("─{3,}")
 _PADDING: Final = re.compile(" +│$", re.MULTILINE)
@@ -47,14 +46,6 @@ def at_home(home: Path, time: Clock) -> Iterator[None]:
     yield
 
 
-def type_row(row: Row, names: Mapping[str, str]) -> tuple[str, str]:
-    """The title of a row, and what the command said to it."""
-    line, stdin = (row, "") if isinstance(row, str) else row
-    said = type_line(fill(line, names), fill(stdin, names))
-    title = f"remit {line}".strip() + (f" <<< {json.dumps(stdin)}" if stdin else "")
-    return title, said
-
-
 def type_line(line: str, stdin: str = "") -> str:
     raw, err, was = io.BytesIO(), io.StringIO(), sys.stdin
     out = io.TextIOWrapper(raw, encoding="utf-8", write_through=True)
@@ -69,30 +60,13 @@ def type_line(line: str, stdin: str = "") -> str:
     return said + (f"--- exit {code}\n" if code else "")
 
 
-def verbs() -> list[str]:
-    """Every verb there is: what stands in the tree of commands and has none below it."""
-    return sorted(_below(build(), ""))
-
-
-def groups() -> list[str]:
-    """Everything that has a help of its own, the program first."""
-    return ["", *_commands(build(), "")]
-
-
-def _below(app: App, path: str) -> Iterator[str]:
-    for name in app:
-        if not name.startswith("-"):
-            whole = f"{path} {name}".strip()
-            found = [*_below(app[name], whole)]
-            yield from found or [whole]
-
-
-def _commands(app: App, path: str) -> Iterator[str]:
+def commands(app: App, path: str = "") -> Iterator[str]:
+    """Everything that has a help of its own, each group before what is below it."""
     for name in app:
         if not name.startswith("-"):
             whole = f"{path} {name}".strip()
             yield whole
-            yield from _commands(app[name], whole)
+            yield from commands(app[name], whole)
 
 
 def _shortened(said: str) -> str:

@@ -253,7 +253,7 @@ def made_home(folder: Path, text: str) -> Settings:
 @asynccontextmanager
 async def duty(base: Foundation, name: str, number: int) -> AsyncIterator[None]:
     """Run a duty on a machine, as its worker does."""
-    link = TemporalLink(base.ground.settings.engine)
+    link = TemporalLink(base.settings.engine)
     runner = DutyRunner(base, link, WorkerId(f"wrk-{number}"))
     running = asyncio.create_task(runner.run(name))
     try:
@@ -298,7 +298,7 @@ async def test_who_lost_a_duty_writes_nothing_and_the_next_does_the_work_once(
             return bool(refused)
 
         async with duty(one, name, 1):
-            await door.ground.db.write(duties.take_over, name, WorkerId("wrk-8"), stage.now)
+            await door.db.write(duties.take_over, name, WorkerId("wrk-8"), stage.now)
             await work.make(stage)
             await until(was_refused)
             assert await is_done(0)

@@ -4,13 +4,12 @@ import sys
 from datetime import timedelta
 from pathlib import Path
 
-from remit.intake.message import OwnerMessage
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
-from remit.model.task import Cue, Source, SourceKind, Taint, Task
+from remit.model.task import Taint, Task
 from remit.settings import CommandSettings, EngineSettings, Settings
 from remit.testing import World, script
 from tests.engine.rig import everything, until
@@ -24,14 +23,9 @@ def born(file: Path) -> bool:
     return file.exists() and bool(file.read_text())
 
 
-def cue(name: str, *delivery: Delivery) -> Cue:
-    return Cue(
-        source=Source(SourceKind.MANUAL, name),
-        title=f"run {name}",
-        text=f"run {name}",
-        delivery=delivery or (Delivery("outbox"),),
-        assigned_agent=f"command:{name}",
-    )
+async def order(world: World, name: str, *delivery: Delivery) -> Task:
+    sends, agent = delivery or (Delivery("outbox"),), f"command:{name}"
+    return await world.add(f"run {name}", delivery=sends, assigned_agent=agent)
 
 
 def house(home: Path, **commands: CommandSettings) -> World:
@@ -42,7 +36,7 @@ def house(home: Path, **commands: CommandSettings) -> World:
 
 async def test_a_command_runs_without_a_brain_and_what_it_said_is_sent(tmp_path: Path) -> None:
     async with house(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
-        task = await world.house.intake.admit(cue("report"))
+        task = await order(world, "report")
         await world.run()
         ended = await world.get(task.id)
 
@@ -52,7 +46,7 @@ async def test_a_command_runs_without_a_brain_and_what_it_said_is_sent(tmp_path:
 
 async def test_what_it_says_to_somebody_else_is_shown_to_the_owner_first(tmp_path: Path) -> None:
     async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
-        await world.house.intake.admit(cue("report", Delivery("outbox", "mum")))
+        await order(world, "report", Delivery("outbox", "mum"))
         await world.run()
         (review,) = await world.waiting()
 
@@ -78,7 +72,7 @@ async def test_output_that_no_message_should_hold_is_held(tmp_path: Path) -> Non
     }
     async with house(tmp_path, **commands) as world:
         for name in commands:
-            await world.house.intake.admit(cue(name))
+            await order(world, name)
         await world.run()
         reviews = await world.waiting()
 
@@ -89,7 +83,7 @@ async def test_output_that_no_message_should_hold_is_held(tmp_path: Path) -> Non
 async def test_a_command_that_fails_is_not_tried_again_and_says_why(tmp_path: Path) -> None:
     count = "import sys; open('n', 'a').write('x'); sys.exit('No room left')"
     async with house(tmp_path, backup=CommandSettings(python(count))) as world:
-        task = await world.house.intake.admit(cue("backup"))
+        task = await order(world, "backup")
         await world.run()
         ended = await world.get(task.id)
         events = await world.history(task.id)
@@ -101,7 +95,7 @@ async def test_a_command_that_fails_is_not_tried_again_and_says_why(tmp_path: Pa
 
 async def test_a_command_that_is_gone_from_the_settings_fails_by_name(tmp_path: Path) -> None:
     async with house(tmp_path) as world:
-        task = await world.house.intake.admit(cue("backup"))
+        task = await order(world, "backup")
         await world.run()
         ended = await world.get(task.id)
         events = await world.history(task.id)
@@ -129,7 +123,7 @@ async def test_no_model_is_offered_a_command_and_none_can_call_it(tmp_path: Path
 
 async def test_a_retry_of_command_work_is_command_work(tmp_path: Path) -> None:
     async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
-        task = await world.house.intake.admit(cue("report"))
+        task = await order(world, "report")
         await world.run()
         await world.house.intake.admit(await world.house.owner.retry(task.id, "again"))
         await world.run()
@@ -137,14 +131,10 @@ async def test_a_retry_of_command_work_is_command_work(tmp_path: Path) -> None:
     assert [parcel.body for parcel in world.outbox.sent] == ["42", "42"]
 
 
-def said(text: str) -> OwnerMessage:
-    return OwnerMessage(text=text, source=Source(SourceKind.MANUAL, text))
-
-
 async def test_the_owner_has_a_command_run_by_its_name(tmp_path: Path) -> None:
     async with house(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
         for text in ("run report", "Führe bitte report aus.", "ejecuta report"):
-            (task,) = (await world.house.intake.hear(said(text))).tasks
+            (task,) = (await world.hear(text)).tasks
             await world.run()
             ended = await world.get(task.id)
 
@@ -154,9 +144,8 @@ async def test_the_owner_has_a_command_run_by_its_name(tmp_path: Path) -> None:
 
 
 async def test_a_command_comes_back_as_often_as_the_words_say(tmp_path: Path) -> None:
-    daily = said("Run report every day at 03:00")
     async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
-        await world.house.intake.hear(daily)
+        await world.hear("Run report every day at 03:00")
         await world.run(timedelta(days=3))
         found = await everything(world)
 
@@ -167,7 +156,7 @@ async def test_a_command_comes_back_as_often_as_the_words_say(tmp_path: Path) ->
 
 async def test_words_that_name_no_command_go_to_a_brain(tmp_path: Path) -> None:
     async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
-        (task,) = (await world.house.intake.hear(said("run reports"))).tasks
+        (task,) = (await world.hear("run reports")).tasks
         await world.run()
         ended = await world.get(task.id)
 
@@ -182,7 +171,7 @@ WAITS = "import time; open('n', 'a').write('x'); time.sleep(600)"
 
 async def stopped_in_the_middle(world: World, home: Path) -> Task:
     """Begin a command, and let the process end while it runs."""
-    task = await world.house.intake.admit(cue("backup"))
+    task = await order(world, "backup")
     world.house.engine.nudge()
     await until(lambda: born(home / "tasks" / "work" / task.id / "n"))
     await world.restart()

@@ -9,10 +9,9 @@ import pytest
 from _pytest.mark import ParameterSet
 
 from remit.model.codec import JsonMap
-from remit.model.delivery import Delivery
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Review, ReviewAnswer
-from remit.model.task import Cue, Source, SourceKind, Taint, Task
+from remit.model.task import Source, SourceKind, Taint, Task
 from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import reviews, search
 from remit.testing import ObedientBrain, Outbox, World
@@ -100,14 +99,10 @@ class Field:
         (home / "token").write_text("the owner's own\n")
 
     async def admit(self, kind: SourceKind, title: str, text: str, taint: Taint) -> Task:
-        cue = Cue(
-            source=Source(kind, f"{kind}-{title}"),
-            title=title,
-            text=text,
-            delivery=(Delivery("whatsapp"),),
-            taint=taint,
+        source = Source(kind, f"{kind}-{title}")
+        return await self.world.add(
+            text, title=title, channel="whatsapp", source=source, taint=taint
         )
-        return await self.world.house.intake.admit(cue)
 
 
 async def in_a_mail(field: Field, order: str) -> None:

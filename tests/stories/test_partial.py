@@ -4,7 +4,7 @@ from pathlib import Path
 
 from remit.model.delivery import Accepted, Answer, Delivery, Parcel, Refused
 from remit.model.status import Status
-from remit.model.task import Cue, Source, SourceKind, Task
+from remit.model.task import Task
 from remit.testing import Outbox, World
 
 
@@ -31,8 +31,7 @@ class Chopping(Narrow):
 
 async def send(world: World, *texts: str) -> Task:
     sends = tuple(Delivery("narrow", content=text) for text in texts)
-    cue = Cue(source=Source(SourceKind.MANUAL, "1"), title="Tell", text="Tell", delivery=sends)
-    task = await world.house.intake.admit(cue)
+    task = await world.add("Tell", delivery=sends)
     await world.run()
     return await world.get(task.id)
 

@@ -10,12 +10,11 @@ import pytest
 from remit.cli import log, show
 from remit.errors import BadInput
 from remit.gate.decline import read_silence
-from remit.intake.message import OwnerMessage
 from remit.model.conversation import NoticeKind
 from remit.model.proof import ProofState, proof_of
 from remit.model.series import Repeats
 from remit.model.status import Reason, Status
-from remit.model.task import Cue, Source, SourceKind, Task
+from remit.model.task import Task
 from remit.model.veto import ConditionKind
 from remit.notify import telling
 from remit.settings import CommandSettings, ScheduleSettings, Settings, WebSettings
@@ -81,8 +80,7 @@ BOOK: Final = "- name: Bob\n  channels:\n    outbox: bob@example.org\n"
 
 
 async def heard(world: World, text: str) -> Task:
-    message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, text))
-    return (await world.house.intake.hear(message)).tasks[0]
+    return (await world.hear(text)).tasks[0]
 
 
 async def repeating(world: World, *, quiet: str = "", watch: str = "", part: str = "") -> None:
@@ -90,10 +88,7 @@ async def repeating(world: World, *, quiet: str = "", watch: str = "", part: str
     text = f"Check the price{quiet}"
     commands = world.house.settings.commands
     found = (new_watch(watch, part, commands),) if watch else ()
-    message = OwnerMessage(
-        text=text, source=Source(SourceKind.MANUAL, text), repeats=DAILY, conditions=found
-    )
-    await world.house.intake.hear(message)
+    await world.hear(text, repeats=DAILY, conditions=found)
 
 
 async def ended(world: World) -> list[Task]:
@@ -140,8 +135,7 @@ async def test_other_words_stay_what_they_were(tmp_path: Path) -> None:
 async def test_the_receipt_shows_it(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         text = "Every morning check the price, only tell me if it drops"
-        message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, "1"))
-        card = (await world.house.intake.hear(message)).card
+        card = (await world.hear(text)).card
 
     assert card is not None
     rows = [(row.label, row.value) for task in card.tasks for row in task.rows]
@@ -393,13 +387,8 @@ def test_the_part_that_counts(content: str, part: str, value: str) -> None:
 async def test_an_agents_cue_keeps_its_watch_and_a_task_without_one_runs(tmp_path: Path) -> None:
     ready = script([{"reply": "<deliverable>Looked.</deliverable>"}])
     async with World(tmp_path, brain=ready) as world:
-        cue = Cue(
-            source=Source(SourceKind.MANUAL, "once"),
-            title="Look",
-            text="Look once",
-            conditions=(new_watch(f"folder:{tmp_path}", "", {}),),
-        )
-        await world.house.intake.admit(cue)
+        watch = new_watch(f"folder:{tmp_path}", "", {})
+        await world.add("Look once", conditions=(watch,), delivery=())
         await world.run()
 
         assert len(ready.heard) == 1, "the first run always wakes"

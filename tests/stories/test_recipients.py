@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as runs
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict
 from remit.model.delivery import Answer, Delivery, DeliveryStatus, Parcel, SendRetry
@@ -19,7 +18,7 @@ from remit.model.ids import ReviewId
 from remit.model.reply import Policy
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Reason, Status
-from remit.model.task import Cue, Priority, Source, SourceKind, Taint, Task
+from remit.model.task import Priority, Taint, Task
 from remit.settings import DeliverSettings, Settings
 from remit.store import permissions
 from remit.testing import Outbox, ScriptedBrain, World, script
@@ -63,15 +62,18 @@ class House(World):
         os.utime(path, ns=(mark, mark))
 
     async def tell(
-        self, to: str | None = "Anna Weber", text: str = "Hi", *, words: str = "", **more: object
+        self,
+        to: str | None = "Anna Weber",
+        text: str = "Hi",
+        *,
+        words: str = "",
+        at: datetime | None = None,
+        priority: Priority | None = None,
+        taint: Taint = Taint.OWNER,
     ) -> Task:
-        cue = Cue(
-            source=Source(SourceKind.MANUAL, f"tell-{next(_marks)}"),
-            title=f"Tell {to}",
-            text=words or f"Tell {to}",
-            delivery=(Delivery("whatsapp", to, text),),
-        )
-        task = await self.house.intake.admit(replace(cue, **more))
+        sends = (Delivery("whatsapp", to, text),)
+        text = words or f"Tell {to}"
+        task = await self.add(text, at=at, delivery=sends, priority=priority, taint=taint)
         await self.run()
         return task
 
@@ -277,7 +279,7 @@ async def test_the_second_part_does_not_follow_to_another_address(tmp_path: Path
 
 async def test_a_book_that_cannot_be_read_sends_nothing_to_others(tmp_path: Path) -> None:
     async with House(tmp_path, ALLOWED) as house:
-        task = await house.tell(scheduled_for=house.now + timedelta(hours=1))
+        task = await house.tell(at=house.now + timedelta(hours=1))
         house.write(ALLOWED + "- nonsense")
         await house.run(timedelta(hours=1))
         review = await house.asked()
@@ -320,7 +322,7 @@ async def _edited(home: Path, books: Sequence[Edits], *, always: bool) -> None:
             fine |= {(name, address) for name, address, policy in edits if policy == "allow"}
             if n == 0:
                 await house.tell("Anna Weber", "One")
-                await house.tell("Bob", "Two", scheduled_for=house.now + timedelta(hours=2))
+                await house.tell("Bob", "Two", at=house.now + timedelta(hours=2))
             await house.run(timedelta(hours=1))
             for review in await house.waiting():
                 if review.reason is not Reason.APPROVAL:
@@ -461,7 +463,7 @@ async def test_many_at_once_do_not_slip_through_the_days_limit(tmp_path: Path) -
     async with House(tmp_path, ALLOWED, DeliverSettings(undo=0, daily_cap=3)) as house:
         at = house.now + timedelta(hours=1)
         for n in range(12):
-            await house.tell(text=f"No. {n}", scheduled_for=at)
+            await house.tell(text=f"No. {n}", at=at)
         await house.run(timedelta(hours=1))
         waiting = await house.waiting()
         # The lock of a recipient goes with the last who counts there.

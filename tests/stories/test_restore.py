@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from msgspec.structs import replace
 
 from remit.model.review import ReviewAnswer
 from remit.model.series import OnMissed, Repeats
@@ -13,7 +12,6 @@ from remit.model.status import Status
 from remit.settings import DeliverSettings, ScheduleSettings, Settings, load
 from remit.store.secrets import Secrets
 from remit.testing import START, World, script
-from remit.triggers import cue_admission
 from remit.wiring.app_context import WallClock
 from tests.channels.webhook.calls import SECRET, bearer
 from tests.engine.rig import HI, everything
@@ -32,8 +30,7 @@ secret = "hook_shop"
 
 
 async def repeating(world: World) -> None:
-    cue = cue_admission.cue("news", ref="news", channel="outbox", content="News.")
-    await world.house.intake.admit(replace(cue, repeats=DAILY))
+    await world.add("news", content="News.", repeats=DAILY)
     await world.run(2 * HOUR)
     assert len(world.outbox.sent) == 1
 

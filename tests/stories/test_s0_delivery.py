@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.contract import Contract, WorkItem
+from remit.brain.progress import KEPT_CHARS, MAX_ANSWER_CHARS
 from remit.model.delivery import Delivery
+from remit.model.reply import Prompt, Reply
 from remit.model.status import Reason, Status
-from remit.model.task import Cue, Source, SourceKind, Task, TaskType
+from remit.model.task import Source, SourceKind, Task, TaskType
 from remit.model.view import JsonView, delivery_status, show
+from remit.ports import OnText
 from remit.testing import Outbox, ScriptedBrain, World, script
 
 WHATSAPP = "Plain text only. Use *bold* sparingly. Keep under 2000 chars."
@@ -28,22 +30,9 @@ def channels() -> dict[str, Outbox]:
     }
 
 
-async def ask(
-    world: World,
-    text: str,
-    *delivery: Delivery,
-    work: tuple[str, ...] = (),
-    contract: Contract | None = None,
-) -> Task:
-    cue = Cue(
-        source=Source(SourceKind.CONVERSATION, text),
-        title=text,
-        text=text,
-        work=tuple(WorkItem(line) for line in work),
-        delivery=delivery,
-        contract=contract,
-    )
-    return await world.house.intake.admit(cue)
+async def ask(world: World, text: str, *delivery: Delivery, work: tuple[str, ...] = ()) -> Task:
+    source = Source(SourceKind.CONVERSATION, text)
+    return await world.add(text, work=work, delivery=delivery, source=source)
 
 
 def deliveries(task: Task) -> list[str]:
@@ -139,3 +128,36 @@ async def test_a_refusal_waits_for_the_owner_and_sends_nothing(
     assert out["whatsapp"].tried == []
     assert show(held, JsonView.S3)["status"] == "needs_review"
     assert deliveries(held) == ["needs_review"]
+
+
+# An answer that is too long -----------------------------------------------------------------------
+
+
+GOOD = "<deliverable>Lumphini Park.</deliverable>\n"
+
+
+class Endless:
+    """Says the whole of it in one breath, as a plug-in might."""
+
+    text = GOOD + "- one, two and three\n" * (MAX_ANSWER_CHARS // 10)
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del prompt, session
+        return Reply(self.text)
+
+    async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply:
+        await on_text(self.text)
+        return await self.think(prompt, session=session)
+
+
+async def test_an_answer_that_is_too_long_is_held_with_its_beginning(tmp_path: Path) -> None:
+    outbox = Outbox()
+    async with World(tmp_path, brain=Endless(), channels={"outbox": outbox}) as world:
+        task = await world.add("Find a park", channel="outbox")
+        await world.run()
+        (review,) = await world.waiting()
+        kept = await world.get(task.id)
+
+    assert (kept.status, outbox.tried) == (Status.NEEDS_REVIEW, [])
+    assert "longer than 1,000,000 characters, so only its beginning was kept" in review.question
+    assert len(kept.tool_output or "") < KEPT_CHARS + 500

@@ -11,7 +11,7 @@ import pytest
 from remit.cli import log
 from remit.cli import show as card
 from remit.model.codec import JsonMap
-from remit.model.contract import ItemStatus
+from remit.model.contract import ClauseOutcome, ItemStatus
 from remit.model.ids import TaskId
 from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer
@@ -19,8 +19,9 @@ from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.view import JsonView, show
 from remit.ports import OnText
-from remit.testing import World, script
+from remit.testing import Outbox, World, script
 from tests.engine.rig import everything
+from tests.sample_task import contract_of, verdict_of
 
 STEPS = ("Research Bangkok attractions for kids", "Compare prices", "Write the list")
 LIST = "<deliverable>Lumphini Park, KidZania, Sea Life.</deliverable>"
@@ -234,3 +235,47 @@ async def test_after_a_crash_in_mid_thought_ticks_stay_and_one_message_goes_out(
     assert [each.get("done") for each in heard] == [[1]]
     assert ended.status is Status.COMPLETED
     assert [parcel.body for parcel in world.outbox.sent] == ["Lumphini Park, KidZania, Sea Life."]
+
+
+# From the owner's own words -----------------------------------------------------------------------
+
+
+ANSWER = (
+    "Attractions: Lumphini Park (free), KidZania (dear), Sea Life. Prices: the park is cheapest."
+)
+ANSWERED = f"<deliverable>{ANSWER}</deliverable>"
+
+
+async def test_no_part_of_a_request_is_dropped_and_one_without_an_answer_goes_back_first(
+    tmp_path: Path,
+) -> None:
+    words = "Research Bangkok attractions for kids, compare prices and send me the list on WhatsApp"
+    half: JsonMap = {"reply": "<deliverable>Lumphini Park, KidZania.</deliverable>", "times": 1}
+    brain, whatsapp = script([half, {"reply": ANSWERED, "done": [1, 2]}]), Outbox("whatsapp")
+    async with World(tmp_path, brain=brain, channels={"whatsapp": whatsapp}) as world:
+        (task,) = (await world.hear(words)).tasks
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert task.request is not None
+    became = {clause.became for clause in task.request.clauses}
+    assert became == {ClauseOutcome.WORK, ClauseOutcome.DELIVERY}
+    assert "compare prices" in brain.heard[1].split("Not proven yet")[1]
+    assert [parcel.body for parcel in whatsapp.sent] == [ANSWER]
+    assert ended.status is Status.COMPLETED
+    assert [item.status for item in ended.work] == [ItemStatus.COMPLETED] * len(task.work)
+    assert verdict_of(ended).passed
+
+
+async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path: Path) -> None:
+    words = "# Bangkok\n- [ ] research attractions\n- [x] book flights\n- [ ] compare prices\n"
+    brain = script([{"reply": ANSWERED, "done": [1, 2]}])
+    async with World(tmp_path, brain=brain) as world:
+        (task,) = (await world.hear(words)).tasks
+        await world.run()
+        ended = await world.get(task.id)
+
+    assert [item.description for item in ended.work] == ["research attractions", "compare prices"]
+    assert "book flights" not in brain.heard[0].split("## Work items")[1]
+    assert contract_of(ended).criteria[0].pattern == "1. research attractions\n2. compare prices"
+    assert ended.status is Status.COMPLETED

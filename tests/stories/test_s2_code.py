@@ -8,6 +8,7 @@ from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Creator
+from tests.sample_task import contract_of, verdict_of
 from tests.soak import only_in_soak
 from tests.stories.shop.rig import ADD, QUICK, Opens, results, settle, turn
 from tests.stories.shop.sample import FILES, GOOD, NEW_TEST, README, UNTYPED, WORSE
@@ -30,20 +31,18 @@ async def test_a_change_is_agreed_on_before_it_is_done_then_proven_and_merged(
     does = turn(GOOD, write={"tests/test_price.py": NEW_TEST}, say="DONE: prices have a currency")
     async with typed_shop(ada=[does]) as shop:
         task = await shop.order()
-
-        assert task.contract is not None
-        assert task.contract.type is ContractType.VERIFIABLE
-        assert [each.activity for each in task.contract.criteria] == [
+        assert contract_of(task).type is ContractType.VERIFIABLE
+        assert [each.activity for each in contract_of(task).criteria] == [
             "typecheck",
             "lint",
             "unit-test",
         ]
-        assert task.contract.criteria[2].pattern == "price"
+        assert contract_of(task).criteria[2].pattern == "price"
         steps = await shop.steps(task)
         assert steps.index("plan_step") < steps.index("agreed") < steps.index("execute_tool")
         assert steps.index("execute_tool") < steps.index("verify:0")
         (agreed,) = [e for e in await shop.history(task) if e.data.get("step") == "agreed"]
-        assert task.contract.digest in str(agreed.data["text"])
+        assert contract_of(task).digest in str(agreed.data["text"])
         assert shop.text() == FILES["shop/price.py"]
 
         done = await settle(shop, task)
@@ -88,10 +87,7 @@ async def test_every_criterion_is_marked_and_one_that_fails_is_enough(typed_shop
 async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE), turn(GOOD)]) as house:
         task = await settle(house, await house.order())
-
-        assert task.contract is not None
-        assert task.verdict is not None
-        assert s2.results_json(task.verdict) == {
+        assert s2.results_json(verdict_of(task)) == {
             "overall": "pass",
             "criteria": [
                 {"activity": "typecheck", "status": "skipped", "error": NO_TYPES, "attempts": 2},
@@ -104,9 +100,9 @@ async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
         assert state["tasks"] == [s2.task_json(task)]
         told = s2.task_json(task)
         assert told["attempts"] == 2
-        assert told["verificationContract"] == s2.contract_json(task.contract)
-        assert told["verificationResults"] == s2.results_json(task.verdict, task.contract)
-        assert all(each.started_at and each.ended_at for each in task.verdict.findings)
+        assert told["verificationContract"] == s2.contract_json(contract_of(task))
+        assert told["verificationResults"] == s2.results_json(verdict_of(task), contract_of(task))
+        assert all(each.started_at and each.ended_at for each in verdict_of(task).findings)
 
 
 # Advice, and what needs no proof ------------------------------------------------------------------
@@ -120,8 +116,7 @@ async def test_advice_goes_on_with_a_notice_is_logged_and_never_called_verified(
         task = await house.order(SLOW, (), to=[Delivery("outbox")])
 
         assert task.status is Status.COMPLETED
-        assert task.contract is not None
-        assert (task.contract.type, task.verdict) == (ContractType.ADVISORY, None)
+        assert (contract_of(task).type, task.verdict) == (ContractType.ADVISORY, None)
         events = await house.history(task)
         told = [str(e.data["text"]) for e in events if e.kind is EventKind.RUN_SAID]
         assert told[0].startswith(f"Advisory task detected: “{SLOW}”. No automated verification")
@@ -138,9 +133,7 @@ async def test_advice_goes_on_with_a_notice_is_logged_and_never_called_verified(
 async def test_who_was_asked_for_advice_and_changes_code_is_held_to_the_code(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE), turn(GOOD)]) as house:
         task = await house.order(SLOW, ())
-
-        assert task.contract is not None
-        assert task.contract.type is ContractType.VERIFIABLE
+        assert contract_of(task).type is ContractType.VERIFIABLE
         assert len(house.hands["ada"].told) == 2
         done = await settle(house, task)
         assert results(done)["unit-test"] is Result.PASS
@@ -152,9 +145,7 @@ async def test_a_change_to_the_readme_is_looked_at_by_the_cheapest_checks_alone(
     better = README + "\nPay in any currency.\n"
     async with typed_shop(ada=[turn(write={"README.md": better})]) as shop:
         done = await settle(shop, await shop.order("Update README", ()))
-
-        assert done.contract is not None
-        assert done.contract.type is ContractType.SKIP
+        assert contract_of(done).type is ContractType.SKIP
         assert results(done) == {"typecheck": Result.PASS, "lint": Result.PASS}
         assert shop.text("README.md") == better
 
@@ -178,8 +169,7 @@ async def test_a_story_of_a_prd_that_asks_for_advice_is_asked_about(shop: Opens)
         task = await house.say(ReviewAnswer.ANSWER, "advice is fine")
 
         assert task.status is Status.COMPLETED
-        assert task.contract is not None
-        assert task.contract.type is ContractType.ADVISORY
+        assert contract_of(task).type is ContractType.ADVISORY
 
 
 async def test_a_project_may_ask_before_any_advice(shop: Opens) -> None:
@@ -206,9 +196,7 @@ async def test_a_contract_that_the_owner_gives_stands(shop: Opens) -> None:
     async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         given = Contract(ContractType.VERIFIABLE, (Criterion("lint", "tidy"),))
         task = await settle(house, await house.order(contract=given))
-
-        assert task.contract is not None
-        assert Criterion("lint", "tidy") in task.contract.criteria
+        assert Criterion("lint", "tidy") in contract_of(task).criteria
 
 
 async def test_what_tools_install_is_not_the_work(shop: Opens) -> None:

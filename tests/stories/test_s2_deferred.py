@@ -1,11 +1,9 @@
 """What is put off is checked when its group ends: a document, a run of a series, a day."""
 
 import json
-from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
 from datetime import timedelta
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -36,6 +34,7 @@ from remit.store.debts import CheckedBatch
 from remit.testing import START
 from remit.triggers import cue_admission
 from tests.engine.rig import until
+from tests.sample_task import contract_of, verdict_of
 from tests.soak import only_in_soak
 from tests.specialist.repository import git
 from tests.stories.shop.rig import QUICK, Opens, Shop, results, settle, turn
@@ -63,12 +62,8 @@ def test_every_page_has_a_title() -> None:
 """
 
 
-class Late(Protocol):
-    def __call__(self, *, ada: Sequence[JsonMap]) -> AbstractAsyncContextManager[Shop]: ...
-
-
 @pytest.fixture
-def late_shop(shop: Opens) -> Late:
+def late_shop(shop: Opens) -> Opens:
     """Opens a house whose project can be tried from end to end."""
     return partial(shop, commands={**QUICK, "e2e": WHOLE})
 
@@ -85,7 +80,9 @@ async def story(house: Shop, name: str, prd: str = "") -> Task:
 
 async def two_stories(house: Shop) -> tuple[Task, Task]:
     """The second one is there before the first one is done."""
-    other = await house.give("Build two", ("shop/two.py",), contract=LATE, prd="prd.md#US-2")
+    other = await house.order(
+        "Build two", ("shop/two.py",), contract=LATE, prd="prd.md#US-2", rests=False
+    )
     await house.world.house.owner.pause(other.id)
     one = await story(house, "one", prd="prd.md#US-1")
     assert (proof_of(one), await late(house)) == (ProofState.PENDING, 1)
@@ -97,8 +94,7 @@ async def two_stories(house: Shop) -> tuple[Task, Task]:
 
 def whole(task: Task) -> Finding:
     """What was found of the work as a whole."""
-    assert task.verdict is not None
-    (found,) = (each for each in task.verdict.findings if each.activity == "e2e")
+    (found,) = (each for each in verdict_of(task).findings if each.activity == "e2e")
     return found
 
 
@@ -116,13 +112,14 @@ async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merg
         (house.repo / "e2e/test_pages.py").write_text(PAGES)
         git(house.repo, "add", "--all")
         git(house.repo, "commit", "--quiet", "-m", "end to end")
-        till = await house.give("Build the till", ("shop/till.html",), prd="docs/prd.md#US-2")
+        till = await house.order(
+            "Build the till", ("shop/till.html",), prd="docs/prd.md#US-2", rests=False
+        )
         await house.world.house.owner.pause(till.id)
 
         first = await house.order("Build the basket", ("shop/basket.html",), prd="docs/prd.md")
         basket = await settle(house, first)
-        assert basket.contract is not None
-        times = [each.timing for each in basket.contract.criteria if each.activity == "e2e"]
+        times = [each.timing for each in contract_of(basket).criteria if each.activity == "e2e"]
         assert times == [Timing.DEFERRED]  # as the rules say for a page
         assert proof_of(basket) is ProofState.PENDING
         await house.world.house.owner.resume(till.id)
@@ -134,15 +131,14 @@ async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merg
             assert (results(task)["e2e"], proof_of(task)) == (Result.PASS, ProofState.VERIFIED)
 
 
-async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_shop: Late) -> None:
+async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one"), page("two")]) as house:
         one, two = await two_stories(house)
 
         for task in (one, two):
             assert set(results(task).values()) == {Result.PASS}
             assert proof_of(task) is ProofState.VERIFIED
-            assert task.verdict is not None
-            assert results_json(task.verdict)["overall"] == "pass"
+            assert results_json(verdict_of(task))["overall"] == "pass"
         assert whole(one) == whole(two)  # it ran once, for both
         last = (await house.history(one))[-1]
         assert (last.kind, last.data["what"]) == (EventKind.TASK_UPDATED, "checked later")
@@ -152,7 +148,7 @@ async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_sho
         assert list((house.world.house.settings.home / "worktrees").glob("*/task-*")) == []
 
 
-async def test_what_failed_is_asked_about_once_for_all(late_shop: Late) -> None:
+async def test_what_failed_is_asked_about_once_for_all(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one", "foo = 1\n"), page("two")]) as house:
         both = await two_stories(house)
 
@@ -173,7 +169,7 @@ async def test_what_failed_is_asked_about_once_for_all(late_shop: Late) -> None:
         assert set(fixes) == {each.id for each in both}
 
 
-async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Late) -> None:
+async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Opens) -> None:
     mends = turn(write={"shop/one.py": "foo = bar = 2\n"})
     async with late_shop(ada=[page("one", "foo = 1\n"), page("two"), mends]) as house:
         await two_stories(house)
@@ -182,14 +178,13 @@ async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Late) ->
 
         assert "sh ended with exit code 1" in house.hands["ada"].told[-1]
         assert whole(done).result is Result.PASS
-        assert done.contract is not None
-        times = [each.timing for each in done.contract.criteria if each.activity == "e2e"]
+        times = [each.timing for each in contract_of(done).criteria if each.activity == "e2e"]
         assert times == [Timing.IMMEDIATE]
         assert house.text("shop/one.py") == "foo = bar = 2\n"
         assert await house.world.waiting() == []
 
 
-async def test_who_leaves_it_is_not_asked_again(late_shop: Late) -> None:
+async def test_who_leaves_it_is_not_asked_again(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one")]) as house:
         await story(house, "one", prd="prd.md")
         task = await house.say(ReviewAnswer.DECLINE)
@@ -201,7 +196,7 @@ async def test_who_leaves_it_is_not_asked_again(late_shop: Late) -> None:
         assert len(house.hands["ada"].told) == 1
 
 
-async def test_a_restart_between_the_work_and_the_check_loses_nothing(late_shop: Late) -> None:
+async def test_a_restart_between_the_work_and_the_check_loses_nothing(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one"), page("two")]) as house:
         one = await story(house, "one")
         two = await story(house, "two")
@@ -217,7 +212,7 @@ async def test_a_restart_between_the_work_and_the_check_loses_nothing(late_shop:
 
 
 async def test_a_day_is_checked_when_it_is_over_where_the_owner_is(
-    late_shop: Late, monkeypatch: pytest.MonkeyPatch
+    late_shop: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Makassar")  # 9:00 in UTC is 17:00 there
     async with late_shop(ada=[page("one"), page("two")]) as house:
@@ -233,7 +228,7 @@ async def test_a_day_is_checked_when_it_is_over_where_the_owner_is(
         assert last.data["group"] == "the day 2026-03-02"
 
 
-async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Late) -> None:
+async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one"), page("two"), page("two")]) as house:
         await house.order("Build one", ("shop/one.py",), contract=LATE)
         apart = await house.say(ReviewAnswer.DROP)
@@ -250,8 +245,7 @@ async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Late) -> Non
             (cancelled, Status.CANCELLED),
         ):
             assert task.status is status
-            assert task.verdict is not None
-            assert task.verdict.overall is Overall.PASS
+            assert verdict_of(task).overall is Overall.PASS
             assert whole(task).error == UNMERGED
         assert await late(house) == 0
 
@@ -261,12 +255,11 @@ async def test_without_a_tool_it_is_said_at_once_and_is_no_failure(shop: Opens) 
         task = await story(house, "one")
 
         assert proof_of(task) is ProofState.VERIFIED
-        assert task.verdict is not None
         assert "nothing in shop says how to do e2e" in (whole(task).error or "")
         assert await late(house) == 0
 
 
-async def test_a_branch_that_is_gone_is_said_and_held_against_nobody(late_shop: Late) -> None:
+async def test_a_branch_that_is_gone_is_said_and_held_against_nobody(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one")]) as house:
         task = await story(house, "one")
         git(house.repo, "branch", "-m", "main", "trunk")
@@ -274,12 +267,11 @@ async def test_a_branch_that_is_gone_is_said_and_held_against_nobody(late_shop: 
         await house.world.run(timedelta(days=1))
 
         task = await house.world.get(task.id)
-        assert task.verdict is not None
         assert "has no commit 'refs/heads/main'" in (whole(task).error or "")
-        assert (task.verdict.overall, await house.world.waiting()) == (Overall.PASS, [])
+        assert (verdict_of(task).overall, await house.world.waiting()) == (Overall.PASS, [])
 
 
-async def test_the_owners_folder_is_neither_looked_at_nor_touched(late_shop: Late) -> None:
+async def test_the_owners_folder_is_neither_looked_at_nor_touched(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one"), page("two")]) as house:
         await story(house, "one")
         two = await story(house, "two")
@@ -294,7 +286,7 @@ async def test_the_owners_folder_is_neither_looked_at_nor_touched(late_shop: Lat
 
 
 async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
-    late_shop: Late, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    late_shop: Opens, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with late_shop(ada=[page("one", "foo = 1\n")]) as house:
         monkeypatch.setenv("REMIT_HOME", str(house.world.house.settings.home))
@@ -325,7 +317,7 @@ async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
 # Runs of a series ---------------------------------------------------------------------------------
 
 
-async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Late) -> None:
+async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one"), page("two")]) as house:
         world = house.world
         cue = cue_admission.cue("Build it", ref="often", scheduled_for=START + timedelta(hours=1))
@@ -351,7 +343,7 @@ async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Late) -> No
 
 
 async def test_a_cut_between_the_check_and_the_write_is_checked_again_and_written_once(
-    late_shop: Late,
+    late_shop: Opens,
 ) -> None:
     async with late_shop(ada=[page("one", "foo = 1\n")]) as house:
         task = await story(house, "one")
@@ -374,7 +366,7 @@ async def test_a_cut_between_the_check_and_the_write_is_checked_again_and_writte
 
 
 async def test_a_project_that_is_gone_from_the_settings_is_said(
-    late_shop: Late, monkeypatch: pytest.MonkeyPatch
+    late_shop: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with late_shop(ada=[page("one")]) as house:
         task = await story(house, "one")
@@ -387,7 +379,7 @@ async def test_a_project_that_is_gone_from_the_settings_is_said(
         assert found.error == "not checked: there is no project shop any more"
 
 
-async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_shop: Late) -> None:
+async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_shop: Opens) -> None:
     async with late_shop(ada=[page("one"), page("two")]) as house:
         one = await story(house, "one")
         await story(house, "two")

@@ -9,6 +9,7 @@ from remit.model.contract import ContractType, Result
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from tests.engine.rig import until
+from tests.sample_task import contract_of, verdict_of
 from tests.soak import first_of, only_in_soak
 from tests.specialist.repository import commit
 from tests.stories.shop.rig import ADD, QUICK, Opens, Shop, results, settle, turn
@@ -108,13 +109,12 @@ async def test_who_writes_himself_other_rules_gains_nothing_and_it_is_told(shop:
     rules = {".remit/activities.yml": LAX}
     async with shop(ada=[turn(WORSE, write=rules), turn(GOOD)]) as house:
         task = await house.order()
-
-        assert task.contract is not None
-        assert task.contract.type is ContractType.VERIFIABLE
+        assert contract_of(task).type is ContractType.VERIFIABLE
         assert "of 2 tests failed" in house.hands["ada"].told[1]
-        assert task.verdict is not None
         assert results(task)["unit-test"] is Result.PASS
-        noted = [each.note or "" for each in task.verdict.findings if each.result is Result.PASS]
+        noted = [
+            each.note or "" for each in verdict_of(task).findings if each.result is Result.PASS
+        ]
         assert all(".remit/activities.yml" in note for note in noted)
 
 
@@ -222,7 +222,7 @@ async def _ends_well(house: Shop) -> None:
 @only_in_soak
 async def test_stopped_while_somebody_works_he_is_asked_once_more(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE, hang=True), turn(GOOD)]) as house:
-        await house.give()
+        await house.order(rests=False)
         await house.hands["ada"].hangs()
 
         await house.world.restart()
@@ -235,7 +235,7 @@ async def test_stopped_while_somebody_works_he_is_asked_once_more(shop: Opens) -
 @only_in_soak
 async def test_stopped_in_a_fix_the_first_try_is_not_made_again(shop: Opens) -> None:
     async with shop(ada=[turn(UNTIDY), turn(WORSE, hang=True), turn(GOOD)]) as house:
-        await house.give()
+        await house.order(rests=False)
         await house.hands["ada"].hangs(1)
 
         await house.world.restart()
@@ -249,7 +249,7 @@ async def test_stopped_in_a_fix_the_first_try_is_not_made_again(shop: Opens) -> 
 
 async def test_stopped_while_it_is_checked_it_is_checked_again(shop: Opens) -> None:
     async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
-        task = await house.give()
+        task = await house.order(rests=False)
 
         async def checked() -> bool:
             found = (await house.world.get(task.id)).status

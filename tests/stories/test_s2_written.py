@@ -18,6 +18,7 @@ from remit.model.task import Taint, Task
 from remit.settings import Settings, ToolSettings
 from remit.testing import ScriptedBrain, World, script
 from tests.brain.tooling import once, use
+from tests.sample_task import contract_of, verdict_of
 
 ASK: Final = """\
 Find out about the museum, with a source, in English:
@@ -111,15 +112,13 @@ async def test_an_honest_answer_is_proven_and_sent(tmp_path: Path) -> None:
     async with World(tmp_path, brain=ready, able=[Reads()]) as world:
         task = await asked(world)
 
-        assert task.status is Status.COMPLETED, task.verdict
-        assert task.contract is not None
-        assert task.contract.type is ContractType.VERIFIABLE
-        assert {each.activity for each in task.contract.criteria} >= {
+        assert task.status is Status.COMPLETED, verdict_of(task)
+        assert contract_of(task).type is ContractType.VERIFIABLE
+        assert {each.activity for each in contract_of(task).criteria} >= {
             *("answers", "sources", "grounded", "language", "no-placeholder", "no-padding")
         }
-        assert task.verdict is not None
-        assert task.verdict.overall is Overall.PASS
-        assert task.verdict.completed_at is not None
+        assert verdict_of(task).overall is Overall.PASS
+        assert verdict_of(task).completed_at is not None
         assert sent(world) == [HONEST]
 
 
@@ -132,8 +131,7 @@ async def test_what_is_made_up_goes_back_and_if_it_stays_to_the_owner_and_to_nob
         task = await asked(world)
 
         assert (task.status, task.reason) == (Status.NEEDS_REVIEW, Reason.VERIFICATION)
-        assert task.verdict is not None
-        assert made_up.partition(",")[0] in task.verdict.failed
+        assert made_up.partition(",")[0] in verdict_of(task).failed
         assert task.round == 3
         assert sum("Not proven yet" in each for each in ready.heard) > 0
         assert sent(world) == []
@@ -169,8 +167,7 @@ async def test_what_the_brain_said_itself_proves_nothing(says_so: Json, tmp_path
         task = await asked(world)
 
         assert task.reason is Reason.VERIFICATION
-        assert task.verdict is not None
-        assert task.verdict.failed == ("grounded",)
+        assert verdict_of(task).failed == ("grounded",)
         assert sent(world) == []
 
 

@@ -6,13 +6,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from remit.intake.message import OwnerMessage
 from remit.model.ids import TaskId
 from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer
 from remit.model.series import Slot, SlotFate
 from remit.model.status import Status
-from remit.model.task import Source, SourceKind, Task
+from remit.model.task import Task
 from remit.settings import DeliverSettings, Settings
 from remit.store import conversations, search, series_orders
 from remit.store.search import TaskFilter
@@ -64,7 +63,7 @@ async def test_thirty_days_go_on_where_they_left_off_whatever_happens_in_between
     brain = Teacher()
     home = Settings(home=tmp_path, zone=ZONE, deliver=DeliverSettings(undo=0))
     async with World(tmp_path, brain=brain, settings=home) as world:
-        first = await _said(world)
+        (first,) = (await world.hear(WANTED)).tasks
         assert first.series_id is not None
         await _lived(world, brain, first)
         ran = await done(world)
@@ -125,12 +124,6 @@ def _check_slots(slots: list[Slot]) -> None:
     assert fates.count(SlotFate.CAUGHT_UP) == 1
     assert fates.count(SlotFate.SKIPPED) == 1
     assert fates.count(SlotFate.RAN) == 29
-
-
-async def _said(world: World) -> Task:
-    message = OwnerMessage(text=WANTED, source=Source(SourceKind.MANUAL, "m-1"))
-    (task,) = (await world.house.intake.hear(message)).tasks
-    return task
 
 
 async def _coming(world: World, first: Task) -> TaskId:

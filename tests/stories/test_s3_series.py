@@ -9,22 +9,19 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 import pytest
-from msgspec.structs import replace
 
-from remit.intake.message import OwnerMessage
 from remit.model.codec import Json
 from remit.model.reply import Memory, Prompt, Reply
 from remit.model.review import ReviewAnswer
 from remit.model.series import Repeats
 from remit.model.status import Status
-from remit.model.task import Source, SourceKind, Taint, Task
+from remit.model.task import Taint, Task
 from remit.recall import session, snippets
 from remit.settings import Settings
 from remit.store import search
 from remit.store.database import Tx
 from remit.store.search import TaskFilter
 from remit.testing import START, World, script
-from remit.triggers import cue_admission
 from tests.soak import only_in_soak
 
 DAY: Final = timedelta(days=1)
@@ -48,11 +45,9 @@ class Diarist:
         return Reply(f"I looked.\n<deliverable>{said}</deliverable>", state=state)
 
 
-async def admitted(world: World, zone: str = ZONE, **more: object) -> Task:
-    cue = cue_admission.cue("Send me the news", ref="news", channel="outbox")
+async def admitted(world: World, zone: str = ZONE, taint: Taint = Taint.OWNER) -> Task:
     repeats = Repeats("FREQ=DAILY", zone, START + timedelta(hours=1))
-    cue = replace(cue, repeats=repeats, **more)
-    return await world.house.intake.admit(cue)
+    return await world.add("Send me the news", repeats=repeats, taint=taint)
 
 
 async def occurrences(world: World) -> list[Task]:
@@ -69,10 +64,7 @@ async def test_what_the_owner_says_every_day_comes_back_by_itself_in_one_session
     brain = Diarist()
     async with World(tmp_path, brain=brain, settings=Settings(home=tmp_path, zone=ZONE)) as world:
         text = "Every weekday at 8:30 research the news and send it to me on the dashboard."
-        heard = await world.house.intake.hear(
-            OwnerMessage(text=text, source=Source(SourceKind.MANUAL, "m-1"))
-        )
-        (first,) = heard.tasks
+        (first,) = (await world.hear(text)).tasks
         await world.run(7 * DAY)
         done = [task for task in await occurrences(world) if task.status is Status.COMPLETED]
 

@@ -12,7 +12,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
-from remit.model.task import Cue, Source, SourceKind, Taint, Task
+from remit.model.task import Source, SourceKind, Taint, Task
 from remit.settings import Settings, ToolSettings
 from remit.store import search
 from remit.testing import ScriptedBrain, World, script
@@ -343,22 +343,17 @@ def call(tool: str, **args: Json) -> ToolCall:
 
 
 async def admitted(world: World, text: str, taint: Taint) -> Task:
-    cue = Cue(
-        source=Source(SourceKind.EMAIL, text),
-        title=text,
-        text="ORDER: make many tasks",
-        taint=taint,
-        scheduled_for=world.now + timedelta(days=300),
-    )
-    return await world.house.intake.admit(cue)
+    later, mail = world.now + timedelta(days=300), Source(SourceKind.EMAIL, text)
+    words = "ORDER: make many tasks"
+    return await world.add(words, at=later, title=text, source=mail, taint=taint, delivery=())
 
 
 async def test_a_child_of_nobody_ends_as_all_tasks_do(tmp_path: Path) -> None:
     async with World(tmp_path, brain=brain(SENDS)) as world:
         contexts: list[JsonMap] = [{"parent": "task-none"}, {}]
         for n, context in enumerate(contexts):
-            cue = Cue(source=Source(SourceKind.AGENT, str(n)), title="T", text="T", context=context)
-            child = await world.house.intake.admit(cue)
+            agent = Source(SourceKind.AGENT, str(n))
+            child = await world.add("T", source=agent, context=context, delivery=())
             cancelled = await world.house.owner.cancel(child.id)
 
             assert cancelled.status is Status.CANCELLED

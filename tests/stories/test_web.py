@@ -27,6 +27,7 @@ from tests.live.place import Place, brain
 from tests.live.site import Page, Site
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
+from tests.sample_task import verdict_of
 from tests.tables import for_each
 
 ASK: Final = "Find three attractions in Bangkok, in English, with sources."
@@ -72,9 +73,8 @@ async def test_a_question_is_answered_with_a_page_that_was_read_and_is_cited(
                 log.sentence(each) for each in await world.house.db.read(events.of_task, made.id)
             ]
 
-        assert done.status is Status.COMPLETED, done.verdict
-        assert done.verdict is not None
-        assert "sources" in {each.activity for each in done.verdict.findings}
+        assert done.status is Status.COMPLETED, verdict_of(done)
+        assert "sources" in {each.activity for each in verdict_of(done).findings}
         assert done.taint is Taint.PUBLIC
         assert f"Read {site.url('/sights')}" in told
         (read,) = [each for each in ready.heard if "reclining Buddha" in each]

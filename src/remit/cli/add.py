@@ -191,7 +191,7 @@ def _wait(
     elif not ended:
         receipt.show(settings, answer, serves=True, read=True)
     for task in () if json else ended:
-        show_result(settings, task, json=False)
+        show_result(settings, task)
     return _worst_code(ended)
 
 

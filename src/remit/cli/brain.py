@@ -3,7 +3,7 @@
 from typing import Annotated, Final, Literal, TypeAlias
 
 from remit import settings as house_settings
-from remit.brain import choose, local, weights
+from remit.brain import local, weights
 from remit.brain.choose import NOTHING_THINKS, ModelChoice, ModelRole
 from remit.cli import codes, out, remit_client
 from remit.cli.commands import CommandGroup
@@ -11,8 +11,8 @@ from remit.cli.out import AsJson, StyledText, flag
 from remit.errors import BadInput
 from remit.intake.exam.qualify import ExamFile
 from remit.model.codec import Json, JsonMap
-from remit.settings import BrainSettings, Settings, sections
-from remit.wiring.readers import model_choice, model_environ
+from remit.settings import Settings, sections
+from remit.wiring.readers import model_choice, second_choice
 
 Kind: TypeAlias = Literal["local", "auto", "none"]
 
@@ -102,17 +102,6 @@ def examine(*, json: AsJson = False) -> int:
     from remit.cli.reader_exam import take  # noqa: PLC0415 - loads a model
 
     return take(house_settings.load(), as_json=json)
-
-
-def second_choice(settings: Settings) -> ModelChoice | None:
-    """Return the model that answers while the first one's provider is down, if one is set."""
-    named = settings.brain.fallback
-    if not named.model:
-        return None
-    if named.model == "local":
-        return local.choose_local_model(settings.models, settings.brain)
-    wanted = BrainSettings(model=named.model, base_url=named.base_url, key_env=named.key_env)
-    return choose.choose_models(model_environ(settings), wanted)
 
 
 def fetch_local_model(settings: Settings) -> None:

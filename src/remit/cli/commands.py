@@ -1,15 +1,11 @@
-"""The commands: their names, their flags, and how plain words become their arguments.
+"""The commands: their names, and what is said of their flags.
 
-A command is imported only when it is called. This parser understands what is typed without a
-mistake. Help, mistakes and rare kinds of values are left to `remit.cli.full_parser`, whose import
-takes longer than most commands do.
+A command is imported only when it is called.
 """
 
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections.abc import Callable
 from importlib import import_module
-from types import FunctionType, UnionType
-from typing import Final, Literal, NoReturn, TypeAlias, TypeVar, get_args, get_origin
+from typing import Final, TypeAlias, TypeVar
 
 Command: TypeAlias = Callable[..., int]
 FunctionT = TypeVar("FunctionT", bound=Command)
@@ -90,12 +86,11 @@ COMMANDS: Final[tuple[tuple[str, str | tuple[str, ...], str, str], ...]] = (
     (
         HOUSE,
         "completion",
-        "full_parser:completion_script",
+        "help:completion_script",
         "Print a completion script for your shell.",
     ),
 )
 LISTS: Final = ("ls", "list")  # one name in a group's help; both are understood
-_VARIADIC: Final = 0x04  # inspect.CO_VARARGS, without the import of inspect
 
 
 class Flag:
@@ -118,6 +113,16 @@ class Flag:
         self.shown = shown
         self.least = least
         self.most = most
+
+    @property
+    def limits(self) -> str:
+        return (
+            f"of {self.least} or more" if self.most is None else f"from {self.least} to {self.most}"
+        )
+
+    def allows(self, number: float) -> bool:
+        least, most = (number if each is None else each for each in (self.least, self.most))
+        return least <= number <= most
 
 
 class CommandGroup:
@@ -153,80 +158,8 @@ class CommandGroup:
         return _load(command) if isinstance(command, str) else command
 
 
-class NotPlain(Exception):
-    """The full parser must read these words."""
-
-
-class BoundCommand:
-    """A command, and the arguments that it is called with."""
-
-    def __init__(self, command: FunctionType) -> None:
-        code = command.__code__
-        named = code.co_posonlyargcount + code.co_kwonlyargcount
-        self.command = command
-        self.positional: list[object] = []
-        self.named: dict[str, object] = {}
-        self._names = code.co_varnames[: code.co_posonlyargcount]
-        self._needed = len(self._names) - len(command.__defaults__ or ())
-        self._more = code.co_varnames[named] if code.co_flags & _VARIADIC else None
-        self._options = {
-            spelled: name
-            for name in code.co_varnames[code.co_posonlyargcount : named]
-            for spelled in _spellings(name, command.__annotations__[name])
-        }
-
-    def bind(self, words: Sequence[str]) -> "BoundCommand":
-        """Take all words as arguments; raises `NotPlain`."""
-        rest = iter(words)
-        for word in rest:
-            if not word.startswith("-"):
-                self._add_positional(word)
-                continue
-            spelled, equals, value = word.partition("=")
-            name = self._options.get(spelled) or _give_up()
-            if self._kind(name) is bool and not equals and name not in self.named:
-                self.named[name] = True
-            elif equals and spelled.startswith("--"):
-                self._add_named(name, value)
-            else:
-                self._add_named(name, _no_option(next(rest, "-")))
-        given = {*self.named, *(self.command.__kwdefaults__ or ())}
-        if len(self.positional) < self._needed or not given.issuperset(self._options.values()):
-            raise NotPlain
-        return self
-
-    def __call__(self) -> int:
-        code: int = self.command(*self.positional, **self.named)
-        return code
-
-    def _add_positional(self, word: str) -> None:
-        at = len(self.positional)
-        name = self._names[at] if at < len(self._names) else self._more or _give_up()
-        self.positional.append(self._value(name, self._kind(name), word))
-
-    def _add_named(self, name: str, word: str) -> None:
-        kind, before = self._kind(name), self.named.get(name, ())
-        if get_origin(kind) is tuple and isinstance(before, tuple):
-            self.named[name] = (*before, self._value(name, get_args(kind)[0], word))
-        elif name in self.named:
-            raise NotPlain
-        else:
-            self.named[name] = self._value(name, kind, word)
-
-    def _value(self, name: str, kind: object, word: str) -> object:
-        value, flag = _convert(kind, word), _flag(self.command.__annotations__[name])
-        if isinstance(value, int | float):
-            low = flag.least is not None and value < flag.least
-            if low or (flag.most is not None and value > flag.most):
-                raise NotPlain
-        return value
-
-    def _kind(self, name: str) -> object:
-        """Return the type of a parameter, without what is said about it and without None."""
-        kind = get_args(self.command.__annotations__[name])[0]
-        if isinstance(kind, UnionType):
-            (kind,) = (each for each in kind.__args__ if each is not type(None))
-        return kind
+def names_of_commands() -> list[str]:
+    return [*_PLACES]
 
 
 def load(name: str) -> Command | CommandGroup:
@@ -234,55 +167,10 @@ def load(name: str) -> Command | CommandGroup:
     return _load(_PLACES[name])
 
 
-def bind(words: Sequence[str]) -> BoundCommand:
-    """Return the command that plain words name, with its arguments; raises `NotPlain`."""
-    if not words or words[0] not in _PLACES:
-        raise NotPlain
-    command, rest = load(words[0]), words[1:]
-    if isinstance(command, CommandGroup):
-        if rest and (name := command.find(rest[0])) is not None:
-            command, rest = command.load(name), rest[1:]
-        elif command.default_command is not None:
-            command = command.default_command
-    if not isinstance(command, FunctionType):
-        raise NotPlain
-    return BoundCommand(command).bind(rest)
-
-
 def _load(place: str) -> Command | CommandGroup:
     module, _, attribute = place.partition(":")
     found: Command | CommandGroup = getattr(import_module(f"remit.cli.{module}"), attribute)
     return found
-
-
-def _spellings(name: str, hint: object) -> Sequence[str]:
-    return _flag(hint).names or (f"--{name.strip('_').replace('_', '-')}",)
-
-
-def _flag(hint: object) -> Flag:
-    flag: Flag = get_args(hint)[1]
-    return flag
-
-
-def _convert(kind: object, word: str) -> object:
-    if kind is str or (get_origin(kind) is Literal and word in get_args(kind)):
-        return word
-    if kind is int and word.isascii() and word.isdecimal():
-        return int(word)
-    if kind is float and word.isascii() and word.replace(".", "", 1).isdecimal():
-        return float(word)
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        by_name = {each.name.lower().replace("_", "-"): each for each in kind}
-        return by_name.get(word) or _give_up()
-    raise NotPlain
-
-
-def _no_option(word: str) -> str:
-    return _give_up() if word.startswith("-") else word
-
-
-def _give_up() -> NoReturn:
-    raise NotPlain
 
 
 _PLACES: Final = {

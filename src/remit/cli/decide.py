@@ -184,17 +184,6 @@ def _read_text(path: Path) -> str:
 
 
 MOST: Final = 1000
-# One letter per answer; unique within one question.
-_KEYS: Final = {
-    ReviewAnswer.APPROVE: "a",
-    ReviewAnswer.EDIT: "e",
-    ReviewAnswer.BACK: "r",
-    ReviewAnswer.ANSWER: "a",
-    ReviewAnswer.ARRIVED: "y",
-    ReviewAnswer.RESEND: "r",
-    ReviewAnswer.DROP: "o",
-    ReviewAnswer.DECLINE: "d",
-}
 _DIFF: Final = {"+": "green", "-": "red", "@": "cyan"}
 _LATER: Final = "l"
 _CHANGE: Final = "c"  # changes a line of a card that a yes would approve
@@ -279,7 +268,7 @@ def _ask(settings: Settings, review: Review) -> bool:
     """Ask until there is an answer; False if the owner stops."""
     both = {ReviewAnswer.APPROVE, ReviewAnswer.ANSWER} <= set(review.options)
     change = {ReviewAnswer.ANSWER: _CHANGE} if both else {}
-    keys = {(_KEYS | change)[answer]: answer for answer in review.options}
+    keys = {change.get(each, words.ANSWERS[each].key): each for each in review.options}
     shown = [f"[{key}] {words.answer_meaning(review, answer)}" for key, answer in keys.items()]
     # "Always" needs an address that is written to.
     lasting = ReviewAnswer.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")

@@ -1,12 +1,24 @@
-"""`remit`: runs the command that was typed, and handles its errors."""
+"""`remit`: runs the command that was typed, and handles its errors; without one, lists them all."""
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Final
 
 from remit import __version__
-from remit.cli import codes, commands, out
+from remit.cli import codes, command_line, out
+from remit.cli.command_line import CommandLineError, UnknownCommand
+from remit.cli.commands import ABOUT, COMMANDS, HOUSE, QUESTIONS, START, TASKS
+from remit.cli.out import Piece, StyledText
 from remit.errors import RemitError
+
+_DEFAULT_WIDTH: Final = 80
+_LEAST_WIDTH: Final = 40
+_OPTIONS: Final = (
+    ("--help (-h)", "Display this message and exit."),
+    ("--version", "Display application version."),
+)
 
 
 def main() -> None:
@@ -40,16 +52,19 @@ def _call(argv: Sequence[str]) -> object:
         out.line(__version__)
         return codes.DONE
     if not argv or [*argv] in (["--help"], ["-h"]):
-        from remit.cli import front_page  # noqa: PLC0415 - for this alone
-
-        front_page.show()
+        _show_front_page()
         return codes.DONE
     try:
-        command = commands.bind(argv)
-    except commands.NotPlain:
-        from remit.cli import full_parser  # noqa: PLC0415 - slow to import, and rarely needed
+        command = command_line.bind(argv)
+    except (CommandLineError, UnknownCommand) as error:
+        from remit.cli import usage  # noqa: PLC0415 - for mistakes alone
 
-        return full_parser.call(argv)
+        raise usage.error_of(error) from None
+    if command is None:
+        from remit.cli import help as help_pages  # noqa: PLC0415 - slow to import
+
+        help_pages.print_help(argv)
+        return codes.DONE
     return command()
 
 
@@ -73,6 +88,49 @@ def _describe(error: Exception) -> tuple[str, int, str]:
         "REMIT_DEBUG=1 shows where it happened."
     )
     return sentence, codes.FAILED, "urn:remit:problem:internal"
+
+
+def _show_front_page() -> None:
+    """Print every command, drawn as the help of one command is, without its libraries."""
+    wide = max(_LEAST_WIDTH, _width())
+    out.line(StyledText("Usage: remit COMMAND", "bold"))
+    for line in ("", *wrap(ABOUT, wide), ""):
+        out.line(line)
+    for section in (TASKS, QUESTIONS, HOUSE):
+        for pieces in _panel(section, wide):
+            out.line(*pieces)
+    for line in ("", *wrap(START.replace("`", ""), wide)):
+        out.line(line)
+
+
+def _panel(section: str, wide: int) -> Iterator[list[Piece]]:
+    rows = [
+        (_shown_names(names), help_text)
+        for each, names, _, help_text in COMMANDS
+        if each == section
+    ]
+    rows += _OPTIONS if section == HOUSE else ()
+    first = max(len(name) for name, _ in rows)
+    room = wide - first - 6
+    yield ["╭─ ", section, " ", "─" * (wide - len(section) - 5), "╮"]
+    for name, help_text in rows:
+        for number, text in enumerate(wrap(help_text.replace("`", ""), room)):
+            left = StyledText(("" if number else name).ljust(first), "cyan")
+            yield ["│ ", left, "  ", text.ljust(room), " │"]
+    yield ["╰", "─" * (wide - 2), "╯"]
+
+
+def _shown_names(names: str | tuple[str, ...]) -> str:
+    if isinstance(names, str):
+        return names
+    first, *others = names
+    return f"{first} ({', '.join(others)})"
+
+
+def _width() -> int:
+    """Return the columns of the terminal, or those that the environment tells a pipe."""
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() else out.terminal_width() or _DEFAULT_WIDTH
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from remit.cli.lookup import EventWatch
 from remit.cli.out import StyledText
 from remit.cli.proof import SAYS
 from remit.cli.remit_client import RemitClient
-from remit.cli.show import task_to_json
 from remit.errors import RemitError
 from remit.model.codec import Json
 from remit.model.ids import TaskId
@@ -72,7 +71,7 @@ class CommandTally(Struct):
         if self.json:
             self.show_task(task_id)
         else:
-            show_result(self.settings, task, json=False)
+            show_result(self.settings, task)
         self.code = self.code or codes.of_status(task.status)
 
     def end(self) -> int:
@@ -121,13 +120,10 @@ def wait_for_rest(
         return door.rest(watch, timeout)
 
 
-def show_result(settings: Settings, task: Task, *, json: bool) -> None:
+def show_result(settings: Settings, task: Task) -> None:
     """Print the result."""
     with glance(settings.database) as tx:
-        if json:
-            out.emit({"task": task_to_json(tx, task.id)})
-        else:
-            _result(tx, task)
+        _result(tx, task)
 
 
 def _tell(event: Event) -> None:

@@ -23,7 +23,6 @@ from remit.cli import codes, out, remote
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Port, flag, number_flag
 from remit.cli.remit_client import furnish
-from remit.cli.stop_signals import StopSignals
 from remit.errors import BadInput
 from remit.operations.settings_arguments import InviteBrowser
 from remit.settings import Settings
@@ -108,6 +107,8 @@ def _machine(home: Path) -> str:
 
 
 async def _work(settings: Settings, queues: str, slots: int | None, *, json: bool) -> int:
+    from remit.cli.up_process import StopSignals  # noqa: PLC0415 - the whole app
+
     signals = StopSignals(lambda: settings.engine.stop_limit)
     signals.listen()
     stop, event = signals.stopping, "up"

@@ -3,7 +3,10 @@
 import asyncio
 import gc
 import logging
+import os
+import signal
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, contextmanager
 from datetime import datetime
@@ -13,7 +16,6 @@ from typing import Final, TypeAlias
 from remit import __version__, notify
 from remit.cli import codes, out, words
 from remit.cli.out import Piece, StyledText
-from remit.cli.stop_signals import StopSignals
 from remit.engine.loops import keep_logs
 from remit.errors import BadInput, HomeLocked
 from remit.journal import otlp
@@ -223,6 +225,42 @@ class UpProcess:
             out.emit({"event": "down"})
         else:
             out.say("Stopped. What was at work goes on at the next start.")
+
+
+MAX_PARTING_SECONDS: Final = 20.0  # for everything after the steps
+
+
+class StopSignals:
+    """The first signal stops in good order, the second at once; the next start recovers.
+
+    If a thread, a follower or a server does not end in time, the process is ended.
+    """
+
+    def __init__(self, step_seconds: Callable[[], float]) -> None:
+        """`step_seconds` is how long the steps that run may go on."""
+        self._step_seconds = step_seconds
+        self._last_moment: threading.Timer | None = None
+        self.stopping = asyncio.Event()
+
+    def listen(self) -> None:
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, self._on_signal)
+            # Called even if the event loop is busy; the line above still takes effect, too.
+            signal.signal(number, self._limit_stop)
+
+    def _on_signal(self) -> None:
+        if self.stopping.is_set():
+            os._exit(codes.INTERRUPTED)
+        self.stopping.set()
+        out.hint("Stopping; steps that run may end first. Once more stops at once.")
+
+    def _limit_stop(self, *_: object) -> None:
+        if self._last_moment is None:
+            seconds = self._step_seconds() + MAX_PARTING_SECONDS
+            self._last_moment = threading.Timer(seconds, os._exit, (codes.INTERRUPTED,))
+            self._last_moment.daemon = True
+            self._last_moment.start()
 
 
 def follow(house: App, since: int, say: Say, telemetry: Telemetry | None) -> None:

@@ -7,15 +7,27 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
 from remit.cli.out import StyledText
 from remit.errors import BadInput, NotFound, RemitError
-from remit.model import review as review_model
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
+from remit.model.review import (
+    CARD,
+    CONDITION,
+    CONTACT_RULE,
+    FIX,
+    INTENDED,
+    LESSON,
+    MERGE,
+    RESTORED,
+    WORK,
+    Review,
+    ReviewAnswer,
+)
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import search, tasks
@@ -41,51 +53,54 @@ _UNITS: Final = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta
 _LONG_AGO: Final = timedelta(days=14)
 _SAYING: Final = timedelta(seconds=2)  # "in 5 minutes" still reads as five after this long
 _SAYING_SHARE: Final = 30  # and 2 hours less 4 minutes read as "in 2 h", not "in 1 h"
-_ANSWERS: Final = {
-    review_model.ReviewAnswer.APPROVE: "remit approve {id}",
-    review_model.ReviewAnswer.EDIT: "remit approve {id} --edit",
-    review_model.ReviewAnswer.BACK: 'remit back {id} -m "…"',
-    review_model.ReviewAnswer.ANSWER: 'remit answer {id} "…"',
-    review_model.ReviewAnswer.ARRIVED: "remit arrived {id}",
-    review_model.ReviewAnswer.RESEND: "remit resend {id}",
-    review_model.ReviewAnswer.DROP: "remit drop {id}",
-    review_model.ReviewAnswer.DECLINE: "remit decline {id}",
-}
 
-_ANSWER_WORDS: Final = {
-    review_model.ReviewAnswer.APPROVE: "approve",
-    review_model.ReviewAnswer.EDIT: "edit and approve",
-    review_model.ReviewAnswer.BACK: "send back",
-    review_model.ReviewAnswer.ANSWER: "answer",
-    review_model.ReviewAnswer.ARRIVED: "yes, it arrived",
-    review_model.ReviewAnswer.RESEND: "send again",
-    review_model.ReviewAnswer.DROP: "leave it out",
-    review_model.ReviewAnswer.DECLINE: "decline",
+
+class AnswerWords(NamedTuple):
+    """How an answer is typed, what it is called, and its key in the inbox."""
+
+    command: str
+    meaning: str
+    key: str
+
+
+# A key is unique within one question.
+ANSWERS: Final = {
+    ReviewAnswer.APPROVE: AnswerWords("remit approve {id}", "approve", "a"),
+    ReviewAnswer.EDIT: AnswerWords("remit approve {id} --edit", "edit and approve", "e"),
+    ReviewAnswer.BACK: AnswerWords('remit back {id} -m "…"', "send back", "r"),
+    ReviewAnswer.ANSWER: AnswerWords('remit answer {id} "…"', "answer", "a"),
+    ReviewAnswer.ARRIVED: AnswerWords("remit arrived {id}", "yes, it arrived", "y"),
+    ReviewAnswer.RESEND: AnswerWords("remit resend {id}", "send again", "r"),
+    ReviewAnswer.DROP: AnswerWords("remit drop {id}", "leave it out", "o"),
+    ReviewAnswer.DECLINE: AnswerWords("remit decline {id}", "decline", "d"),
 }
-# Questions about project work have their own words for answers.
+# Some questions have their own words for answers.
 _MEANINGS: Final = {
-    (review_model.WORK, review_model.ReviewAnswer.BACK): "try again",
-    (review_model.WORK, review_model.ReviewAnswer.ARRIVED): "I did it myself",
-    (review_model.WORK, review_model.ReviewAnswer.DROP): "take it unproven",
-    (review_model.LESSON, review_model.ReviewAnswer.APPROVE): "put it in",
-    (
-        review_model.LESSON,
-        review_model.ReviewAnswer.DROP,
-    ): "leave it out, and do not propose it for 30 days",
-    (review_model.INTENDED, review_model.ReviewAnswer.APPROVE): "it is intended",
-    (review_model.INTENDED, review_model.ReviewAnswer.DROP): "it is not, have it fixed",
-    (review_model.FIX, review_model.ReviewAnswer.APPROVE): "fix it",
-    (review_model.FIX, review_model.ReviewAnswer.DECLINE): "leave it",
-    (review_model.RESTORED, review_model.ReviewAnswer.APPROVE): "run it once",
-    (review_model.RESTORED, review_model.ReviewAnswer.DECLINE): "leave it",
-    (review_model.CARD, review_model.ReviewAnswer.APPROVE): "yes, as shown",
-    (review_model.CARD, review_model.ReviewAnswer.ANSWER): "answer, or change a line",
-    (review_model.CONTACT_RULE, review_model.ReviewAnswer.APPROVE): "make it a rule",
-    (review_model.CONTACT_RULE, review_model.ReviewAnswer.DECLINE): "leave it",
-    (review_model.CONDITION, review_model.ReviewAnswer.APPROVE): "it holds, go on",
-    (review_model.CONDITION, review_model.ReviewAnswer.DROP): "it does not hold, send nothing",
-    (review_model.MERGE, review_model.ReviewAnswer.APPROVE): "merge it",
-    (review_model.MERGE, review_model.ReviewAnswer.DROP): "leave it on its branch",
+    WORK: {
+        ReviewAnswer.BACK: "try again",
+        ReviewAnswer.ARRIVED: "I did it myself",
+        ReviewAnswer.DROP: "take it unproven",
+    },
+    LESSON: {
+        ReviewAnswer.APPROVE: "put it in",
+        ReviewAnswer.DROP: "leave it out, and do not propose it for 30 days",
+    },
+    INTENDED: {
+        ReviewAnswer.APPROVE: "it is intended",
+        ReviewAnswer.DROP: "it is not, have it fixed",
+    },
+    FIX: {ReviewAnswer.APPROVE: "fix it", ReviewAnswer.DECLINE: "leave it"},
+    RESTORED: {ReviewAnswer.APPROVE: "run it once", ReviewAnswer.DECLINE: "leave it"},
+    CARD: {
+        ReviewAnswer.APPROVE: "yes, as shown",
+        ReviewAnswer.ANSWER: "answer, or change a line",
+    },
+    CONTACT_RULE: {ReviewAnswer.APPROVE: "make it a rule", ReviewAnswer.DECLINE: "leave it"},
+    CONDITION: {
+        ReviewAnswer.APPROVE: "it holds, go on",
+        ReviewAnswer.DROP: "it does not hold, send nothing",
+    },
+    MERGE: {ReviewAnswer.APPROVE: "merge it", ReviewAnswer.DROP: "leave it on its branch"},
 }
 
 
@@ -183,27 +198,26 @@ def to_whom(delivery: Delivery) -> str:
     return f"{delivery.recipient or 'you'}, on {delivery.channel}"
 
 
-def answer_commands(review: review_model.Review, ref: str) -> list[str]:
+def answer_commands(review: Review, ref: str) -> list[str]:
     """Return the commands that answer a question."""
     return [_answer_command(review, answer).format(id=ref) for answer in review.options]
 
 
-def _answer_command(review: review_model.Review, answer: review_model.ReviewAnswer) -> str:
-    text = _ANSWERS[answer]
-    if answer is review_model.ReviewAnswer.DROP and review.needs_text(answer):
+def _answer_command(review: Review, answer: ReviewAnswer) -> str:
+    text = ANSWERS[answer].command
+    if answer is ReviewAnswer.DROP and review.needs_text(answer):
         text = f'{text} -m "…"'
-    about = (review.about or "").partition(":")[0]
-    return (
-        f"{text}  ({answer_meaning(review, answer)})"
-        if about in {each for each, _ in _MEANINGS}
-        else text
-    )
+    has_own = _about(review) in _MEANINGS
+    return f"{text}  ({answer_meaning(review, answer)})" if has_own else text
 
 
-def answer_meaning(review: review_model.Review, answer: review_model.ReviewAnswer) -> str:
+def answer_meaning(review: Review, answer: ReviewAnswer) -> str:
     """Return what an answer means for this question."""
-    about = (review.about or "").partition(":")[0]
-    return _MEANINGS.get((about, answer), _ANSWER_WORDS[answer])
+    return _MEANINGS.get(_about(review), {}).get(answer, ANSWERS[answer].meaning)
+
+
+def _about(review: Review) -> str:
+    return (review.about or "").partition(":")[0]
 
 
 def count(n: int, noun: str) -> str:

@@ -52,13 +52,6 @@ async def put_quiet(path: Path, rule: ContactRule) -> str:
     return f"{made.name} gets nothing at these times: {', '.join(made.quiet.texts)}."
 
 
-def change(
-    path: Path, name: str, to: Callable[[ContactEntry], ContactEntry], *, only_if: str | None = None
-) -> ContactEntry:
-    """Replace an entry and return it. `only_if`: only if the file still has this version."""
-    return _edit(path, name, to, only_if)
-
-
 def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = ()) -> ContactEntry:
     """Return an entry without an address or an alias."""
     gone, names = frozenset(ways), frozenset(map(fold, aliases))
@@ -75,13 +68,20 @@ def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = (
 
 
 def drop(path: Path, name: str, *, only_if: str | None = None) -> ContactEntry:
-    return _edit(path, name, lambda _: None, only_if)
+    return change(path, name, lambda _: None, only_if=only_if)
 
 
-def _edit(
-    path: Path, name: str, to: Callable[[ContactEntry], ContactEntry | None], only_if: str | None
+def change(
+    path: Path,
+    name: str,
+    to: Callable[[ContactEntry], ContactEntry | None],
+    *,
+    only_if: str | None = None,
 ) -> ContactEntry:
-    """Replace or remove an entry; return the new entry, or the removed one."""
+    """Replace an entry, or remove it with None; return the new entry, or the removed one.
+
+    `only_if`: only if the file still has this version.
+    """
     with locked(path.parent):
         raw = _read(path)
         _check_version(raw, only_if)

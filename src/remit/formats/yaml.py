@@ -78,7 +78,6 @@ def load_yaml(
     *,
     field: str,
     max_chars: int,
-    max_depth: int = MAX_DEPTH,
     quote_booleans: bool = False,
 ) -> YamlPart:
     """Parse one document of plain values. An empty file is an empty table.
@@ -92,7 +91,7 @@ def load_yaml(
         raise top.bad(f"is too long; at most {max_chars:,} letters are read")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        return _Tree(top, max_depth, quote_booleans).build(yaml.parse(text, Loader=loader))
+        return _Tree(top, quote_booleans).build(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark.line + 1 if error.problem_mark else 1
         at = min(at, text.count("\n") + 1)  # libyaml puts an early end one line too far
@@ -127,7 +126,7 @@ class _OpenNode(Struct):
 class _Tree:
     """Builds the nodes from events, refusing deep, aliased, tagged or duplicate ones."""
 
-    def __init__(self, top: YamlPart, max_depth: int, quote_booleans: bool) -> None:
+    def __init__(self, top: YamlPart, quote_booleans: bool) -> None:
         import yaml  # noqa: PLC0415 - as above
 
         self._yaml = yaml
@@ -135,7 +134,6 @@ class _Tree:
         self._top = top
         self._root: YamlPart | None = None
         self._open: list[_OpenNode] = []
-        self._max_depth = max_depth
         self._quote_booleans = quote_booleans
 
     def build(self, events: "Iterable[yaml.Event]") -> YamlPart:
@@ -159,7 +157,7 @@ class _Tree:
         is_list = isinstance(event, self._yaml.SequenceStartEvent)
         kind = "seq" if is_list else "map"
         _check_tag(event.tag or _TAG + kind, (kind,), at)
-        if len(self._open) >= self._max_depth:
+        if len(self._open) >= MAX_DEPTH:
             raise at.bad("is nested too deep")
         at.value = [] if is_list else {}
         self._open.append(_OpenNode(at))

@@ -153,31 +153,6 @@ def _status(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
     return found
 
 
-def _is(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
-    return replace(found, **_word("is", value.lower(), _IS))
-
-
-def _due(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
-    span = _word("due", value.lower(), _DUE)(at)
-    return replace(found, planned_since=span[0], planned_until=span[1])
-
-
-def _channel(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
-    return replace(found, channel=at.channels.get(value.casefold(), value))
-
-
-def _series(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
-    return replace(found, series=series_id(value))
-
-
-def _since(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
-    return replace(found, since=_moment("since", value, at))
-
-
-def _until(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
-    return replace(found, until=_moment("until", value, at))
-
-
 def _moment(key: str, value: str, at: FilterContext) -> datetime:
     days = {"today": 0, "yesterday": -1, "tomorrow": 1}
     if value.lower() in days:
@@ -208,11 +183,13 @@ def _refuse(wrong: str, known: Mapping[str, object], hint: str = "") -> NoReturn
     raise UnknownName(f"{wrong}; there is {', '.join(known)}{hint}.", field="q")
 
 
-def _one_of(key: str, name: str, known: Mapping[str, object]) -> Read:
-    def read(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
-        return replace(found, **{name: _word(key, value.lower(), known)})
+def _one_of(name: str, known: Mapping[str, object]) -> Read:
+    return lambda found, value, _: replace(found, **{name: _word(name, value.lower(), known)})
 
-    return read
+
+def _planned(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
+    since, until = _word("due", value.lower(), _DUE)(at)
+    return replace(found, planned_since=since, planned_until=until)
 
 
 _IS: Final[Mapping[str, Mapping[str, object]]] = {
@@ -233,18 +210,20 @@ _DUE: Final[Mapping[str, Callable[[FilterContext], _Span]]] = {
 }
 _READ: Final[Mapping[str, Read]] = {
     "status": _status,
-    "is": _is,
-    "source": _one_of("source", "source", _SOURCES),
-    "channel": _channel,
-    "priority": _one_of("priority", "priority", _PRIORITIES),
-    "taint": _one_of("taint", "taint", _TAINTS),
-    "contract": _one_of("contract", "contract", _CONTRACTS),
-    "type": _one_of("type", "type", _TYPES),
-    "series": _series,
-    "due": _due,
-    "since": _since,
-    "until": _until,
-    "sort": _one_of("sort", "sort", _SORTS),
+    "is": lambda found, value, _: replace(found, **_word("is", value.lower(), _IS)),
+    "source": _one_of("source", _SOURCES),
+    "channel": lambda found, value, at: replace(
+        found, channel=at.channels.get(value.casefold(), value)
+    ),
+    "priority": _one_of("priority", _PRIORITIES),
+    "taint": _one_of("taint", _TAINTS),
+    "contract": _one_of("contract", _CONTRACTS),
+    "type": _one_of("type", _TYPES),
+    "series": lambda found, value, _: replace(found, series=series_id(value)),
+    "due": _planned,
+    "since": lambda found, value, at: replace(found, since=_moment("since", value, at)),
+    "until": lambda found, value, at: replace(found, until=_moment("until", value, at)),
+    "sort": _one_of("sort", _SORTS),
 }
 DUE_WORDS: Final[Sequence[str]] = tuple(_DUE)
 

@@ -14,13 +14,13 @@ from datetime import time
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import ClassVar, Final, cast
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.model.codec import IT, JsonMap, from_json
 from remit.model.conversation import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, NoticeKind
+from remit.settings.parts import parse_entry
 
 NAME_PATTERN: Final = r"[a-z][a-z0-9_]{0,39}"
 KEY_NAME_PATTERN: Final = r"[A-Za-z][A-Za-z0-9_.-]{0,63}"
@@ -148,18 +148,10 @@ def _read_channel(name: str, value: object, where: str) -> ChannelSettings:
         text = f"kind is {value['kind']!r:.60}" if "kind" in value else "it has no kind"
         raise BadInput(f"{where}: {text}; it may be {', '.join(kinds())}.", field="kind")
     rest = {key: each for key, each in value.items() if key != "kind"}
-    try:
-        chosen = from_json(kind, cast("JsonMap", rest), IT)
-    except BadInput as error:
-        text = str(error)
-        hint = "" if "has no field" not in text else f" Known: {_known_fields(kind)}."
-        raise BadInput(f"{where}: {text}{hint}", field=name) from None
+    known = ("kind", *kind.__struct_fields__[1:], "aliases")  # which every kind has
+    chosen = parse_entry(kind, rest, name, where, known)
     _check(chosen, where)
     return chosen
-
-
-def _known_fields(kind: type[ChannelSettings]) -> str:
-    return ", ".join(("kind", *kind.__struct_fields__[1:], "aliases"))  # which every kind has
 
 
 def _check(chosen: ChannelSettings, where: str) -> None:

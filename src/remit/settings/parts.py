@@ -269,6 +269,17 @@ NAME: Final = r"[a-z0-9][a-z0-9_-]{0,39}"
 NAMING: Final = "a name is of small letters, digits, - and _"
 
 
+def parse_entry(
+    kind: type[T], value: Mapping[str, object], name: str, where: str, known: Iterable[str]
+) -> T:
+    """Parse one entry of a table of tables; what is wrong is named with its place."""
+    try:
+        return from_json(kind, cast("JsonMap", dict(value)), IT)
+    except BadInput as error:
+        hint = f" Known: {', '.join(known)}." if "has no field" in str(error) else ""
+        raise BadInput(f"{where}: {error}{hint}", field=name) from None
+
+
 class SettingsTable(Struct, Generic[T], frozen=True):
     """How such a table is parsed."""
 
@@ -295,13 +306,7 @@ class SettingsTable(Struct, Generic[T], frozen=True):
             raise BadInput(f"{where}: {self.naming}.", field=name)
         if not isinstance(value, Mapping):
             raise BadInput(f"{where} must be a table with {self.needs}.", field=name)
-        try:
-            found = from_json(self.kind, cast("JsonMap", dict(value)), IT)
-        except BadInput as error:
-            words = str(error)
-            known = ", ".join(self.kind.__struct_fields__)
-            hint = f" Known: {known}." if "has no field" in words else ""
-            raise BadInput(f"{where}: {words}{hint}", field=name) from None
+        found = parse_entry(self.kind, value, name, where, self.kind.__struct_fields__)
         for holds, sentence in self.wrong(found):
             if holds:
                 raise BadInput(f"{where}: {sentence}.", field=name)

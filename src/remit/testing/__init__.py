@@ -11,6 +11,7 @@ Store, engine, spine and gate are the real ones; only time, brain and channels a
 import asyncio
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
@@ -25,17 +26,18 @@ from msgspec.structs import replace
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.scripted import parse as script
 from remit.brain.tools import UsableTool
-from remit.model.codec import text_of
+from remit.intake.message import MessageResult, OwnerMessage
+from remit.model.codec import JsonMap, text_of
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
 from remit.model.ids import TaskId
+from remit.model.reply import Prompt, Reply, ToolCall
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Event
-from remit.model.task import Task
+from remit.model.task import Source, SourceKind, Task
 from remit.ports import Brain, Channel
 from remit.settings import DeliverSettings, Settings, StoreSettings
 from remit.store import home, legacy, queue, tasks
 from remit.testing.memory import MemorySteps, PowerCut
-from remit.testing.obedient import ObedientBrain
 from remit.triggers import cue_admission
 from remit.wiring import App, opened
 
@@ -167,6 +169,53 @@ class FileOutbox:
         return [json.loads(line)["key"] for line in self._path.read_text("utf-8").splitlines()]
 
 
+_CALL: Final = re.compile(r"\buse (\w+) (\{.*)")
+
+
+class ObedientBrain:
+    """Obeys every order in anything it reads, whoever wrote it.
+
+    If the safeguards hold with it, they hold with any brain.
+
+    `ORDER: use NAME {…}` is called as a tool, once; any other order becomes its deliverable.
+    """
+
+    ORDER: Final = re.compile(r"(?im)^.*?\b(?:order|system|admin|ignore[^:\n]*):\s*(.+)$")
+
+    def __init__(self) -> None:
+        self.obeyed: list[str] = []
+        self._known: dict[str, list[str]] = {}
+
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        known = self._known.setdefault(session, [])
+        found = [order.strip() for order in self.ORDER.findall(prompt.whole)]
+        news = [order for order in dict.fromkeys(found) if order not in known]
+        known += news
+        self.obeyed += news
+        calls = tuple(call for n, order in enumerate(news) if (call := _call(order, len(known), n)))
+        if calls:
+            return Reply("As you wish.", calls=calls, state="obedient")
+        if not known:
+            return Reply("No order given. <deliverable>Nothing to report.</deliverable>")
+        return Reply(f"As you wish.\n{_sent(known[-1])}", state="obedient")
+
+
+def _call(order: str, known: int, n: int) -> ToolCall | None:
+    found = _CALL.search(order)
+    if found is None:
+        return None
+    try:
+        args: JsonMap = json.JSONDecoder().raw_decode(found[2])[0]
+    except ValueError:
+        args = {}
+    return ToolCall(f"call-{known}-{n}", found[1], args)
+
+
+def _sent(order: str) -> str:
+    """Return what it wants to send: an order with its own tags stays as it is."""
+    return order if "<deliverable" in order else f"<deliverable>{order}</deliverable>"
+
+
 class World:
     """A whole app with its own clock: thirty days pass in seconds."""
 
@@ -230,7 +279,9 @@ class World:
         channel: str = "outbox",
         recipient: str | None = None,
         work: Sequence[str] = (),
+        **more: object,
     ) -> Task:
+        """Entrust something; `more` are other fields of the `Cue`, such as its source or taint."""
         self._added += 1
         cue = cue_admission.cue(
             text,
@@ -241,7 +292,14 @@ class World:
             content=content,
             scheduled_for=at,
         )
-        return await self.house.intake.admit(cue)
+        return await self.house.intake.admit(replace(cue, **more))
+
+    async def hear(self, text: str, **more: object) -> MessageResult:
+        """Say it in the owner's words; `more` are other fields of the `OwnerMessage`."""
+        self._added += 1
+        source = Source(SourceKind.MANUAL, f"world-{self._added}")
+        message = replace(OwnerMessage(text=text, source=source), **more)
+        return await self.house.intake.hear(message)
 
     async def run(self, span: timedelta = timedelta(0)) -> None:
         """Let everything happen that is due within a time span, each at its time."""

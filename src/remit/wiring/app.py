@@ -6,9 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import TypeAlias
-from zoneinfo import ZoneInfo
 
-from msgspec import Struct
+from msgspec import structs
 from msgspec.structs import replace
 
 from remit.brain import prompt, task_tools
@@ -16,10 +15,8 @@ from remit.brain.models import ModelBrain
 from remit.brain.think import NoBrain, Thinker
 from remit.brain.tools import Toolbox, UsableTool
 from remit.channels.push import PushNotifier
-from remit.channels.registry import ChannelRegistry
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.edit import put_quiet
-from remit.contacts.permits import Permits
 from remit.converse.talk import ConversationLoop
 from remit.delivery.courier import Courier
 from remit.delivery.notice_sender import NoticeSender
@@ -29,17 +26,12 @@ from remit.engine.local import LocalEngine
 from remit.engine.loops import Leftovers
 from remit.errors import RemitError
 from remit.gate import GateSecrets
-from remit.intake.admit import Intake
-from remit.intake.exam.qualify import QualifiedReader
-from remit.journal.follow import Journal
 from remit.model.contract import Evidence, Finding, Result
 from remit.model.deferred import DeferredBatch, DueCriterion
-from remit.model.ids import Ids, TaskId
-from remit.owner import Owner
+from remit.model.ids import TaskId
 from remit.plan import Planner
 from remit.ports import Brain, Channel, Clock
 from remit.recall.session import SessionRecall
-from remit.review.ask import Inbox
 from remit.run import RunPorts
 from remit.run.attach import FileAttacher
 from remit.run.rooms import CodeWorkPorts
@@ -48,18 +40,15 @@ from remit.settings import Settings
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.store import sessions, tasks
-from remit.store.database import Database
 from remit.store.opening import task_files
 from remit.store.redact import Redactor
-from remit.system.background import Background
 from remit.triggers.repeat import Repeater
 from remit.verify import Verifier
 from remit.wiring import minds, notices, proof
 from remit.wiring.app_context import AppContext
 from remit.wiring.foundation import Foundation, laid
 from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers, OwnerDecisions
-from remit.wiring.notices import NoticeParts, NoticePreferences, join
-from remit.wiring.recall import SimilarTasks
+from remit.wiring.notices import NoticePreferences, join
 from remit.wiring.reflection import PriorityFile, ReflectionLoop
 from remit.wiring.section_tests import SectionTests
 from remit.wiring.talk import talk
@@ -67,39 +56,34 @@ from remit.wiring.talk import talk
 EngineClass: TypeAlias = type[LocalEngine] | None  # None: as the settings say
 
 
-class App(Struct, frozen=True):
+class App(Foundation, frozen=True):
     """The whole application, built from settings."""
 
-    settings: Settings
-    db: Database
-    clock: Clock
-    zone: ZoneInfo  # the owner's zone
-    ids: Ids
-    journal: Journal
-    intake: Intake
-    inbox: Inbox
-    owner: Owner
-    permits: Permits
     engine: LocalEngine
     tools: Toolbox
     repeater: Repeater
     talk: ConversationLoop
-    outfit: ChannelRegistry  # the channels of the settings
     calendars: CalendarRegistry  # calendars that start work
     doors: InboundTriggers  # work that comes in from others
     wishes: NoticePreferences  # what the owner wants to be told, and how
     push: PushNotifier  # web push while no page is open
     herald: NoticeSender  # sends notices to the owner
     priority: PriorityFile  # the rules that rank tasks
-    recollection: SimilarTasks  # similar tasks
     reflection: ReflectionLoop  # reflection and its file versions
     deferred: Deferred  # checks that run when their group ends
     leftovers: Leftovers  # worktrees of ended tasks
-    background: Background  # every background loop and its state
-    hide: Redactor  # removes secrets from the log
-    thinks: bool  # whether a brain is set up
-    model_reader: QualifiedReader | None  # the model that reads messages, if there is one
     section_tests: SectionTests  # tries the settings out
+
+    @property
+    def hide(self) -> Redactor:
+        """What removes secrets from the log."""
+        return self.keys.kept.hide
+
+    @property
+    def thinks(self) -> bool:
+        """Whether a brain is set up."""
+        brain = self.brain
+        return brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain)
 
 
 @asynccontextmanager
@@ -139,121 +123,88 @@ def closers(house: App) -> tuple[Callable[[], Awaitable[None]], ...]:
 
 def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass = None) -> App:
     """Build the whole app on its foundation; by default with the engine of the settings."""
-    ground, priority = base.ground, PriorityFile(base.ground.settings.home)
-    tools = _tools(base, able)
-    ports, trees, late, reflection = _work(base, tools, priority)
-    runs = _engine(ground, ports, engine)
-    decisions, notice_parts, spoken = _conversations(base, ports.courier)
+    priority, tools = PriorityFile(base.settings.home), _tools(base, able)
+    trees, reflection = minds.trees(base), ReflectionLoop(base, base.intake.admit, tools)
+    late = _deferred(base, trees)
+    ports = _rooms(base, tools, priority, proof.bench(base, trees, late))
+    ports = replace(ports, mirror=reflection.mirror)
+    base.ear.approve_by(partial(approval_card, ports))
+    runs = _engine(base, ports, engine)
+    decisions = OwnerDecisions(base.db, base.clock)
+    notice_parts = join(base, ports.courier, decisions.buttons)
+    spoken = talk(base, notice_parts.tells)
     house = decisions.house = App(
-        settings=ground.settings,
-        db=ground.db,
-        clock=ground.clock,
-        zone=ground.zone,
-        ids=ground.ids,
-        journal=ground.journal,
-        intake=base.intake,
-        inbox=base.inbox,
-        owner=base.owner,
-        permits=base.permits,
+        **structs.asdict(base),
         engine=runs,
         tools=tools,
-        repeater=_repeater(ground, runs),
+        repeater=_repeater(base, runs),
         talk=spoken,
-        outfit=base.fitted,
-        calendars=CalendarRegistry(ground, base.intake.admit),
+        calendars=CalendarRegistry(base, base.intake.admit),
         doors=InboundTriggers(base, spoken.receive, decisions.buttons),
         wishes=notice_parts.wishes,
         push=notice_parts.push,
         herald=notice_parts.herald,
         priority=priority,
-        recollection=base.alike,
         reflection=reflection,
         deferred=late,
-        leftovers=Leftovers(ground.db, ground.clock, trees, ground.background),
-        background=ground.background,
-        hide=ground.keys.kept.hide,
-        thinks=_thinks(ground.brain),
-        model_reader=base.model,
-        section_tests=SectionTests(ground.settings.home, ground.clock),
+        leftovers=Leftovers(base.db, base.clock, trees, base.background),
+        section_tests=SectionTests(base.settings.home, base.clock),
     )
     return house
 
 
-def _conversations(
-    base: Foundation, courier: Courier
-) -> tuple[OwnerDecisions, NoticeParts, ConversationLoop]:
-    """Build what talks with the owner: buttons, notices, conversations."""
-    decisions = OwnerDecisions(base.ground.db, base.ground.clock)
-    notice_parts = join(base.ground, courier, decisions.buttons)
-    return decisions, notice_parts, talk(base, notice_parts.tells)
-
-
-def _work(
-    base: Foundation, tools: Toolbox, priority: PriorityFile
-) -> tuple[RunPorts, Worktrees, Deferred, ReflectionLoop]:
-    """Build what runs a task, with code work, deferred checks and reflection."""
-    ground = base.ground
-    trees, reflection = minds.trees(ground), ReflectionLoop(ground, base.intake.admit, tools)
-    late = _deferred(ground, trees)
-    ports = _rooms(base, tools, priority, proof.bench(ground, trees, late))
-    ports = replace(ports, mirror=reflection.mirror)
-    base.ear.approve_by(partial(approval_card, ports))
-    return ports, trees, late, reflection
-
-
 def _tools(base: Foundation, able: Sequence[UsableTool]) -> Toolbox:
     """Build everything the brain may call: the owner's commands, built-in tools, and added ones."""
-    ground, settings, brain = base.ground, base.ground.settings, base.ground.brain
+    settings, brain = base.settings, base.brain
     own = task_tools.own(
         settings.tools,
-        ground.db,
+        base.db,
         base.intake.admit,
         settings.work,
         kept=task_files(settings),
-        find=base.alike.finder.find,
-        web=minds.web_tools(ground),
+        find=base.recollection.finder.find,
+        web=minds.web_tools(base),
         sees=lambda: isinstance(brain, ModelBrain) and brain.sees_pictures,
     )
     usable: list[UsableTool] = [*minds.commands(settings), *own, *able]
-    return Toolbox(usable, minds.shelves(settings, ground.clock), ground.redact)
+    return Toolbox(usable, minds.shelves(settings, base.clock), base.redact)
 
 
 def _rooms(
     base: Foundation, tools: Toolbox, priority: PriorityFile, bench: CodeWorkPorts | None
 ) -> RunPorts:
-    ground, settings = base.ground, base.ground.settings
-    db, kept = ground.db, task_files(settings)
-    kinds = {way.name: way.kind for way in base.fitted.ways}
+    settings, kept = base.settings, task_files(base.settings)
+    kinds = {way.name: way.kind for way in base.outfit.ways}
     courier = Courier(
-        ground.channels,
-        now=ground.clock.now,
-        bounds=notices.send_limits(ground),
+        base.channels,
+        now=base.clock.now,
+        bounds=notices.send_limits(base),
         files=kept,
         shared=settings.engine.is_shared,
     )
-    known = GateSecrets(secrets=ground.keys.seen, echoes=_echoes(ground.channels))
-    recall = SessionRecall(db, summarise=minds.summariser(ground), zone=ground.zone)
+    known = GateSecrets(secrets=base.keys.seen, echoes=_echoes(base.channels))
+    recall = SessionRecall(base.db, summarise=minds.summariser(base), zone=base.zone)
     return RunPorts(
-        planner=Planner(minds.scorer(ground), priority, ground.zone),
-        recall=recall.reminded(base.alike.reminders.of),
+        planner=Planner(minds.scorer(base), priority, base.zone),
+        recall=recall.reminded(base.recollection.reminders.of),
         thinker=Thinker(
-            ground.brain,
-            ground.channels,
-            minds.around(ground),
+            base.brain,
+            base.channels,
+            minds.around(base),
             tools=tools,
-            states=lambda runs: db.read(sessions.states, runs),
-            budget=ground.budget,
+            states=lambda runs: base.db.read(sessions.states, runs),
+            budget=base.budget,
         ),
-        verifier=Verifier(proof.checks(ground), ground.clock.now),
+        verifier=Verifier(proof.checks(base), base.clock.now),
         courier=courier,
         known=known,
         attacher=FileAttacher(kept, settings.work, courier, known),
         tools=tools,
         bench=bench,
-        agree=proof.ContractDrafter(ground, tools, kinds).draft,
+        agree=proof.ContractDrafter(base, tools, kinds).draft,
         put_rule=partial(put_quiet, settings.home / CONTACTS),
-        look=minds.change_watcher(ground).look,
-        week_of_silence=minds.week_of_silence(ground),
+        look=minds.change_watcher(base).look,
+        week_of_silence=minds.week_of_silence(base),
         read=base.receiver.read_pending,
     )
 
@@ -274,11 +225,6 @@ def _repeater(ground: AppContext, engine: LocalEngine) -> Repeater:
     made = Repeater(ground.db, ground.clock, ground.ids, ground.background, rules, engine.heed)
     engine.settle_missed = made.settle_missed
     return made
-
-
-def _thinks(brain: Brain) -> bool:
-    """Whether a brain is set up."""
-    return brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain)
 
 
 def _deferred(ground: AppContext, trees: Worktrees) -> Deferred:

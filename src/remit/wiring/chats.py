@@ -35,11 +35,10 @@ _MAX_REF: Final = 400  # characters of an id used as a task's ref
 
 class ChatWiring:
     def __init__(self, base: Foundation, talk: TakeMessage, buttons: ChatButtons) -> None:
-        self._ground = base.ground
-        self._intake = base.intake
+        self._base = base
         self._talk = talk
         self._buttons = buttons
-        self._settings = base.ground.settings
+        self._settings = base.settings
 
     def watches(
         self, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
@@ -56,7 +55,7 @@ class ChatWiring:
         That is a button, the text that one asked for, a file, or what another wrote: forwarded, or
         replied to. False if it is none of these, or not the owner's. `again`: it came before.
         """
-        if not is_same_address(self._ground.owner_address(message.channel), message.sender):
+        if not is_same_address(self._base.owner_address(message.channel), message.sender):
             return False
         if message.body.get("forwarded"):
             language = message_language(str(message.body.get("text") or ""))
@@ -72,7 +71,7 @@ class ChatWiring:
     async def _about_forwarded(self, message: InboundMessage) -> ChatReply | None:
         """Start what the owner asks for in a reply to forwarded words."""
         replied = f"{message.channel} message {message.body.get('reply_to')}"
-        body, text = await self._ground.db.read(inbound.body_of, replied), message.body.get("text")
+        body, text = await self._base.db.read(inbound.body_of, replied), message.body.get("text")
         material = body.get("text") if body.get("forwarded") else None
         if not isinstance(material, str) or not material or not isinstance(text, str):
             return None
@@ -81,7 +80,7 @@ class ChatWiring:
 
     async def _pressed(self, message: InboundMessage) -> bool:
         """Do what a button says, or take the text that one asked for; False if it is neither."""
-        channel: object = self._ground.channels.get(message.channel)
+        channel: object = self._base.channels.get(message.channel)
         if not implements(channel, ButtonChannel):
             return False
         address = self._key(message.channel)
@@ -104,14 +103,14 @@ class ChatWiring:
 
     def _key(self, channel: str) -> str:
         """The owner's address as the buttons are signed for it; empty if the channel knows it."""
-        sender: object = self._ground.channels.get(channel)
+        sender: object = self._base.channels.get(channel)
         knows = implements(sender, AddressedChannel) and sender.knows_owner
-        return "" if knows else self._ground.owner_address(channel)
+        return "" if knows else self._base.owner_address(channel)
 
     def _reply(self, message: InboundMessage, address: str | None, reply: ButtonReply) -> None:
         """Answer in the background, once; only what surely did not leave is tried again."""
-        ground = self._ground
-        channel = ground.channels[message.channel]
+        base = self._base
+        channel = base.channels[message.channel]
         key = f"press-{hashlib.sha256(message.ref.encode()).hexdigest()[:32]}"
         parcel = Parcel(key, address, reply.text, buttons=reply.buttons)
 
@@ -120,41 +119,41 @@ class ChatWiring:
                 answer = await channel.send(parcel)
                 if not isinstance(answer, SendRetry):
                     return
-                await ground.clock.sleep(answer.after or 1.0)
+                await base.clock.sleep(answer.after or 1.0)
 
-        ground.background.start(f"reply:{key}", send)
+        base.background.start(f"reply:{key}", send)
 
     def _context(
         self, name: str, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
     ) -> ChatContext:
-        ground = self._ground
+        base = self._base
         return ChatContext(
             name=name,
-            keys=ground.keys,
-            clock=ground.clock,
-            db=ground.db,
-            zone=ground.zone,
-            background=ground.background,
-            journal=ground.journal,
-            sender=ground.channels[name],
+            keys=base.keys,
+            clock=base.clock,
+            db=base.db,
+            zone=base.zone,
+            background=base.background,
+            journal=base.journal,
+            sender=base.channels[name],
             buttons=self._buttons,
-            owner_address=partial(self._ground.owner_address, name),
+            owner_address=partial(self._base.owner_address, name),
             is_contact=partial(self._is_contact, name),
             owner_wrote=self._owner_wrote,
             contact_wrote=contact_wrote,
-            redact=ground.redact,
+            redact=base.redact,
             pair=partial(self._pair, name),
         )
 
     def _is_contact(self, channel: str, address: str) -> bool:
-        entries = self._ground.contacts.known_entries()
+        entries = self._base.contacts.known_entries()
         lines = (each.lines.get(channel) for each in entries if each.role != OWNER)
         return any(line is not None and line.address == address for line in lines)
 
     async def with_file(self, message: InboundMessage, taint: Taint) -> InboundMessage:
         """Return a message with the file that it names at its provider, fetched and kept."""
         media = message.body.get("media")
-        channel: object = self._ground.channels.get(message.channel)
+        channel: object = self._base.channels.get(message.channel)
         if not isinstance(media, dict) or not implements(channel, FetchingChannel):
             return message
         ident = media.get("id")
@@ -202,7 +201,7 @@ class ChatWiring:
             taint=taint,
             said_at=inbound.said_at,
         )
-        found = await self._intake.hear(message)
+        found = await self._base.intake.hear(message)
         if not found.tasks:
             return ChatReply("I found nothing to do in that. Reply with what I shall do with it.")
         noted = f"Noted: “{found.tasks[0].title}”."
@@ -213,7 +212,7 @@ class ChatWiring:
         line = {channel: ContactAddress(address)}
         agent = self._settings.agent
         if contact is None:
-            entries = self._ground.contacts.entries()
+            entries = self._base.contacts.entries()
             own = next((each.name for each in entries if each.role == OWNER), None)
             entry = ContactEntry(own or self._settings.owner, (), OWNER, line)
             text = f"This chat is yours. Write what {agent} shall do; questions come here."

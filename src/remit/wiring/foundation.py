@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from msgspec import Struct
+from msgspec import structs
 
 from remit.brain.budget import Budget, midnight
 from remit.brain.models import ModelBrain
@@ -52,15 +52,16 @@ if TYPE_CHECKING:
 CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": DashboardChannel()}
 
 
-class Foundation(Struct, frozen=True):
-    ground: AppContext
-    fitted: ChannelRegistry  # the channels of the settings
-    alike: SimilarTasks
+class Foundation(AppContext, frozen=True):
+    """What every part uses, with what a short command needs besides."""
+
+    outfit: ChannelRegistry  # the channels of the settings
+    recollection: SimilarTasks
     ear: MessageReader
     receiver: Receiver
     intake: Intake
     is_slow: Callable[[], bool]  # whether a model reads messages
-    model: QualifiedReader | None  # which one
+    model_reader: QualifiedReader | None  # which one
     owner: Owner
     inbox: Inbox
     permits: Permits
@@ -96,11 +97,11 @@ async def laid(
             stack.push_async_callback(brain.close)
         found = lay(settings, db, clock, brain, channels or {})
         if shared_files is not None:
-            found.ground.background.start("shared documents", shared_files.keep)
+            found.background.start("shared documents", shared_files.keep)
             _compare_secrets(found)
-        stack.push_async_callback(found.ground.background.close)
-        stack.push_async_callback(found.fitted.close)
-        stack.push_async_callback(found.alike.close)
+        stack.push_async_callback(found.background.close)
+        stack.push_async_callback(found.outfit.close)
+        stack.push_async_callback(found.recollection.close)
         yield found
 
 
@@ -117,9 +118,8 @@ def _compare_secrets(base: Foundation) -> None:
     """Say if another process of this store has other secrets."""
     from remit.wiring.shared_documents import SharedSecrets  # noqa: PLC0415 - not for one process
 
-    ground = base.ground
-    made = SharedSecrets(ground.db, ground.clock, ground.settings, ground.keys)
-    ground.background.start("secrets of all processes", made.keep)
+    made = SharedSecrets(base.db, base.clock, base.settings, base.keys)
+    base.background.start("secrets of all processes", made.keep)
 
 
 def lay(
@@ -163,17 +163,17 @@ def _with_intake(ground: AppContext, fitted: ChannelRegistry) -> Foundation:
     receiver = Receiver(ear, db, clock, ids, is_slow)
     attentive = DuplicateAwareReceiver(receiver, alike.twin)
     return Foundation(
-        ground,
-        fitted,
-        alike,
-        ear,
-        receiver,
-        Intake(db, clock, ids, ground.channels, attentive, contacts.name_for),
-        is_slow,
-        model,
-        Owner(db, clock, ids),
-        Inbox(db, clock, ear.settling, _undo_window(ground)),
-        Permits(contacts, db, clock),
+        **structs.asdict(ground),
+        outfit=fitted,
+        recollection=alike,
+        ear=ear,
+        receiver=receiver,
+        intake=Intake(db, clock, ids, ground.channels, attentive, contacts.name_for),
+        is_slow=is_slow,
+        model_reader=model,
+        owner=Owner(db, clock, ids),
+        inbox=Inbox(db, clock, ear.settling, _undo_window(ground)),
+        permits=Permits(contacts, db, clock),
     )
 
 

@@ -62,16 +62,12 @@ class InboundRegistry:
     """Every door of the settings."""
 
     def __init__(self, base: Foundation, talk: TakeMessage, buttons: ChatButtons) -> None:
-        ground = base.ground
-        self._ground = ground
         self._base = base
         self._talk = talk
-        self._settings = ground.settings
+        self._settings = base.settings
         self._begin_by_door = dict(self._begins())
         self.chats = ChatWiring(base, talk, buttons)
-        self.keeper = CueAdmission(
-            ground.db, ground.clock, self._begin_by_door, midnight(ground.zone)
-        )
+        self.keeper = CueAdmission(base.db, base.clock, self._begin_by_door, midnight(base.zone))
 
     def set_hooks(self, hooks: Mapping[str, HookSettings]) -> None:
         """Use these hooks from now on, and no others."""
@@ -81,7 +77,7 @@ class InboundRegistry:
 
     def watches(self) -> tuple[PollingWatch, ...]:
         """Return all mailboxes and folders to watch; errors in the settings are reported."""
-        ground = self._ground
+        base = self._base
         found: list[PollingWatch] = [
             self.mailbox(name)
             for name in self._settings.doors
@@ -91,7 +87,7 @@ class InboundRegistry:
         found += self.chats.watches(self.wrote)
         if not self._settings.channels:  # otherwise the channels do it
             keep = self._settings.deliver.keep_inbound
-            found.append(InboundCleanup(keep, ground.db, ground.clock, ground.background))
+            found.append(InboundCleanup(keep, base.db, base.clock, base.background))
         return tuple(found)
 
     def _begins(self) -> Iterator[tuple[str, Begin]]:
@@ -107,9 +103,9 @@ class InboundRegistry:
 
     async def called(self, name: str, call: HookCall) -> StoredCue:
         """Accept a call that knows the secret; a repeated call gets the same answer."""
-        settings, now = self._settings.hooks[name], self._ground.clock.now()
+        settings, now = self._settings.hooks[name], self._base.clock.now()
         # While a secret is replaced, both are stored, separated by a space.
-        how = receiving.shown(call, self._ground.keys.get(settings.secret).split(), now)
+        how = receiving.shown(call, self._base.keys.get(settings.secret).split(), now)
         if how is None or settings.scheme not in (ANY, how):
             sentence = "The secret of this hook was not shown, or long ago; nothing was read."
             raise CallUnsigned(sentence)
@@ -137,14 +133,14 @@ class InboundRegistry:
                 arrival, caps if arrival.fate is CueFate.WAITING else InboundCaps()
             )
 
-        ground = self._ground
+        base = self._base
         kept = task_files(self._settings)
 
         async def note_left(count: int) -> None:
-            await ground.db.write(cues.keep_unkept, f"folder:{name}", count)
+            await base.db.write(cues.keep_unkept, f"folder:{name}", count)
 
         ports = FolderPorts(take, note_left, kept)
-        return FolderWatch(name, folder, ports, ground.clock, ground.background)
+        return FolderWatch(name, folder, ports, base.clock, base.background)
 
     async def _begin_file(self, folder: FolderSettings, kept: StoredCue) -> StartedCue:
         return await self._start(files.cue(kept, folder), kept.said_at)
@@ -155,20 +151,18 @@ class InboundRegistry:
         """Return the mailbox of an email channel as an inbound watch."""
         door, post = self._settings.doors[name], self._settings.channels[name]
         assert isinstance(post, EmailSettings)  # noqa: S101 - checked with the settings
-        ground = self._ground
+        base = self._base
         plugs = MailWatchPorts(
             sort=partial(self._sorted, name, door),
             told=partial(people.with_mail_text, task_files(self._settings)),
             take=partial(self._take_mail, name),
         )
         try:
-            context = ChannelContext(name, self._ground.keys, ground.clock)
+            context = ChannelContext(name, self._base.keys, base.clock)
             box = MailboxAccount(imap_account(post, context), door.folder)
         except BadInput as bad:
             raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
-        return MailWatch(
-            name, door, box, plugs, ground.db, ground.clock, background=ground.background
-        )
+        return MailWatch(name, door, box, plugs, base.db, base.clock, background=base.background)
 
     def _sorted(self, name: str, door: InboundRule, head: MailHead) -> Arrival | None:
         who = self._who(name, head.sender.address) if head.sender else None
@@ -183,9 +177,9 @@ class InboundRegistry:
             if mail.certain:
                 return await self._take_owner_mail(kept, mail)
         # Mail that is not surely the owner's is treated like a contact's.
-        about = await self._ground.db.read(_about, kept.door, _threads(kept))
+        about = await self._base.db.read(_about, kept.door, _threads(kept))
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
-        taken = await self._ground.db.read(cues.whose, source)
+        taken = await self._base.db.read(cues.whose, source)
         # Anybody can choose a Message-ID: an unverified or foreign one gets the sender added.
         if kept.body.get("verified") is not True or taken not in (None, kept.sender):
             source = Source(SourceKind.EMAIL, f"{source.ref} {kept.name}")
@@ -194,7 +188,7 @@ class InboundRegistry:
 
     async def _take_owner_mail(self, kept: StoredCue, mail: OwnerMail) -> StartedCue:
         """Handle the owner's mail: a reply continues its task, a request becomes work."""
-        about = await self._ground.db.read(_about, kept.door, _threads(kept))
+        about = await self._base.db.read(_about, kept.door, _threads(kept))
         reaches = self._reaches_owner(kept.door)
         thread = {name: mail.context.get(name, "") for name in ("threads", "subject")}
         words: JsonMap = {
@@ -233,7 +227,7 @@ class InboundRegistry:
 
         One that decides nothing, or not clearly what, is answered by mail with what to do.
         """
-        db = self._ground.db
+        db = self._base.db
         question, asks = await db.read(notices.question_in, kept.door, ref)
         if question is not None and text.strip():
             return await self._decided(kept, question, task_id, text)
@@ -245,7 +239,7 @@ class InboundRegistry:
     async def _decided(
         self, kept: StoredCue, question: ReviewId, task_id: TaskId, text: str
     ) -> StartedCue | None:
-        db = self._ground.db
+        db = self._base.db
         try:
             review = await db.read(reviews.get, question)
             decision = meaning.read_decision(review, text, _BY_MAIL)
@@ -270,17 +264,17 @@ class InboundRegistry:
         self, kept: StoredCue, task_id: TaskId, news: NoticeKind, line: str, page: str
     ) -> None:
         """Tell the owner by mail, in the thread, what a mail did not do; each mail once."""
-        ground, about = self._ground, f"reply:{kept.door}:{kept.ref}"
-        now, task = ground.clock.now(), await ground.db.read(tasks.get, task_id)
+        base, about = self._base, f"reply:{kept.door}:{kept.ref}"
+        now, task = base.clock.now(), await base.db.read(tasks.get, task_id)
         content = NoticeContent(
             news=news, about=about, title=task.title, line=line, href=page, task_id=task_id
         )
         made = f"ntc-{hashlib.sha256(about.encode()).hexdigest()[:26]}"
         notice = Notice(id=made, telling=content, way=kept.door, made=now, due=now)
-        await ground.db.write(notices.put, notice)
+        await base.db.write(notices.put, notice)
 
     def _reaches_owner(self, channel: str) -> bool:
-        reach = self._ground.contacts.find(None, channel)
+        reach = self._base.contacts.find(None, channel)
         chosen = self._settings.channels[channel]
         return isinstance(reach, Reach) and bool(reach.address or getattr(chosen, "owner", ""))
 
@@ -308,7 +302,7 @@ class InboundRegistry:
         chosen = self._settings.channels[channel]
         if is_same_address(getattr(chosen, "owner", ""), address):
             return Person(self._settings.owner, owner=True)
-        for entry in self._ground.contacts.known_entries():
+        for entry in self._base.contacts.known_entries():
             lines = entry.lines.values()
             if any(is_same_address(line.address, address) or line.id == address for line in lines):
                 return Person(entry.name, owner=entry.role == people.OWNER)

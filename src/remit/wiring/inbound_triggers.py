@@ -67,16 +67,15 @@ class InboundTriggers:
     @property
     def settings(self) -> Settings:
         """The current settings; the hooks may be newer than at the start."""
-        return self._base.ground.settings
+        return self._base.settings
 
     async def apply(self, settings: Settings) -> None:
         """Switch to new hooks; mailboxes and folders stay as they are."""
-        keys = self._base.ground.keys
+        keys = self._base.keys
         if settings.hooks:
             keys.kept.use_ring(await asyncio.to_thread(machine_ring, settings.home))
             keys.learn_all()
-        ground = replace(self._base.ground, settings=settings)
-        self._base = replace(self._base, ground=ground)
+        self._base = replace(self._base, settings=settings)
         if self._made is not None:
             self._made.set_hooks(settings.hooks)
         if not self._watched:

@@ -1,6 +1,6 @@
 """Wires notices (which event, where, in what words), the limits of sending, and the undo window."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -93,10 +93,7 @@ def _tells(found: NoticeRules, ring: Callable[[], None]) -> NoticeDecisions:
         stands = NoticeMoment(here.now, here.channel, here.digested, here.listens)
         return found.posts(telling.news, task, stands)
 
-    def many(tellings: Sequence[NoticeContent]) -> str:
-        return notify.many(tellings)
-
-    return NoticeDecisions(concerns, notify.telling, posts, many, ring)
+    return NoticeDecisions(concerns, notify.telling, posts, notify.many, ring)
 
 
 def _around(

@@ -138,11 +138,12 @@ def papers_of(settings: Settings, project: str | None) -> list[RulesFile]:
 def checks(ground: AppContext) -> dict[str, Check]:
     """Return every check of a text. With a model, a critic judges what code cannot."""
     mind = ground.mind(ModelRole.THINK)
-    if mind is None:
-        return {**CHECKS, "critic": _critic(ground)}
-    critic = BrainCritic(_asking(ground, mind), _nonce)
+    brain = mind or (None if isinstance(ground.brain, NoBrain | ModelBrain) else ground.brain)
+    if brain is None:
+        return {**CHECKS, "critic": _Unread()}
+    critic = BrainCritic(_asking(ground, brain), _nonce)
     judged = {name: CheckWithCritic(each, critic) for name, each in CHECKS.items()}
-    return {**judged, "critic": CriticCheck(critic, packaged())}
+    return {**(judged if mind else CHECKS), "critic": CriticCheck(critic, packaged())}
 
 
 def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts | None:
@@ -247,13 +248,6 @@ class _Unread:
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task, criterion, evidence
         return Finding("critic", Result.SKIPPED, "no brain is set up that could read it")
-
-
-def _critic(ground: AppContext) -> Check:
-    brain = ground.brain
-    if isinstance(brain, NoBrain | ModelBrain):  # a ready model was chosen before
-        return _Unread()
-    return CriticCheck(BrainCritic(_asking(ground, brain), _nonce), packaged())
 
 
 def _asking(ground: AppContext, brain: Brain) -> Asking:

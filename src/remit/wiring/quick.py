@@ -37,11 +37,10 @@ class QuickApp:
     section_tests: "SectionTests"
 
     def __init__(self, base: Foundation) -> None:
-        ground = base.ground
         self._base = base
-        self.settings, self.db, self.clock = ground.settings, ground.db, ground.clock
-        self.zone, self.ids, self.intake = ground.zone, ground.ids, base.intake
-        self.outfit, self.recollection, self.journal = base.fitted, base.alike, ground.journal
+        self.settings, self.db, self.clock = base.settings, base.db, base.clock
+        self.zone, self.ids, self.intake = base.zone, base.ids, base.intake
+        self.outfit, self.recollection, self.journal = base.outfit, base.recollection, base.journal
         self.owner, self.inbox, self.permits = base.owner, base.inbox, base.permits
         base.ear.approve_by(self._approve)
 

@@ -3,6 +3,8 @@
 import os
 import secrets
 
+from msgspec.structs import replace
+
 from remit.brain import choose, scripted
 from remit.brain.choose import ModelChoice, ModelRole
 from remit.brain.models import ModelBrain, PaidBrain
@@ -71,13 +73,13 @@ def model_choice(settings: Settings) -> ModelChoice:
             return choose.choose_models(model_environ(settings), settings.brain)
 
 
-def second_brain(settings: Settings) -> ModelBrain | None:
+def second_choice(settings: Settings) -> ModelChoice | None:
     """Return the model that answers while the first one's provider is down, if one is set."""
     named, brain = settings.brain.fallback, settings.brain
     if not named.model:
         return None
     if named.model == "local":
-        return _local(settings)
+        return model_choice(replace(settings, brain=replace(brain, kind="local")))
     wanted = BrainSettings(
         model=named.model,
         base_url=named.base_url,
@@ -86,9 +88,16 @@ def second_brain(settings: Settings) -> ModelBrain | None:
         token_limit=brain.token_limit,
     )
     try:
-        return ModelBrain(choose.choose_models(model_environ(settings), wanted))
+        return choose.choose_models(model_environ(settings), wanted)
     except BadInput as error:
         raise BadInput(f"fallback: {error}", field="fallback") from None
+
+
+def second_brain(settings: Settings) -> ModelBrain | None:
+    if settings.brain.fallback.model == "local":
+        return _local(settings)
+    choice = second_choice(settings)
+    return ModelBrain(choice) if choice else None
 
 
 def _local(settings: Settings, fallback: ModelBrain | None = None) -> ModelBrain:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain import outside
-from remit.brain.budget import MeteredBrain
 from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
 from remit.brain.think import NoBrain
@@ -20,7 +19,7 @@ from remit.contacts.book import Contacts
 from remit.errors import BadInput
 from remit.journal.follow import GATHER_SECONDS
 from remit.model.likeness import REFLECT, FileVersion, LessonFile
-from remit.model.reply import Prompt, Reply
+from remit.model.reply import Prompt
 from remit.model.run import EventKind
 from remit.model.series import Repeats
 from remit.model.status import TERMINAL
@@ -35,6 +34,7 @@ from remit.reflect.versions import LessonVersions
 from remit.settings import parts
 from remit.store import reflections
 from remit.wiring.app_context import Admit, AppContext
+from remit.wiring.minds import think_for
 
 LOOP: Final = "learning records"
 TITLE: Final = "Look back, and propose what to do better"
@@ -190,17 +190,8 @@ def _asks(ground: AppContext) -> Asks | None:
 
     async def ask(task: Task, words: str, text: str) -> str | None:
         prompt = Prompt(outside.mark(text, "finished tasks"), words)
-
-        async def think() -> Reply:
-            return await mind.think(prompt, session=f"reflect:{task.id}")
-
-        if isinstance(mind, MeteredBrain) and mind.metered:
-            key = f"{task.id}:reflect:{task.lease}"
-            reply = await ground.budget.pay(key, task, await mind.estimate(prompt), think)
-        else:
-            reply = await think()
-        whole = isinstance(reply, Reply) and not (reply.ask or reply.flaw or reply.calls)
-        return reply.text if isinstance(reply, Reply) and whole else None
+        reply = await think_for(task, ground, mind, prompt, f"reflect:{task.id}")
+        return None if reply.ask or reply.flaw or reply.calls else reply.text
 
     return ask
 

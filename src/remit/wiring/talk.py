@@ -38,7 +38,6 @@ from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Creator, Edit, Source, SourceKind, Task, TaskType
 from remit.model.task_file import ATTACHMENTS
-from remit.owner import Owner
 from remit.ports import Brain
 from remit.store import edits, series, series_orders, tasks
 from remit.store.database import Tx
@@ -58,10 +57,6 @@ class ConversationIntake(Struct, frozen=True):
     @property
     def reads_by_model(self) -> bool:
         return self.base.is_slow()
-
-    @property
-    def ground(self) -> AppContext:
-        return self.base.ground
 
     async def hear(
         self, text: str, ref: str, said_at: datetime, talk: TalkContext, context: JsonMap
@@ -92,10 +87,10 @@ class ConversationIntake(Struct, frozen=True):
 
     def _answers_on(self, channel: str) -> bool:
         """Whether results go back to the chat that the owner wrote in."""
-        section = self.ground.settings.channels.get(channel)
+        section = self.base.settings.channels.get(channel)
         if section is None or not section.answers_here:
             return False
-        reach = self.ground.contacts.find(None, channel)
+        reach = self.base.contacts.find(None, channel)
         return isinstance(reach, Reach) and reach.address is not None
 
     def is_talk(self, text: str) -> bool:
@@ -120,17 +115,17 @@ class ConversationIntake(Struct, frozen=True):
 
     def _plain(self, text: str) -> Extraction:
         try:
-            book = self.ground.contacts.book()
+            book = self.base.contacts.book()
         except BadInput:
-            book = self.ground.contacts.bare()
-        now, zone = self.ground.clock.now(), self.ground.zone
+            book = self.base.contacts.bare()
+        now, zone = self.base.clock.now(), self.base.zone
         return read_plainly(text, now=now, zone=zone, book=book)
 
     def fits(self, task: Task, review: Review, text: str) -> bool | None:
         if not task.gaps or review.task_id != task.id or review.resume_to is not Status.NEW:
             return None
         try:
-            settled = self.base.ear.settling()((task,), review, text, self.ground.clock.now())
+            settled = self.base.ear.settling()((task,), review, text, self.base.clock.now())
         except BadInput:
             return False
         return settled.understood
@@ -139,7 +134,7 @@ class ConversationIntake(Struct, frozen=True):
         self, task: Task, words: str, earlier: Sequence[str] = ()
     ) -> datetime | UnclearTime | None:
         """Apply words to the task's own time: "Thursday" keeps its hour, "5pm" its day."""
-        now, zone = self.ground.clock.now(), self.ground.zone
+        now, zone = self.base.clock.now(), self.base.zone
         local = (task.scheduled_for or now).astimezone(zone)
         base = f"on {local:%Y-%m-%d} at {local:%H:%M}" if task.scheduled_for else ""
         # "Make that 8", of what runs at seven in the evening: eight in the morning is not meant.
@@ -157,22 +152,14 @@ class OwnerOperations(Struct, frozen=True):
 
     base: Foundation
 
-    @property
-    def owner(self) -> Owner:
-        return self.base.owner
-
-    @property
-    def ground(self) -> AppContext:
-        return self.base.ground
-
     async def pause(self, task_id: TaskId) -> Task:
-        return await self._to_all(task_id, self.owner.pause, self.owner.pause_series)
+        return await self._to_all(task_id, self.base.owner.pause, self.base.owner.pause_series)
 
     async def resume(self, task_id: TaskId) -> Task:
-        return await self._to_all(task_id, self.owner.resume, self.owner.resume_series)
+        return await self._to_all(task_id, self.base.owner.resume, self.base.owner.resume_series)
 
     async def cancel(self, task_id: TaskId) -> Task:
-        return await self._to_all(task_id, self.owner.cancel, self.owner.end_series)
+        return await self._to_all(task_id, self.base.owner.cancel, self.base.owner.end_series)
 
     async def _to_all(
         self,
@@ -188,49 +175,49 @@ class OwnerOperations(Struct, frozen=True):
         return await self._get(task_id)
 
     async def _get(self, task_id: TaskId) -> Task:
-        return await self.ground.db.read(tasks.get, task_id)
+        return await self.base.db.read(tasks.get, task_id)
 
     async def run_now(self, task_id: TaskId, ref: str) -> Task:
-        return await self.owner.run_now(task_id, ref=ref)
+        return await self.base.owner.run_now(task_id, ref=ref)
 
     async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
-        task, now = await self._get(task_id), self.ground.clock.now()
+        task, now = await self._get(task_id), self.base.clock.now()
         if task.series_id is not None:
-            return await self.owner.move_slot(task.series_id, None, at)
-        return await self.ground.db.write(edits.edit, task_id, Edit(scheduled_for=at), now)
+            return await self.base.owner.move_slot(task.series_id, None, at)
+        return await self.base.db.write(edits.edit, task_id, Edit(scheduled_for=at), now)
 
     async def runs(self, task_id: TaskId) -> list[datetime]:
-        task, now = await self._get(task_id), self.ground.clock.now()
-        return await self.ground.db.read(_runs, task.series_id, now) if task.series_id else []
+        task, now = await self._get(task_id), self.base.clock.now()
+        return await self.base.db.read(_runs, task.series_id, now) if task.series_id else []
 
     async def skip(self, task_id: TaskId, slot: datetime) -> None:
         task = await self._get(task_id)
         if task.series_id is not None:
-            await self.owner.skip_slot(task.series_id, slot)
+            await self.base.owner.skip_slot(task.series_id, slot)
 
     async def unskip(self, task_id: TaskId, slot: datetime) -> None:
         task = await self._get(task_id)
         assert task.series_id is not None  # noqa: S101 - it had a run to leave out
-        await self.owner.unskip_slot(task.series_id, slot)
+        await self.base.owner.unskip_slot(task.series_id, slot)
 
     async def again(self, task_id: TaskId, ref: str) -> Task:
         task = await self._get(task_id)
         if task.series_id is not None:
-            return await self.owner.run_now(task_id, ref=ref)
-        return await self.base.intake.admit(await self.owner.retry(task_id, ref))
+            return await self.base.owner.run_now(task_id, ref=ref)
+        return await self.base.intake.admit(await self.base.owner.retry(task_id, ref))
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:
-        task, now = await self._get(task_id), self.ground.clock.now()
+        task, now = await self._get(task_id), self.base.clock.now()
         if task.gaps:
             raise Conflict("A question about it was still open; say it once more instead.")
-        cue = await self.owner.retry(task_id, ref)
+        cue = await self.base.owner.retry(task_id, ref)
         if task.series_id is not None:
-            repeats = await self.ground.db.read(_from_now_on, task.series_id, now)
+            repeats = await self.base.db.read(_from_now_on, task.series_id, now)
             cue = replace(cue, repeats=repeats, scheduled_for=repeats.first)
         return await self.base.intake.admit(cue)
 
     async def recall(self, task_id: TaskId) -> Task:
-        return await self.owner.undo(task_id)
+        return await self.base.owner.undo(task_id)
 
     async def answer(self, review_id: ReviewId, text: str) -> Task:
         return await self.base.inbox.decide(review_id, Decision(ReviewAnswer.ANSWER, text, by=_BY))
@@ -299,20 +286,19 @@ class ToolUsingBrain:
 
 
 def talk(base: Foundation, decisions: NoticeDecisions) -> ConversationLoop:
-    ground, settings = base.ground, base.ground.settings
     doer = IntentExecutor(
-        db=ground.db,
-        clock=ground.clock,
-        zone=ground.zone,
+        db=base.db,
+        clock=base.clock,
+        zone=base.zone,
         ear=ConversationIntake(base),
         hands=OwnerOperations(base),
-        mind=_mind(ground),
-        who=f"You are {settings.agent}.",
-        owner=settings.owner,
-        is_owner=lambda channel, sender: is_same_address(ground.owner_address(channel), sender),
+        mind=_mind(base),
+        who=f"You are {base.settings.agent}.",
+        owner=base.settings.owner,
+        is_owner=lambda channel, sender: is_same_address(base.owner_address(channel), sender),
     )
-    tidings = NoticeFollower(ground.db, ground.clock, ground.ids, ground.journal, decisions)
-    return ConversationLoop(doer, ground.ids, tidings, ground.background)
+    tidings = NoticeFollower(base.db, base.clock, base.ids, base.journal, decisions)
+    return ConversationLoop(doer, base.ids, tidings, base.background)
 
 
 def _mind(ground: AppContext) -> AnsweringBrain | None:

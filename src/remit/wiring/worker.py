@@ -24,7 +24,7 @@ class DutyRunner:
     """Runs duties in this process, as many as Temporal gives it."""
 
     def __init__(self, base: Foundation, link: TemporalLink, worker: WorkerId) -> None:
-        self._ground = base.ground
+        self._ground = base
         self._link = link
         self._worker = worker
         self.current: dict[str, int] = {}  # the numbers of the duties that run here
@@ -54,7 +54,7 @@ class DutyRunner:
 async def _close(house: App, base: Foundation, fenced: FencedDatabase) -> None:
     await house.engine.stop()
     await house.background.close()
-    for close in (*closers(house), base.fitted.close, base.alike.close, fenced.close):
+    for close in (*closers(house), base.outfit.close, base.recollection.close, fenced.close):
         await close()
 
 

@@ -3,12 +3,12 @@
 import json
 import shutil
 import sys
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Final, Protocol
+from typing import Final, TypeAlias
 
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Result
@@ -16,12 +16,13 @@ from remit.model.delivery import Delivery
 from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Event, EventKind
 from remit.model.status import Status
-from remit.model.task import Creator, Cue, Source, SourceKind, Task
+from remit.model.task import Creator, Task
 from remit.ports import Brain
 from remit.settings import BudgetSettings, DeliverSettings, EngineSettings, Settings
 from remit.settings.projects import ProjectSettings, SpecialistKind, SpecialistSettings
 from remit.testing import World
 from tests.engine.rig import until
+from tests.sample_task import verdict_of
 from tests.specialist.repository import git
 
 HAND: Final = Path(__file__).parent / "hand.py"
@@ -106,39 +107,26 @@ class Shop:
         text: str = ADD,
         files: Sequence[str] = PRICES,
         *,
+        rests: bool = True,
         by: Creator = Creator.USER,
         to: Sequence[Delivery] = (),
         contract: Contract | None = None,
         **context: Json,
     ) -> Task:
         """Create project work, and let the app run until it rests."""
-        task = await self.give(text, files, by=by, to=to, contract=contract, **context)
+        named: JsonMap = {"files": [*files]} if files else {}
+        task = await self.world.add(
+            text,
+            delivery=tuple(to),
+            contract=contract,
+            context=named | context,
+            assigned_agent="project:shop",
+            created_by=by,
+        )
+        if not rests:
+            return task
         await self.world.run()
         return await self.world.get(task.id)
-
-    async def give(
-        self,
-        text: str = ADD,
-        files: Sequence[str] = PRICES,
-        *,
-        by: Creator = Creator.USER,
-        to: Sequence[Delivery] = (),
-        contract: Contract | None = None,
-        **context: Json,
-    ) -> Task:
-        named: JsonMap = {"files": [*files]} if files else {}
-        return await self.world.house.intake.admit(
-            Cue(
-                source=Source(SourceKind.MANUAL, f"order-{text}"),
-                title=text.splitlines()[0],
-                text=text,
-                delivery=tuple(to),
-                contract=contract,
-                context=named | context,
-                assigned_agent="project:shop",
-                created_by=by,
-            )
-        )
 
     async def question(self) -> Review:
         (review,) = await self.world.waiting()
@@ -179,8 +167,7 @@ class Shop:
 
 def results(task: Task) -> dict[str, Result]:
     """Return the result of each activity: the worst of several."""
-    assert task.verdict is not None
-    found = sorted(task.verdict.findings, key=lambda each: each.result is Result.FAIL)
+    found = sorted(verdict_of(task).findings, key=lambda each: each.result is Result.FAIL)
     return {each.activity: each.result for each in found}
 
 
@@ -192,23 +179,6 @@ async def settle(shop: Shop, task: Task) -> Task:
     assert done.id == task.id
     assert done.status is Status.COMPLETED, done
     return done
-
-
-class Opens(Protocol):
-    """Opens an app with a project; each name is a program with its turns."""
-
-    def __call__(  # noqa: PLR0913 - as above
-        self,
-        *,
-        brain: Brain | None = None,
-        more: Mapping[str, SpecialistSettings] | None = None,
-        chain: Sequence[str] = (),
-        chains: Mapping[str, Json] | None = None,
-        prompts: bool = False,
-        budget: BudgetSettings | None = None,
-        commands: Mapping[str, Sequence[str]] = MappingProxyType({}),
-        **turns: Sequence[JsonMap],
-    ) -> AbstractAsyncContextManager[Shop]: ...
 
 
 @asynccontextmanager
@@ -249,3 +219,7 @@ async def opened(  # noqa: PLR0913 - as above
     )
     async with World(settings.home, settings=settings, brain=brain) as world:
         yield Shop(world, here, hands)
+
+
+# Opens an app with a project; each name is a program with its turns.
+Opens: TypeAlias = Callable[..., AbstractAsyncContextManager[Shop]]

@@ -2,6 +2,9 @@
 
 With `write` alone an agent finds its own and nothing else. With `read` it sees all, and may stop
 and start what it sees; words are changed by nobody but whose they are.
+
+Attack 50: the card says where we are, whoever asks; nobody is led or called elsewhere. And what no
+check stands for is labelled for other agents, too; why its owner took it is the owner's.
 """
 
 from collections.abc import Iterator
@@ -9,16 +12,24 @@ from typing import Final, cast
 
 import httpx2
 import pytest
+from msgspec.structs import replace
 
+from remit.a2a import shapes as a2a
+from remit.mcp import shapes as mcp
 from remit.mcp import tools
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
+from remit.model.contract import Contract, ContractType, Criterion, Finding, Result, Verdict
+from remit.model.proof import TAKEN
 from remit.model.status import Status
-from remit.model.task import SourceKind
+from remit.model.task import SourceKind, Task
 from remit.operations import tasks as task_operations
+from remit.peer.agent_operations import AgentTaskView
 from remit.server.call import Route
+from tests.model.examples import COMPLETED
 from tests.peer.peers import Peers, text
 from tests.server.besieged import bearer, named, rows
+from tests.tables import for_each
 
 SECRET: Final = "marmalade"  # stands in what is not B's, and nowhere else
 LATER: Final = "2031-01-01T09:00:00Z"
@@ -183,3 +194,84 @@ def test_an_agent_has_so_many_open_tasks_and_no_more_by_any_door(
     assert more.status_code == 409, more.text
     assert "let some of them end" in more.json()["detail"]
     assert "let some of them end" in text(by_mcp)
+
+
+# Where we are -------------------------------------------------------------------------------------
+
+
+CARD = "/.well-known/agent-card.json"
+EVIL = "evil.example"
+
+
+@for_each(
+    "headers",
+    [
+        {"X-Forwarded-Host": EVIL},
+        {"X-Forwarded-Host": EVIL, "X-Forwarded-Proto": "https", "X-Forwarded-Port": "443"},
+        {"Forwarded": f"host={EVIL};proto=https"},
+        {"X-Original-URL": f"https://{EVIL}/", "X-Rewrite-URL": f"https://{EVIL}/"},
+        {"Referer": f"https://{EVIL}/"},
+    ],
+)
+def test_the_card_names_no_place_that_a_caller_named(house: Peers, headers: dict[str, str]) -> None:
+    plain = house.client.get(house.url + CARD)
+    told = house.client.get(house.url + CARD, headers=headers)
+
+    assert told.json() == plain.json()
+    assert EVIL not in told.text
+
+
+def test_where_a_person_decides_is_here_whatever_a_caller_says(house: Peers) -> None:
+    secret = house.agent("nina", "write")
+    task = house.entrust(secret, "Renew my passport")
+    house.settle()
+    headers = {"X-Forwarded-Host": EVIL, "Forwarded": f"host={EVIL}"}
+    asked = house.call(secret, "tasks/get", {"taskId": task}, headers=headers)
+
+    assert EVIL not in asked.text
+    assert f"{house.url}/tasks/{task}" in asked.text
+
+
+# What no check stands for -------------------------------------------------------------------------
+
+
+ADVICE = replace(COMPLETED, contract=Contract(ContractType.ADVISORY), verdict=None)
+CODE = Contract(ContractType.VERIFIABLE, (Criterion("lint", "clean"),))
+UNPROVEN = replace(
+    COMPLETED,
+    contract=CODE,
+    verdict=Verdict((Finding("lint", Result.FAIL, "no"),)),
+    assigned_agent="project:shop",
+    tool_output=f"{TAKEN}between us: nobody will look",
+)
+PROVEN = replace(UNPROVEN, verdict=Verdict((Finding("lint", Result.PASS),)))
+
+
+@for_each(
+    ("task", "why"),
+    [
+        (ADVICE, "Not verified: it is advice, which no check can prove."),
+        (UNPROVEN, "Not verified: its owner took it although its checks did not pass."),
+    ],
+)
+def test_a_result_that_no_check_stands_for_is_labelled(task: Task, why: str) -> None:
+    seen = AgentTaskView(task, None, "http://127.0.0.1/")
+    made = a2a.artifact(seen)
+
+    assert made is not None
+    assert isinstance(made["metadata"], dict)
+    assert made["metadata"]["notVerified"] == why
+    assert mcp.task(seen)["notVerified"] == why
+    assert why in mcp.text(seen)
+    assert why in str(a2a.status(seen))
+    assert "between us" not in f"{made['metadata']}{mcp.task(seen)}{a2a.status(seen)}"
+
+
+def test_a_result_that_is_proven_has_no_label() -> None:
+    seen = AgentTaskView(PROVEN, None, "http://127.0.0.1/")
+    made = a2a.artifact(seen)
+
+    assert made is not None
+    assert isinstance(made["metadata"], dict)
+    assert (made["metadata"]["notVerified"], mcp.task(seen)["notVerified"]) == (None, None)
+    assert "Not verified" not in mcp.text(seen)
