@@ -16,7 +16,7 @@ from remit.model.codec import JsonMap
 from remit.model.status import Status
 from remit.model.task import SourceKind
 from remit.operations import tasks as task_operations
-from remit.server.call import Route
+from remit.server.routes import Route
 from tests.peer.peers import Peers, text
 from tests.server.besieged import bearer, named, rows
 

@@ -11,7 +11,7 @@ import httpx2
 
 from remit.model.codec import Json, JsonMap
 from remit.server import app
-from remit.server.call import Route
+from remit.server.routes import Route
 from tests.server.served import TOKEN, Served
 
 FORM: Final = "application/x-www-form-urlencoded"
@@ -75,7 +75,7 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "RefusalForm": {"account": "work", "calendar": "/team/", "path": "/a.ics"},
     "TriedWay": {"way": "conversation"},
     "ReaddressReview": {"channel": "outbox", "to": "ben@example.org"},
-    "FinishForm": {"state": "x", "code": "y"},
+    "FinishSignIn": {"state": "x", "code": "y"},
 }
 CONTACT: Final[JsonMap] = {"name": "Cleo", "role": "friend"}
 

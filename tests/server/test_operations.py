@@ -18,7 +18,7 @@ from remit.operations.operation import AgentRule, Operation, OperationPorts, Ope
 from remit.operations.permission import NotAllowed
 from remit.operations.table import OPERATIONS
 from remit.server import app, openapi
-from remit.server.call import Route
+from remit.server.routes import Route
 from tests.peer.peers import Peers
 from tests.server.besieged import bearer, rows
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
-from remit.server.call import UNSAFE, Route
+from remit.server.routes import UNSAFE, Route
 from remit.settings import ServerSettings, Settings
 from remit.store import meta
 from tests.server.besieged import FORM, Besieged, bearer, named, rows

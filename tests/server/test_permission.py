@@ -12,7 +12,7 @@ import pytest
 
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.server.call import Route
+from remit.server.routes import Route
 from tests.peer.peers import Peers
 from tests.server.besieged import bearer, named, rows
 from tests.soak import one_in

@@ -14,7 +14,7 @@ from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, Taint
 from remit.server import app
-from remit.server.call import UNSAFE
+from remit.server.routes import UNSAFE
 from tests.server.besieged import Besieged, bearer, named, rows
 
 # Whoever changes this list changes who may do what: the table alone must not be able to.

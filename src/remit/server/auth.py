@@ -20,8 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from remit.model.caller import NOBODY
 from remit.operations.callers import CallerRegistry, KnownCaller
 from remit.server import problem
-from remit.server.call import Route
 from remit.server.problem import Problem
+from remit.server.routes import Route
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 FEED: Final = "/feed/"  # what phones subscribe to: any host name, with the secret in its address

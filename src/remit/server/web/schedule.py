@@ -16,8 +16,9 @@ from remit.model.task import SourceKind, Task
 from remit.operations import series as operations
 from remit.operations.operation import Operation
 from remit.server import listing
-from remit.server.call import Call, CallResult, Does, form, page
+from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import Route, form, page
 from remit.server.web import calendar, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
 from remit.server.web.listing import line_address
@@ -62,6 +63,7 @@ class SeriesRow(Struct, frozen=True):
         return not self.runs and self.series.paused_at is None
 
 
+@page("/schedule", "span", "on", "done", "series", "slot")
 async def show(call: Call) -> CallResult:
     """Show a week or a month, and every series."""
     now = shell.local(call)
@@ -90,6 +92,7 @@ async def show(call: Call) -> CallResult:
     return await shell.page(call, "pages/schedule.html", values)
 
 
+@page("/schedule/{id}", "at", "back")
 async def slot(call: Call) -> CallResult:
     """Show one future run: skip or move it."""
     return await _slot_page(call, call.text("at") or "", call.text("back") or "")
@@ -119,6 +122,7 @@ async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str 
     return await shell.page(call, "pages/slot.html", values, 422 if wrong else 200)
 
 
+@page("/schedule/{id}/times", "back")
 async def times(call: Call) -> CallResult:
     """Show when a series repeats, to be changed."""
     return await _times_page(call, call.text("back") or "")
@@ -140,11 +144,11 @@ async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -
     return await shell.page(call, "pages/times.html", values, 422 if wrong else 200)
 
 
-def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
-    """Do something to a series, and show the sheet again with a word of it."""
+def _order(verb: str, operation: Operation, kind: type[SeriesForm], done: str) -> Route:
+    """Return the form that does something to a series; the sheet comes again with a word of it."""
 
-    async def act(call: Call) -> CallResult:
-        body = call.read(kind)
+    @form(f"/schedule/{{id}}/{verb}", operation, body=kind)
+    async def act(call: Call, body: SeriesForm) -> CallResult:
         try:
             given = arguments(call, _id(call), body)
             await operation.perform(call, convert(given, operation.arguments))
@@ -346,12 +350,4 @@ _VERBS: Final = (
     ("move", operations.move_slot, MoveSlotForm, "moved"),
 )
 _SAID: Final = {done: operation.sentence for _, operation, _, done in _VERBS}
-ROUTES: Final = (
-    page("/schedule", show, "span", "on", "done", "series", "slot"),
-    page("/schedule/{id}/times", times, "back"),
-    page("/schedule/{id}", slot, "at", "back"),
-    *(
-        form(f"/schedule/{{id}}/{verb}", _orders(operation, body, done), body, operation)
-        for verb, operation, body, done in _VERBS
-    ),
-)
+ORDERS: Final = tuple(_order(*each) for each in _VERBS)

@@ -11,9 +11,10 @@ from remit.operations.settings_arguments import RefusalForm
 from remit.operations.table import perform
 from remit.operations.upkeep import see_calendar_refusal
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, form
+from remit.server.call import Call, CallResult
 from remit.server.page_language import say
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import form
 from remit.server.web import shell
 from remit.server.web.words import dated
 
@@ -76,12 +77,10 @@ def wall(text: str, zone: tzinfo, field: str = "to") -> datetime:
 REFUSED_HREF: Final = "/schedule#refused"
 
 
-async def see_refusal(call: Call) -> CallResult:
+@form("/schedule/refused", see_calendar_refusal)
+async def see_refusal(call: Call, refusal: RefusalForm) -> CallResult:
     """The owner knows of it; if the event changes, it is told anew."""
-    if not (await perform(call, call.arguments(RefusalForm))).content["seen"]:
+    if not (await perform(call, refusal)).content["seen"]:
         sentence = "That event is not refused any more; look again."
         raise RequestRefused(Problem("not-found", sentence))
     return shell.elsewhere(REFUSED_HREF)
-
-
-ROUTES: Final = (form("/schedule/refused", see_refusal, RefusalForm, see_calendar_refusal),)

@@ -1,22 +1,37 @@
-"""The settings page: what the owner may change here, and what only the file sets."""
+"""The settings page: what the owner may change here, what only the file sets, and its forms."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct, to_builtins
+from msgspec.structs import replace
 
 from remit import __version__
 from remit.channels.push import NEEDS
-from remit.errors import RemitError
+from remit.contacts.book import FILE
+from remit.errors import BadInput, Conflict, RemitError
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.conversation import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.model.reply import Policy
+from remit.operations import contacts, entry, upkeep
 from remit.operations.callers import is_set
 from remit.operations.sections import SAVED
-from remit.server.call import Call, CallResult, page
+from remit.operations.settings_arguments import (
+    ChangedContact,
+    ChannelTest,
+    NewPermission,
+    NewToken,
+    RemoveContact,
+    SetPassword,
+    TriedWay,
+)
+from remit.operations.table import perform
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import form, page
 from remit.server.web import connect, section_forms, settings_sections, shell, task_sections
 from remit.settings.channels import kinds
 from remit.settings.forms import NOTICES, SectionForm, names_in
@@ -39,10 +54,12 @@ SECTIONS: Final = (
 )
 
 
+@page("/settings", scope=Scope.ADMIN)
 async def front(_: Call) -> CallResult:
     return shell.elsewhere("/settings/brain")
 
 
+@page("/settings/{section}", "test", "saved", scope=Scope.ADMIN)
 async def look(call: Call) -> CallResult:
     name = call.path["section"]
     if name not in _SEEN:
@@ -67,6 +84,7 @@ async def section(
     return await shell.page(call, "pages/settings.html", values, status)
 
 
+@page("/settings/channels/test/{task}", scope=Scope.ADMIN)
 async def trial(call: Call) -> CallResult:
     """Return the progress of a channel test."""
     task_id = ids.task_id(call.path["task"])
@@ -240,8 +258,108 @@ _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
     "tokens": _tokens,
     "about": _about,
 }
-ROUTES: Final = (
-    page("/settings", front, scope=Scope.ADMIN),
-    page("/settings/channels/test/{task}", trial, scope=Scope.ADMIN),
-    page("/settings/{section}", look, "test", "saved", scope=Scope.ADMIN),
+
+
+# Forms --------------------------------------------------------------------------------------------
+
+_NAME: Final = 200
+_GONE: Final = "The password is removed; nobody signs in with one."
+
+
+class RemoveContactForm(RequestBody, frozen=True):
+    """A contact to remove; with a channel, only that address."""
+
+    name: Annotated[str, Meta(max_length=_NAME)]
+    channel: Annotated[str, Meta(max_length=_NAME)] = ""
+
+
+class TokenForm(RequestBody, frozen=True):
+    """A token form."""
+
+    name: Annotated[str, Meta(max_length=_NAME)] = ""
+    scopes: Annotated[tuple[Scope, ...], Meta(max_length=10)] = ()
+    agent: bool = False
+    days: Annotated[int, Meta(ge=1, le=3660)] | None = None
+
+
+@form("/settings/channels/{name}/test", upkeep.test_channel)
+async def test(call: Call, wanted: ChannelTest) -> CallResult:
+    """Send a marked message the way every message goes."""
+    made = (await perform(call, wanted)).content
+    return shell.elsewhere(f"/settings/channels?test={made['id']}#way-{call.path['name']}")
+
+
+@form("/settings/contacts/drop", contacts.remove_contact)
+async def drop_contact(call: Call, given: RemoveContactForm) -> CallResult:
+    less = ChangedContact(contact=given.name, channels={given.channel: None})
+    await perform(call, less if given.channel else RemoveContact(given.name))
+    return shell.elsewhere("/settings/contacts")
+
+
+@form("/settings/contacts/policy", contacts.permit_contact)
+async def permit(call: Call, permission: NewPermission) -> CallResult:
+    """Whether someone is written to on a channel without a question."""
+    try:
+        content = (await perform(call, permission)).content
+    except BadInput as bad:
+        return await section(call, "contacts", {"wrong": str(bad)}, 422)
+    if content["holds"] != permission.policy:
+        kept = f"{permission.policy} is kept, but {content['holds']} counts, for {FILE} says so."
+        return await section(call, "contacts", {"said": f"{content['name']}: {kept}"})
+    return shell.elsewhere("/settings/contacts")
+
+
+@form("/settings/policies/forget", contacts.permit_contact)
+async def forget(call: Call, permission: NewPermission) -> CallResult:
+    """Take a standing permission back: from now on it asks."""
+    try:
+        await perform(call, replace(permission, policy=Policy.ASK))
+    except BadInput as bad:
+        return await section(call, "policies", {"wrong": str(bad)}, 422)
+    return shell.elsewhere("/settings/policies")
+
+
+@form("/settings/tokens", entry.make_token)
+async def make_token(call: Call, given: TokenForm) -> CallResult:
+    """Create a token; its secret is only on this page."""
+    wanted = NewToken(given.name.strip(), list(given.scopes), given.agent, given.days)
+    try:
+        made = await perform(call, wanted)
+    except (BadInput, Conflict) as bad:
+        more = {"wrong": str(bad), "form": to_builtins(given)}
+        return await section(call, "tokens", more, 422)
+    content = {"secret": made.content["secret"], "made": made.value}
+    return await section(call, "tokens", content, 201)
+
+
+@form("/settings/password", entry.set_password)
+async def set_password(call: Call, wanted: SetPassword) -> CallResult:
+    """Set or take back the password; the page says so."""
+    try:
+        content = (await perform(call, wanted)).content
+    except BadInput as bad:
+        return await section(call, "tokens", {"wrong": str(bad)}, 422)
+    sentence = (
+        "The password is set. Other browsers must sign in again." if content["set"] else _GONE
+    )
+    return await section(call, "tokens", {"said": sentence})
+
+
+@form("/settings/notices/test", upkeep.test_notice)
+async def try_out(call: Call, way: TriedWay) -> CallResult:
+    """Tell over one way that this is a test, and say how that went."""
+    try:
+        sent = await perform(call, way)
+    except BadInput as bad:
+        return await section(call, "notices", {"wrong": str(bad)}, 422)
+    notice = cast("Notice", sent.value)
+    sentence = test_result_sentence(notice, notice_ways(call))
+    return await section(call, "notices", {"said": sentence})
+
+
+_ACCESS: Final = "/settings/tokens"
+switch_on: Final = shell.form_of(
+    "/settings/channels/{name}/on", upkeep.switch_channel_on, "/settings/channels"
 )
+revoke: Final = shell.form_of("/settings/tokens/{id}/revoke", entry.revoke_token, _ACCESS)
+sign_out: Final = shell.form_of("/settings/sign-ins/{id}/end", entry.end_sign_in, _ACCESS)

@@ -15,8 +15,11 @@ from msgspec import Struct
 from remit.brain.budget import midnight
 from remit.journal import event_words
 from remit.model.status import Status
+from remit.operations.arguments import Arguments
+from remit.operations.operation import Operation
 from remit.server import page_language, static
 from remit.server.call import Call, CallResult
+from remit.server.routes import Route, form
 from remit.server.web import markup, words
 from remit.store import events, inbox, rows, spending, stats, task_filter, tasks
 from remit.store.database import Tx
@@ -152,6 +155,17 @@ def part(name: str, values: Mapping[str, object], status: int = 200) -> CallResu
 def elsewhere(path: str) -> CallResult:
     """Redirect there after a form."""
     return CallResult("", 303, path, media=HTML)
+
+
+def form_of(path: str, operation: Operation, then: str) -> Route:
+    """A form that asks for an operation; `then` is shown next, `{}` are fields of the answer."""
+
+    @form(path, operation, body=operation.arguments)
+    async def act(call: Call, asked: Arguments) -> CallResult:
+        answer = await operation.perform(call, asked)
+        return elsewhere(then.format_map(answer.content))
+
+    return act
 
 
 def local(call: Call) -> datetime:

@@ -22,9 +22,10 @@ from remit.model.series import Series
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.model.view import limit_sentences, standing_of
-from remit.server.call import Call, CallResult, page
+from remit.server.call import Call, CallResult
 from remit.server.page_language import retell, say
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import page
 from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
 from remit.server.web.attempts import AttemptView
 from remit.server.web.story import ToolUse
@@ -47,6 +48,7 @@ RECENT: Final = 1000  # events a page is rendered from, often while a task runs
 _FEW: Final = 50
 _ALIKE: Final = 4
 _MOST_CHILDREN: Final = 20
+_SEEN: Final = ("attempt", "runs")
 
 
 class TaskRecord(Struct, frozen=True):
@@ -93,6 +95,7 @@ class UsageMeter(Struct, frozen=True):
         return "bad" if (self.used or 0) >= 90 else "run"  # noqa: PLR2004 - nearly all of it
 
 
+@page("/tasks/{id}", *_SEEN, "show", "find", "before")
 async def look(call: Call) -> CallResult:
     """Show the whole page."""
     found = await call.house.db.read(_find, call.task_id, _most(call))
@@ -103,6 +106,7 @@ async def look(call: Call) -> CallResult:
     return await shell.page(call, "pages/task.html", values)
 
 
+@page("/tasks/{id}/part/{part}", *_SEEN)
 async def part(call: Call) -> CallResult:
     """Return a part of the page, after an event."""
     name = call.path["part"]
@@ -294,6 +298,7 @@ def _page_query(call: Call) -> str:
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 
+@page("/tasks/{id}/compare", "a", "b", "of")
 async def compare(call: Call) -> CallResult:
     """Compare two attempts; `of` names another task, whose last attempt comes first."""
     now, task_id = shell.local(call), call.task_id
@@ -328,10 +333,3 @@ _SENTENCES: Final = {
     Status.CANCELLED: "It was cancelled; nothing more is sent.",
 }
 _SILENT: Final = "It is completed: there was nothing to report, so nothing was sent."
-_SEEN: Final = ("attempt", "runs")
-ROUTES: Final = (
-    page("/tasks/{id}", look, *_SEEN, "show", "find", "before"),
-    page("/tasks/{id}/part/{part}", part, *_SEEN),
-    page("/tasks/{id}/compare", compare, "a", "b", "of"),
-    *attempts.ROUTES,
-)
