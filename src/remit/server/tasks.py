@@ -7,17 +7,12 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
-from msgspec import Struct
-
 from remit.errors import BadInput, NotFound
 from remit.files import checks
 from remit.journal import follow, tries
 from remit.model.codec import Json, JsonMap, picked
 from remit.model.ids import TaskId
-from remit.model.reply import Usage
-from remit.model.review import Review
-from remit.model.run import Event, Run
-from remit.model.task import Task
+from remit.model.run import Event
 from remit.model.task_file import TaskFile
 from remit.model.view import show
 from remit.operations import tasks as operations
@@ -42,6 +37,7 @@ from remit.store.inbox import WaitingReview
 from remit.store.opening import task_files
 
 RECENT: Final = 50
+_ACTIONS: Final = {"pause": PauseTask, "resume": ResumeTask, "cancel": CancelTask, "run": RunTask}
 
 
 @read("/api/tasks/needs-attention", "Attention", VIEW)
@@ -111,25 +107,20 @@ async def builder_state(call: Call) -> CallResult:
 
 async def detail(call: Call) -> tuple[str, JsonMap]:
     """Return a task's version and all its details."""
-    found = await call.house.db.read(_detail, call.task_id)
-    task, undo = found.task, call.house.settings.deliver.undo
-    used = found.used
-    return found.version, {
+    return await call.house.db.read(_detail, call, call.task_id)
+
+
+def _detail(tx: Tx, call: Call, task_id: TaskId) -> tuple[str, JsonMap]:
+    version, task = tasks.version(tx, task_id), tasks.get(tx, task_id)
+    used, undo = spending.told_apart(tx, task_id), call.house.settings.deliver.undo
+    asked = [WaitingReview(each, task, used) for each in reviews.of_task(tx, task_id)]
+    return version, {
         **show(task, call.view),
-        "log": [follow.record(event) for event in found.told],
-        "reviews": [review_to_json(WaitingReview(each, task, used), undo) for each in found.asked],
-        "runs": [shapes.run(leg) for leg in found.legs],
+        "log": [follow.record(each) for each in events.last_of_task(tx, task_id, RECENT)],
+        "reviews": [review_to_json(each, undo) for each in asked],
+        "runs": [shapes.run(each) for each in runs.of_task(tx, task_id, RECENT)],
         "usage": shapes.usage(used),
     }
-
-
-class _Detail(Struct, frozen=True):
-    version: str
-    task: Task
-    told: list[Event]
-    asked: list[Review]
-    legs: list[Run]
-    used: Usage
 
 
 def _log(tx: Tx, task_id: TaskId, after: int, limit: int) -> list[Event]:
@@ -139,20 +130,6 @@ def _log(tx: Tx, task_id: TaskId, after: int, limit: int) -> list[Event]:
 
 def _builder_state(tx: Tx, task_id: TaskId, now: datetime) -> JsonMap:
     return tries.builder_state(tx, [tasks.get(tx, task_id)], now)
-
-
-def _detail(tx: Tx, task_id: TaskId) -> _Detail:
-    return _Detail(
-        tasks.version(tx, task_id),
-        tasks.get(tx, task_id),
-        events.last_of_task(tx, task_id, RECENT),
-        reviews.of_task(tx, task_id),
-        runs.of_task(tx, task_id, RECENT),
-        spending.told_apart(tx, task_id),
-    )
-
-
-_ACTIONS: Final = {"pause": PauseTask, "resume": ResumeTask, "cancel": CancelTask, "run": RunTask}
 
 
 # Whatever is in it, a browser runs and loads nothing of it.

@@ -174,48 +174,29 @@ def local(call: Call) -> datetime:
 
 
 async def around(call: Call) -> PageShell:
-    now = local(call)
-    found = await call.house.db.read(_look, now)
-    settings, engine = call.house.settings, call.house.settings.engine
+    return await call.house.db.read(_look, call, local(call))
+
+
+def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
+    # Later events come over the socket, so that no part is out of date.
+    seq = events.last(tx) if call.seq is None else call.seq
+    settings, since = call.house.settings, rows.ms(midnight(now.tzinfo)(now))
+    working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
     return PageShell(
         agent=settings.agent,
         owner=settings.owner,
         now=now,
         zone=call.house.zone,
-        slots=engine.parallel,
-        limit=settings.budget.day_cents,
-        # Later events come over the socket, so that no part is out of date.
-        seq=found.seq if call.seq is None else call.seq,
-        waiting=found.waiting,
-        working=found.working,
-        spent=found.spent,
-        next=found.next,
-        views=found.views,
-        thinks=call.house.thinks,
-        failing=tuple(loop.name for loop in call.house.background.failing),
-    )
-
-
-class _Found(Struct, frozen=True):
-    seq: int
-    waiting: int
-    working: int
-    spent: int
-    next: NextRun | None
-    views: tuple[TaskListLink, ...]
-
-
-def _look(tx: Tx, now: datetime) -> _Found:
-    seq = events.last(tx)
-    since = rows.ms(midnight(now.tzinfo)(now))
-    working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
-    return _Found(
         seq=seq,
         waiting=inbox.needs(tx, now).decisions,
         working=working,
+        slots=settings.engine.parallel,
         spent=spending.of_all(tx, since).cents,
+        limit=settings.budget.day_cents,
         next=_next(tx, now),
         views=(_running(working), *VIEWS, *map(_saved, task_filter.saved_views(tx))),
+        failing=tuple(loop.name for loop in call.house.background.failing),
+        thinks=call.house.thinks,
     )
 
 
