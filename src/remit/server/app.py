@@ -52,7 +52,6 @@ from remit.server.web import (
     front,
     inbox,
     schedule,
-    schedule_forms,
     section_forms,
     settings,
     task,
@@ -65,7 +64,7 @@ from remit.wiring import App
 
 _MODULES: Final = (
     *(channels, feed, listing, reads, reviews, tasks, tokens),
-    *(attempts, connect, conversations, front, inbox, schedule, schedule_forms, section_forms),
+    *(attempts, connect, conversations, front, inbox, schedule, section_forms),
     *(settings, task, task_acts, task_pages),
 )
 _FORM: Final = (

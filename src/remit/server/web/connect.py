@@ -142,8 +142,7 @@ async def finish(call: Call, sent: FinishSignIn) -> CallResult:
 async def pair(call: Call, given: PairForm) -> CallResult:
     """Show a code that connects a chat; it is shown once, and its state is followed."""
     name = call.path["name"]
-    if name not in call.house.outfit.channels:
-        raise NotPossibleNow(_NOT_YET)
+    check_in_use(call, name)
     try:
         made = (await perform(call, PairChannel(name, given.to.strip() or None))).content
     except (BadInput, NotFound) as bad:
@@ -168,6 +167,12 @@ async def _state(call: Call, name: str, digest: str) -> dict[str, object]:
 
 def _pairs(call: Call, name: str) -> Mapping[str, object]:
     return {"name": name, "people": people(call)}
+
+
+def check_in_use(call: Call, channel: str) -> None:
+    """Refuse what needs a channel that is only in the file yet."""
+    if channel not in call.house.outfit.channels:
+        raise NotPossibleNow(_NOT_YET)
 
 
 def people(call: Call) -> list[str]:

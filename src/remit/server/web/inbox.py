@@ -27,7 +27,7 @@ from remit.operations.settings_arguments import NewContact
 from remit.operations.table import perform
 from remit.server.call import Call, CallResult
 from remit.server.routes import form, page
-from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail
+from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail, words
 from remit.server.web.ask import ReviewPage
 from remit.server.web.inbox_listing import (
     ContactAnswer,
@@ -130,8 +130,7 @@ def _elsewhere(found: WaitingReview, answer: NewAnswer) -> ReaddressReview | Non
 async def _next_question(call: Call, task: TaskId) -> CallResult:
     """Go to what a task asks next; its run may take a moment to ask."""
     for _ in range(_LOOKS):
-        asked = await call.house.db.read(stored_reviews.of_task, task)
-        if left := next((each.id for each in asked if each.decision is None), None):
+        if left := await _open_question(call, task):
             return shell.elsewhere(f"/inbox/{left}")
         await asyncio.sleep(_LOOK_SECONDS)
     return shell.elsewhere(f"/tasks/{task}")
@@ -139,11 +138,13 @@ async def _next_question(call: Call, task: TaskId) -> CallResult:
 
 async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -> CallResult | None:
     """Stay with a request whose answer could not be read: its next question says why."""
-    if answer is not ReviewAnswer.ANSWER:
-        return None
-    asked = await call.house.db.read(stored_reviews.of_task, found.task.id)
-    left = next((each.id for each in asked if each.decision is None), None)
+    left = await _open_question(call, found.task.id) if answer is ReviewAnswer.ANSWER else None
     return shell.elsewhere(f"/inbox/{left}") if left else None
+
+
+async def _open_question(call: Call, task: TaskId) -> ReviewId | None:
+    asked = await call.house.db.read(stored_reviews.of_task, task)
+    return next((each.id for each in asked if each.decision is None), None)
 
 
 @form("/inbox/{id}/contact", reviews.decide_review)
@@ -165,7 +166,7 @@ async def later(call: Call, wish: NewLater) -> CallResult:
     """Postpone a question; it comes back by itself."""
     listed = await inbox_listing.listed(call)
     try:
-        until = stamp(_until(wish, shell.local(call)))
+        until = stamp(_until(call, wish))
         await perform(call, Postponement(call.review_id, until))
     except (AlreadyDecided, BadInput) as wrong:
         return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
@@ -291,7 +292,7 @@ async def _not_done(call: Call, answer: NewAnswer, wrong: Exception) -> CallResu
     """Return the same page with what was typed, and why it failed."""
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
-    words = "This was decided in another window meanwhile. Your answer was not used."
+    decided = "This was decided in another window meanwhile. Your answer was not used."
     typed = answer.text or answer.words or opened.text
     kept = (
         opened
@@ -301,7 +302,7 @@ async def _not_done(call: Call, answer: NewAnswer, wrong: Exception) -> CallResu
     opened = kept or replace(opened, text=typed)
     status = 422 if isinstance(wrong, BadInput) else 409
     return await _page(
-        call, opened, chosen=True, wrong=words if first else str(wrong), status=status
+        call, opened, chosen=True, wrong=decided if first else str(wrong), status=status
     )
 
 
@@ -353,15 +354,10 @@ def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
     return [*found, ("morning", "Tomorrow morning", morning)]
 
 
-def _until(wish: NewLater, now: datetime) -> datetime:
+def _until(call: Call, wish: NewLater) -> datetime:
     if wish.until is not None:
-        times = {name: at for name, _, at in _laters(now)}
+        times = {name: at for name, _, at in _laters(shell.local(call))}
         return times.get(wish.until, times["morning"])
-    try:
-        at = datetime.fromisoformat(wish.at)
-    except ValueError:
-        raise BadInput("Say a time such as 2026-03-02T18:00.", field="at") from None
-    at = at if at.tzinfo else at.replace(tzinfo=now.tzinfo)
-    if at <= now:
-        raise BadInput("That time is over; choose a later one.", field="at")
+    at = words.wall(wish.at, call.house.zone, "at")
+    words.check_to_come(at, shell.local(call), "at")
     return at

@@ -17,7 +17,7 @@ from remit.server.bodies import RequestBody
 from remit.server.call import Call
 from remit.server.listing import CalendarRefusalRow
 from remit.server.page_language import say
-from remit.server.web import ask, letter, review_kinds, schedule_forms, shell, trail, words
+from remit.server.web import ask, letter, review_kinds, schedule, shell, trail, words
 from remit.server.web.letter import ChannelLabel
 from remit.server.web.review_kinds import SORTS, ReviewKind
 from remit.store import events, inbox, reviews, search
@@ -197,7 +197,7 @@ def _refused(each: CalendarRefusalRow) -> InboxRow:
         ways=(),
         meta=each.calendar,
         at=None,
-        elsewhere=schedule_forms.REFUSED_HREF,
+        elsewhere=schedule.REFUSED_HREF,
     )
 
 

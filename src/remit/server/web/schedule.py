@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
-from typing import Final
+from typing import Annotated, Final
 
-from msgspec import Struct, convert
+from msgspec import Meta, Struct, convert
 
 from remit.errors import BadInput, Conflict
 from remit.model import codec, rrule
@@ -15,29 +15,45 @@ from remit.model.status import Status
 from remit.model.task import SourceKind, Task
 from remit.operations import series as operations
 from remit.operations.operation import Operation
+from remit.operations.settings_arguments import RefusalForm
+from remit.operations.table import perform
+from remit.operations.upkeep import see_calendar_refusal
 from remit.server import listing
+from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
 from remit.server.routes import Route, form, page
 from remit.server.web import calendar, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
 from remit.server.web.listing import line_address
-from remit.server.web.schedule_forms import (
-    MoveSlotForm,
-    RepeatForm,
-    SeriesForm,
-    SlotForm,
-    arguments,
-)
 from remit.store import agenda, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 
+REFUSED_HREF: Final = "/schedule#refused"
 _NEXT: Final = 3
 _MOST: Final = 3_000  # slots of one series on one sheet
 _SERIES: Final = 100
 _FAR: Final = 1_000  # future runs that can be opened
 _MOMENT: Final = timedelta(microseconds=1)
+
+
+class SeriesForm(RequestBody, frozen=True):
+    """An action on a series, and where to go then."""
+
+    back: Annotated[str, Meta(max_length=200)] = "/schedule"
+
+
+class RepeatForm(SeriesForm, frozen=True):
+    every: Annotated[str, Meta(max_length=500)] = ""
+
+
+class SlotForm(SeriesForm, frozen=True, kw_only=True):
+    at: Annotated[str, Meta(max_length=40)]
+
+
+class MoveSlotForm(SlotForm, frozen=True, kw_only=True):
+    to: Annotated[str, Meta(max_length=40)]
 
 
 class PlannedRun(Struct, frozen=True):
@@ -150,7 +166,7 @@ def _order(verb: str, operation: Operation, kind: type[SeriesForm], done: str) -
     @form(f"/schedule/{{id}}/{verb}", operation, body=kind)
     async def act(call: Call, body: SeriesForm) -> CallResult:
         try:
-            given = arguments(call, _id(call), body)
+            given = _arguments(call, _id(call), body)
             await operation.perform(call, convert(given, operation.arguments))
         except (BadInput, Conflict) as bad:
             if isinstance(body, MoveSlotForm):
@@ -163,6 +179,28 @@ def _order(verb: str, operation: Operation, kind: type[SeriesForm], done: str) -
         return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}{undo}")
 
     return act
+
+
+def _arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
+    given: dict[str, str] = {"id": series}
+    if isinstance(body, SlotForm):
+        given["slot"] = body.at
+    if isinstance(body, RepeatForm):
+        given["every"] = body.every
+    if isinstance(body, MoveSlotForm):
+        to = words.wall(body.to, call.house.zone)
+        words.check_to_come(to, shell.local(call), "to")
+        given["to"] = codec.stamp(to)
+    return given
+
+
+@form("/schedule/refused", see_calendar_refusal)
+async def see_refusal(call: Call, refusal: RefusalForm) -> CallResult:
+    """The owner knows of it; if the event changes, it is told anew."""
+    if not (await perform(call, refusal)).content["seen"]:
+        sentence = "That event is not refused any more; look again."
+        raise RequestRefused(Problem("not-found", sentence))
+    return shell.elsewhere(REFUSED_HREF)
 
 
 # What stands where --------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, convert, field
 
-from remit.errors import BadInput, NotPossibleNow
+from remit.errors import BadInput
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
@@ -54,7 +54,6 @@ _BACK: Final = {
     "server": "tokens",
 }
 _OUTSIDE: Final = ("section", "name", "kind", "then")  # fields of every form of a section
-_NOT_YET: Final = "Remit is taking up the new settings. Try again in a moment."
 
 
 class SectionFields(RequestBody, frozen=True):
@@ -173,12 +172,11 @@ async def test(call: Call, given: SectionName) -> CallResult:
 async def _begin_test(call: Call, section: str) -> object:
     """Send a marked message on a channel; return the task that does."""
     name = section.partition(".")[2]
-    if name not in call.house.outfit.channels:
-        raise NotPossibleNow(_NOT_YET)
+    connect.check_in_use(call, name)
     return (await perform(call, ChannelTest(name))).content["id"]
 
 
-async def _trial(call: Call) -> object:
+async def trial(call: Call) -> object:
     """Return the test that the address names, if it names one."""
     if not (tested := call.text("test")):
         return None
@@ -213,7 +211,7 @@ async def _page(
         "then": "",
         "tested": None,
         "secret": None,
-        "trial": await _trial(call),
+        "trial": await trial(call),
         "pairs": _pairs(settings, section),
         "people": connect.people(call),
         **more,
@@ -277,6 +275,6 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
         "clock": now,
         "saved": call.text("saved") is not None,
         "tested": tested,
-        "trial": await _trial(call),
+        "trial": await trial(call),
     }
     return await shell.page(call, "pages/welcome.html", values)

@@ -38,20 +38,6 @@ from remit.settings.forms import NOTICES, SectionForm, names_in
 from remit.store import notices
 
 Values: TypeAlias = dict[str, object]
-SECTIONS: Final = (
-    ("you", "user", "You"),
-    ("brain", "bolt", "Model"),
-    ("channels", "send", "Channels"),
-    ("inbound", "inbox", "Coming in"),
-    ("calendars", "calendar", "Calendars"),
-    ("contacts", "user", "Contacts"),
-    ("policies", "shield", "Policies"),
-    ("priority", "filter", "Priority"),
-    ("projects", "term", "Projects"),
-    ("notices", "bell", "Notices"),
-    ("tokens", "link", "Access"),
-    ("about", "doc", "About"),
-)
 
 
 @page("/settings", scope=Scope.ADMIN)
@@ -62,7 +48,7 @@ async def front(_: Call) -> CallResult:
 @page("/settings/{section}", "test", "saved", scope=Scope.ADMIN)
 async def look(call: Call) -> CallResult:
     name = call.path["section"]
-    if name not in _SEEN:
+    if name not in SECTIONS:
         raise RequestRefused(Problem("not-found", "There is no such part of the settings."))
     return await section(call, name)
 
@@ -71,14 +57,14 @@ async def section(
     call: Call, name: str, more: Mapping[str, object] | None = None, status: int = 200
 ) -> CallResult:
     """Return one section of the settings, with the result of an action."""
-    seen = await _SEEN[name](call)
+    _, _, values_of = SECTIONS[name]
     values = {
         "section": name,
-        "sections": SECTIONS,
+        "sections": [(each, icon, title) for each, (icon, title, _) in SECTIONS.items()],
         "wrong": None,
         "said": SAVED if call.text("saved") else None,
         "zone": call.house.zone,
-        **seen,
+        **await values_of(call),
         **(more or {}),
     }
     return await shell.page(call, "pages/settings.html", values, status)
@@ -120,14 +106,10 @@ async def _many(call: Call, table: str) -> list[SectionForm]:
 
 
 async def _channels(call: Call) -> Values:
-    tested = call.text("test")
-    found = None
-    if tested:
-        found = await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
     here, sections = call.house.settings.channels, await section_forms.now_in_file(call)
     return {
         "ways": await settings_sections.ways(call),
-        "trial": found,
+        "trial": await section_forms.trial(call),
         "accounts": connect.OFFERED["channels"],
         "coming": [name for name in sections.channels if name not in here],
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
@@ -244,19 +226,20 @@ def _notice_line(notice: Notice, called: Mapping[str, str]) -> NoticeLine:
     return NoticeLine(notice, title, called.get(notice.way, notice.way), colour, word, mark)
 
 
-_SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
-    "you": _you,
-    "inbound": _inbound,
-    "calendars": _calendars,
-    "brain": _brain,
-    "channels": _channels,
-    "contacts": _contacts,
-    "policies": _policies,
-    "priority": settings_sections.priority_section,
-    "projects": settings_sections.projects_section,
-    "notices": notices_section,
-    "tokens": _tokens,
-    "about": _about,
+# Each part by its address: its icon, its title, and what it shows.
+SECTIONS: Final[Mapping[str, tuple[str, str, Callable[[Call], Awaitable[Values]]]]] = {
+    "you": ("user", "You", _you),
+    "brain": ("bolt", "Model", _brain),
+    "channels": ("send", "Channels", _channels),
+    "inbound": ("inbox", "Coming in", _inbound),
+    "calendars": ("calendar", "Calendars", _calendars),
+    "contacts": ("user", "Contacts", _contacts),
+    "policies": ("shield", "Policies", _policies),
+    "priority": ("filter", "Priority", settings_sections.priority_section),
+    "projects": ("term", "Projects", settings_sections.projects_section),
+    "notices": ("bell", "Notices", notices_section),
+    "tokens": ("link", "Access", _tokens),
+    "about": ("doc", "About", _about),
 }
 
 

@@ -17,8 +17,7 @@ from remit.operations.table import perform
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult
 from remit.server.routes import form, page
-from remit.server.web import shell, task_sections
-from remit.server.web.schedule_forms import check_to_come, wall
+from remit.server.web import shell, task_sections, words
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
@@ -159,17 +158,17 @@ async def _again(
 
 def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
     """What differs from how it is; the rest is not touched."""
-    title, words = edit.title.strip(), edit.instructions.strip()
-    if not title or not words:
+    title, text = edit.title.strip(), edit.instructions.strip()
+    if not title or not text:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
-    at = wall(edit.at, call.house.zone, "at") if edit.at else None
+    at = words.wall(edit.at, call.house.zone, "at") if edit.at else None
     if at and not _same(at, task.scheduled_for):
-        check_to_come(call, at, "at")
+        words.check_to_come(at, shell.local(call), "at")
     return EditTask(
         id=task.id,
         title=title if title != task.title else None,
-        instructions=words if words != task.instructions.strip() else None,
+        instructions=text if text != task.instructions.strip() else None,
         scheduled_for=at.isoformat() if at and not _same(at, task.scheduled_for) else None,
         priority=edit.priority if edit.priority is not task.priority else None,
         delivery=_delivery(task, edit),

@@ -284,8 +284,7 @@ def _bulk_result(done: str | None) -> str:
     if len(parts) != 3 or parts[0] not in VERBS or not all(n.isdecimal() for n in parts[1:]):  # noqa: PLR2004
         return ""
     did, refused = int(parts[1][:6]), int(parts[2][:6])
-    many = say("1 task") if did == 1 else say("{0} tasks", words.count(did))
-    text = f"{many} {say(VERBS[parts[0]].past)}."
+    text = f"{_tasks(did)} {say(VERBS[parts[0]].past)}."
     return text + (" " + say("{0} could not be.", words.count(refused)) if refused else "")
 
 
