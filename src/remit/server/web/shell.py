@@ -182,6 +182,8 @@ def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
     seq = events.last(tx) if call.seq is None else call.seq
     settings, since = call.house.settings, rows.ms(midnight(now.tzinfo)(now))
     working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
+    link = "/tasks?q=status%3Arunning"
+    running = TaskListLink("Running now", link, "run", working, key="running")
     return PageShell(
         agent=settings.agent,
         owner=settings.owner,
@@ -194,7 +196,7 @@ def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
         spent=spending.of_all(tx, since).cents,
         limit=settings.budget.day_cents,
         next=_next(tx, now),
-        views=(_running(working), *VIEWS, *map(_saved, task_filter.saved_views(tx))),
+        views=(running, *VIEWS, *map(_saved, task_filter.saved_views(tx))),
         failing=tuple(loop.name for loop in call.house.background.failing),
         thinks=call.house.thinks,
     )
@@ -205,10 +207,6 @@ def _next(tx: Tx, now: datetime) -> NextRun | None:
         if task.scheduled_for is not None:
             return NextRun(task.title, task.scheduled_for.astimezone(now.tzinfo))
     return None
-
-
-def _running(working: int) -> TaskListLink:
-    return TaskListLink("Running now", "/tasks?q=status%3Arunning", "run", working, key="running")
 
 
 def _saved(view: SavedView) -> TaskListLink:

@@ -40,7 +40,6 @@ from remit.store import (
     spending,
     tasks,
 )
-from remit.store import tasks as stored
 from remit.store.database import Tx
 
 RUNS: Final = 8  # attempts shown at first
@@ -168,8 +167,8 @@ def _most(call: Call) -> int:
 
 
 def _find(tx: Tx, task_id: TaskId, most: int) -> TaskRecord:
-    row = stored.find_row(tx, task_id)
-    task = stored.get(tx, task_id)
+    row = tasks.find_row(tx, task_id)
+    task = tasks.get(tx, task_id)
     return TaskRecord(
         task=task,
         happened=events.last_of_task(tx, task_id, most),
@@ -180,16 +179,12 @@ def _find(tx: Tx, task_id: TaskId, most: int) -> TaskRecord:
         due_at=rows.moment(row["due_at"]),
         held=row["worker"] is not None,
         series=series.get(tx, task.series_id) if task.series_id else None,
-        before=_before(tx, task),
+        before=tasks.get(tx, task.retry_of) if task.retry_of else None,
         made=_made(tx, task_id),
         born=conversations.birthplace(tx, task_id),
         origin=conversations.origin(tx, task_id),
         tries=tries.read(tx, task),
     )
-
-
-def _before(tx: Tx, task: Task) -> Task | None:
-    return stored.get(tx, task.retry_of) if task.retry_of else None
 
 
 def _made(tx: Tx, task_id: TaskId) -> list[Task]:
@@ -311,7 +306,7 @@ async def compare(call: Call) -> CallResult:
     before = await call.house.db.read(attempts.side, whose, before_n, now)
     if before is None or after is None:
         raise NotFound("attempt", f"{before_n if before is None else after_n} of {task_id}")
-    task = await call.house.db.read(stored.get, task_id)
+    task = await call.house.db.read(tasks.get, task_id)
     legs = await call.house.db.read(runs.of_task, task_id, attempts.MOST)
     values = {
         "task": task,

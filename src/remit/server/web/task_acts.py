@@ -11,7 +11,6 @@ from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.task import Priority, Task
 from remit.operations import messages, tasks
-from remit.operations import tasks as operations
 from remit.operations.arguments import DeleteTask, EditTask, NewDelivery, RetryTask
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
@@ -94,7 +93,7 @@ async def edit_page(call: Call) -> CallResult:
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
 
 
-@form("/tasks/{id}/edit", operations.edit_task)
+@form("/tasks/{id}/edit", tasks.edit_task)
 async def save(call: Call, edit: NewEdit) -> CallResult:
     """Change it, if it is still what the owner saw."""
     task, version = await call.house.db.read(_read, call.task_id)
