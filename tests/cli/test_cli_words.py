@@ -174,7 +174,7 @@ TOLD: Final[tuple[tuple[str, str, JsonMap, str], ...]] = (
     ),
     ("step.done", "executor", {"step": "execute_tool:1"}, "Thought it through, turn 2."),
     ("step.done", "executor", {"step": "dance"}, "Did dance."),
-    ("delivery.claimed", "courier", {"attempt": 2}, "About to send (attempt 2)."),
+    ("delivery.claimed", "courier", {"attempt": 2}, "Sends (try 2)."),
     (
         "delivery.settled",
         "courier",
@@ -190,6 +190,12 @@ TOLD: Final[tuple[tuple[str, str, JsonMap, str], ...]] = (
     ),
     ("task.updated", "owner", {"wish": None}, "You took that back; it goes on."),
     ("task.updated", "owner", {"what": "restored"}, "You changed it: restored."),
+    (
+        "task.updated",
+        "meta",
+        {"task": "task-1", "to": "failed", "summary": "No room"},
+        "A task it made is failed: No room.",
+    ),
 )
 
 

@@ -13,7 +13,6 @@ from remit.settings.projects import ProjectSettings
 from remit.store import moves
 from tests.cli.terminal import Terminal
 from tests.server.served import Served
-from tests.server.test_page_tasks import look, send
 from tests.soak import one_of
 from tests.specialist.repository import repository
 
@@ -184,9 +183,9 @@ def test_a_terminal_is_told_what_is_no_work_on_a_project(
 
 
 def test_the_page_for_a_new_task_offers_the_projects(served: Served) -> None:
-    page = look(served, "/new").text
-    made = send(served, "/new", "text=Fix+it.+And+say+hello.&project=shop").text
-    wrong = send(served, "/new", "text=Fix+it&project=shed").text
+    page = served.look("/new").text
+    made = served.submit("/new", "text=Fix+it.+And+say+hello.&project=shop").text
+    wrong = served.submit("/new", "text=Fix+it&project=shed").text
     found = served.get("/api/tasks?q=hello&limit=1")
 
     assert '<select class="field" name="project">' in page
@@ -199,7 +198,7 @@ def test_the_page_for_a_new_task_offers_the_projects(served: Served) -> None:
 
 def test_without_projects_the_page_does_not_speak_of_them(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
-        assert 'name="project"' not in look(served, "/new").text
+        assert 'name="project"' not in served.look("/new").text
 
 
 def test_the_list_has_a_tab_for_what_is_not_verified_once_there_is_something(
@@ -207,10 +206,10 @@ def test_the_list_has_a_tab_for_what_is_not_verified_once_there_is_something(
 ) -> None:
     with Served(tmp_path) as served:
         served.add("Say hello")
-        before = look(served, "/tasks").text
+        before = served.look("/tasks").text
         served.add("Why is it slow?", contract={"type": "advisory", "criteria": []})
-        after = look(served, "/tasks").text
-        tab = look(served, "/tasks?q=is%3Aunverified").text
+        after = served.look("/tasks").text
+        tab = served.look("/tasks?q=is%3Aunverified").text
 
     assert "Not verified" not in before
     assert _tab(after, "All") == "2"

@@ -25,7 +25,7 @@ from remit.model.status import Status
 from remit.model.task import SourceKind, Task
 from remit.operations import tasks as task_operations
 from remit.peer.agent_operations import AgentTaskView
-from remit.server.call import Route
+from remit.server.routes import Route
 from tests.model.examples import COMPLETED
 from tests.peer.peers import Peers, text
 from tests.server.besieged import bearer, named, rows

@@ -4,17 +4,16 @@ import sqlite3
 from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 from urllib.parse import urlencode
 
 import httpx2
 
 from remit.model.codec import Json, JsonMap
 from remit.server import app
-from remit.server.call import Route
-from tests.server.served import TOKEN, Served
+from remit.server.routes import Route
+from tests.server.served import FORM, TOKEN, Served
 
-FORM: Final = "application/x-www-form-urlencoded"
 CONTACTS: Final = """\
 - name: Anna
   channels:
@@ -75,8 +74,11 @@ SAID: Final[Mapping[str, JsonMap]] = {
     "RefusalForm": {"account": "work", "calendar": "/team/", "path": "/a.ics"},
     "TriedWay": {"way": "conversation"},
     "ReaddressReview": {"channel": "outbox", "to": "ben@example.org"},
-    "FinishForm": {"state": "x", "code": "y"},
+    "FinishSignIn": {"state": "x", "code": "y"},
 }
+SECRET: Final = "marmalade"  # stands in all that is the owner's, and nowhere else
+LATER: Final = "2031-01-01T09:00:00Z"
+OFTEN: Final[JsonMap] = {"rule": "FREQ=DAILY", "zone": "UTC", "first": LATER}
 CONTACT: Final[JsonMap] = {"name": "Cleo", "role": "friend"}
 
 
@@ -95,13 +97,13 @@ class Besieged(Served):
     def furnish(self) -> None:
         """Make something of everything: asked, ended, planned, repeating, discussed."""
         allowed = {"contact": "Anna", "channel": "outbox", "policy": "allow"}
-        self.post("/api/contacts/permissions", cast("JsonMap", allowed))
-        planned = self.add("Water the plants", scheduledFor="2031-01-01T09:00:00Z")
+        self.post("/api/contacts/permissions", {**allowed})
+        planned = self.add("Water the plants", scheduledFor=LATER)
         self.say("Every day at 18:00 check the plants")
         asked = self.add("Renew my passport")
         self.add("Find a park")
         self.settle()
-        series = cast("list[JsonMap]", self.get("/api/series")["series"])
+        series = self.get("/api/series")["series"]
         token = self.post("/api/tokens", {"name": "another", "scopes": ["read"]})
         self.post("/api/views", {"name": "mine", "filter": "plants"})
         talk = self.post("/api/conversations", {"title": "Plants"})

@@ -5,12 +5,13 @@ import http.client
 import json
 import re
 import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Self, TypeVar, cast
+from typing import Any, Concatenate, Final, ParamSpec, Self, TypeAlias, TypeVar  # noqa: TID251
+from urllib.parse import urlencode
 
 import httpx2
 from jsonschema import Draft202012Validator
@@ -18,19 +19,25 @@ from msgspec.structs import replace
 
 from remit.brain.scripted import parse
 from remit.intake.admit import Intake
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json
 from remit.model.ids import TaskId, task_id
 from remit.model.task import Cue, Task
 from remit.ports import Brain
 from remit.server.serve import pages_url, serve
 from remit.settings import Settings
 from remit.store import tasks
+from remit.store.database import Tx
 from remit.testing import FrozenClock, Outbox, provide_database
 from remit.wiring import App, opened
 
 T = TypeVar("T")
+P = ParamSpec("P")
+# What the API answers; each answer is checked against its description.
+Answer: TypeAlias = dict[str, Any]
+Fields: TypeAlias = Mapping[str, str] | Sequence[tuple[str, str]]
 
 TOKEN: Final = "a-token-for-the-tests"
+FORM: Final = "application/x-www-form-urlencoded"
 LIMIT: Final = 100  # seconds, against a hang: a busy machine is slow, not wrong
 SCRIPT: Final[list[Json]] = [
     {"when": "passport", "ask": "Which passport do you hold?"},
@@ -142,7 +149,7 @@ class Served:
 
     # Asking -------------------------------------------------------------------------------------
 
-    def ask(
+    def ask(  # noqa: PLR0913 - each may be given, none must
         self,
         method: str,
         path: str,
@@ -151,9 +158,10 @@ class Served:
         key: str | None = None,
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
+        secret: str = TOKEN,
     ) -> httpx2.Response:
         """Send a request; its answer must be documented in the API."""
-        sent = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        sent = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
         if key is not None:
             sent["Idempotency-Key"] = key
         raw = content if content is not None else b"" if body is None else json.dumps(body).encode()
@@ -162,28 +170,41 @@ class Served:
         self.page.check(method, path, answer)
         return answer
 
-    def get(self, path: str) -> JsonMap:
+    def get(self, path: str) -> Answer:
         return self._right(self.ask("GET", path))
 
-    def post(self, path: str, body: Json = None) -> JsonMap:
+    def post(self, path: str, body: Json = None) -> Answer:
         return self._right(self.ask("POST", path, body))
 
-    def patch(self, task: str, action: str) -> JsonMap:
+    def patch(self, task: str, action: str) -> Answer:
         return self._right(self.ask("PATCH", f"/api/tasks/{task}", {"action": action}))
 
     def add(self, text: str, **more: Json) -> str:
         return str(self.post("/api/tasks", {"text": text, **more})["id"])
 
+    def look(self, path: str, *, part: bool = False, **headers: str) -> httpx2.Response:
+        """Get a page as the owner sees it, or a part of one as our script asks for it."""
+        return self.client.get(self.url + path, headers=_as_owner(headers, part=part))
+
+    def submit(
+        self, path: str, fields: Fields | str = "", *, part: bool = False, **more: str
+    ) -> httpx2.Response:
+        """Send a form of a page, as a browser without a script."""
+        form = fields if isinstance(fields, str) else urlencode(fields)
+        sent = _as_owner({"Content-Type": FORM}, part=part)
+        content = "&".join(filter(None, (form, urlencode(more))))
+        return self.client.post(self.url + path, content=content, headers=sent)
+
     def raw(
         self, method: str, target: str, body: bytes | None = None, **headers: str
-    ) -> tuple[int, JsonMap]:
+    ) -> tuple[int, Answer]:
         """Send the target exactly as it is written, without a client's cleanup."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
         sent = {"Authorization": f"Bearer {TOKEN}"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
         connection.request(method, target, body, sent)
         answer = connection.getresponse()
-        told = cast("JsonMap", json.loads(answer.read()))
+        told = json.loads(answer.read())
         connection.close()
         return answer.status, told
 
@@ -192,9 +213,10 @@ class Served:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         return Page(self.client.get(self.url + "/openapi.json", headers=headers).json())
 
-    def _right(self, answer: httpx2.Response) -> JsonMap:
+    def _right(self, answer: httpx2.Response) -> Answer:
         assert answer.is_success, answer.text
-        return cast("JsonMap", answer.json())
+        told: Answer = answer.json()
+        return told
 
     # Behind the door ----------------------------------------------------------------------------
 
@@ -202,15 +224,19 @@ class Served:
         """Run something on the server's loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT)
 
+    def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Run a verb of the store that only looks."""
+        return self.do(_awaited(self.house.db.read(work, *args, **kwargs)))
+
+    def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.do(_awaited(self.house.db.write(work, *args, **kwargs)))
+
     def settle(self) -> None:
         """Return when nothing runs and nothing is due."""
         self.do(self._settle())
 
     def stored(self, task: str) -> Task:
-        async def read() -> Task:
-            return await self.house.db.read(tasks.get, TaskId(task_id(task)))
-
-        return self.do(read())
+        return self.read(tasks.get, TaskId(task_id(task)))
 
     async def _settle(self) -> None:
         self.house.engine.nudge()
@@ -247,12 +273,28 @@ class Served:
         self._ready.set()
 
 
+def problem(answer: httpx2.Response) -> tuple[int, str]:
+    """Return how a request was refused: the status, and the name of the problem."""
+    kind = str(answer.json()["type"])
+    assert kind.startswith("urn:remit:problem:")
+    return answer.status_code, kind.rpartition(":")[2]
+
+
+async def _awaited(work: Awaitable[T]) -> T:
+    return await work
+
+
+def _as_owner(headers: Mapping[str, str], *, part: bool) -> dict[str, str]:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return {"Authorization": f"Bearer {TOKEN}", **named} | ({"HX-Request": "true"} if part else {})
+
+
 class Page:
     """The API's own document, used as a contract."""
 
-    def __init__(self, told: JsonMap) -> None:
+    def __init__(self, told: Answer) -> None:
         self.told = told
-        self.paths = cast("dict[str, dict[str, JsonMap]]", told["paths"])
+        self.paths: dict[str, dict[str, Answer]] = told["paths"]
         self._validators: dict[str, Draft202012Validator] = {}
 
     def check(self, method: str, path: str, answer: httpx2.Response) -> None:
@@ -265,15 +307,14 @@ class Page:
             assert answer.status_code in (401, 403, 404, 405, 421), (method, path, answer.text)
             assert media == "application/problem+json"
             return
-        responses = cast("dict[str, JsonMap]", way["responses"])
-        status = str(answer.status_code)
+        responses, status = way["responses"], str(answer.status_code)
         assert status in responses, f"{method} {template} gave {status}: {answer.text[:300]}"
-        content = cast("dict[str, JsonMap]", responses[status]["content"])
+        content = responses[status]["content"]
         assert list(content) == [media]
         if method != "HEAD" and media != "text/plain":
-            self.validate(cast("JsonMap", content[media]["schema"]), answer.json())
+            self.validate(content[media]["schema"], answer.json())
 
-    def validate(self, schema: JsonMap, value: Json) -> None:
+    def validate(self, schema: Answer, value: Json) -> None:
         key = json.dumps(schema)
         if key not in self._validators:
             whole = {**schema, "components": self.told["components"]}

@@ -96,10 +96,7 @@ def many(served: Served, count: int, text: str = "Be there") -> list[TaskId]:
         made = [make(cue, house.ids, house.clock.now()) for cue in cues]
         return [tasks.admit(tx, task).id for task in made]
 
-    async def write() -> list[TaskId]:
-        return await house.db.write(admit)
-
-    return served.do(write())
+    return served.write(admit)
 
 
 def stalled(served: Served) -> socket.socket:

@@ -4,7 +4,7 @@ import http.client
 
 import pytest
 
-from tests.server.served import TOKEN, Served
+from tests.server.served import TOKEN, Served, problem
 from tests.tables import for_each
 
 UNSAFE = [("POST", "/api/tasks"), ("PATCH", "/api/tasks/x"), ("DELETE", "/api/tasks/x")]
@@ -38,8 +38,7 @@ def test_remit_answers_to_the_names_of_loopback(still: Served, host: str) -> Non
 def test_any_other_name_is_misdirected(still: Served, host: str, path: str) -> None:
     answer = still.ask("GET", path, headers={"Host": host.format(port=still.port)})
 
-    assert answer.status_code == 421
-    assert answer.json()["type"] == "urn:remit:problem:misdirected"
+    assert problem(answer) == (421, "misdirected")
 
 
 def test_a_request_without_a_host_is_misdirected(still: Served) -> None:
@@ -75,8 +74,7 @@ def test_another_site_changes_nothing(
     sent = {name: value.format(port=still.port) for name, value in headers.items()}
     answer = still.ask(method, path, {"text": "Obey"}, headers=sent)
 
-    assert answer.status_code == 403
-    assert answer.json()["type"] == "urn:remit:problem:cross-site"
+    assert problem(answer) == (403, "cross-site")
 
 
 @for_each(

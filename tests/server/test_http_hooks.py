@@ -26,7 +26,7 @@ from tests.channels.whatsapp.whatsapp import (
     statuses,
 )
 from tests.live.channel_house import KEPT, NAME, WHATSAPP
-from tests.server.served import Served
+from tests.server.served import Served, problem
 
 HOOK: Final = f"/hooks/whatsapp/{NAME}"
 OTHER: Final = "106540352242923"
@@ -76,10 +76,7 @@ def kept(served: Served, ref: str) -> list[JsonMap]:
     def read(tx: Tx) -> list[JsonMap]:
         return [json.loads(body) for body in inbound.beginning(tx, ref)]
 
-    async def ask() -> list[JsonMap]:
-        return await served.house.db.read(read)
-
-    return served.do(ask())
+    return served.read(read)
 
 
 def said(ref: str, **more: object) -> dict[str, object]:
@@ -114,8 +111,7 @@ def test_what_is_not_signed_is_not_read(served: Served, signature: str) -> None:
     body = call(messages(said("wamid.forged")))
     answer = posted(served, body, signature=signature)
 
-    assert answer.status_code == 401
-    assert answer.json()["type"] == "urn:remit:problem:unsigned"
+    assert problem(answer) == (401, "unsigned")
     assert kept(served, f"{NAME} message wamid.forged") == []
 
 
@@ -186,10 +182,7 @@ def test_the_window_is_opened_by_a_message_and_by_nothing_else(served: Served) -
     assert posted(served, call(messages(both), statuses(report))).status_code == 200
 
     def last(address: str, channel: str = NAME) -> object:
-        async def ask() -> object:
-            return await served.house.db.read(inbound.last_at, channel, address)
-
-        return served.do(ask())
+        return served.read(inbound.last_at, channel, address)
 
     assert last("4915199999") == last(USER_ID) == at
     assert last("4915112345") is None
@@ -204,10 +197,7 @@ def test_a_message_from_the_future_opens_the_window_from_now_on_and_no_longer(
     future = said("wamid.future", timestamp=ahead, **{"from": "4915177777"})
     assert posted(served, call(messages(future))).status_code == 200
 
-    async def ask() -> object:
-        return await served.house.db.read(inbound.last_at, NAME, "4915177777")
-
-    assert served.do(ask()) == served.clock.now()
+    assert served.read(inbound.last_at, NAME, "4915177777") == served.clock.now()
 
 
 def test_a_message_belongs_to_the_number_it_came_in_on(served: Served) -> None:

@@ -16,7 +16,7 @@ from remit.settings import load
 from remit.store import search
 from remit.store.secrets import Secrets
 from tests.channels.webhook.calls import NOW, OTHER, SECRET, bearer, hub, standard
-from tests.server.served import Served
+from tests.server.served import Served, problem
 from tests.soak import SOAK
 
 SETTINGS: Final = """
@@ -68,11 +68,7 @@ def posted(served: Served, call: HookCall, name: str = "shop") -> httpx2.Respons
 
 
 def every(served: Served) -> list[Task]:
-    async def ask() -> list[Task]:
-        found = await served.house.db.read(search.page, search.TaskFilter(limit=500))
-        return list(found.tasks)
-
-    return served.do(ask())
+    return list(served.read(search.page, search.TaskFilter(limit=500)).tasks)
 
 
 def test_an_event_starts_what_the_owner_wants_done_and_nothing_it_says_itself(
@@ -123,8 +119,7 @@ def test_a_call_that_does_not_know_this_hook_s_secret_is_not_read(
     before = len(every(served))
     answer = posted(served, call, name)
 
-    assert answer.status_code == 401
-    assert answer.json()["type"] == "urn:remit:problem:unsigned"
+    assert problem(answer) == (401, "unsigned")
     assert len(every(served)) == before
 
 

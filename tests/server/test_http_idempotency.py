@@ -12,26 +12,22 @@ import pytest
 
 from remit.errors import StoreBusy
 from remit.intake.admit import Intake
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json
 from remit.model.task import Cue, Task
 from remit.store import callers
 from remit.store.callers import RequestKey
-from tests.server.served import LIMIT, TOKEN, Served, admitting
+from tests.server.served import LIMIT, TOKEN, Served, admitting, problem
 
 CREATE = RequestKey("owner POST /api/tasks", "k-1")
 
 
 def _titles(served: Served) -> list[Json]:
     page = served.get("/api/tasks?limit=500")
-    return [task["title"] for task in cast("list[JsonMap]", page["tasks"])]
+    return [task["title"] for task in page["tasks"]]
 
 
 def _keys(served: Served) -> int:
-    async def count() -> int:
-        rows = await served.house.db.read(lambda tx: tx.ask("SELECT * FROM idempotency"))
-        return len(rows)
-
-    return served.do(count())
+    return len(served.read(lambda tx: tx.ask("SELECT * FROM idempotency")))
 
 
 def test_the_same_key_and_body_give_the_same_answer_to_the_letter(still: Served) -> None:
@@ -65,8 +61,7 @@ def test_the_same_key_with_another_request_is_refused(still: Served, path: str, 
     still.ask("POST", "/api/tasks", {"text": "Mine"}, key="mine")
     other = still.ask("POST", path, body, key="mine")
 
-    assert other.status_code == 422
-    assert other.json()["type"] == "urn:remit:problem:idempotency-mismatch"
+    assert problem(other) == (422, "idempotency-mismatch")
     assert "Another one" not in _titles(still)
 
 
@@ -99,7 +94,7 @@ def test_a_repeated_change_is_told_what_came_of_it_though_it_is_no_longer_possib
 
     assert [answer.status_code for answer in answers] == [200, 200, 200]
     assert still.ask("PATCH", f"/api/tasks/{task}", {"action": "pause"}).status_code == 409
-    assert len(cast("list[Json]", still.get(f"/api/tasks/{task}/log")["log"])) == 2
+    assert len(still.get(f"/api/tasks/{task}/log")["log"]) == 2
 
 
 def test_a_retry_repeated_is_one_new_task(working: Served) -> None:
@@ -115,7 +110,7 @@ def test_a_retry_repeated_is_one_new_task(working: Served) -> None:
 def test_a_decision_repeated_is_no_conflict(working: Served) -> None:
     task = working.add("Renew the passport once")
     working.settle()
-    review = cast("list[JsonMap]", working.get(f"/api/tasks/{task}")["reviews"])[0]["id"]
+    review = working.get(f"/api/tasks/{task}")["reviews"][0]["id"]
     path, body = f"/api/reviews/{review}/decision", {"answer": "decline"}
 
     answers = [working.ask("POST", path, cast("Json", body), key="decide-once") for _ in range(2)]
@@ -169,8 +164,7 @@ def test_a_request_that_is_being_done_is_not_begun_again(tmp_path: Path) -> None
         assert first.result(LIMIT).status_code == 201
         again = served.ask("POST", "/api/tasks", body, key="slow")
 
-        assert same.status_code == 409
-        assert same.json()["type"] == "urn:remit:problem:idempotency-in-flight"
+        assert problem(same) == (409, "idempotency-in-flight")
         assert other.status_code == 422
         assert again.json()["id"] == first.result().json()["id"]
 
@@ -221,16 +215,15 @@ def test_after_a_day_a_key_is_forgotten_and_the_same_request_is_a_new_one(tmp_pa
 
 def test_an_expired_reservation_is_taken_anew_even_unswept(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
-        house = served.house
-        start = house.clock.now()
+        start = served.clock.now()
 
-        async def reserve(digest: str, ref: str, hours: int) -> callers.StoredReply:
+        def reserve(digest: str, ref: str, hours: int) -> callers.StoredReply:
             at = start + timedelta(hours=hours)
-            return await house.db.write(callers.reserve, CREATE, digest, ref, at)
+            return served.write(callers.reserve, CREATE, digest, ref, at)
 
-        first = served.do(reserve("one", "ref-1", 0))
-        held = served.do(reserve("two", "ref-2", 23))
-        fresh = served.do(reserve("two", "ref-3", 24))
+        first = reserve("one", "ref-1", 0)
+        held = reserve("two", "ref-2", 23)
+        fresh = reserve("two", "ref-3", 24)
 
     assert (first.digest, first.body, first.answered) == ("one", "ref-1", False)
     assert held == first

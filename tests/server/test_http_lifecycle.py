@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json
 from remit.model.status import ALLOWED, PAUSABLE, TERMINAL, Actor, Status
 from tests.server.served import Served
 from tests.store.scene import Scene
@@ -24,8 +23,8 @@ class Zoo:
     tasks: dict[Status, str]
     review: str
 
-    def state(self, was: Status) -> Json:
-        return self.served.get(f"/api/tasks/{self.tasks[was]}")["state"]
+    def state(self, was: Status) -> str:
+        return str(self.served.get(f"/api/tasks/{self.tasks[was]}")["state"])
 
 
 @pytest.fixture(scope="module")
@@ -115,9 +114,16 @@ def _allowed(was: Status) -> set[str]:
 )
 def test_a_word_finds_all_that_it_stands_for(zoo: Zoo, word: str, ours: set[Status]) -> None:
     page = zoo.served.get(f"/api/tasks?status={word}")
-    found = {task["id"] for task in cast("list[JsonMap]", page["tasks"])}
+    found = {task["id"] for task in page["tasks"]}
 
     assert found == {zoo.tasks[status] for status in ours}
+
+
+def test_the_words_of_a_filter_are_the_words_of_the_view(zoo: Zoo) -> None:
+    everything = zoo.served.get("/api/tasks?limit=500")["tasks"]
+    for word in {task["status"] for task in everything}:
+        found = zoo.served.get(f"/api/tasks?status={word}&limit=500")["tasks"]
+        assert found == [task for task in everything if task["status"] == word]
 
 
 def test_only_a_decision_leads_out_of_a_review(zoo: Zoo) -> None:

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import cast
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -32,10 +31,6 @@ def debugged(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
-def _maps(value: object) -> list[JsonMap]:
-    return cast("list[JsonMap]", value)
-
-
 def _ways(page: Page) -> set[tuple[str, str]]:
     return {(method.upper(), path) for path, ways in page.paths.items() for method in ways}
 
@@ -56,10 +51,10 @@ def test_every_route_is_documented_and_every_documented_route_is_there(
         for method in (route.methods or set()) - {"HEAD"}
         if route.path not in beside
     }
-    told = {(route.method, route.path) for route in app.table(1, debug=debug)}
+    table = [(route.method, route.path) for route in app.table(1, debug=debug)]
 
     assert len(fixed.routes) + len(others) == len({path for _, path in there}) + len(beside)
-    assert there == told
+    assert sorted(there) == sorted(table)
     assert any("debug" in path for _, path in there) is debug
 
 
@@ -86,7 +81,7 @@ def test_every_documented_route_answers(debugged: Served) -> None:
 def test_the_description_holds_together(debugged: Served) -> None:
     page = debugged.get("/openapi.json")
     names = [way["operationId"] for ways in debugged.page.paths.values() for way in ways.values()]
-    schemas = cast("JsonMap", cast("JsonMap", page["components"])["schemas"])
+    schemas = page["components"]["schemas"]
     refs = set(re.findall(r'"\$ref": "#/components/schemas/([^"]+)"', json.dumps(page)))
 
     assert page["openapi"] == "3.1.0"
@@ -95,10 +90,10 @@ def test_the_description_holds_together(debugged: Served) -> None:
     assert refs <= set(schemas)
     assert '"#/$defs' not in json.dumps(page)
     for schema in schemas.values():
-        Draft202012Validator.check_schema(cast("JsonMap", schema))
+        Draft202012Validator.check_schema(schema)
     for path, ways in debugged.page.paths.items():
         for way in ways.values():
-            placed = [p["name"] for p in _maps(way["parameters"]) if p["in"] == "path"]
+            placed = [p["name"] for p in way["parameters"] if p["in"] == "path"]
             assert placed == re.findall(r"\{(\w+)\}", path)
 
 
@@ -137,7 +132,7 @@ def test_both_views_are_what_their_published_schemas_say(working: Served, view: 
     for text in ("Find a park", "A hopeless thing", "Renew my passport"):
         working.add(text, work=["Look"], context={"person": "Mia"})
     working.settle()
-    shown = _maps(working.get(f"/api/tasks?view={view}&limit=20")["tasks"])
+    shown = working.get(f"/api/tasks?view={view}&limit=20")["tasks"]
     name = "id" if view == "s3" else "task_id"
     one = working.get(f"/api/tasks/{shown[0][name]}?view={view}")
     made = working.post(f"/api/tasks?view={view}", {"text": "Go"})
@@ -155,19 +150,12 @@ def test_a_thousand_tasks_are_paged_through_each_once(tmp_path: Path) -> None:
             for n in range(1000)
         ]
 
-        async def admit() -> None:
-            await house.db.write(lambda tx: [tasks.admit(tx, task) for task in made])
-
-        served.do(admit())
+        served.write(lambda tx: [tasks.admit(tx, task) for task in made])
         served.clock.advance(timedelta(seconds=1))
         seen: list[Json] = []
         cursor = ""
         while True:
-            answer = served.client.get(
-                f"{served.url}/api/tasks?limit=70{cursor}",
-                headers={"Authorization": "Bearer a-token-for-the-tests"},
-            )
-            page = answer.json()
+            page = served.get(f"/api/tasks?limit=70{cursor}")
             seen += [task["id"] for task in page["tasks"]]
             served.add("Something new meanwhile")
             if page["next"] is None:

@@ -1,31 +1,30 @@
-"""Series over HTTP: how often is said with a task, rules are set, and the ledger is read."""
+"""Series over HTTP: how often is said with a task, rules, the ledger, and the ends of time."""
 
-from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import cast
 
 import pytest
+from msgspec.structs import replace
 
+from remit.intake import admit
 from remit.model.codec import Json, JsonMap, stamp
+from remit.model.series import Repeats
+from remit.model.task import Task
+from remit.store import audit, tasks
+from remit.store.database import Tx
+from remit.triggers import cue_admission
 from tests.server.served import TOKEN, Served
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with Served(tmp_path, works=True) as made:
-        yield made
-
-
-def hourly(served: Served, **more: Json) -> JsonMap:
-    first = stamp(served.clock.now() + timedelta(hours=1))
+def hourly(busy: Served, **more: Json) -> JsonMap:
+    first = stamp(busy.clock.now() + timedelta(hours=1))
     return {"rule": "FREQ=HOURLY", "zone": "Europe/Berlin", "first": first, **more}
 
 
-def begun(served: Served) -> str:
+def begun(busy: Served) -> str:
     send: JsonMap = {"channel": "dashboard", "content": "Look."}
-    body: JsonMap = {"text": "Oven", "repeats": hourly(served), "delivery": [send]}
-    return str(served.post("/api/tasks", body)["recurrenceId"])
+    body: JsonMap = {"text": "Oven", "repeats": hourly(busy), "delivery": [send]}
+    return str(busy.post("/api/tasks", body)["recurrenceId"])
 
 
 def test_a_task_comes_back_as_its_repeats_say_and_the_ledger_tells_each_slot(
@@ -42,7 +41,7 @@ def test_a_task_comes_back_as_its_repeats_say_and_the_ledger_tells_each_slot(
     with again:
         again.settle()
         told = again.get(path)
-    slots = cast("list[JsonMap]", told["slots"])
+    slots = told["slots"]
 
     # Newest first; Remit was off at 12 and 13, and started again in time for the last one.
     assert [slot["fate"] for slot in slots] == ["ran", "missed", "missed", "ran", "ran"]
@@ -51,16 +50,16 @@ def test_a_task_comes_back_as_its_repeats_say_and_the_ledger_tells_each_slot(
     assert told["rhythm"] == "every hour (Europe/Berlin)"
 
 
-def test_the_rules_of_a_series_are_set_and_wrong_ones_refused(served: Served) -> None:
-    path = f"/api/series/{begun(served)}"
+def test_the_rules_of_a_series_are_set_and_wrong_ones_refused(busy: Served) -> None:
+    path = f"/api/series/{begun(busy)}"
 
-    assert (served.get(path)["missed"], served.get(path)["overlap"]) == (None, None)
-    assert served.post(f"{path}/rules", {"missed": "run_all"})["missed"] == "run_all"
-    told = served.post(f"{path}/rules", {"overlap": "skip"})
+    assert (busy.get(path)["missed"], busy.get(path)["overlap"]) == (None, None)
+    assert busy.post(f"{path}/rules", {"missed": "run_all"})["missed"] == "run_all"
+    told = busy.post(f"{path}/rules", {"overlap": "skip"})
     assert (told["missed"], told["overlap"]) == ("run_all", "skip")
-    assert served.ask("POST", f"{path}/rules", {"missed": "never"}).status_code == 422
-    served.post(f"{path}/end")
-    assert served.ask("POST", f"{path}/rules", {"missed": "skip"}).status_code == 409
+    assert busy.ask("POST", f"{path}/rules", {"missed": "never"}).status_code == 422
+    busy.post(f"{path}/end")
+    assert busy.ask("POST", f"{path}/rules", {"missed": "skip"}).status_code == 409
 
 
 @pytest.mark.parametrize(
@@ -68,45 +67,118 @@ def test_the_rules_of_a_series_are_set_and_wrong_ones_refused(served: Served) ->
     [{"rule": "FREQ=SECONDLY"}, {"zone": "Atlantis"}, {"first": "soon"}, {"more": 1}],
 )
 def test_what_cannot_be_kept_is_refused_and_nothing_is_stored(
-    served: Served, wrong: dict[str, Json]
+    busy: Served, wrong: dict[str, Json]
 ) -> None:
-    body: JsonMap = {"text": "Oven", "repeats": hourly(served, **wrong)}
+    body: JsonMap = {"text": "Oven", "repeats": hourly(busy, **wrong)}
 
-    assert served.ask("POST", "/api/tasks", body).status_code in (404, 422)
-    assert served.ask("POST", "/api/messages", body).status_code in (404, 422)
-    assert served.get("/api/series")["series"] == []
+    assert busy.ask("POST", "/api/tasks", body).status_code in (404, 422)
+    assert busy.ask("POST", "/api/messages", body).status_code in (404, 422)
+    assert busy.get("/api/series")["series"] == []
 
 
-def test_a_time_is_said_once(served: Served) -> None:
-    at = stamp(served.clock.now() + timedelta(hours=2))
-    both: JsonMap = {"text": "Oven", "repeats": hourly(served), "scheduledFor": at}
+def test_a_time_is_said_once(busy: Served) -> None:
+    at = stamp(busy.clock.now() + timedelta(hours=2))
+    both: JsonMap = {"text": "Oven", "repeats": hourly(busy), "scheduledFor": at}
 
-    assert served.ask("POST", "/api/tasks", both).status_code == 422
-    words: JsonMap = {"text": "Water the plants", "repeats": hourly(served)}
-    (task,) = cast("list[JsonMap]", served.post("/api/messages", words)["tasks"])
+    assert busy.ask("POST", "/api/tasks", both).status_code == 422
+    words: JsonMap = {"text": "Water the plants", "repeats": hourly(busy)}
+    (task,) = busy.post("/api/messages", words)["tasks"]
     assert str(task["recurrenceId"]).startswith("ser-")
 
 
-def test_to_run_one_now_gives_another_task_and_the_slot_stays(served: Served) -> None:
-    series = begun(served)
-    served.settle()
-    (slot,) = cast("list[JsonMap]", served.get(f"/api/series/{series}?coming=1")["coming"])
-    beside = served.patch(str(slot["taskId"]), "run")
-    served.settle()
+def test_to_run_one_now_gives_another_task_and_the_slot_stays(busy: Served) -> None:
+    series = begun(busy)
+    busy.settle()
+    (slot,) = busy.get(f"/api/series/{series}?coming=1")["coming"]
+    beside = busy.patch(str(slot["taskId"]), "run")
+    busy.settle()
 
     assert beside["id"] != slot["taskId"]
-    assert served.get(f"/api/series/{series}?coming=1")["coming"] == [slot]
+    assert busy.get(f"/api/series/{series}?coming=1")["coming"] == [slot]
 
 
 @pytest.mark.parametrize("coming", [0, 3, 50])
-def test_a_tag_fits_however_many_slots_were_asked_for(served: Served, coming: int) -> None:
-    path = f"/api/series/{begun(served)}"
-    seen = served.ask("GET", f"{path}?coming={coming}")
+def test_a_tag_fits_however_many_slots_were_asked_for(busy: Served, coming: int) -> None:
+    path = f"/api/series/{begun(busy)}"
+    seen = busy.ask("GET", f"{path}?coming={coming}")
     tag = str(seen.headers["etag"])
     asked = {"Authorization": f"Bearer {TOKEN}", "If-None-Match": tag}
-    unchanged = served.client.get(f"{served.url}{path}?coming={coming}", headers=asked)
-    paused = served.ask("POST", f"{path}/pause", {}, headers={"If-Match": tag})
-    again = served.ask("POST", f"{path}/resume", {}, headers={"If-Match": tag})
+    unchanged = busy.client.get(f"{busy.url}{path}?coming={coming}", headers=asked)
+    paused = busy.ask("POST", f"{path}/pause", {}, headers={"If-Match": tag})
+    again = busy.ask("POST", f"{path}/resume", {}, headers={"If-Match": tag})
 
     assert (seen.status_code, unchanged.status_code) == (200, 304)
     assert (paused.status_code, again.status_code) == (200, 412)
+
+
+# Times that nobody can mean -----------------------------------------------------------------------
+
+
+FAR = "9999-12-31T23:59:00Z"
+OLD = "0001-01-01T00:01:00Z"
+
+
+@pytest.mark.parametrize("when", [FAR, OLD, "2200-01-01T00:00:00Z", "1969-12-31T23:59:59Z"])
+def test_a_time_that_nobody_can_mean_is_refused_at_every_door(fresh: Served, when: str) -> None:
+    near = stamp(fresh.clock.now() + timedelta(hours=1))
+    repeats: JsonMap = {"rule": "FREQ=HOURLY", "zone": "Pacific/Kiritimati", "first": when}
+    begun = fresh.post("/api/tasks", {"text": "Oven", "repeats": {**repeats, "first": near}})
+    series, task = begun["recurrenceId"], begun["id"]
+    asked = {
+        "task": fresh.ask("POST", "/api/tasks", {"text": "Oven", "scheduledFor": when}),
+        "series": fresh.ask("POST", "/api/tasks", {"text": "Oven", "repeats": repeats}),
+        "message": fresh.ask("POST", "/api/messages", {"text": "Oven", "repeats": repeats}),
+        "edit": fresh.ask("PATCH", f"/api/tasks/{task}", {"action": "edit", "scheduledFor": when}),
+        "move": fresh.ask("POST", f"/api/series/{series}/move", {"to": when}),
+    }
+
+    assert {name: answer.status_code for name, answer in asked.items()} == dict.fromkeys(
+        asked, 409
+    ) | {"edit": 422}
+    assert "1970 to 2199" in asked["series"].text
+    assert len(fresh.get("/api/series")["series"]) == 1
+
+
+@pytest.mark.parametrize("year", [1, 9999])
+@pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12", "UTC"])
+@pytest.mark.parametrize("rule", ["FREQ=MINUTELY", "FREQ=YEARLY;BYHOUR=3"])
+def test_a_stored_series_at_the_end_of_time_takes_no_page_down(
+    fresh: Served, year: int, zone: str, rule: str
+) -> None:
+    far = datetime(year, 1, 1, 0, 1, tzinfo=UTC) if year == 1 else datetime.fromisoformat(FAR)
+    task = _stored(fresh, Repeats(rule, zone, far))
+    series = task.series_id
+    assert series is not None
+    paths = [
+        *("/", "/tasks", "/schedule", "/schedule?span=month", "/inbox", "/tasks?q=is:planned"),
+        *(f"/schedule?span={span}&on={on}" for span in ("week", "month") for on in _DAYS),
+        *(f"/tasks/{task.id}", f"/tasks/{task.id}/edit", f"/schedule/{series}?at={stamp(far)}"),
+        *("/api/series", f"/api/series/{series}", f"/api/series/{series}?coming=50"),
+        *("/api/tasks", f"/api/tasks/{task.id}", "/healthz", "/api/stats", f"/tasks?q=due:{FAR}"),
+    ]
+    answers = {path: fresh.look(path) for path in paths}
+
+    assert [each.url for each in answers.values() if each.status_code >= 500] == []
+    for path in ("/tasks", "/schedule", "/api/series", f"/api/series/{series}", "/api/tasks"):
+        assert answers[path].status_code == 200
+    assert "An oven of old" in answers["/tasks"].text
+    assert "An oven of old" in answers["/api/series"].text
+
+    assert fresh.read(_complaints) == []
+
+
+_DAYS = ("9999-12-31", "0001-01-01", "9999-01-01", "2026-03-02")
+
+
+def _stored(fresh: Served, repeats: Repeats) -> Task:
+    """As an older version kept it, which refused no year."""
+    house = fresh.house
+    cue = cue_admission.cue("An oven of old", ref="old", channel="dashboard", content="Look.")
+    near = replace(cue, repeats=replace(repeats, first=house.clock.now()))
+    task = admit.make(near, house.ids, house.clock.now())
+    first = repeats.first
+    return fresh.write(tasks.admit, replace(task, repeats=repeats, scheduled_for=first, slot=first))
+
+
+def _complaints(tx: Tx) -> list[str]:
+    return list(audit.complaints(tx))

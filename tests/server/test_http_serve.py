@@ -67,11 +67,7 @@ def test_what_nobody_foresaw_is_told_to_the_log_and_to_nobody_else(
 
 def test_a_busy_store_is_said_so_and_the_request_can_be_repeated(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
-
-        async def hurry() -> None:
-            await served.house.db.write(lambda tx: tx.ask("PRAGMA busy_timeout = 50"))
-
-        served.do(hurry())
+        served.write(lambda tx: tx.ask("PRAGMA busy_timeout = 50"))
         with closing(sqlite3.connect(tmp_path / "agent.db", isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             plain = served.ask("POST", "/api/tasks", {"text": "Go"})

@@ -1,24 +1,28 @@
-"""Notices through the doors: listed, tried out, wished for in a plain form, and events seen to."""
+"""Notices through the doors: listed, tried out, wished for, pushed; and events seen to."""
 
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import cast
-from urllib.parse import urlencode
+from typing import Final, cast
 
 import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.model.codec import JsonMap
+from remit.channels.push import PushNotifier
+from remit.model.codec import Json, JsonMap
 from remit.model.conversation import KINDS
 from remit.settings import NoticeSettings, load
-from remit.store import calendars, occurrences
+from remit.store import calendars, occurrences, push
 from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.occurrences import ReadResource, StoredOccurrence
+from remit.wiring import App
+from tests.channels.push.push_relay import Phone
 from tests.cli.terminal import Terminal
-from tests.server.besieged import Besieged
+from tests.server.besieged import Besieged, bearer
 from tests.server.served import Served
+
+ENDLESS: Final = "It is endless."
 
 
 @pytest.fixture
@@ -35,21 +39,6 @@ def tell(house: Served) -> None:
     house.do(telling())
 
 
-def sent(house: Besieged, path: str, fields: list[tuple[str, str]]) -> httpx2.Response:
-    """What a form sends, without a script."""
-    headers = {
-        "Cookie": house.cookie(),
-        "Origin": house.url,
-        "Content-Type": "application/x-www-form-urlencoded",
-    }
-    return house.client.post(house.url + path, content=urlencode(fields), headers=headers)
-
-
-def seen(house: Besieged, path: str) -> str:
-    headers = {"Cookie": house.cookie(), "Accept": "text/html"}
-    return house.client.get(house.url + path, headers=headers).text
-
-
 # What was told ------------------------------------------------------------------------------------
 
 
@@ -61,12 +50,12 @@ def test_what_was_told_is_listed_page_by_page_with_what_came_of_it(house: Besieg
     rest = house.get(f"/api/notices?limit=3&cursor={first['next']}")
 
     assert (told["state"], told["why"]) == ("dropped", "No browser listens.")
-    assert [n["way"] for n in cast("list[JsonMap]", first["notices"])] == [
+    assert [n["way"] for n in first["notices"]] == [
         "push",
         "conversation",
         "conversation",
     ]
-    assert len(cast("list[JsonMap]", rest["notices"])) == 1
+    assert len(rest["notices"]) == 1
     assert rest["next"] is None
 
 
@@ -86,7 +75,7 @@ def test_a_way_that_is_none_is_refused_with_those_there_are(house: Besieged) -> 
 
 
 def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: Besieged) -> None:
-    page = seen(house, "/settings/notices")
+    page = house.look("/settings/notices").text
     assert page.count('type="checkbox"') == len(KINDS) * (3 + len(_channels(house)) + 1)
     fields = [
         ("question", "conversation"),
@@ -96,7 +85,7 @@ def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: 
         ("digest_at", "07:45"),
         ("digest_over", "conversation"),
     ]
-    answer = sent(house, "/settings/edit", [("section", "notices"), *fields])
+    answer = house.submit("/settings/edit", [("section", "notices"), *fields])
     wanted = replace(
         NoticeSettings(),
         question=("conversation", "digest"),
@@ -112,7 +101,7 @@ def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: 
     assert answer.headers["location"] == "/settings/notices?saved=true"
     assert house.house.wishes.notices == wanted
     assert load({"REMIT_HOME": str(house.house.settings.home)}).notices == wanted
-    again = seen(house, "/settings/notices")
+    again = house.look("/settings/notices").text
     assert again.count(" checked") == 4
     assert 'value="07:45"' in again
 
@@ -129,7 +118,7 @@ def test_a_wish_nobody_can_fulfil_is_refused_in_a_sentence_and_changes_nothing(
     house: Besieged, fields: list[tuple[str, str]], why: str
 ) -> None:
     before = house.house.wishes.notices
-    answer = sent(house, "/settings/edit", [("section", "notices"), *fields])
+    answer = house.submit("/settings/edit", [("section", "notices"), *fields])
 
     assert answer.status_code == 422
     assert why in answer.text
@@ -138,8 +127,8 @@ def test_a_wish_nobody_can_fulfil_is_refused_in_a_sentence_and_changes_nothing(
 
 
 def test_a_way_is_tried_out_on_the_page(house: Besieged) -> None:
-    good = sent(house, "/settings/notices/test", [("way", "conversation")])
-    bad = sent(house, "/settings/notices/test", [("way", "pigeon")])
+    good = house.submit("/settings/notices/test", [("way", "conversation")])
+    bad = house.submit("/settings/notices/test", [("way", "pigeon")])
 
     assert "Conversation: sent." in good.text
     assert (bad.status_code, "There is no way" in bad.text) == (422, True)
@@ -153,46 +142,44 @@ def _channels(house: Served) -> list[str]:
 
 
 def refuse(house: Served, title: str = "Water <b>them</b>") -> None:
-    now = house.clock.now()
     body = f"BEGIN:VEVENT\nUID:a\nSUMMARY:{title}\nEND:VEVENT"
-    held = StoredResource("work", "/team/", "/a.ics", "1", "a", body, now, "It is endless.", title)
+    now = house.clock.now()
+    follow(house, StoredResource("work", "/team/", "/a.ics", "1", "a", body, now, ENDLESS, title))
 
-    async def reads() -> None:
-        await house.house.db.write(
-            calendars.note, StoredCalendar("work", "/team/", "Team", marked=True)
-        )
-        read = ReadResource(held, (), frozenset(), now, now)
-        await house.house.db.write(occurrences.follow, read, now)
 
-    house.do(reads())
+def follow(house: Served, held: StoredResource, *starts: StoredOccurrence) -> None:
+    """Read an event of a calendar that is marked."""
+    now = house.clock.now()
+    house.write(calendars.note, StoredCalendar("work", "/team/", "Team", marked=True))
+    house.write(occurrences.follow, ReadResource(held, starts, frozenset(), now, now), now)
 
 
 def test_an_event_that_starts_nothing_stands_in_the_inbox_until_it_is_seen(
     house: Besieged,
 ) -> None:
     refuse(house)
-    inbox, schedule = seen(house, "/inbox"), seen(house, "/schedule")
+    inbox, schedule = house.look("/inbox").text, house.look("/schedule").text
     attention = house.get("/api/tasks/needs-attention")
 
     assert 'href="/schedule#refused"' in inbox
     assert "Water &lt;b&gt;them&lt;/b&gt;" in inbox
-    assert "It is endless." in schedule
+    assert ENDLESS in schedule
     assert attention["events"] == [
         {
             "account": "work",
             "calendar": "work/Team",
             "uid": "a",
             "title": "Water <b>them</b>",
-            "why": "It is endless.",
+            "why": ENDLESS,
             "seen": False,
         }
     ]
     fields = [("account", "work"), ("calendar", "/team/"), ("path", "/a.ics")]
-    answer = sent(house, "/schedule/refused", fields)
+    answer = house.submit("/schedule/refused", fields)
     assert answer.status_code == 303
-    assert 'href="/schedule#refused"' not in seen(house, "/inbox")
-    assert "Seen" in seen(house, "/schedule")
-    gone = sent(house, "/schedule/refused", [*fields[:2], ("path", "/b.ics")])
+    assert 'href="/schedule#refused"' not in house.look("/inbox").text
+    assert "Seen" in house.look("/schedule").text
+    gone = house.submit("/schedule/refused", [*fields[:2], ("path", "/b.ics")])
     assert gone.status_code == 404
 
 
@@ -201,16 +188,8 @@ def test_what_calendars_start_is_listed_with_the_series(house: Besieged) -> None
     at = now + timedelta(hours=3)
     held = StoredResource("work", "/team/", "/a.ics", "1", "a", "", at)
     start = StoredOccurrence(uid="a", key="20260302T120000Z", start=at, title="Water", text="")
-
-    async def reads() -> None:
-        await house.house.db.write(
-            calendars.note, StoredCalendar("work", "/team/", "Team", marked=True)
-        )
-        read = ReadResource(held, (start,), frozenset(), now, now)
-        await house.house.db.write(occurrences.follow, read, now)
-
-    house.do(reads())
-    (event,) = cast("list[JsonMap]", house.get("/api/series")["events"])
+    follow(house, held, start)
+    (event,) = house.get("/api/series")["events"]
 
     assert (event["title"], event["calendar"], event["repeats"]) == ("Water", "Team", True)
     assert event["taskId"] is None
@@ -252,3 +231,129 @@ def test_the_doctor_says_which_ways_work_and_how_the_calendars_stand(tmp_path: P
     assert "phone (done): lacks phone_token" in said
     assert "conversation (question, failed, lost, missed, refused): it always works" in said
     assert "work: not read yet" in said
+
+
+# Push ---------------------------------------------------------------------------------------------
+
+
+def _said(endpoint: str = "https://push.example.org/one") -> JsonMap:
+    return {"endpoint": endpoint, "keys": Phone().keys()}
+
+
+def _as_browser(house: Served, cookie: str, method: str, body: Json = None) -> httpx2.Response:
+    """As a page of ours asks."""
+    headers = {"Cookie": cookie, "Origin": house.url, "Sec-Fetch-Site": "same-origin"}
+    answer = house.client.request(method, f"{house.url}/api/push", json=body, headers=headers)
+    house.page.check(method, "/api/push", answer)
+    return answer
+
+
+def _kept(house: Served) -> int:
+    return len(house.read(push.list_subscriptions, house.clock.now()))
+
+
+def test_a_browser_turns_it_on_and_off(house: Besieged) -> None:
+    cookie = house.cookie()
+    before = _as_browser(house, cookie, "GET").json()
+    on = _as_browser(house, cookie, "POST", _said())
+    other = _as_browser(house, house.cookie(), "GET").json()
+    after = _as_browser(house, cookie, "GET").json()
+    off = _as_browser(house, cookie, "DELETE").json()
+
+    assert (before["possible"], before["on"], len(before["publicKey"])) == (True, False, 87)
+    assert (on.status_code, on.json()["on"]) == (200, True)
+    assert (other["on"], after["on"], off["on"]) == (False, True, False)
+    assert {each["publicKey"] for each in (before, other, after, off)} == {before["publicKey"]}
+    assert _kept(house) == 0
+
+
+def test_no_token_is_told_anything(house: Besieged) -> None:
+    everything = house.secret("phone", "read", "write", "approve", "admin")
+    agent = house.secret("nina", "read", "write", agent=True)
+    for headers in (None, bearer(everything), bearer(agent)):
+        for method, body in (("POST", _said()), ("DELETE", None)):
+            answer = house.ask(method, "/api/push", body, headers=headers)
+            assert answer.status_code == 403
+
+    assert house.ask("GET", "/api/push", secret=agent).status_code == 403
+    assert house.get("/api/push")["on"] is False
+    assert _kept(house) == 0
+
+
+def test_another_site_cannot_have_a_browser_told(house: Besieged) -> None:
+    headers = {"Cookie": house.cookie(), "Origin": "https://evil.example"}
+    answer = house.client.post(f"{house.url}/api/push", json=_said(), headers=headers)
+
+    assert answer.status_code == 403
+    assert _kept(house) == 0
+
+
+@pytest.mark.parametrize("path", ["/api/sign-ins", "/sign-out"])
+def test_who_is_signed_out_loses_it(house: Besieged, path: str) -> None:
+    cookie = house.cookie()
+    _as_browser(house, cookie, "POST", _said())
+    assert _kept(house) == 1
+    if path == "/sign-out":
+        headers = {"Cookie": cookie, "Origin": house.url}
+        house.client.post(house.url + path, headers=headers)
+    else:
+        (found,) = house.get(path)["signIns"]
+        assert house.ask("DELETE", f"{path}/{found['id']}").is_success
+
+    assert _kept(house) == 0
+    assert _as_browser(house, cookie, "GET").status_code == 401
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        _said("https://127.0.0.1/push"),
+        _said("http://push.example.org/one"),
+        {**_said(), "keys": {"p256dh": "BA", "auth": "AA"}},
+        {**_said(), "more": 1},
+        {"endpoint": "https://push.example.org/one"},
+    ],
+)
+def test_what_is_no_subscription_is_refused_with_a_sentence(house: Besieged, said: Json) -> None:
+    answer = _as_browser(house, house.cookie(), "POST", said)
+
+    assert answer.status_code == 422, answer.text
+    assert answer.json()["detail"].endswith(".")
+    assert _kept(house) == 0
+
+
+def test_the_worker_is_served_at_the_root_to_everybody(house: Besieged) -> None:
+    answer = house.client.get(f"{house.url}/sw.js")
+
+    assert answer.status_code == 200
+    assert answer.headers["content-type"].startswith("text/javascript")
+    assert answer.headers["cache-control"] == "no-store"
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert "showNotification" in answer.text
+
+
+def test_the_key_survives_a_restart_and_stays_in_the_house(house: Besieged) -> None:
+    told = house.get("/api/push")
+    secrets = (house.home / "secrets").read_text()
+
+    assert (house.home / "secrets").stat().st_mode & 0o077 == 0
+    assert "push_key" in secrets
+    assert str(told["publicKey"]) not in secrets
+    assert secrets.split('"')[3] not in str(told)
+
+
+def test_without_the_extra_page_and_api_say_how_to_get_it(tmp_path: Path) -> None:
+    def without(house: App) -> App:
+        gone = PushNotifier(house.push._around, there=False)
+        return replace(house, push=gone)
+
+    with Served(tmp_path, alter=without) as served:
+        told = served.get("/api/push")
+        served.client.get(str(served.post("/api/sign-ins")["url"]))
+        page = served.client.get(f"{served.pages}/settings/notices").text
+        served.client.cookies.clear()
+
+    assert (told["possible"], told["publicKey"]) == (False, None)
+    assert "pip install 'remit[push]'" in str(told["why"])
+    assert "pip install &#39;remit[push]&#39;" in page
+    assert "data-push=" not in page

@@ -11,20 +11,17 @@ from msgspec import structs
 
 import remit
 from remit.model.caller import ALL, Caller, Scope
-from remit.model.codec import JsonMap
 from remit.operations.arguments import Arguments, SeriesArguments, TaskArguments, TaskChange
 from remit.operations.callers import CallerRegistry
 from remit.operations.operation import AgentRule, Operation, OperationPorts, OperationRequest
 from remit.operations.permission import NotAllowed
 from remit.operations.table import OPERATIONS
 from remit.server import app, openapi
-from remit.server.call import Route
+from remit.server.routes import Route
 from tests.peer.peers import Peers
-from tests.server.besieged import bearer, rows
+from tests.server.besieged import OFTEN, SECRET, bearer, rows
+from tests.server.served import Answer
 
-SECRET: Final = "marmalade"  # stands in all that is the owner's
-LATER: Final = "2031-01-01T09:00:00Z"
-OFTEN: Final[JsonMap] = {"rule": "FREQ=DAILY", "zone": "UTC", "first": LATER}
 # These take more than a scope: a browser that is signed in, or every scope there is.
 TAKE_MORE: Final = ("subscribe_push", "unsubscribe_push", "invite_browser")
 DOORS: Final = ("a2a", "cli", "mcp", "peer", "server")
@@ -48,13 +45,6 @@ WRITES: Final[dict[str, set[str]]] = {
 }
 
 
-@pytest.fixture
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
-    with Peers(tmp_path_factory.mktemp("operations")) as opened:
-        opened.furnish()
-        yield opened
-
-
 def _route(operation: Operation) -> Route:
     kind = operation.arguments
     address = kind.http_method(), kind.http_path()
@@ -65,7 +55,7 @@ def _send(house: Peers, operation: Operation, secret: str) -> httpx2.Response:
     route, action = _route(operation), operation.arguments.__struct_config__.tag
     if action is None:
         return house.send(route, bearer(secret))
-    return house.ask("PATCH", house.place(route), {"action": action}, headers=bearer(secret))
+    return house.ask("PATCH", house.place(route), {"action": action}, secret=secret)
 
 
 def test_every_row_is_reached_with_its_scopes_and_refused_without_one_of_them(house: Peers) -> None:
@@ -111,9 +101,7 @@ async def test_every_row_itself_refuses_whoever_lacks_a_scope_by_whatever_door_t
 def test_an_agent_that_only_writes_reaches_its_own_tasks_and_reads_nothing(house: Peers) -> None:
     agent = house.secret("nina", "write", agent=True)
     foreign = house.add(f"My {SECRET}", repeats=OFTEN)
-    made = house.ask(
-        "POST", "/api/tasks", {"text": "Bread", "repeats": OFTEN}, headers=bearer(agent)
-    )
+    made = house.ask("POST", "/api/tasks", {"text": "Bread", "repeats": OFTEN}, secret=agent)
     own = str(made.json()["id"])
     house.settle()
     reached = set[str]()
@@ -139,11 +127,11 @@ def test_an_agent_that_only_writes_reaches_its_own_tasks_and_reads_nothing(house
 
 
 def test_the_description_of_the_api_says_what_the_row_says() -> None:
-    paths = cast("dict[str, JsonMap]", openapi.document(app.table(1, debug=False), 1)["paths"])
+    paths = cast("Answer", openapi.document(app.table(1, debug=False), 1))["paths"]
     for operation in (each for each in OPERATIONS if not each.page):
         kind = operation.arguments
-        told = cast("JsonMap", paths[kind.http_path()][kind.http_method().lower()])
-        given = cast("dict[str, JsonMap]", told["responses"])[str(operation.status)]
+        told = paths[kind.http_path()][kind.http_method().lower()]
+        given = told["responses"][str(operation.status)]
         body = str(told.get("requestBody", ""))
         elsewhere = {*kind.in_path().values(), *kind.internal}
         takes = {each.name for each in structs.fields(kind)} - elsewhere

@@ -1,13 +1,12 @@
 """The inbox without a script: every question is drawn, every answer is a form, and counts once."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode
 
 import httpx2
 import pytest
@@ -27,7 +26,7 @@ from remit.settings import load
 from remit.store import audit, meta, reviews
 from remit.store.database import Tx
 from remit.store.secrets import Secrets
-from tests.server.served import TOKEN, Served
+from tests.server.served import Served
 
 LETTER: Final = "Lumphini Park."
 LATER: Final = "2026-04-01T10:00:00Z"
@@ -40,14 +39,13 @@ class Visitor:
     def __init__(self, served: Served) -> None:
         self.served = served
 
-    def get(self, path: str, status: int = 200, **headers: str) -> str:
-        answer = self._send("GET", path, b"", headers)
+    def get(self, path: str, status: int = 200, language: str = "") -> str:
+        answer = self.served.look(path, Accept_Language=language)
         assert answer.status_code == status, answer.text
         return unescape(answer.text)
 
     def post(self, path: str, status: int = 303, **fields: str) -> httpx2.Response:
-        headers = {"Content-Type": "application/x-www-form-urlencoded"}
-        answer = self._send("POST", path, urlencode(fields).encode(), headers)
+        answer = self.served.submit(path, fields)
         assert answer.status_code == status, answer.text
         return answer
 
@@ -57,22 +55,10 @@ class Visitor:
         assert found
         return self.post(f"/inbox/{review}", status, digest=found[1], **fields)
 
-    def _send(self, method: str, path: str, body: bytes, more: dict[str, str]) -> httpx2.Response:
-        headers = {"Authorization": f"Bearer {TOKEN}", **more}
-        return self.served.client.request(
-            method, self.served.url + path, content=body, headers=headers
-        )
-
 
 @pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with Served(tmp_path, works=True) as served:
-        yield served
-
-
-@pytest.fixture
-def visitor(served: Served) -> Visitor:
-    return Visitor(served)
+def visitor(busy: Served) -> Visitor:
+    return Visitor(busy)
 
 
 def _asked(served: Served, title: str = "Tell Anna", to: str | None = "anna@example.org") -> str:
@@ -89,20 +75,14 @@ def _open(served: Served) -> list[Review]:
 
 
 def _review(served: Served, ident: str) -> Review:
-    async def read() -> Review:
-        return await served.house.db.read(reviews.get, ReviewId(ident))
-
-    return served.do(read())
+    return served.read(reviews.get, ReviewId(ident))
 
 
 def _complaints(served: Served) -> list[str]:
     def look(tx: Tx) -> list[str]:
         return list(audit.complaints(tx))
 
-    async def read() -> list[str]:
-        return await served.house.db.read(look)
-
-    return served.do(read())
+    return served.read(look)
 
 
 def _pass(served: Served, span: timedelta) -> None:
@@ -114,12 +94,12 @@ def _pass(served: Served, span: timedelta) -> None:
 
 
 def test_what_waits_stands_under_what_is_to_be_done_about_it(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    _asked(served)
-    served.add("Something hopeless")
-    served.add("Look around")
-    served.settle()
+    _asked(busy)
+    busy.add("Something hopeless")
+    busy.add("Look around")
+    busy.settle()
     page = visitor.get("/inbox")
     order = [page.index(word) for word in ("Decide <", "Fix <", "Look at <")]
     assert order == sorted(order)
@@ -129,55 +109,55 @@ def test_what_waits_stands_under_what_is_to_be_done_about_it(
 
 
 def test_an_empty_house_says_how_to_begin_and_a_quiet_one_that_nothing_is_wanted(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
     assert "Hand over your first task" in visitor.get("/inbox")
-    served.add("Look around", scheduledFor=LATER)
+    busy.add("Look around", scheduledFor=LATER)
     quiet = visitor.get("/inbox")
     assert "Nothing needs you" in quiet
     assert "Hand over your first task" not in quiet
 
 
 def test_a_letter_that_is_approved_as_it_stands_is_not_called_edited(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     visitor.decide(review, answer="approve", text=LETTER)
-    decision = _review(served, review).decision
+    decision = _review(busy, review).decision
     assert decision is not None
     assert (decision.answer, decision.text) == ("approve", None)
 
 
 def test_a_text_under_review_can_go_to_somebody_else_and_only_there(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     assert 'name="to" form="decide"' in visitor.get(f"/inbox/{review}")
     decide = partial(visitor.decide, text="Hi Ben", to="ben@example.org", channel="outbox")
     decide(review, answer="approve")
-    served.settle()
-    (asked,) = _open(served)
+    busy.settle()
+    (asked,) = _open(busy)
     page = visitor.get(f"/inbox/{asked.id}")
     assert "ben@example.org" in page
     assert asked.evidence == "Hi Ben"
     decide(str(asked.id), answer="approve")
-    _pass(served, timedelta(seconds=11))
-    assert [(each.recipient, each.body) for each in served.outbox.sent] == [
+    _pass(busy, timedelta(seconds=11))
+    assert [(each.recipient, each.body) for each in busy.outbox.sent] == [
         ("ben@example.org", "Hi Ben")
     ]
 
 
 def test_a_text_for_somebody_else_stays_the_same_task_and_the_models_text(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
-    first = _review(served, review)
-    was = served.stored(first.task_id)
+    review = _asked(busy)
+    first = _review(busy, review)
+    was = busy.stored(first.task_id)
     readdress = partial(visitor.decide, answer="approve", text=LETTER, channel="outbox")
     readdress(review, to="ben@example.org")
-    served.settle()
-    (asked,) = _open(served)
-    task = served.stored(asked.task_id)
+    busy.settle()
+    (asked,) = _open(busy)
+    task = busy.stored(asked.task_id)
 
     assert asked.task_id == first.task_id
     assert (task.instructions, task.work, task.tool_output) == (
@@ -188,56 +168,56 @@ def test_a_text_for_somebody_else_stays_the_same_task_and_the_models_text(
     assert [(each.recipient, each.content) for each in task.delivery] == [("ben@example.org", None)]
     assert asked.evidence == LETTER
     assert asked.digest != first.digest
-    assert served.outbox.sent == []
+    assert busy.outbox.sent == []
     assert "Form checked" not in visitor.get("/inbox/list")
     assert "You chose another recipient or channel" in visitor.get(f"/inbox/{review}")
 
     readdress(str(asked.id), to="anna@example.org")  # back again: that was never approved
-    served.settle()
-    (again,) = _open(served)
+    busy.settle()
+    (again,) = _open(busy)
     assert again.digest == first.digest
-    assert served.outbox.sent == []
+    assert busy.outbox.sent == []
     visitor.decide(str(again.id), answer="approve", text=LETTER)
-    _pass(served, timedelta(seconds=11))
-    assert [(each.recipient, each.body) for each in served.outbox.sent] == [
+    _pass(busy, timedelta(seconds=11))
+    assert [(each.recipient, each.body) for each in busy.outbox.sent] == [
         ("anna@example.org", LETTER)
     ]
-    assert _complaints(served) == []
+    assert _complaints(busy) == []
 
 
 def test_a_held_reply_goes_to_somebody_else_in_the_owners_words_after_one_more_question(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served, "Tell Anna, untagged")
-    assert _review(served, review).about_reply
+    review = _asked(busy, "Tell Anna, untagged")
+    assert _review(busy, review).about_reply
     decide = partial(visitor.decide, answer="edit", to="ben@example.org", channel="outbox")
     decide(review, text="Hello, in my own words")
-    served.settle()
-    (asked,) = _open(served)
+    busy.settle()
+    (asked,) = _open(busy)
     assert (asked.task_id, asked.evidence) == (
-        _review(served, review).task_id,
+        _review(busy, review).task_id,
         "Hello, in my own words",
     )
     assert "ben@example.org" in asked.question
-    assert served.outbox.sent == []
+    assert busy.outbox.sent == []
 
 
-def test_what_was_sent_or_decided_cannot_go_elsewhere(served: Served, visitor: Visitor) -> None:
-    review = _asked(served)
+def test_what_was_sent_or_decided_cannot_go_elsewhere(busy: Served, visitor: Visitor) -> None:
+    review = _asked(busy)
     visitor.decide(review, answer="approve", text=LETTER)
     to: JsonMap = {"channel": "outbox", "to": "ben@example.org"}
-    answer = served.ask("POST", f"/api/reviews/{review}/recipient", to)
+    answer = busy.ask("POST", f"/api/reviews/{review}/recipient", to)
     assert answer.status_code == 409
-    other = _asked(served, "Other")
-    answer = served.ask("POST", f"/api/reviews/{other}/recipient", {**to, "channel": "pigeon"})
+    other = _asked(busy, "Other")
+    answer = busy.ask("POST", f"/api/reviews/{other}/recipient", {**to, "channel": "pigeon"})
     assert answer.status_code == 404
     assert "There is no channel 'pigeon'" in answer.text
 
 
 def test_a_text_that_was_changed_is_verified_nowhere_in_the_inbox(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     assert "Form checked" in visitor.get("/inbox/list")
     visitor.decide(review, answer="approve", text="Hi Anna, in my own words")
     visitor.post(f"/inbox/{review}/undo")
@@ -245,18 +225,18 @@ def test_a_text_that_was_changed_is_verified_nowhere_in_the_inbox(
         assert "Form checked" not in visitor.get(path)
         assert "Not verified" in visitor.get(path)
     visitor.decide(review, answer="approve", text="Hi Anna, in my own words")
-    _pass(served, timedelta(seconds=11))
-    ended = visitor.get(f"/inbox/{_review(served, review).task_id}")
+    _pass(busy, timedelta(seconds=11))
+    ended = visitor.get(f"/inbox/{_review(busy, review).task_id}")
     assert "Form checked" not in ended
     assert "You changed it after it was checked." in ended
 
 
-def test_what_was_typed_is_what_goes_out_to_the_byte(served: Served, visitor: Visitor) -> None:
-    review = _asked(served)
+def test_what_was_typed_is_what_goes_out_to_the_byte(busy: Served, visitor: Visitor) -> None:
+    review = _asked(busy)
     typed = "Hi Anna,\n\n  *two* lines & a <tag>,\tünïcødé 🦎\nthe end"
     visitor.decide(review, answer="approve", text=typed.replace("\n", "\r\n"))
-    _pass(served, timedelta(seconds=11))
-    assert [parcel.body for parcel in served.outbox.sent] == [typed]
+    _pass(busy, timedelta(seconds=11))
+    assert [parcel.body for parcel in busy.outbox.sent] == [typed]
 
 
 @pytest.mark.parametrize(
@@ -267,12 +247,12 @@ def test_what_was_typed_is_what_goes_out_to_the_byte(served: Served, visitor: Vi
     ],
 )
 def test_the_card_of_a_message_is_drawn_and_its_lines_are_answered_in_one_form(
-    served: Served, visitor: Visitor, form: dict[str, str]
+    busy: Served, visitor: Visitor, form: dict[str, str]
 ) -> None:
     text = "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt."
-    told = served.post("/api/messages", {"text": text})
-    first, second = [str(each["id"]) for each in told["tasks"]]  # type: ignore[union-attr,index,call-overload]
-    (review,) = [str(each.id) for each in _open(served)]
+    told = busy.post("/api/messages", {"text": text})
+    first, second = [str(each["id"]) for each in told["tasks"]]
+    (review,) = [str(each.id) for each in _open(busy)]
     page, other = visitor.get(f"/inbox/{review}"), visitor.get(f"/tasks/{second}")
     visitor.decide(review, 303, answer="answer", **form)
 
@@ -286,138 +266,139 @@ def test_the_card_of_a_message_is_drawn_and_its_lines_are_answered_in_one_form(
     ):
         assert shown in page
     assert f'href="/inbox/{review}"' in other  # it waits for the card of the first task
-    assert _open(served) == []
-    planned = [served.get(f"/api/tasks/{each}")["scheduledFor"] for each in (first, second)]
+    assert _open(busy) == []
+    planned = [busy.get(f"/api/tasks/{each}")["scheduledFor"] for each in (first, second)]
     assert None not in planned
 
 
 def test_who_decides_second_is_told_who_was_first_and_changes_nothing(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     digest = HIDDEN.search(visitor.get(f"/inbox/{review}"))
     assert digest
     visitor.post(f"/inbox/{review}", answer="approve", text=LETTER, digest=digest[1])
     late = visitor.post(f"/inbox/{review}", 409, answer="decline", text="No more", digest=digest[1])
     assert "decided in another window meanwhile" in late.text
     assert "You approved, today at" in late.text
-    decision = _review(served, review).decision
+    decision = _review(busy, review).decision
     assert decision is not None
     assert decision.answer == "approve"
 
 
-def test_nobody_approves_what_he_was_not_shown(served: Served, visitor: Visitor) -> None:
-    review = _asked(served)
+def test_nobody_approves_what_he_was_not_shown(busy: Served, visitor: Visitor) -> None:
+    review = _asked(busy)
     visitor.post(f"/inbox/{review}", 409, answer="approve", text=LETTER, digest="0" * 64)
     visitor.post(f"/inbox/{review}", 409, answer="approve", text=LETTER)
-    assert _review(served, review).decision is None
-    assert served.outbox.tried == []
+    assert _review(busy, review).decision is None
+    assert busy.outbox.tried == []
 
 
 def test_a_yes_for_always_is_kept_and_the_next_letter_goes_unasked(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    page = visitor.get(f"/inbox/{(review := _asked(served))}")
+    page = visitor.get(f"/inbox/{(review := _asked(busy))}")
     assert "this person, this channel, this address" in page
     visitor.decide(review, always="true", text=LETTER)
-    served.post(
+    busy.post(
         "/api/tasks",
         {"title": "Again", "delivery": [{"channel": "outbox", "recipient": "anna@example.org"}]},
     )
-    _pass(served, timedelta(seconds=11))
-    assert _open(served) == []
-    assert len(served.outbox.sent) == 2
+    _pass(busy, timedelta(seconds=11))
+    assert _open(busy) == []
+    assert len(busy.outbox.sent) == 2
 
 
 def test_what_is_sent_back_is_done_again_with_the_word_and_needs_one(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     wrong = visitor.decide(review, 422, answer="back")
     assert "Write what should be different first" in wrong.text
     visitor.decide(review, answer="back", text="Shorter, please.")
-    served.settle()
-    (again,) = _open(served)
-    assert served.stored(again.task_id).notes == ("Shorter, please.",)
+    busy.settle()
+    (again,) = _open(busy)
+    assert busy.stored(again.task_id).notes == ("Shorter, please.",)
 
 
 def test_what_was_approved_can_be_called_back_changed_and_sent(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     visitor.decide(review, answer="approve", text=f"{LETTER} Soon.")
     assert "Undo" in visitor.get(f"/inbox/{review}/stand")
     visitor.post(f"/inbox/{review}/undo")
-    _pass(served, timedelta(minutes=1))
-    assert served.outbox.tried == []
+    _pass(busy, timedelta(minutes=1))
+    assert busy.outbox.tried == []
     assert f"{LETTER} Soon." in unescape(visitor.get(f"/inbox/{review}"))
     visitor.decide(review, answer="approve", text=f"{LETTER} Very soon.")
-    _pass(served, timedelta(seconds=11))
-    assert [parcel.body for parcel in served.outbox.sent] == [f"{LETTER} Very soon."]
+    _pass(busy, timedelta(seconds=11))
+    assert [parcel.body for parcel in busy.outbox.sent] == [f"{LETTER} Very soon."]
 
 
-def test_what_is_on_its_way_cannot_be_called_back(served: Served, visitor: Visitor) -> None:
-    review = _asked(served)
+def test_what_is_on_its_way_cannot_be_called_back(busy: Served, visitor: Visitor) -> None:
+    review = _asked(busy)
     visitor.decide(review, answer="approve", text=LETTER)
-    _pass(served, timedelta(seconds=11))
+    _pass(busy, timedelta(seconds=11))
     visitor.post(f"/inbox/{review}/undo", 409)
     assert "Undo" not in visitor.get(f"/inbox/{review}/stand")
 
 
 @pytest.mark.parametrize("until", ["hour", "evening", "morning"])
 def test_what_is_put_off_is_out_of_sight_until_it_comes_back(
-    served: Served, visitor: Visitor, until: str
+    busy: Served, visitor: Visitor, until: str
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     visitor.post(f"/inbox/{review}/later", until=until)
     page = visitor.get("/inbox/list")
     assert "Decide <" not in page
     assert page.index("Later") < page.index(review)
-    _pass(served, timedelta(days=1))
+    _pass(busy, timedelta(days=1))
     back = visitor.get("/inbox/list")
     assert back.index("Decide <") < back.index(review)
     assert "Later" not in back
 
 
-def test_a_question_is_put_off_to_a_time_that_is_to_come(served: Served, visitor: Visitor) -> None:
-    review = _asked(served)
-    assert "later one" in visitor.post(f"/inbox/{review}/later", 422, at="2020-01-01T10:00").text
-    assert "Say a time" in visitor.post(f"/inbox/{review}/later", 422, at="soon").text
+def test_a_question_is_put_off_to_a_time_that_is_to_come(busy: Served, visitor: Visitor) -> None:
+    review = _asked(busy)
+    assert (
+        "choose a later time"
+        in visitor.post(f"/inbox/{review}/later", 422, at="2020-01-01T10:00").text
+    )
+    assert "is no time" in visitor.post(f"/inbox/{review}/later", 422, at="soon").text
     visitor.post(f"/inbox/{review}/later", at="2026-03-10T10:00")
     assert "Decide <" not in visitor.get("/inbox/list")
 
 
 def test_what_failed_says_why_and_is_tried_again_in_other_words(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    task = served.add("Something hopeless")
-    served.settle()
+    task = busy.add("Something hopeless")
+    busy.settle()
     assert "It failed" in visitor.get(f"/inbox/{task}")
     visitor.post(f"/inbox/{task}/retry", instructions="Something else")
-    served.settle()
+    busy.settle()
     assert task not in visitor.get("/inbox/list")
-    found = served.get("/api/tasks")["tasks"]
+    found = busy.get("/api/tasks")["tasks"]
     assert isinstance(found, list)
     (fresh,) = [each for each in found if isinstance(each, dict) and each["retryOf"] == task]
     assert fresh["instructions"] == "Something else"
-    assert served.stored(task).status == "failed"
+    assert busy.stored(task).status == "failed"
 
 
-def test_what_still_runs_is_not_for_the_inbox(served: Served, visitor: Visitor) -> None:
-    task = served.add("Look around", scheduledFor=LATER)
-    answer = visitor.served.client.get(
-        f"{served.url}/inbox/{task}", headers={"Authorization": f"Bearer {TOKEN}"}
-    )
+def test_what_still_runs_is_not_for_the_inbox(busy: Served, visitor: Visitor) -> None:
+    task = busy.add("Look around", scheduledFor=LATER)
+    answer = busy.look(f"/inbox/{task}")
     assert (answer.status_code, answer.headers["location"]) == (303, f"/tasks/{task}")
     visitor.get("/inbox/task-nonsense", 404)
     visitor.get("/inbox/rev-01KJPG3GZ0JE2VRRDYDNSS5FYE", 404)
 
 
 def test_a_text_for_the_owner_is_to_you_in_the_language_of_the_page(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _open_review(served, "untagged")
-    assert "Nachricht an dich" in visitor.get(f"/inbox/{review}", 200, **{"Accept-Language": "de"})
+    review = _open_review(busy, "untagged")
+    assert "Nachricht an dich" in visitor.get(f"/inbox/{review}", 200, language="de")
     assert "Message to you" in visitor.get(f"/inbox/{review}")
 
 
@@ -446,15 +427,15 @@ def test_the_preview_of_a_webhook_shows_what_is_known_of_the_event(tmp_path: Pat
 
 
 def test_the_preview_says_what_would_be_held_and_what_was_changed(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
+    review = _asked(busy)
     told = visitor.post(f"/inbox/{review}/preview", 200, text="Lumphini Garden.").text
     assert "<del>Park</del><ins>Garden</ins>" in told
     assert "Would be held" not in told
     assert "Would be held" in visitor.post(f"/inbox/{review}/preview", 200, text="NONE").text
     assert "Nothing is written yet" in visitor.post(f"/inbox/{review}/preview", 200).text
-    assert _review(served, review).decision is None
+    assert _review(busy, review).decision is None
 
 
 _TASKED: Final = Delivery("outbox", "Anna", id=DeliveryId("dlv-1"), reason="no answer came")
@@ -485,11 +466,7 @@ KINDS: Final[dict[str, tuple[Callable[[Task], Review], str]]] = {
 
 
 def _store(served: Served, review: Review) -> None:
-    async def write() -> None:
-        now = served.clock.now()
-        await served.house.db.write(reviews.open_review, review, Actor.EXECUTOR, now)
-
-    served.do(write())
+    served.write(reviews.open_review, review, Actor.EXECUTOR, served.clock.now())
 
 
 def _put(served: Served, make: Callable[[Task], Review]) -> tuple[str, Review]:
@@ -527,31 +504,31 @@ def test_arguments_that_are_no_object_are_not_taken_for_any(still: Served) -> No
 
 
 def test_a_click_is_noted_and_what_a_page_fetches_by_itself_is_not(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    review = _asked(served)
-    before = served.do(_acted(served))
-    _pass(served, timedelta(minutes=5))
+    review = _asked(busy)
+    before = _acted(busy)
+    _pass(busy, timedelta(minutes=5))
     visitor.get("/inbox/list")
     visitor.get(f"/inbox/{review}/stand")
     visitor.post(f"/inbox/{review}/later", 422, at="2020-01-01T10:00")
     visitor.post("/settings/edit", 422, section="budget", day_cents="a lot")
-    assert served.do(_acted(served)) == before
+    assert _acted(busy) == before
 
     visitor.post(f"/inbox/{review}/later", until="hour")
-    assert served.do(_acted(served)) == served.clock.now()
+    assert _acted(busy) == busy.clock.now()
 
 
-async def _acted(served: Served) -> datetime | None:
-    return await served.house.db.read(meta.last)
+def _acted(served: Served) -> datetime | None:
+    return served.read(meta.last)
 
 
 def test_a_row_is_counted_among_its_kind_and_shows_words_without_marks(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    served.add("Say hello")  # the last of three, and the only one that is decided
-    review = _asked(served)
-    served.settle()
+    busy.add("Say hello")  # the last of three, and the only one that is decided
+    review = _asked(busy)
+    busy.settle()
     page = visitor.get(f"/inbox/{review}")
     assert "1 of 1" in page
     assert [words.teaser(text) for text in ("**Two** *parks*: `a`", "# 2*3*4 a_b_c", "- one")] == [
@@ -562,18 +539,18 @@ def test_a_row_is_counted_among_its_kind_and_shows_words_without_marks(
 
 
 def test_someone_new_is_added_and_used_before_any_channel_is_set_up(
-    served: Served, visitor: Visitor
+    busy: Served, visitor: Visitor
 ) -> None:
-    served.post("/api/messages", {"text": "Tell Zoe that I am late"})
-    (review,) = _open(served)
+    busy.post("/api/messages", {"text": "Tell Zoe that I am late"})
+    (review,) = _open(busy)
     assert "No channel is set up yet" in visitor.get(f"/inbox/{review.id}")
-    german = visitor.get(f"/inbox/{review.id}", 200, **{"Accept-Language": "de"})
+    german = visitor.get(f"/inbox/{review.id}", 200, language="de")
     assert "<h1>Wer ist 'Zoe'?</h1>" in german
     assert "Nobody in your contacts" not in german
 
     visitor.post(f"/inbox/{review.id}/contact", name="Zoe Park", channel="dashboard")
 
-    served.settle()
-    (asked,) = _open(served)
+    busy.settle()
+    (asked,) = _open(busy)
     assert "Zoe Park" in asked.question
-    assert "dashboard: Zoe Park" in (served.home / "contacts.yaml").read_text()
+    assert "dashboard: Zoe Park" in (busy.home / "contacts.yaml").read_text()

@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from html import unescape
 from html.parser import HTMLParser
 from pathlib import Path
@@ -32,12 +32,36 @@ from tests.tables import for_each
 
 ROOT: Final = Path(server.__file__).parent
 PLACE: Final = re.compile(r"{\d?}")
+LIKE_A_SENTENCE: Final = re.compile(
+    r"(?:↑ )?(?:[A-Z][a-z']+|\d+|{\d})(?: [\w{}'-]+)+[.?!]?|[A-Z].* .*\.$"
+)
 SAYS: Final = {"say", "retell"}
 NAMES: Final = {
     *("English", "Deutsch", "Español", "any", "standard", "github", "bearer"),
     *("Brave", "SearXNG", "Tavily"),
 }
 SHOWN: Final = {"aria-label", "title", "placeholder", "data-command"}
+
+
+def _of_template(source: str) -> Iterator[str]:
+    """Return every sentence of a template."""
+    found = list[str]()
+    page_language.translate_template(source, partial(_kept, found))
+    yield from found
+    yield from re.findall(r"\b_\('((?:[^'\\]|\\.)*)'", source)
+
+
+def _of_script(source: str) -> Iterator[str]:
+    """Return every string of a script that reads like a sentence."""
+    found = list[str]()
+    without_comments = re.sub(r"(?m)^\s*//.*", "", source)
+    page_language.translate_script(without_comments, partial(_kept, found))
+    yield from filter(LIKE_A_SENTENCE.fullmatch, found)
+
+
+def _kept(found: list[str], sentence: str) -> str:
+    found.append(sentence)
+    return sentence
 
 
 def _in_python() -> Iterator[str]:
@@ -55,9 +79,9 @@ def _wanted() -> set[str]:
     """Return every sentence that the pages and their scripts can show."""
     found = set(_in_python())
     for source in shell.templates().values():
-        found |= set(page_language.sentences_of_template(source))
+        found |= set(_of_template(source))
     for path in (static.FOLDER / "js").glob("*.js"):
-        found |= set(page_language.sentences_of_script(path.read_text("utf-8")))
+        found |= set(_of_script(path.read_text("utf-8")))
     found |= set(_in_forms()) | set(_in_questions())
     return {each for each in found if re.search(r"[^\W\d_]{2}", PLACE.sub("", each))}
 

@@ -1,13 +1,11 @@
 """The page of one task without a browser: every part is whole HTML, every act a plain form."""
 
 import json
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Concatenate, Final, ParamSpec, TypeVar
-from urllib.parse import urlencode
 
-import httpx2
 import pytest
 from msgspec.structs import replace
 
@@ -21,116 +19,89 @@ from remit.store.database import Tx
 from remit.triggers import cue_admission
 from remit.wiring import App
 from tests.engine.rig import Watched
-from tests.server.served import TOKEN, Served
+from tests.server.served import Served
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
-PART: Final = {"HX-Request": "true"}
 START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with Served(tmp_path) as served:
-        yield served
+def later(fresh: Served) -> str:
+    at = (fresh.clock.now() + timedelta(days=3)).isoformat().replace("+00:00", "Z")
+    return fresh.add("Plan the trip", scheduledFor=at)
 
 
-@pytest.fixture
-def working(tmp_path: Path) -> Iterator[Served]:
-    with Served(tmp_path, works=True) as served:
-        yield served
-
-
-def get(served: Served, path: str, **headers: str) -> httpx2.Response:
-    sent = {"Authorization": f"Bearer {TOKEN}", **headers}
-    return served.client.get(served.url + path, headers=sent, follow_redirects=False)
-
-
-def post(served: Served, path: str, **form: str) -> httpx2.Response:
-    sent = {
-        "Authorization": f"Bearer {TOKEN}",
-        "Content-Type": "application/x-www-form-urlencoded",
-    }
-    body = urlencode(form).encode()
-    return served.client.post(served.url + path, headers=sent, content=body, follow_redirects=False)
-
-
-def later(served: Served) -> str:
-    at = (served.clock.now() + timedelta(days=3)).isoformat().replace("+00:00", "Z")
-    return served.add("Plan the trip", scheduledFor=at)
-
-
-def test_a_task_has_a_page_and_its_parts_are_the_same_html(served: Served) -> None:
-    task = served.add("Find a park", title="Find a park", work=["Look", "Choose"])
-    page = get(served, f"/tasks/{task}")
+def test_a_task_has_a_page_and_its_parts_are_the_same_html(fresh: Served) -> None:
+    task = fresh.add("Find a park", title="Find a park", work=["Look", "Choose"])
+    page = fresh.look(f"/tasks/{task}")
     assert page.status_code == 200
     assert page.headers["content-type"].startswith("text/html")
     for part in ("bar", "body", "rail"):
-        drawn = get(served, f"/tasks/{task}/part/{part}", **PART).text
+        drawn = fresh.look(f"/tasks/{task}/part/{part}", part=True).text
         assert f'id="task-{part}"' in drawn
         assert drawn.strip() in page.text
 
 
-def test_a_task_that_is_not_there_is_said_on_a_page(served: Served) -> None:
+def test_a_task_that_is_not_there_is_said_on_a_page(fresh: Served) -> None:
     for path in ("/tasks/task-01KJPWD6M0KBJB4XTVRSJ15950", "/tasks/nonsense"):
-        page = get(served, path)
+        page = fresh.look(path)
         assert page.status_code == 404
         assert "Not found" in page.text
 
 
-def test_there_is_no_other_part(served: Served) -> None:
-    task = served.add("Find a park")
-    assert get(served, f"/tasks/{task}/part/secrets").status_code == 404
+def test_there_is_no_other_part(fresh: Served) -> None:
+    task = fresh.add("Find a park")
+    assert fresh.look(f"/tasks/{task}/part/secrets").status_code == 404
 
 
-def test_an_attempt_that_never_was_is_not_compared(served: Served) -> None:
-    task = served.add("Find a park")
-    assert get(served, f"/tasks/{task}/compare?a=1&b=2").status_code == 404
+def test_an_attempt_that_never_was_is_not_compared(fresh: Served) -> None:
+    task = fresh.add("Find a park")
+    assert fresh.look(f"/tasks/{task}/compare?a=1&b=2").status_code == 404
 
 
-def test_forms_act_and_then_show_the_page_again(served: Served) -> None:
-    task = later(served)
+def test_forms_act_and_then_show_the_page_again(fresh: Served) -> None:
+    task = later(fresh)
     for act, status in (("pause", "paused"), ("resume", "new"), ("cancel", "cancelled")):
-        answer = post(served, f"/tasks/{task}/{act}")
+        answer = fresh.submit(f"/tasks/{task}/{act}")
         assert (answer.status_code, answer.headers["location"]) == (303, f"/tasks/{task}")
-        assert served.stored(task).status == status
-    assert post(served, f"/tasks/{task}/pause").status_code == 409
+        assert fresh.stored(task).status == status
+    assert fresh.submit(f"/tasks/{task}/pause").status_code == 409
 
 
-def test_only_what_has_ended_is_tried_again(served: Served) -> None:
-    task = later(served)
-    assert get(served, f"/tasks/{task}/again").status_code == 409
-    post(served, f"/tasks/{task}/cancel")
-    assert get(served, f"/tasks/{task}/again").status_code == 200
-    fresh = post(served, f"/tasks/{task}/retry", instructions="Another way")
-    made = served.stored(fresh.headers["location"].rpartition("/")[2])
+def test_only_what_has_ended_is_tried_again(fresh: Served) -> None:
+    task = later(fresh)
+    assert fresh.look(f"/tasks/{task}/again").status_code == 409
+    fresh.submit(f"/tasks/{task}/cancel")
+    assert fresh.look(f"/tasks/{task}/again").status_code == 200
+    again = fresh.submit(f"/tasks/{task}/retry", instructions="Another way")
+    made = fresh.stored(again.headers["location"].rpartition("/")[2])
     assert (made.retry_of, made.instructions) == (task, "Another way")
 
 
-def form_of(served: Served, task: str) -> dict[str, str]:
-    page = get(served, f"/tasks/{task}/edit").text
+def form_of(fresh: Served, task: str) -> dict[str, str]:
+    page = fresh.look(f"/tasks/{task}/edit").text
     version = page.partition('name="version" value="')[2].partition('"')[0]
     return {"title": "A", "instructions": "B", "priority": "high", "version": version}
 
 
-def test_an_edit_changes_only_what_differs(served: Served) -> None:
-    task = later(served)
-    before = served.stored(task)
-    assert post(served, f"/tasks/{task}/edit", **form_of(served, task)).status_code == 303
-    after = served.stored(task)
+def test_an_edit_changes_only_what_differs(fresh: Served) -> None:
+    task = later(fresh)
+    before = fresh.stored(task)
+    assert fresh.submit(f"/tasks/{task}/edit", form_of(fresh, task)).status_code == 303
+    after = fresh.stored(task)
     assert (after.title, after.instructions, after.priority) == ("A", "B", "high")
     assert after.scheduled_for == before.scheduled_for
 
 
-def test_an_edit_of_what_changed_meanwhile_is_refused_with_the_words_kept(served: Served) -> None:
-    task = later(served)
-    form = form_of(served, task)
-    served.patch(task, "pause")
-    answer = post(served, f"/tasks/{task}/edit", **form)
+def test_an_edit_of_what_changed_meanwhile_is_refused_with_the_words_kept(fresh: Served) -> None:
+    task = later(fresh)
+    form = form_of(fresh, task)
+    fresh.patch(task, "pause")
+    answer = fresh.submit(f"/tasks/{task}/edit", form)
     assert answer.status_code == 412
     assert 'value="A"' in answer.text
-    assert served.stored(task).title == "Plan the trip"
+    assert fresh.stored(task).title == "Plan the trip"
 
 
 @pytest.mark.parametrize(
@@ -142,36 +113,36 @@ def test_an_edit_of_what_changed_meanwhile_is_refused_with_the_words_kept(served
     ],
 )
 def test_a_wrong_edit_is_told_in_a_sentence(
-    served: Served, wrong: dict[str, str], sentence: str
+    fresh: Served, wrong: dict[str, str], sentence: str
 ) -> None:
-    task = later(served)
-    answer = post(served, f"/tasks/{task}/edit", **(form_of(served, task) | wrong))
+    task = later(fresh)
+    answer = fresh.submit(f"/tasks/{task}/edit", form_of(fresh, task) | wrong)
     assert answer.status_code == 422
     assert sentence in answer.text
 
 
-def test_the_whole_log_is_exported_as_lines_of_json(working: Served) -> None:
-    task = working.add("Find a park")
-    working.settle()
-    answer = get(working, f"/tasks/{task}/log.jsonl")
+def test_the_whole_log_is_exported_as_lines_of_json(busy: Served) -> None:
+    task = busy.add("Find a park")
+    busy.settle()
+    answer = busy.look(f"/tasks/{task}/log.jsonl")
     assert f"{task}.jsonl" in answer.headers["content-disposition"]
     told = [json.loads(line) for line in answer.text.splitlines()]
     assert [each["turnNumber"] for each in told] == list(range(1, len(told) + 1))
 
 
-def test_the_log_is_filtered_and_paged_on_the_server(working: Served) -> None:
-    task = working.add("Find a park")
-    working.settle()
-    everything = get(working, f"/tasks/{task}/log").text
+def test_the_log_is_filtered_and_paged_on_the_server(busy: Served) -> None:
+    task = busy.add("Find a park")
+    busy.settle()
+    everything = busy.look(f"/tasks/{task}/log").text
     assert "I looked around." in everything
-    thinking = get(working, f"/tasks/{task}/log?show=thinking").text
+    thinking = busy.look(f"/tasks/{task}/log?show=thinking").text
     assert "I looked around." in thinking
     assert "You created it." not in thinking
-    assert "data-n" not in get(working, f"/tasks/{task}/log?find=nowhere").text
-    first = get(working, f"/tasks/{task}/log?before=2").text
+    assert "data-n" not in busy.look(f"/tasks/{task}/log?find=nowhere").text
+    first = busy.look(f"/tasks/{task}/log?before=2").text
     assert 'id="log-1"' in first
     assert 'id="log-2"' not in first
-    behind = get(working, f"/tasks/{task}/log?after=2").text
+    behind = busy.look(f"/tasks/{task}/log?after=2").text
     assert 'id="log-2"' not in behind
     assert 'id="log-3"' in behind
 
@@ -306,7 +277,7 @@ def test_what_happens_while_a_page_is_made_is_told_to_it_by_the_socket(
     with Served(tmp_path, alter=_eventful) as served:
         task = served.add("Find a park")
         before = served.do(served.house.journal.last())
-        page = get(served, path.format(task))
+        page = served.look(path.format(task))
         after = served.do(served.house.journal.last())
 
     assert f'<body data-seq="{before}"' in page.text

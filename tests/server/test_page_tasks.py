@@ -1,7 +1,6 @@
 """The list of tasks and the calendar, as pages: what they say without a script."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -22,11 +21,11 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.web import calendar, listing, row
 from remit.server.web.calendar import CalendarMark, CalendarSpan
-from remit.server.web.schedule_forms import wall
+from remit.server.web.words import wall
 from remit.settings import Settings
 from tests.browser.crowd import crowd
 from tests.sample_task import sample_task
-from tests.server.served import TOKEN, Served
+from tests.server.served import Served
 
 BERLIN: Final = ZoneInfo("Europe/Berlin")
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -34,26 +33,6 @@ SOME: Final = "task-01CR0WD0000000000000000001"
 WORDS: Final = st.sampled_from(
     ["status:failed", "is:once", "rent", '"two words"', 'channel:"my mail"', "a:b:c", "due:today"]
 )
-
-
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[Served]:
-    with Served(tmp_path) as served:
-        yield served
-
-
-def look(served: Served, path: str, *, part: bool = False) -> httpx2.Response:
-    headers = {"Authorization": f"Bearer {TOKEN}"} | ({"HX-Request": "true"} if part else {})
-    return served.client.get(served.url + path, headers=headers)
-
-
-def send(served: Served, path: str, said: str, *, part: bool = False) -> httpx2.Response:
-    headers = {
-        "Authorization": f"Bearer {TOKEN}",
-        "Content-Type": "application/x-www-form-urlencoded",
-    }
-    headers |= {"HX-Request": "true"} if part else {}
-    return served.client.post(served.url + path, content=said.encode(), headers=headers)
 
 
 def titles(answer: httpx2.Response) -> list[str]:
@@ -64,32 +43,32 @@ def titles(answer: httpx2.Response) -> list[str]:
 # The list -----------------------------------------------------------------------------------------
 
 
-def test_an_empty_house_says_what_will_stand_here(served: Served) -> None:
-    assert "No tasks yet" in look(served, "/tasks").text
+def test_an_empty_house_says_what_will_stand_here(fresh: Served) -> None:
+    assert "No tasks yet" in fresh.look("/tasks").text
 
 
-def test_a_search_goes_over_everything_and_a_miss_repeats_the_words(served: Served) -> None:
-    crowd(served, 300)
-    assert titles(look(served, "/tasks?q=00017")) == ["Errand 00017"]
-    missed = look(served, "/tasks?q=zebra").text
+def test_a_search_goes_over_everything_and_a_miss_repeats_the_words(fresh: Served) -> None:
+    crowd(fresh, 300)
+    assert titles(fresh.look("/tasks?q=00017")) == ["Errand 00017"]
+    missed = fresh.look("/tasks?q=zebra").text
     assert "No task matches" in missed
     assert "“zebra”" in missed
 
 
-def test_a_bad_filter_gets_its_sentence_and_shows_nothing(served: Served) -> None:
-    served.add("Water the plants")
-    answer = look(served, "/tasks?q=status:brilliant")
+def test_a_bad_filter_gets_its_sentence_and_shows_nothing(fresh: Served) -> None:
+    fresh.add("Water the plants")
+    answer = fresh.look("/tasks?q=status:brilliant")
     assert answer.status_code == 200
     assert "status:brilliant is not known" in answer.text
     assert titles(answer) == []
 
 
-def test_pages_follow_each_other_without_a_gap_or_a_repeat(served: Served) -> None:
-    crowd(served, 250)
+def test_pages_follow_each_other_without_a_gap_or_a_repeat(fresh: Served) -> None:
+    crowd(fresh, 250)
     seen: list[str] = []
     path = "/tasks"
     for _ in range(4):
-        answer = look(served, path)
+        answer = fresh.look(path)
         seen += titles(answer)
         more = re.search(r'id="more"><td colspan="7"><a class="btn" href="([^"]+)"', answer.text)
         if more is None:
@@ -105,41 +84,41 @@ def test_what_is_ready_for_a_time_stands_under_up_next(tmp_path: Path) -> None:
         served.add("Water the plants", scheduledFor=at)
         served.settle()
         for path in ("/tasks", "/tasks?q=water", "/tasks?sort=due"):
-            answer = look(served, path)
+            answer = served.look(path)
             assert "Up next <span" in answer.text, path
             assert "Pending <span" not in answer.text
             assert titles(answer)[0] == "Water the plants"
             assert re.search(r'>Scheduled <span class="n">1<', answer.text)
 
 
-def test_tabs_count_the_same_filter(served: Served) -> None:
-    crowd(served, 200)
-    text = look(served, "/tasks?q=errand").text
+def test_tabs_count_the_same_filter(fresh: Served) -> None:
+    crowd(fresh, 200)
+    text = fresh.look("/tasks?q=errand").text
     counts = re.findall(r'<a href="[^"]*"[^>]*>([A-Z][a-z ]+) <span class="n">([0-9,]+)', text)
     assert ("All", "200") in counts
     assert ("Completed", "198") in counts
     assert ("Failed", "2") in counts
 
 
-def test_a_tab_keeps_the_other_words_of_the_line(served: Served) -> None:
-    crowd(served, 10)
-    text = look(served, "/tasks?q=source:email+errand").text
+def test_a_tab_keeps_the_other_words_of_the_line(fresh: Served) -> None:
+    crowd(fresh, 10)
+    text = fresh.look("/tasks?q=source:email+errand").text
     failed = re.search(r'<a href="([^"]+)"[^>]*>Failed', text)
     assert failed
     said = parse_qs(urlsplit(failed[1].replace("&amp;", "&")).query)["q"]
     assert said == ["status:failed source:email errand"]
 
 
-def test_what_the_menu_chooses_becomes_words_of_the_line(served: Served) -> None:
-    answer = look(served, "/tasks?q=rent&source=email&channel=&due=today&is=recurring")
+def test_what_the_menu_chooses_becomes_words_of_the_line(fresh: Served) -> None:
+    answer = fresh.look("/tasks?q=rent&source=email&channel=&due=today&is=recurring")
     assert answer.status_code == 303
     said = parse_qs(urlsplit(answer.headers["location"]).query)["q"]
     assert said == ["is:recurring source:email due:today rent"]
 
 
-def test_a_row_is_drawn_alike_at_load_and_after_an_event(served: Served) -> None:
-    task = served.add("Water the plants")
-    whole, row = look(served, "/tasks").text, look(served, f"/tasks/rows?ids={task}").text
+def test_a_row_is_drawn_alike_at_load_and_after_an_event(fresh: Served) -> None:
+    task = fresh.add("Water the plants")
+    whole, row = fresh.look("/tasks").text, fresh.look(f"/tasks/rows?ids={task}").text
     shape = re.compile(rf'<tr id="row-{task}".*?</tr>', re.DOTALL)
     drawn = shape.search(whole)
     again = shape.search(row)
@@ -148,11 +127,11 @@ def test_a_row_is_drawn_alike_at_load_and_after_an_event(served: Served) -> None
     assert drawn[0] == again[0]
 
 
-def test_rows_come_together_and_what_is_gone_has_none(served: Served) -> None:
-    first, second, gone = (served.add(title) for title in ("Water", "Weed", "Prune"))
-    served.ask("DELETE", f"/api/tasks/{gone}", {})
+def test_rows_come_together_and_what_is_gone_has_none(fresh: Served) -> None:
+    first, second, gone = (fresh.add(title) for title in ("Water", "Weed", "Prune"))
+    fresh.ask("DELETE", f"/api/tasks/{gone}", {})
     never = "task-01CR0WD0000000000000000009"
-    answer = look(served, f"/tasks/rows?ids={second},{gone},{never},{first}", part=True)
+    answer = fresh.look(f"/tasks/rows?ids={second},{gone},{never},{first}", part=True)
     assert titles(answer) == ["Weed", "Water"]
 
 
@@ -160,17 +139,17 @@ def test_rows_come_together_and_what_is_gone_has_none(served: Served) -> None:
     ("ids", "sentence"), [("", "task"), ("x", "task"), (",".join([SOME] * 101), "up to 100 rows")]
 )
 def test_rows_of_nothing_and_of_too_many_are_refused(
-    served: Served, ids: str, sentence: str
+    fresh: Served, ids: str, sentence: str
 ) -> None:
-    answer = look(served, f"/tasks/rows?ids={ids}", part=True)
+    answer = fresh.look(f"/tasks/rows?ids={ids}", part=True)
     assert answer.status_code == 422
     assert sentence in answer.text
 
 
-def test_every_icon_of_a_row_is_drawn_once_and_stands_on_the_page(served: Served) -> None:
-    crowd(served, 30)
-    served.add("Water the plants")
-    text = look(served, "/tasks").text
+def test_every_icon_of_a_row_is_drawn_once_and_stands_on_the_page(fresh: Served) -> None:
+    crowd(fresh, 30)
+    fresh.add("Water the plants")
+    text = fresh.look("/tasks").text
     drawn = re.findall(r'<symbol id="i-(\w+)"', text)
     used = set(re.findall(r'<use href="#i-(\w+)"', text))
     assert len(drawn) == len(set(drawn))
@@ -260,19 +239,19 @@ def test_a_time_that_the_clocks_leave_out_is_refused() -> None:
         wall("soon", BERLIN)
 
 
-def test_the_schedule_names_its_zone_and_refuses_a_day_that_is_none(served: Served) -> None:
-    answer = look(served, "/schedule")
+def test_the_schedule_names_its_zone_and_refuses_a_day_that_is_none(fresh: Served) -> None:
+    answer = fresh.look("/schedule")
     assert answer.status_code == 200
     assert "Times in" in answer.text
     assert "No repeating tasks yet" in answer.text
-    assert look(served, "/schedule?on=someday").status_code == 422
+    assert fresh.look("/schedule?on=someday").status_code == 422
 
 
 def test_a_run_after_the_clocks_are_changed_keeps_its_time_and_says_so(tmp_path: Path) -> None:
     with Served(tmp_path, settings=Settings(home=tmp_path, zone="Europe/Berlin")) as served:
         served.clock.jump(datetime(2026, 3, 27, 9, 0, tzinfo=UTC))  # a Friday
         served.post("/api/messages", {"text": "Every day at 8:30 check the flight prices"})
-        text = look(served, "/schedule").text
+        text = served.look("/schedule").text
     runs = re.findall(r'<li><span class="num">(.*?)</span>(.*?)<span class="end">', text)
     assert [at for at, _ in runs] == ["Tomorrow 08:30", "Sun 29 Mar 08:30", "Mon 30 Mar 08:30"]
     assert ["UTC+02" in chips for _, chips in runs] == [False, True, True]
@@ -287,53 +266,53 @@ def _hidden(answer: httpx2.Response) -> str:
     return urlencode(re.findall(r'name="(\w+)" value="([^"]*)"', form))
 
 
-def test_who_is_sure_gets_what_he_was_shown_and_not_what_came_since(served: Served) -> None:
-    first = served.add("Water the plants")
-    shown = send(served, "/tasks/bulk", "action=cancel&every=yes")
+def test_who_is_sure_gets_what_he_was_shown_and_not_what_came_since(fresh: Served) -> None:
+    first = fresh.add("Water the plants")
+    shown = fresh.submit("/tasks/bulk", "action=cancel&every=yes")
     assert "Cancel 1 task?" in shown.text
-    served.clock.advance(timedelta(seconds=5))
-    second = served.add("Feed the cat")
-    done = send(served, "/tasks/bulk", _hidden(shown))
+    fresh.clock.advance(timedelta(seconds=5))
+    second = fresh.add("Feed the cat")
+    done = fresh.submit("/tasks/bulk", _hidden(shown))
     assert done.status_code == 303
     assert done.headers["location"] == "/tasks?done=cancel.1.0"
-    assert "1 task cancelled." in look(served, done.headers["location"]).text
-    assert served.stored(first).status is Status.CANCELLED
-    assert served.stored(second).status is not Status.CANCELLED
+    assert "1 task cancelled." in fresh.look(done.headers["location"]).text
+    assert fresh.stored(first).status is Status.CANCELLED
+    assert fresh.stored(second).status is not Status.CANCELLED
 
 
-def test_what_is_left_out_is_told_before(served: Served) -> None:
-    crowd(served, 2)
-    task = served.add("Water the plants")
+def test_what_is_left_out_is_told_before(fresh: Served) -> None:
+    crowd(fresh, 2)
+    task = fresh.add("Water the plants")
     picked = urlencode([("id", task), *(("id", f"task-01CR0WD{n:019}") for n in (1, 2))])
-    shown = send(served, "/tasks/bulk", f"action=pause&{picked}", part=True)
+    shown = fresh.submit("/tasks/bulk", f"action=pause&{picked}", part=True)
     assert "Pause 1 task?" in shown.text
     assert "2 are left out" in shown.text
     assert shown.text.lstrip().startswith("<form")
 
 
-def test_nothing_picked_is_nothing_done(served: Served) -> None:
-    served.add("Water the plants")
-    assert send(served, "/tasks/bulk", "action=delete").headers["location"] == "/tasks"
+def test_nothing_picked_is_nothing_done(fresh: Served) -> None:
+    fresh.add("Water the plants")
+    assert fresh.submit("/tasks/bulk", "action=delete").headers["location"] == "/tasks"
 
 
 @pytest.mark.parametrize("back", ["https://evil.test/", "//evil.test", "/tasksx", "/inbox"])
-def test_the_way_back_leads_nowhere_else(served: Served, back: str) -> None:
+def test_the_way_back_leads_nowhere_else(fresh: Served, back: str) -> None:
     said = urlencode({"action": "delete", "back": back})
-    assert send(served, "/tasks/bulk", said).headers["location"] == "/tasks"
+    assert fresh.submit("/tasks/bulk", said).headers["location"] == "/tasks"
 
 
-def test_a_task_that_asks_stands_once_and_first(served: Served) -> None:
-    served.post("/api/messages", {"text": "Send Zaphod the minutes on WhatsApp"})
-    served.add("Water the plants")
-    text = look(served, "/tasks").text
-    assert len(titles(look(served, "/tasks"))) == 2
+def test_a_task_that_asks_stands_once_and_first(fresh: Served) -> None:
+    fresh.post("/api/messages", {"text": "Send Zaphod the minutes on WhatsApp"})
+    fresh.add("Water the plants")
+    text = fresh.look("/tasks").text
+    assert len(titles(fresh.look("/tasks"))) == 2
     assert text.index("Needs you <span") < text.index("Pending <span")
-    tab = look(served, "/tasks?q=status:needs-you")
+    tab = fresh.look("/tasks?q=status:needs-you")
     assert len(titles(tab)) == 1
 
 
-def test_a_view_with_a_filter_that_cannot_be_read_is_refused(served: Served) -> None:
-    answer = send(served, "/tasks/views", urlencode({"name": "x", "filter": "stat:x"}))
+def test_a_view_with_a_filter_that_cannot_be_read_is_refused(fresh: Served) -> None:
+    answer = fresh.submit("/tasks/views", urlencode({"name": "x", "filter": "stat:x"}))
     assert answer.status_code == 404
     assert "There is no filter" in answer.text
 
@@ -342,14 +321,14 @@ def test_a_message_that_is_being_read_has_a_receipt_that_follows_it(tmp_path: Pa
     milk: JsonMap = {"title": "My milk", "instructions": "buy milk", "work": ["buy milk"]}
     script = parse([{"when": "milk", "extract": {"tasks": [milk]}}, {"reply": "Done."}])
     with Served(tmp_path, brain=script) as served:
-        early = send(served, "/new", "text=Buy+milk+and+eggs").text
+        early = served.submit("/new", "text=Buy+milk+and+eggs").text
         (task_id,) = re.findall(r'data-live="(task-\w+)" data-src="/new/task-\w+"', early)
-        still = look(served, f"/new/{task_id}", part=True).text
-        row = look(served, "/tasks").text
+        still = served.look(f"/new/{task_id}", part=True).text
+        row = served.look("/tasks").text
         served.do(served.house.engine.start())
         served.get(f"/api/messages/{task_id}?wait=true")
         served.do(served.house.engine.stop())
-        late = look(served, f"/new/{task_id}", part=True).text
+        late = served.look(f"/new/{task_id}", part=True).text
 
     assert "Stored, and being read" in early
     assert "Stored, and being read" in still

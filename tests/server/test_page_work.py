@@ -1,4 +1,4 @@
-"""Work on projects as pages: the diff, who tried what, the contract with what was found."""
+"""Work on projects as pages: the diff, who tried what, the contract, and what failed later."""
 
 import json
 import re
@@ -7,14 +7,29 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
-from remit.server.web import markup
+from remit.model.contract import (
+    DEFERRED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    Result,
+    Timing,
+    Verdict,
+)
+from remit.model.status import Actor, Status
+from remit.review import ask
+from remit.server.web import markup, task_sections
 from remit.settings import load
+from remit.store import reviews
+from tests.model.examples import COMPLETED
 from tests.server import workshop
 from tests.server.served import Served
-from tests.server.test_page_tasks import look, send
 from tests.specialist.repository import git
+from tests.tables import for_each
 
 DIFF = """\
 diff --git a/a.py b/a.py
@@ -114,11 +129,11 @@ def test_many_files_share_the_room_there_is() -> None:
 
 def test_a_merge_shows_what_was_changed_and_is_done_once_it_is_approved(served: Served) -> None:
     task, review = ordered(served, workshop.ADD, "shop")
-    page = look(served, f"/inbox/{review}").text
-    shown = look(served, f"/tasks/{task}").text
+    page = served.look(f"/inbox/{review}").text
+    shown = served.look(f"/tasks/{task}").text
     digest = re.search(r'name="digest" value="(\w+)"', page)
     assert digest
-    done = send(served, f"/inbox/{review}", f"answer=approve&digest={digest[1]}")
+    done = served.submit(f"/inbox/{review}", f"answer=approve&digest={digest[1]}")
     served.settle()
 
     assert "Merge this into your folder?" in page
@@ -145,18 +160,18 @@ def test_what_nobody_proved_shows_who_tried_and_is_taken_only_with_a_reason(
     served: Served,
 ) -> None:
     task, review = ordered(served, workshop.STUCK, "shed")
-    page = look(served, f"/inbox/{review}").text
+    page = served.look(f"/inbox/{review}").text
     digest = re.search(r'name="digest" value="(\w+)"', page)
     assert digest
-    bare = send(served, f"/inbox/{review}", f"answer=drop&digest={digest[1]}")
-    send(served, f"/inbox/{review}", f"answer=drop&text=Good+enough&digest={digest[1]}")
+    bare = served.submit(f"/inbox/{review}", f"answer=drop&digest={digest[1]}")
+    served.submit(f"/inbox/{review}", f"answer=drop&text=Good+enough&digest={digest[1]}")
     served.settle()
     asked = served.get(f"/api/tasks/{task}")["reviews"]
     assert isinstance(asked, list)
     merge = next(each for each in asked if isinstance(each, dict) and each["decision"] is None)
     served.post(f"/api/reviews/{merge['id']}/decision", {"answer": "approve"})
     served.settle()
-    shown, listed = look(served, f"/tasks/{task}").text, look(served, "/tasks").text
+    shown, listed = served.look(f"/tasks/{task}").text, served.look("/tasks").text
 
     told = text_of(page)
     assert "All attempts failed. What now?" in told
@@ -175,7 +190,7 @@ def test_what_nobody_proved_shows_who_tried_and_is_taken_only_with_a_reason(
 def test_advice_is_labelled_wherever_it_is_read(served: Served) -> None:
     task = served.add(workshop.ADVICE, project="notes")
     served.settle()
-    shown, inbox = text_of(look(served, f"/tasks/{task}").text), look(served, "/inbox").text
+    shown, inbox = text_of(served.look(f"/tasks/{task}").text), served.look("/inbox").text
 
     assert "Advisory, not verified" in shown
     assert "Not verified, for you to judge" in shown
@@ -193,7 +208,7 @@ def test_a_diff_that_holds_markup_is_only_text(tmp_path: Path) -> None:
     (tmp_path / "claude.json").write_text(json.dumps(turn))
     with Served(home, works=True, settings=load({"REMIT_HOME": str(home)})) as served:
         task, review = ordered(served, workshop.ADD, "shop")
-        pages = [look(served, at).text for at in (f"/inbox/{review}", f"/tasks/{task}")]
+        pages = [served.look(at).text for at in (f"/inbox/{review}", f"/tasks/{task}")]
 
     assert "<ins>&lt;script&gt;alert(1)&lt;/script&gt;</ins>" in pages[0]
     for page in pages:
@@ -206,7 +221,7 @@ def test_a_diff_that_holds_markup_is_only_text(tmp_path: Path) -> None:
 
 
 def test_the_settings_show_projects_and_specialists_and_no_path(served: Served) -> None:
-    page = look(served, "/settings/projects").text
+    page = served.look("/settings/projects").text
     told = text_of(page)
 
     assert "shop Ready Change Worked on by claude, codex" in told
@@ -225,3 +240,70 @@ def test_the_state_of_a_task_is_told_as_s2_has_it(served: Served) -> None:
     (advice,) = found
     assert isinstance(advice, dict)
     assert (advice["taskId"], advice["output"]) == (task, workshop.FOUND)
+
+
+# What failed with its group -----------------------------------------------------------------------
+
+
+LATE = Contract(
+    ContractType.VERIFIABLE,
+    (Criterion("lint", "Style"), Criterion("e2e", "It works", timing=Timing.DEFERRED)),
+)
+
+
+def asked(fresh: Served) -> tuple[str, str]:
+    """A task that would mend something, and what is asked about it."""
+    task = fresh.add("Fix e2e", context={"fixes": [str(COMPLETED.id)]})
+    made, house = fresh.stored(task), fresh.house
+    question = ask.fix(made, "E2e failed on main of shop, with prd.md.", "e2e: It works\nblank <b>")
+    review = replace(question, id=house.ids.review())
+
+    fresh.write(reviews.open_review, review, Actor.VERIFIER, house.clock.now())
+    return task, str(review.id)
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"), [("approve", Status.NEW), ("decline", Status.CANCELLED)]
+)
+def test_what_failed_with_its_group_is_shown_and_fixed_or_left(
+    fresh: Served, answer: str, status: Status
+) -> None:
+    task, review = asked(fresh)
+
+    page = unescape(fresh.look(f"/inbox/{review}").text)
+    listed = unescape(fresh.look("/inbox").text)
+    told = fresh.post(f"/api/reviews/{review}/decision", {"answer": answer})
+
+    assert "The merged work failed a check. Fix it?" in page
+    assert "E2e failed on main of shop, with prd.md." in page
+    assert page.count("Have it fixed, or leave it?") == 1  # in the journal; the answers say so
+    assert "blank <b>" in page
+    assert "Fix it" in page
+    assert "Leave it" in page
+    assert f'href="/tasks/{COMPLETED.id}"' in page
+    assert "Fix e2e" in listed
+    assert told
+    assert fresh.stored(task).status is status
+
+
+@for_each(
+    ("finding", "word", "says"),
+    [
+        (Finding("e2e", Result.SKIPPED, DEFERRED), "later", "When its group ends"),
+        (Finding("e2e", Result.FAIL, "blank"), "failed", "blank"),
+    ],
+)
+def test_a_task_says_what_is_checked_later_and_what_came_of_it(
+    finding: Finding, word: str, says: str
+) -> None:
+    verdict = Verdict((Finding("lint", Result.PASS), finding))
+    task = replace(COMPLETED, contract=LATE, verdict=verdict)
+
+    table = task_sections.proof(task)
+
+    assert table is not None
+    assert (table.rows[1].word, table.rows[1].note) == (word, says)
+    if finding.result is Result.FAIL:
+        assert table.word == "Not verified"
+        assert table.says == "What was checked when its group ended failed."
+        assert task_sections.chips(task)[0].why == table.says

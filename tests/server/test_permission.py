@@ -3,7 +3,6 @@
 A caller without `read` acts on what it created and is told of nothing else.
 """
 
-from collections.abc import Iterator
 from itertools import product
 from typing import Final, cast
 
@@ -12,14 +11,12 @@ import pytest
 
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.server.call import Route
+from remit.server.routes import Route
 from tests.peer.peers import Peers
-from tests.server.besieged import bearer, named, rows
+from tests.server.besieged import LATER, OFTEN, SECRET, bearer, named, rows
+from tests.server.served import Answer
 from tests.soak import one_in
 
-SECRET: Final = "marmalade"  # stands in all that is not the caller's, and nowhere else
-LATER: Final = "2031-01-01T09:00:00Z"
-OFTEN: Final[JsonMap] = {"rule": "FREQ=DAILY", "zone": "UTC", "first": LATER}
 ACTIONS: Final = ("pause", "resume", "run", "cancel", "retry", "delete")
 READ, WRITE, APPROVE, ADMIN = Scope
 CALLERS: Final[dict[str, tuple[Scope, ...]]] = {
@@ -34,13 +31,6 @@ CALLERS: Final[dict[str, tuple[Scope, ...]]] = {
 AGENTS: Final = {"nina": (WRITE,), "otto": (READ, WRITE), "pia": (READ,)}
 # What ends the caller, or the house, or asks the machine for something: tried elsewhere.
 UNTRIED: Final = ("DELETE /api/tokens/{id}",)
-
-
-@pytest.fixture
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
-    with Peers(tmp_path_factory.mktemp("permission")) as opened:
-        opened.furnish()
-        yield opened
 
 
 def _furnish(house: Peers) -> dict[str, str]:
@@ -67,7 +57,7 @@ def _own(house: Peers, secret: str) -> dict[str, str]:
     }
     made: dict[str, str] = {}
     for name, body in bodies.items():
-        answer = house.ask("POST", "/api/tasks", body, headers=bearer(secret))
+        answer = house.ask("POST", "/api/tasks", body, secret=secret)
         if answer.is_success:
             made[name] = str(answer.json()["id"])
     house.settle()
@@ -127,7 +117,7 @@ def test_many_at_once_tell_a_caller_without_read_nothing_foreign(house: Peers, a
     ]
     for action, dry, said in product(ACTIONS, (True, False), whom):
         body: JsonMap = {"action": action, "dryRun": dry, **said}
-        answer = house.ask("POST", "/api/tasks/bulk", body, headers=bearer(secret))
+        answer = house.ask("POST", "/api/tasks/bulk", body, secret=secret)
         assert answer.status_code == 200, answer.text
         assert SECRET not in answer.text, body
         if said.get("filter") == SECRET:
@@ -140,10 +130,10 @@ def test_what_came_of_a_program_s_own_task_takes_read_to_be_told(house: Peers) -
     """Its work is done with the owner's trust, so what comes of it may hold all that he knows."""
     secret = house.secret("writer", "write")
     body: JsonMap = {"text": "Find a park", "delivery": [{"channel": "dashboard"}]}
-    made = house.ask("POST", "/api/tasks", body, headers=bearer(secret)).json()
+    made = house.ask("POST", "/api/tasks", body, secret=secret).json()
     house.settle()
     whole = house.get(f"/api/tasks/{made['id']}")
-    told = house.ask("DELETE", f"/api/tasks/{made['id']}", headers=bearer(secret)).json()
+    told = house.ask("DELETE", f"/api/tasks/{made['id']}", secret=secret).json()
 
     assert whole["resultSummary"]
     assert (told["title"], told["state"]) == ("Find a park", whole["state"])
@@ -153,11 +143,9 @@ def test_what_came_of_a_program_s_own_task_takes_read_to_be_told(house: Peers) -
 def test_a_receipt_for_who_may_decide_and_not_read_says_how_it_stands(house: Peers) -> None:
     secret, made = house.secret("decider", "approve"), _furnish(house)
     review = house.ids["review"]
-    later = house.ask(
-        "POST", f"/api/reviews/{review}/later", {"hours": 1}, headers=bearer(secret)
-    ).json()
+    later = house.ask("POST", f"/api/reviews/{review}/later", {"hours": 1}, secret=secret).json()
     decided = house.ask(
-        "POST", f"/api/reviews/{review}/decision", {"answer": "decline"}, headers=bearer(secret)
+        "POST", f"/api/reviews/{review}/decision", {"answer": "decline"}, secret=secret
     )
 
     assert (later["id"], later["question"], later["evidence"]) == (review, "", "")
@@ -196,20 +184,20 @@ def test_a_run_of_a_series_belongs_to_who_created_the_series_by_every_door(
     other = house.secret("other", "write", agent=agent)
     first = _own(house, owner)["series"]
     series = "ser-" + first.removeprefix("task-")
-    ran = house.ask("PATCH", f"/api/tasks/{first}", {"action": "run"}, headers=bearer(owner))
+    ran = house.ask("PATCH", f"/api/tasks/{first}", {"action": "run"}, secret=owner)
     assert ran.status_code == 200, ran.text
     run = str(ran.json()["id"])
     assert run != first
     for secret, mine in ((owner, True), (other, False)):
         found = house.tool(secret, "get_task", id=run)
-        listed = cast("JsonMap", house.tool(secret, "list_tasks")["structuredContent"])
-        ids = {each["id"] for each in cast("list[JsonMap]", listed["tasks"])}
+        listed = cast("Answer", house.tool(secret, "list_tasks"))["structuredContent"]
+        ids = {each["id"] for each in listed["tasks"]}
         asked: JsonMap = {"id": run}
         headers = {"A2A-Version": "1.0"}
         a2a = house.call(secret, "GetTask", asked, path="/a2a", headers=headers).json()
         bulk: JsonMap = {"action": "cancel", "dryRun": True, "ids": [run]}
-        many = house.ask("POST", "/api/tasks/bulk", bulk, headers=bearer(secret)).json()
-        ended = house.ask("POST", f"/api/series/{series}/pause", headers=bearer(secret))
+        many = house.ask("POST", "/api/tasks/bulk", bulk, secret=secret).json()
+        ended = house.ask("POST", f"/api/series/{series}/pause", secret=secret)
 
         assert found["isError"] is not mine
         assert (run in ids) is mine
@@ -225,7 +213,7 @@ def test_an_answer_that_is_kept_is_told_again_to_the_same_token_alone(house: Pee
     first = house.secret("desk", "read", "write")
     made = house.ask("POST", "/api/tasks", body, headers=bearer(first) | kept)
     again = house.ask("POST", "/api/tasks", body, headers=bearer(first) | kept)
-    tokens = cast("list[JsonMap]", house.get("/api/tokens")["tokens"])
+    tokens = house.get("/api/tokens")["tokens"]
     gone = next(each["id"] for each in tokens if each["name"] == "desk")
     house.ask("DELETE", f"/api/tokens/{gone}")
     other = house.secret("desk", "write")

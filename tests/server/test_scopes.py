@@ -1,10 +1,8 @@
 """Who may do what, row by row of the table; an agent tries everything and decides nothing."""
 
-from collections.abc import Iterator
 from datetime import timedelta
-from typing import Final, cast
+from typing import Final
 
-import httpx2
 import pytest
 
 from remit.model.caller import Scope
@@ -14,7 +12,7 @@ from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, Taint
 from remit.server import app
-from remit.server.call import UNSAFE
+from remit.server.routes import UNSAFE
 from tests.server.besieged import Besieged, bearer, named, rows
 
 # Whoever changes this list changes who may do what: the table alone must not be able to.
@@ -135,19 +133,6 @@ OWNERS: Final = (
 )
 
 
-@pytest.fixture
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
-    with Besieged(tmp_path_factory.mktemp("besieged")) as opened:
-        opened.furnish()
-        yield opened
-
-
-def _ask(
-    house: Besieged, secret: str, method: str, path: str, body: Json = None
-) -> httpx2.Response:
-    return house.ask(method, path, body, headers=bearer(secret))
-
-
 def _letter(house: Besieged, to: str, secret: str | None = None) -> str:
     """A finished text to somebody; who entrusts it says who asks."""
     sent: list[Json] = [{"channel": "outbox", "recipient": to, "content": "Hello there."}]
@@ -187,7 +172,7 @@ def test_a_token_of_a_program_opens_no_page(house: Besieged) -> None:
     everything = house.secret("phone", "read", "write", "approve", "admin")
     agent = _agent(house)
     for secret in (everything, agent):
-        _ask(house, secret, "GET", "/api/tasks")  # that it was used is kept, to the minute
+        house.ask("GET", "/api/tasks", secret=secret)  # that it was used is kept, to the minute
     before = house.kept()
     for secret in (everything, agent):
         for route in rows(page=True):
@@ -203,7 +188,7 @@ def test_a_token_of_a_program_opens_no_page(house: Besieged) -> None:
 def test_an_agent_s_token_tries_every_route_and_decides_nothing(house: Besieged) -> None:
     secret = _agent(house)
     owners = {path: house.get(path) for path in OWNERS if path != "/api/tokens"}
-    tokens = {each["id"] for each in cast("list[JsonMap]", house.get("/api/tokens")["tokens"])}
+    tokens = {each["id"] for each in house.get("/api/tokens")["tokens"]}
     asked = house.get(f"/api/reviews/{house.ids['review']}")
     reached = 0
     for route in rows():
@@ -217,7 +202,7 @@ def test_an_agent_s_token_tries_every_route_and_decides_nothing(house: Besieged)
 
     assert reached > 20  # it did get somewhere
     assert {path: house.get(path) for path in owners} == owners
-    after = {each["id"] for each in cast("list[JsonMap]", house.get("/api/tokens")["tokens"])}
+    after = {each["id"] for each in house.get("/api/tokens")["tokens"]}
     assert after == tokens
     assert house.get(f"/api/reviews/{house.ids['review']}") == asked
     assert asked["decision"] is None
@@ -243,7 +228,7 @@ def test_the_owner_writes_to_whom_he_allowed_and_an_agent_is_asked_about(house: 
 
 def test_an_agent_s_word_on_how_urgent_it_is_is_not_the_owner_s(house: Besieged) -> None:
     body: JsonMap = {"text": "Look around", "priority": "high"}
-    made = _ask(house, _agent(house), "POST", "/api/tasks", body).json()["id"]
+    made = house.ask("POST", "/api/tasks", body, secret=_agent(house)).json()["id"]
     mine = house.add("Look around", priority="high")
     rules = [house.stored(task).rule for task in (made, mine)]
 
@@ -266,7 +251,7 @@ def test_what_an_agent_asked_for_stays_its_words_however_often_it_comes_back(
     repeats: JsonMap = {"rule": "FREQ=DAILY", "zone": "UTC", "first": first}
     sent: list[Json] = [{"channel": "outbox", "recipient": "Anna", "content": "Hello there."}]
     body: JsonMap = {"title": "Write to Anna", "delivery": sent, "repeats": repeats}
-    made = _ask(house, _agent(house), "POST", "/api/tasks", body)
+    made = house.ask("POST", "/api/tasks", body, secret=_agent(house))
     assert made.status_code == 201, made.text
     series = house.stored(made.json()["id"]).series_id
     house.clock.advance(timedelta(hours=1))
@@ -275,7 +260,7 @@ def test_what_an_agent_asked_for_stays_its_words_however_often_it_comes_back(
     house.clock.advance(timedelta(days=1))
     house.do(house.house.repeater.catch_up())
     house.settle()
-    found = cast("list[JsonMap]", house.get(f"/api/tasks?series={series}")["tasks"])
+    found = house.get(f"/api/tasks?series={series}")["tasks"]
     came = [house.stored(str(each["id"])) for each in found]
 
     assert len(came) > 1
@@ -292,7 +277,7 @@ def test_an_agent_sends_no_letter_of_the_owner_s_once_more_unasked(
     house.settle()
     path = "/api/tasks/bulk" if many else f"/api/tasks/{mine}/retry"
     body: JsonMap | None = {"action": "retry", "ids": [mine]} if many else None
-    answer = _ask(house, _agent(house), "POST", path, body)
+    answer = house.ask("POST", path, body, secret=_agent(house))
     house.settle()
     house.clock.advance(timedelta(minutes=1))
     house.settle()
@@ -314,10 +299,10 @@ def test_an_agent_sends_no_letter_of_the_owner_s_once_more_unasked(
 def test_an_agent_changes_no_words_but_its_own(house: Besieged, change: JsonMap) -> None:
     secret, task = _agent(house), house.ids["task"]
     before = house.stored(task)
-    mine = _ask(house, secret, "PATCH", f"/api/tasks/{task}", change)
+    mine = house.ask("PATCH", f"/api/tasks/{task}", change, secret=secret)
     body: JsonMap = {"text": "Look around", "scheduledFor": "2031-01-01T09:00:00Z"}
-    own = _ask(house, secret, "POST", "/api/tasks", body).json()["id"]
-    its = _ask(house, secret, "PATCH", f"/api/tasks/{own}", change)
+    own = house.ask("POST", "/api/tasks", body, secret=secret).json()["id"]
+    its = house.ask("PATCH", f"/api/tasks/{own}", change, secret=secret)
 
     assert mine.status_code == 403
     assert "not in its own words" in mine.json()["detail"]
@@ -340,7 +325,7 @@ def _approved(house: Besieged) -> str:
 
 def test_an_agent_calls_nothing_back(house: Besieged) -> None:
     task = _approved(house)
-    answer = _ask(house, _agent(house), "POST", f"/api/tasks/{task}/undo")
+    answer = house.ask("POST", f"/api/tasks/{task}/undo", secret=_agent(house))
 
     assert answer.status_code == 403
     assert _status(house, task) is Status.DELIVERING
@@ -352,9 +337,9 @@ def test_what_the_owner_called_back_no_agent_sends(house: Besieged, many: bool) 
     house.post(f"/api/tasks/{task}/undo")
     if many:
         body: JsonMap = {"action": "resume", "ids": [task]}
-        told = _ask(house, secret, "POST", "/api/tasks/bulk", body).json()["results"][0]["why"]
+        told = house.ask("POST", "/api/tasks/bulk", body, secret=secret).json()["results"][0]["why"]
     else:
-        answer = _ask(house, secret, "PATCH", f"/api/tasks/{task}", {"action": "resume"})
+        answer = house.ask("PATCH", f"/api/tasks/{task}", {"action": "resume"}, secret=secret)
         assert answer.status_code == 403
         told = answer.json()["detail"]
     house.clock.advance(timedelta(minutes=5))
@@ -373,7 +358,7 @@ def test_what_the_owner_called_back_no_agent_sends(house: Besieged, many: bool) 
 def test_an_agent_lets_go_on_what_it_may(house: Besieged) -> None:
     task, secret = house.ids["task"], _agent(house)
     house.patch(task, "pause")
-    answer = _ask(house, secret, "PATCH", f"/api/tasks/{task}", {"action": "resume"})
+    answer = house.ask("PATCH", f"/api/tasks/{task}", {"action": "resume"}, secret=secret)
 
     assert answer.status_code == 200, answer.text
     assert _status(house, task) is not Status.PAUSED
@@ -382,7 +367,7 @@ def test_an_agent_lets_go_on_what_it_may(house: Besieged) -> None:
 @pytest.mark.parametrize("action", ["run", "pause"])
 def test_an_agent_shortens_no_time_to_call_back(house: Besieged, action: str) -> None:
     task = _approved(house)
-    _ask(house, _agent(house), "PATCH", f"/api/tasks/{task}", {"action": action})
+    house.ask("PATCH", f"/api/tasks/{task}", {"action": action}, secret=_agent(house))
     house.settle()
 
     assert house.outbox.sent == []

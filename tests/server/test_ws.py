@@ -1,15 +1,19 @@
-"""The live line: everything that happens, in order, once, in S3's words."""
+"""The live line: all that happens, in order, once; talk without its words; no flood."""
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from typing import cast
 
 import pytest
+from websockets.exceptions import ConnectionClosed
 
 from remit.model.codec import JsonMap
 from remit.server import live_connection as seats
 from tests.server.served import Served
-from tests.server.sockets import Ear, last, listening, many, opened
+from tests.server.sockets import LIMIT, Ear, last, listening, many, opened
+from tests.tables import for_each
 
 
 def _seqs(heard: list[JsonMap]) -> list[int]:
@@ -260,3 +264,98 @@ def test_the_end_of_the_server_is_told(tmp_path: Path) -> None:
     line.__exit__(None, None, None)
 
     assert code == 1012
+
+
+# Talk ---------------------------------------------------------------------------------------------
+
+
+PASSWORD = "my password is hunter2"
+
+
+def _said(served: Served, text: str) -> str:
+    talk = str(served.post("/api/conversations", {})["id"])
+    served.post(f"/api/conversations/{talk}/turns", {"text": text})
+    return talk
+
+
+def _turns(heard: list[JsonMap], talk: str) -> list[JsonMap]:
+    kind = "conversation:turn"
+    return [each for each in heard if each["type"] == kind and each["conversation"] == talk]
+
+
+def test_both_turns_are_told_in_order_and_without_their_words(still: Served) -> None:
+    with listening(still) as ear:
+        ear.next()
+        talk = _said(still, PASSWORD)
+        heard = ear.until(last(still))
+
+    turns = _turns(heard, talk)
+    assert [(each["turn"], each["role"]) for each in turns] == [(1, "user"), (2, "assistant")]
+    assert all(each["taskId"] is None for each in turns)
+    assert "hunter2" not in json.dumps(heard)
+
+
+def test_a_task_that_is_made_by_talking_is_told_before_the_answer(still: Served) -> None:
+    with listening(still) as ear:
+        ear.next()
+        talk = _said(still, "Find two parks")
+        heard = ear.until(last(still))
+
+    kinds = [str(each["type"]) for each in heard]
+    assert kinds == ["conversation:turn", "task:created", "conversation:turn"]
+    assert [each["turn"] for each in _turns(heard, talk)] == [1, 2]
+
+
+def test_what_was_said_while_nobody_listened_is_caught_up_with(still: Served) -> None:
+    since = last(still)
+    talk = _said(still, "what is running?")
+    with listening(still, since=since) as ear:
+        heard = ear.until(last(still))
+
+    assert [each["turn"] for each in _turns(heard, talk)] == [1, 2]
+
+
+def test_who_listens_to_one_task_hears_no_talk(still: Served) -> None:
+    task = still.add("Water the plants")
+    with listening(still, task) as ear:
+        ear.next()
+        _said(still, "what is running?")
+        still.patch(task, "pause")
+        heard = ear.until(last(still))
+
+    assert {cast("str", each["type"]) for each in heard} == {"task:status"}
+
+
+# Floods -------------------------------------------------------------------------------------------
+
+
+@for_each("size", [1 << 20, 3 << 20])
+def test_what_is_too_large_is_not_read_to_its_end(still: Served, size: int) -> None:
+    """Whoever still sends when he is cut off may miss the farewell; the house stays as it was."""
+    wish = json.dumps({"subscribe": [f"task-{n:026d}" for n in range(size // 35)]})
+    with opened(still) as other:
+        other.say({"subscribe": ["*"]})
+        other.next()
+        with opened(still) as ear:
+            with suppress(ConnectionClosed):
+                ear.line.send(wish)
+                while True:
+                    assert json.loads(ear.line.recv(LIMIT))["type"] != "subscribed"
+            heard = ear.line.protocol.close_rcvd
+        assert heard is None or heard.code == 1009
+        still.add("Still heard")
+        assert str(other.next()["type"]).startswith("task:")
+
+
+def test_a_thousand_messages_are_not_listened_to(still: Served) -> None:
+    with opened(still) as ear, opened(still) as other:
+        other.say({"subscribe": ["*"]})
+        other.next()
+        for _ in range(1_000):
+            try:
+                ear.say({"subscribe": ["*"]})
+            except ConnectionClosed:
+                break
+        assert ear.closed() == (1008, "Say at most 30 things a minute.")
+        still.add("Still heard")
+        assert str(other.next()["type"]).startswith("task:")

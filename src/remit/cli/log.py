@@ -9,7 +9,6 @@ from remit.cli import clock, out, proof, words
 from remit.cli.lookup import PAUSE, EventWatch, database_of
 from remit.cli.out import AsJson, Id, StyledText, flag
 from remit.journal import event_words
-from remit.model import deferred
 from remit.model.codec import Json, JsonMap, moment, stamp, to_json
 from remit.model.ids import TaskId
 from remit.model.reply import AttemptOutcome
@@ -260,47 +259,8 @@ def _progress(event: Event) -> str:
     return f"Did work item {', '.join(items)}." if items else "Thinks aloud."
 
 
-def _claimed(event: Event) -> str:
-    return f"About to send (attempt {event.data['attempt']})."
-
-
-def _settled(event: Event) -> str:
-    answer = str(event.data["answer"])
-    return event_words.with_stop(f"{event_words.SETTLED.get(answer, answer)}{_because(event.data)}")
-
-
-def _split(event: Event) -> str:
-    parts = event.data["parts"]
-    return f"It goes out in {len(parts) if isinstance(parts, list) else 'some'} parts."
-
-
-def _reported(event: Event) -> str:
-    arrived = event.data["answer"] == "accepted"
-    text = "The provider says that it arrived" if arrived else "The provider says no"
-    return event_words.with_stop(f"{text}{_because(event.data)}")
-
-
 def _review_opened(event: Event) -> str:
     return f"Asks you ({event.data['reason']}): {event.data['question']}"
-
-
-def _review_decided(event: Event) -> str:
-    if event.data.get("closed"):
-        return "The open question was closed: its task ended."
-    answer = str(event.data["answer"])
-    value = event_words.decision(answer, str(event.data.get("by", "owner")))
-    text = event.data.get("text")
-    return f"{value}: {text}" if text else f"{value}."
-
-
-def _updated(event: Event) -> str:
-    if "wish" in event.data:
-        wish = str(event.data["wish"])
-        return event_words.STOP_REQUESTS.get(wish, event_words.WITHDRAWN)
-    what = str(event.data.get("what"))
-    if what == "twin":
-        return str(event.data.get("said"))
-    return deferred.deferred_sentence(event.data) or event_words.change(what)
 
 
 def _because(data: JsonMap) -> str:
@@ -311,17 +271,12 @@ def _because(data: JsonMap) -> str:
 _TELL: Final[Mapping[EventKind, Callable[[Event], str]]] = {
     EventKind.TASK_CREATED: _created,
     EventKind.TASK_MOVED: _moved,
-    EventKind.TASK_UPDATED: _updated,
     EventKind.RUN_STARTED: lambda event: (
         f"Goes on: {words.status_word(Status(str(event.data['to'])))}."
     ),
     EventKind.RUN_ENDED: _run_ended,
     EventKind.RUN_SAID: _progress,
     EventKind.STEP_DONE: _step,
-    EventKind.DELIVERY_CLAIMED: _claimed,
-    EventKind.DELIVERY_SETTLED: _settled,
-    EventKind.DELIVERY_SPLIT: _split,
-    EventKind.DELIVERY_REPORTED: _reported,
     EventKind.REVIEW_OPENED: _review_opened,
-    EventKind.REVIEW_DECIDED: _review_decided,
+    EventKind.REVIEW_DECIDED: lambda event: event_words.decided(event.data),
 }

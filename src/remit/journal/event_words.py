@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from remit.model import deferred
 from remit.model.codec import JsonMap
 from remit.model.run import EventKind
 
@@ -86,10 +87,6 @@ def decision(answer: str, by: str = "owner") -> str:
     return f"{by} {DECIDED.get(answer, answer)}"
 
 
-def change(what: str) -> str:
-    return CHANGES.get(what, f"You changed it: {what}.")
-
-
 def with_stop(text: str) -> str:
     """Add a full stop, if needed."""
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
@@ -104,7 +101,43 @@ def _loop_failed(data: JsonMap) -> str:
     return f"The background loop “{data['loop']}” failed and was started again: {data['why']}"
 
 
-# Events that are told the same everywhere.
+def _updated(data: JsonMap) -> str:
+    what = str(data.get("what"))
+    if "wish" in data:
+        return STOP_REQUESTS.get(str(data["wish"]), WITHDRAWN)
+    if what == "twin":
+        return str(data.get("said"))
+    if "task" in data:
+        return f"A task it made is {data.get('to')}: {data.get('summary') or ''}"
+    return deferred.deferred_sentence(data) or CHANGES.get(what, f"You changed it: {what}.")
+
+
+def _settled(data: JsonMap) -> str:
+    answer, note = str(data["answer"]), data.get("note")
+    text = SETTLED.get(answer, answer)
+    return f"{text}: {note}" if note else text
+
+
+def _split(data: JsonMap) -> str:
+    parts = data.get("parts")
+    return f"Goes out in {len(parts) if isinstance(parts, list) else 'some'} parts."
+
+
+def _reported(data: JsonMap) -> str:
+    if data.get("answer") == "accepted":
+        return "The provider says that it arrived."
+    return f"The provider says no: {data.get('note') or 'no reason given'}"
+
+
+def decided(data: JsonMap) -> str:
+    """Return a decision with the owner's words as they are."""
+    if data.get("closed"):
+        return "The open question was closed: its task ended."
+    text, words = data.get("text"), decision(str(data["answer"]), str(data.get("by", "owner")))
+    return f"{words}: {text}" if text else f"{words}."
+
+
+# Events that are told the same everywhere; a full stop is added where one is missing.
 SENTENCES: Final[Mapping[EventKind, Callable[[JsonMap], str]]] = {
     EventKind.TURN_SAID: lambda data: f"Something was said in {data['conversation']}.",
     EventKind.STORE_RESTORED: lambda _: "The store was restored from a backup.",
@@ -116,4 +149,9 @@ SENTENCES: Final[Mapping[EventKind, Callable[[JsonMap], str]]] = {
     EventKind.CALENDAR_NOTED: _calendar_noted,
     EventKind.RULES_CHANGED: lambda data: f"{data['file']}: {data['why']}",
     EventKind.LOOP_FAILED: _loop_failed,
+    EventKind.TASK_UPDATED: _updated,
+    EventKind.DELIVERY_CLAIMED: lambda data: f"Sends (try {data['attempt']}).",
+    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.DELIVERY_SPLIT: _split,
+    EventKind.DELIVERY_REPORTED: _reported,
 }

@@ -27,6 +27,7 @@ from remit.operations.texts import (
     none_of,
 )
 
+_FROM_PROVIDER: Final = Meta(max_length=4096)
 BASE64: Final = r"^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 
 
@@ -153,10 +154,10 @@ class FinishSignIn(Arguments, frozen=True):
     address = "POST /settings/connect"
     kept = False
 
-    state: str
-    code: str = ""
-    error: str = ""
-    iss: str = ""
+    state: Annotated[str, _FROM_PROVIDER] = ""
+    code: Annotated[str, _FROM_PROVIDER] = ""
+    error: Annotated[str, _FROM_PROVIDER] = ""
+    iss: Annotated[str, _FROM_PROVIDER] = ""
 
 
 # Who may come in ----------------------------------------------------------------------------------

@@ -27,11 +27,9 @@ from remit.operations.table import OPERATIONS
 from remit.server import (
     bodies,
     channels,
-    conversations,
     feed,
     files,
     listing,
-    live,
     openapi,
     page_language,
     peers,
@@ -43,24 +41,32 @@ from remit.server import (
     tokens,
 )
 from remit.server.auth import RequestGuard
-from remit.server.call import (
-    UNSAFE,
-    Call,
-    CallResult,
-    IdempotencyKeys,
-    Route,
-    digest_of,
-    name_of,
-    read,
-    route_of,
-)
+from remit.server.call import Call, CallResult, IdempotencyKeys, digest_of, name_of
 from remit.server.live import LiveConnections
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import front
+from remit.server.routes import UNSAFE, Route, read, route_of, routes_in
+from remit.server.web import (
+    attempts,
+    connect,
+    conversations,
+    front,
+    inbox,
+    schedule,
+    section_forms,
+    settings,
+    task,
+    task_acts,
+)
+from remit.server.web import tasks as task_pages
 from remit.store import meta
 from remit.store.callers import RequestKey
 from remit.wiring import App
 
+_MODULES: Final = (
+    *(channels, feed, listing, reads, reviews, tasks, tokens),
+    *(attempts, connect, conversations, front, inbox, schedule, section_forms),
+    *(settings, task, task_acts, task_pages),
+)
 _FORM: Final = (
     "application/x-www-form-urlencoded",
     "application/x-www-form-urlencoded;charset=utf-8",
@@ -108,16 +114,16 @@ def _nowhere(request: Request, error: Exception) -> Response:
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     """Return every route."""
 
+    @read("/openapi.json", "OpenApi")
     async def describe(_: Call) -> CallResult:
+        """This page."""
         return CallResult(openapi.document(routes, port))
 
-    described = read("/openapi.json", describe, "This page", "OpenApi")
-    modules = (channels, conversations, feed, listing, live, reads, reviews, tasks, tokens)
-    nouns = (*(route for each in modules for route in each.ROUTES), peers.card(port), described)
+    reads_and_pages = (*routes_in(*_MODULES), *schedule.ORDERS, peers.card(port), describe)
     writes = (route_of(each) for each in OPERATIONS if not _is_shared(each))
-    programs = (*nouns, *writes, *(reads.DEBUG_ROUTES if debug else ()))
+    found = (*reads_and_pages, *writes, *(reads.DEBUG_ROUTES if debug else ()))
     # By address, and a word before a name: the first that fits answers.
-    routes = (*sorted(programs, key=lambda each: (each.path, each.method)), *front.PAGES_ROUTES)
+    routes = tuple(sorted(found, key=lambda each: (each.path, each.method)))
     return routes
 
 

@@ -8,7 +8,6 @@ known. A browser sends its cookie for any page, so a write with a cookie must al
 """
 
 from collections.abc import Iterable, Sequence
-from re import Pattern
 from typing import Final
 from urllib.parse import quote, urlsplit
 
@@ -20,8 +19,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from remit.model.caller import NOBODY
 from remit.operations.callers import CallerRegistry, KnownCaller
 from remit.server import problem
-from remit.server.call import Route
 from remit.server.problem import Problem
+from remit.server.routes import Route
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 FEED: Final = "/feed/"  # what phones subscribe to: any host name, with the secret in its address
@@ -137,7 +136,9 @@ class RequestGuard:
         """Send people to sign in; tell programs what is missing."""
         path: str = scope["path"]
         wants = f"/sign-in?next={quote(_target(scope), safe='/')}"
-        is_page = scope.get("method") in ("GET", "HEAD") and _matches(self._pages, path)
+        is_page = scope.get("method") in ("GET", "HEAD") and any(
+            each.match(path) for each in self._pages
+        )
         headers = {"WWW-Authenticate": "Bearer"}
         if is_page and not _all(scope, b"hx-request"):
             return RedirectResponse(wants, 303)
@@ -205,10 +206,6 @@ def _kept_safe(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
 def _target(scope: Scope) -> str:
     query = scope["query_string"].decode("latin-1")
     return f"{scope['path']}?{query}" if query else str(scope["path"])
-
-
-def _matches(patterns: Iterable[Pattern[str]], path: str) -> bool:
-    return any(pattern.match(path) for pattern in patterns)
 
 
 def _cookie(scope: Scope, ours: str) -> str:

@@ -1,4 +1,4 @@
-"""A request and its result, a row of the route table, and the Idempotency-Key.
+"""A request and its result, and the Idempotency-Key.
 
 The same request twice under one key is done once: a successful answer is kept for a day and
 returned again, a refused request frees its key. A process that dies in between leaves a reservation
@@ -11,20 +11,17 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble
 from remit.model import ids
-from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.task_file import FileContent
 from remit.operations.arguments import Arguments, ReviewArguments, SeriesArguments, TaskArguments
-from remit.operations.operation import Answer, Operation, OperationRequest
-from remit.operations.settings_arguments import KeepFile
+from remit.operations.operation import Answer, OperationRequest
 from remit.ports import Clock
 from remit.server import bodies
 from remit.server.problem import Problem, RequestRefused
@@ -38,7 +35,6 @@ M = TypeVar("M", bound=Struct)
 A = TypeVar("A", bound=Arguments)
 Id = TypeVar("Id", TaskId, ReviewId, SeriesId)
 
-UNSAFE: Final = frozenset({"POST", "PATCH", "DELETE"})
 _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 
 
@@ -140,152 +136,6 @@ def result_of(answer: Answer, status: int = 200) -> CallResult:
     headers = {"ETag": f'"{answer.etag}"'} if answer.etag else {}
     status = answer.status or status
     return CallResult(answer.content, status, answer.location, headers=headers)
-
-
-Does: TypeAlias = Callable[[Call], Awaitable[CallResult]]
-
-
-class QueryParameter(Struct, frozen=True):
-    """A query parameter, as documented."""
-
-    name: str
-    says: str = ""
-    schema: JsonMap = field(default_factory=lambda: {"type": "string"})
-    many: bool = False
-
-
-class Route(Struct, frozen=True, kw_only=True):
-    """One row of the route table: what it does, and what the documentation says of the API."""
-
-    method: str
-    path: str
-    does: Does
-    says: str = ""
-    gives: str = "Page"  # the schema of its answer
-    status: int = 200
-    also: int | None = None  # another success status, with the same answer
-    query: tuple[QueryParameter, ...] = ()
-    body: type[Struct] | None = None
-    public: bool = False  # needs no token
-    operation: Operation | None = None  # what it writes, and so who may
-    scope: Scope | None = None  # what a caller must be allowed; else the operation's, or by method
-    kept: bool = True  # its answer may be kept, and told again to who comes with the same key
-    raw: bool = False  # takes any body as it comes, with its headers
-    max_bytes: int = bodies.MOST_BYTES  # of the body
-    files: bool = False  # a form that may carry files
-    page: bool = False  # for people: HTML, forms, and sign-in instead of a problem
-    tagged: bool = False  # returns an ETag; a write checks If-Match
-
-    @property
-    def needs(self) -> Scope:
-        if self.operation is not None and self.scope is None:
-            return self.operation.scope
-        return self.scope or (Scope.WRITE if self.method in UNSAFE else Scope.READ)
-
-    @property
-    def reveals(self) -> bool:
-        """Whether its answer tells what only `read` opens, whatever it does."""
-        return self.operation is not None and self.operation.reveals and not self.page
-
-    @property
-    def scopes(self) -> tuple[Scope, ...]:
-        """All scopes a caller needs: for the action, and for what the answer reveals."""
-        return (self.needs, Scope.READ) if self.reveals else (self.needs,)
-
-
-VIEW: Final = QueryParameter("view", "In whose words.", {"enum": ["s3", "s4"], "default": "s3"})
-
-
-def route_of(operation: Operation) -> Route:
-    """How programs ask for an operation."""
-    kind = operation.arguments
-
-    async def does(call: Call) -> CallResult:
-        asked = call.arguments(kind, bodiless=operation.bodiless)
-        return result_of(await operation.perform(call, asked), operation.status)
-
-    return Route(
-        method=kind.http_method(),
-        path=kind.http_path(),
-        does=does,
-        says=operation.summary,
-        gives=operation.result,
-        status=operation.status,
-        also=operation.also,
-        query=(VIEW,) if operation.view else (),
-        body=None if operation.bodiless else kind if bodies.body_fields(kind) else bodies.EmptyBody,
-        operation=operation,
-        kept=kind.kept,
-        tagged=operation.tagged,
-        max_bytes=kind.max_bytes,
-    )
-
-
-def read(  # noqa: PLR0913 - as the columns of a table
-    path: str,
-    does: Does,
-    says: str,
-    gives: str,
-    *query: QueryParameter,
-    tagged: bool = False,
-    scope: Scope | None = None,
-    public: bool = False,
-) -> Route:
-    """What programs may look at."""
-    return Route(
-        method="GET",
-        path=path,
-        does=does,
-        says=says,
-        gives=gives,
-        query=query,
-        tagged=tagged,
-        scope=scope,
-        public=public,
-    )
-
-
-def page(
-    path: str, does: Does, *query: str, scope: Scope | None = None, public: bool = False
-) -> Route:
-    """A page, or a part of one, with the names of its query parameters."""
-    known = tuple(map(QueryParameter, query))
-    return Route(
-        method="GET", path=path, does=does, query=known, scope=scope, public=public, page=True
-    )
-
-
-def form(
-    path: str,
-    does: Does,
-    body: type[Struct],
-    operation: Operation | None = None,
-    *,
-    scope: Scope | None = None,
-    public: bool = False,
-) -> Route:
-    """What a form of a page sends."""
-    return Route(
-        method="POST",
-        path=path,
-        does=does,
-        body=body,
-        operation=operation,
-        kept=operation is None or operation.arguments.kept,
-        scope=scope,
-        public=public,
-        page=True,
-    )
-
-
-def with_files(route: Route) -> Route:
-    """A form that may carry files."""
-    return replace(route, files=True, max_bytes=KeepFile.max_bytes)
-
-
-def numbers(name: str, says: str, default: int, least: int, most: int) -> QueryParameter:
-    schema: JsonMap = {"type": "integer", "minimum": least, "maximum": most, "default": default}
-    return QueryParameter(name, says, schema)
 
 
 class _Flag(StrEnum):

@@ -11,8 +11,9 @@ from remit.errors import NotFound
 from remit.model.codec import Json
 from remit.model.delivery import SendGuarantee
 from remit.operations.upkeep import DASHBOARD, cue_to_json
-from remit.server.call import Call, CallResult, QueryParameter, Route, read
+from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import QueryParameter, RouteTerms, read
 from remit.store import deliveries, inbound, permissions
 from remit.store.cues import CueFate
 from remit.store.database import Tx
@@ -28,8 +29,9 @@ GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
 }
 
 
+@read("/api/channels", "Channels")
 async def list_channels(call: Call) -> CallResult:
-    """Return all channels: whether each has what it needs, and its last error."""
+    """Every way out: whether it has what it needs, and what it promises."""
     return CallResult({"channels": await listed(call.house)})
 
 
@@ -76,8 +78,9 @@ def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, st
 RETRY_AFTER: Final = 600  # seconds
 
 
+@RouteTerms(method="POST", path="/hooks/in/{name}", gives="Cue", status=202, public=True, raw=True)
 async def take(call: Call) -> CallResult:
-    """Store a program's call once, and start what the owner's settings say."""
+    """An event from a program, by the secret of its hook."""
     from remit.channels.webhook import receiving  # noqa: PLC0415 - who has no hook need not wait for it
     from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
 
@@ -106,8 +109,9 @@ _ASKED: Final = (
 )
 
 
+@read(_PATH, "Challenge", *_ASKED, public=True)
 async def challenge(call: Call) -> CallResult:
-    """Confirm this webhook to a provider that knows the verify token."""
+    """Asked by WhatsApp once, when its hook is entered."""
     parameters = {name: values[0] for name, values in call.query.items()}
     answer = callbacks.challenge(parameters, _hook(call).verify_token())
     if answer is None:
@@ -116,8 +120,9 @@ async def challenge(call: Call) -> CallResult:
     return CallResult(answer)
 
 
+@RouteTerms(method="POST", path=_PATH, gives="Noted", public=True)
 async def take_hooks(call: Call) -> CallResult:
-    """Store everything in a call in one transaction, and continue what waited for it."""
+    """Reports and messages from WhatsApp, by their signature."""
     hook = _hook(call)
     # While a secret is replaced, both are stored, separated by a space.
     if not is_signed(call.body, call.signature or "", hook.app_secret().split()):
@@ -146,39 +151,3 @@ def _hook(call: Call) -> InboundHook:
         sentence = "There is no channel of this name that takes calls."
         raise RequestRefused(Problem("not-found", sentence))
     return hook
-
-
-ROUTES: Final = (
-    read(
-        "/api/channels",
-        list_channels,
-        "Every way out: whether it has what it needs, and what it promises",
-        "Channels",
-    ),
-    Route(
-        method="POST",
-        path="/hooks/in/{name}",
-        does=take,
-        says="An event from a program, by the secret of its hook",
-        gives="Cue",
-        status=202,
-        public=True,
-        raw=True,
-    ),
-    read(
-        _PATH,
-        challenge,
-        "Asked by WhatsApp once, when its hook is entered",
-        "Challenge",
-        *_ASKED,
-        public=True,
-    ),
-    Route(
-        method="POST",
-        path=_PATH,
-        does=take_hooks,
-        says="Reports and messages from WhatsApp, by their signature",
-        gives="Noted",
-        public=True,
-    ),
-)

@@ -9,7 +9,8 @@ from typing import Final
 from remit.calendar import ics
 from remit.errors import RemitError
 from remit.model.task import SourceKind, Task
-from remit.server.call import Call, CallResult, page
+from remit.server.call import Call, CallResult
+from remit.server.routes import page
 from remit.store import series, series_orders, tasks
 from remit.store.database import Tx
 from remit.store.secrets import secrets_of
@@ -20,6 +21,7 @@ AHEAD: Final = timedelta(days=60)
 MOST: Final = 1_000
 _SHORTEST: Final = 32  # characters of the secret
 _A_MINUTE: Final = 30  # answers per minute, to all callers together
+_WAIT: Final = {"Retry-After": "60"}
 
 
 class FeedRate:
@@ -41,6 +43,8 @@ class FeedRate:
 _PACE: Final = FeedRate()
 
 
+# For phones, not for programs: so it counts as a page and is no part of the API.
+@page(PREFIX + "{name}", public=True)
 async def feed(call: Call) -> CallResult:
     """Return everything planned for the next 60 days, to callers with the secret."""
     now = call.house.clock.now()
@@ -103,8 +107,3 @@ def _fits(call: Call) -> bool:
         secret = ""
     same = hmac.compare_digest(name.encode("utf-8", "replace"), secret.encode())
     return same and len(secret) >= _SHORTEST
-
-
-_WAIT: Final = {"Retry-After": "60"}
-# For phones, not for programs: so it counts as a page and is no part of the API.
-ROUTES: Final = (page(PREFIX + "{name}", feed, public=True),)

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -22,11 +23,7 @@ _PAGES_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{8,60})[a-z0-9]\.localhost")
 def token_of(home: Path) -> str:
     """Return the owner's token of this directory, made at first use."""
     path = home / "token"
-    if not path.exists():
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomic(path, secrets.token_urlsafe(_BYTES), mode=PRIVATE)
-    path.chmod(0o600)
-    token = path.read_text(encoding="utf-8").strip()
+    token = _made_once(path, lambda: secrets.token_urlsafe(_BYTES))
     if len(token) < _SHORTEST_TOKEN:
         sentence = f"{path} is empty or shorter than {_SHORTEST_TOKEN} characters."
         raise BadInput(f"{sentence} Remove it, and a new token is made.", field="token")
@@ -42,15 +39,20 @@ def pages_host(home: Path) -> str:
     not signed in.
     """
     path = home / "pages-host"
-    if not path.exists():
-        home.mkdir(parents=True, exist_ok=True, mode=0o700)
-        write_atomic(path, f"remit-{secrets.token_hex(_LABEL_BYTES)}.localhost", mode=PRIVATE)
-    path.chmod(0o600)
-    name = path.read_text(encoding="utf-8").strip()
+    name = _made_once(path, lambda: f"remit-{secrets.token_hex(_LABEL_BYTES)}.localhost")
     if not _PAGES_HOST.fullmatch(name):
         sentence = f"{path} does not hold a name such as remit-0123456789abcdef.localhost."
         raise BadInput(f"{sentence} Remove it, and a new one is made.", field="pages-host")
     return name
+
+
+def _made_once(path: Path, make: Callable[[], str]) -> str:
+    """Return what stands in a file, which is made at first use and is for the owner alone."""
+    if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomic(path, make(), mode=PRIVATE)
+    path.chmod(0o600)
+    return path.read_text(encoding="utf-8").strip()
 
 
 def pages_url(settings: Settings, port: int) -> str:

@@ -22,16 +22,8 @@ from remit.model.view import SCHEMA_VERSION, show
 from remit.operations import filters, upkeep
 from remit.operations.filters import DUE_WORDS, STATUS_WORDS, FilterContext
 from remit.operations.shapes import alike, review_to_json
-from remit.server.call import (
-    VIEW,
-    Call,
-    CallResult,
-    QueryParameter,
-    Route,
-    numbers,
-    read,
-    result_of,
-)
+from remit.server.call import Call, CallResult, result_of
+from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read
 from remit.store import calendars, inbox, search, series
 from remit.store.calendars import StoredResource
 from remit.store.database import Tx
@@ -39,8 +31,51 @@ from remit.store.inbox import WaitingReview
 from remit.store.search import SortOrder, TaskCount, TaskFilter, TaskPage
 
 
+def words(*known: str) -> JsonMap:
+    return {"enum": list[Json](known)}
+
+
+_TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
+FILTERS: Final = (
+    QueryParameter(
+        "status",
+        "Where it stands, in our words or S3's; `running` also finds what is being verified or"
+        " delivered, as S3 has it. May be repeated.",
+        words(*STATUS_WORDS),
+        many=True,
+    ),
+    QueryParameter("type", "Whether it waits for a time.", words(*TaskType)),
+    QueryParameter("source", "Where it came from.", words(*SourceKind)),
+    QueryParameter("priority", "How urgent it is.", words(*Priority)),
+    QueryParameter("taint", "The least trusted thing it has read.", words(*Taint)),
+    QueryParameter(
+        "contract", "How it is proven; advisory work is not verified.", words(*ContractType)
+    ),
+    QueryParameter("unverified", "Only what no check stands for.", words("true", "false")),
+    QueryParameter("channel", "Where something of it goes."),
+    QueryParameter("series", "Of one series, by its id."),
+    QueryParameter("due", "For when it is planned, if it is open.", words(*DUE_WORDS)),
+    QueryParameter("since", "Created at or after.", _TIME),
+    QueryParameter("until", "Created before.", _TIME),
+    QueryParameter("asks", "Only what waits for the owner.", words("true", "false")),
+    QueryParameter(
+        "q",
+        "Words of its title, instructions or result, the last may be cut short; and filters as"
+        " `status:failed channel:email is:recurring`.",
+        {"type": "string", "pattern": r"\w"},
+    ),
+    QueryParameter("sort", "In which order.", {"enum": list[Json](SortOrder), "default": "newest"}),
+    QueryParameter("count", "Whether to count all that match, too.", words("true", "false")),
+    CURSOR,
+    numbers("limit", "How many.", 50, 1, search.MOST),
+    QueryParameter("deleted", "What was deleted, and only that.", words("true", "false")),
+    VIEW,
+)
+
+
+@read("/api/tasks", "TaskPage", *FILTERS)
 async def find(call: Call) -> CallResult:
-    """Return the matching tasks, page by page."""
+    """List tasks, newest first if nothing else is said."""
     asked = wanted(call)
     page = await pages(call, asked)
     shown: list[Json] = [show(task, call.view) for task in page.tasks]
@@ -141,49 +176,6 @@ def _bad_cursor(text: str | None) -> BadInput:
     return UnknownName(sentence, field="cursor")
 
 
-def words(*known: str) -> JsonMap:
-    return {"enum": list[Json](known)}
-
-
-_TEXT: Final[JsonMap] = {"type": "string"}
-_TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
-FILTERS: Final = (
-    QueryParameter(
-        "status",
-        "Where it stands, in our words or S3's; `running` also finds what is being verified or"
-        " delivered, as S3 has it. May be repeated.",
-        words(*STATUS_WORDS),
-        many=True,
-    ),
-    QueryParameter("type", "Whether it waits for a time.", words(*TaskType)),
-    QueryParameter("source", "Where it came from.", words(*SourceKind)),
-    QueryParameter("priority", "How urgent it is.", words(*Priority)),
-    QueryParameter("taint", "The least trusted thing it has read.", words(*Taint)),
-    QueryParameter(
-        "contract", "How it is proven; advisory work is not verified.", words(*ContractType)
-    ),
-    QueryParameter("unverified", "Only what no check stands for.", words("true", "false")),
-    QueryParameter("channel", "Where something of it goes.", _TEXT),
-    QueryParameter("series", "Of one series, by its id.", _TEXT),
-    QueryParameter("due", "For when it is planned, if it is open.", words(*DUE_WORDS)),
-    QueryParameter("since", "Created at or after.", _TIME),
-    QueryParameter("until", "Created before.", _TIME),
-    QueryParameter("asks", "Only what waits for the owner.", words("true", "false")),
-    QueryParameter(
-        "q",
-        "Words of its title, instructions or result, the last may be cut short; and filters as"
-        " `status:failed channel:email is:recurring`.",
-        {"type": "string", "pattern": r"\w"},
-    ),
-    QueryParameter("sort", "In which order.", {"enum": list[Json](SortOrder), "default": "newest"}),
-    QueryParameter("count", "Whether to count all that match, too.", words("true", "false")),
-    QueryParameter("cursor", "`next` of the page before.", _TEXT),
-    numbers("limit", "How many.", 50, 1, search.MOST),
-    QueryParameter("deleted", "What was deleted, and only that.", words("true", "false")),
-    VIEW,
-)
-
-
 _MOST: Final = 100
 
 
@@ -227,15 +219,25 @@ def _refusal(resource: StoredResource, names: dict[tuple[str, str], str]) -> Cal
     return CalendarRefusalRow(resource, title, f"{resource.account}/{name}", resource.why or "")
 
 
+@read("/api/recall", "Recall")
 async def look_recall(call: Call) -> CallResult:
+    """How the index of tasks stands."""
     return CallResult(await call.house.recollection.state())
 
 
 _LOOKED: Final = 500  # open questions and series that are searched
 
 
+@read(
+    "/api/search",
+    "Found",
+    QueryParameter("q", "Words, and filters as in the list of tasks."),
+    QueryParameter("like", "A task's id, or words: only what is like it."),
+    numbers("limit", "How many of each.", 10, 1, 50),
+    VIEW,
+)
 async def search_everything(call: Call) -> CallResult:
-    """Return the matches by section, each limited."""
+    """Look for words in tasks, open questions and series."""
     line, limit = call.text("q"), call.number("limit", 10, least=1, most=50)
     like = call.text("like")
     if like is not None and like.strip():
@@ -290,27 +292,7 @@ def _fits(text: str, words: list[str]) -> bool:
     return all(word in folded for word in words)
 
 
+@read("/api/views", "Views")
 async def list_views(call: Call) -> CallResult:
+    """Filters with a name."""
     return result_of(await upkeep.list_views(call))
-
-
-ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/recall",
-        does=look_recall,
-        says="How the index of tasks stands",
-        gives="Recall",
-    ),
-    read(
-        "/api/search",
-        search_everything,
-        "Look for words in tasks, open questions and series",
-        "Found",
-        QueryParameter("q", "Words, and filters as in the list of tasks."),
-        QueryParameter("like", "A task's id, or words: only what is like it."),
-        numbers("limit", "How many of each.", 10, 1, 50),
-        VIEW,
-    ),
-    read("/api/views", list_views, "Filters with a name", "Views"),
-)

@@ -11,12 +11,10 @@ from typing import Final
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
-from remit.intake.message import message_result_to_json
 from remit.model.caller import Caller, Scope
 from remit.model.run import Event
 from remit.operations.callers import CallerRegistry
 from remit.server import news, problem
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, read
 from remit.server.live_connection import OVERLOADED, PAGE, SIGNED_OUT, TROUBLE, LiveConnection
 from remit.server.news import EventMessages
 from remit.server.problem import Problem
@@ -161,21 +159,3 @@ class LiveConnections:
 def _descriptors() -> int:
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return sys.maxsize if soft == resource.RLIM_INFINITY else soft
-
-
-async def became(call: Call) -> CallResult:
-    """Return what a stored message became; with `wait` once it is read."""
-    result = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
-    return CallResult(message_result_to_json(result, call.view))
-
-
-ROUTES: Final = (
-    read(
-        "/api/messages/{id}",
-        became,
-        "What a message became, by the id of its task; a model may still be reading it",
-        "Heard",
-        VIEW,
-        QueryParameter("wait", "Answer once it is read.", {"type": "boolean"}),
-    ),
-)

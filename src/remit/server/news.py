@@ -101,10 +101,6 @@ def _message(event: Event, kind: str, body: JsonMap, *, more: bool) -> JsonMap:
     return head | body
 
 
-def _created(_: Event, task: Task) -> dict[str, JsonMap]:
-    return {"task:created": {"task": show(task, JsonView.S3)}}
-
-
 def _updated(event: Event, task: Task) -> dict[str, JsonMap]:
     content: JsonMap = {"task": show(task, JsonView.S3)}
     return {
@@ -155,7 +151,7 @@ def _settled(event: Event, task: Task) -> dict[str, JsonMap]:
 
 # How each kind is shown; all others are a changed task.
 _SAY: Final[Mapping[EventKind, Callable[[Event, Task], dict[str, JsonMap]]]] = {
-    EventKind.TASK_CREATED: _created,
+    EventKind.TASK_CREATED: lambda _, task: {"task:created": {"task": show(task, JsonView.S3)}},
     EventKind.TASK_MOVED: _moved,
     EventKind.RUN_SAID: _logged,
     EventKind.STEP_DONE: _logged,

@@ -16,7 +16,7 @@ from remit.operations.texts import PRINTABLE
 from remit.server import problem, shapes
 from remit.server.auth import HOOKS
 from remit.server.bodies import body_fields
-from remit.server.call import UNSAFE, QueryParameter, Route
+from remit.server.routes import UNSAFE, QueryParameter, Route
 
 # Statuses of every request, of those with a token, of writes, of those with a body.
 _ALWAYS: Final = frozenset({421, 500})

@@ -5,7 +5,7 @@ A sentence stands in English in its template or script. The table `pages` of `se
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextvars import ContextVar
 from functools import cache
 from typing import Final, TypeAlias
@@ -40,12 +40,7 @@ _ATTRIBUTE: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W\d_]{2}")
 _NO_WORD: Final = re.compile(r"{\d}|&\w+;|Remit")
-_SPOKEN: Final = re.compile(r"\b_\('((?:[^'\\]|\\.)*)'")
 _QUOTED: Final = re.compile(r'"((?:[^"\\\n]|\\.)*)"|`([^`\\]*)`')
-_LIKE_A_SENTENCE: Final = re.compile(
-    r"(?:↑ )?(?:[A-Z][a-z']+|\d+|{\d})(?: [\w{}'-]+)+[.?!]?|[A-Z].* .*\.$"
-)
-_COMMENT: Final = re.compile(r"^\s*//.*", re.MULTILINE)
 _IN_QUOTED: Final = re.compile(r"\$\{(?:[^{}]|\{[^{}]*\})*\}")
 
 
@@ -153,29 +148,3 @@ def _string(found: re.Match[str], translate: Translate) -> str:
         return found[0]
     quote = found[0][0]
     return quote + re.sub(r"{(\d)}", lambda each: places[int(each[1])], translated) + quote
-
-
-def sentences_of_template(source: str) -> Iterator[str]:
-    """Return every sentence of a template, to be checked against the catalogue."""
-    found = _Collected()
-    translate_template(source, found)
-    yield from found.sentences
-    yield from _SPOKEN.findall(source)
-
-
-def sentences_of_script(source: str) -> Iterator[str]:
-    """Return every string of a script that reads like a sentence."""
-    found = _Collected()
-    translate_script(_COMMENT.sub("", source), found)
-    yield from (each for each in found.sentences if _LIKE_A_SENTENCE.fullmatch(each))
-
-
-class _Collected:
-    """Leaves every sentence as it is, and keeps a list of them."""
-
-    def __init__(self) -> None:
-        self.sentences: list[str] = []
-
-    def __call__(self, sentence: str) -> str:
-        self.sentences.append(sentence)
-        return sentence

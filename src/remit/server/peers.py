@@ -24,8 +24,9 @@ from remit.operations.callers import PROGRAM, CallerRegistry
 from remit.operations.operation import OperationRequest
 from remit.peer.agent_operations import AgentOperations
 from remit.server import bodies, problem
-from remit.server.call import Call, CallResult, Route, page
+from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import Route, page
 from remit.wiring import App
 
 MOST_STREAMS: Final = 100
@@ -36,11 +37,12 @@ _STREAMED: Final = {"X-Accel-Buffering": "no"}
 def card(port: int) -> Route:
     """Return the route of the agent card; it is no part of the API."""
 
+    @page("/.well-known/agent-card.json", public=True)
     async def show(_: Call) -> CallResult:
         card_json = a2a_shapes.card(f"http://127.0.0.1:{port}")
         return CallResult(json.dumps(card_json), media="application/json")
 
-    return page("/.well-known/agent-card.json", show, public=True)
+    return show
 
 
 class AgentEndpoints:

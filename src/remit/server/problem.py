@@ -55,11 +55,18 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
 }
 # Our field names as callers know them.
 _OUTSIDE: Final = {"scheduled_for": "scheduledFor"}
-# What no schema can foresee is refused by another status than what the schema forbids.
-_INPUT_KINDS: Final[Mapping[type[BadInput], str]] = {
+# The first that fits. What no schema can foresee has another status than what a schema forbids.
+_NAMES: Final[Mapping[type[RemitError], str]] = {
     KeyReused: "idempotency-mismatch",
     UnknownName: "not-found",
     NotPossibleNow: "conflict",
+    BadInput: "validation",
+    NotFound: "not-found",
+    NotAllowed: "forbidden",
+    IllegalMove: "illegal-transition",
+    OutOfDate: "changed",
+    AlreadyDecided: "already-decided",
+    Conflict: "conflict",
 }
 _LOG: Final = logging.getLogger("remit.server")
 
@@ -85,42 +92,20 @@ class RequestRefused(RemitError):
 
 def problem_of_error(error: Exception) -> Problem:
     """Return what to tell the caller. An unexpected error goes to the log only."""
-    match error:
-        case RequestRefused():
-            problem = error.problem
-        case BadInput():
-            problem = _input(error)
-        case NotFound():
-            problem = Problem("not-found", str(error))
-        case NotAllowed():
-            problem = Problem("forbidden", str(error))
-        case Conflict():
-            problem = _conflict(error)
-        case StoreTrouble():
-            problem = _store(error)
-        case _:
-            _LOG.error("A request failed for a reason nobody foresaw.", exc_info=error)
-            sentence = "Something broke that should not have; the log says what."
-            problem = Problem("internal", sentence)
-    return problem
-
-
-def _input(error: BadInput) -> Problem:
-    name = next(
-        (name for kind, name in _INPUT_KINDS.items() if isinstance(error, kind)), "validation"
-    )
-    if error.field is None:
-        return Problem(name, str(error))
-    return Problem(name, str(error), {"field": _OUTSIDE.get(error.field, error.field)})
-
-
-def _conflict(error: Conflict) -> Problem:
+    if isinstance(error, RequestRefused):
+        return error.problem
+    if isinstance(error, StoreTrouble):
+        return _store(error)
+    name = next((name for kind, name in _NAMES.items() if isinstance(error, kind)), None)
+    if name is None:
+        _LOG.error("A request failed for a reason nobody foresaw.", exc_info=error)
+        return Problem("internal", "Something broke that should not have; the log says what.")
+    more: JsonMap = {}
     if isinstance(error, IllegalMove):
-        return Problem("illegal-transition", str(error), {"allowed": list[Json](error.allowed)})
-    if isinstance(error, OutOfDate):
-        return Problem("changed", str(error))
-    name = "already-decided" if isinstance(error, AlreadyDecided) else "conflict"
-    return Problem(name, str(error))
+        more = {"allowed": list[Json](error.allowed)}
+    if isinstance(error, BadInput) and error.field is not None:
+        more = {"field": _OUTSIDE.get(error.field, error.field)}
+    return Problem(name, str(error), more)
 
 
 def _store(error: StoreTrouble) -> Problem:

@@ -1,35 +1,39 @@
-"""What programs may look at: series, people, numbers, rules, health, the journal; debug routes."""
+"""What programs may look at: series, numbers, health, the journal, conversations; debug routes."""
 
+import re
 from typing import Final
 
 from msgspec.structs import replace
 
 from remit import __version__
 from remit.brain.budget import midnight
-from remit.errors import BadInput, UnknownName
+from remit.errors import BadInput, NotFound, UnknownName
+from remit.intake.message import message_result_to_json
 from remit.model import ids
+from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, picked, stamp, to_json
-from remit.model.ids import SeriesId
+from remit.model.conversation import Conversation, Turn
+from remit.model.ids import ConversationId, SeriesId
 from remit.model.reply import Usage
 from remit.model.run import Event
 from remit.model.view import moment_or_none, show
 from remit.operations import contacts
 from remit.operations import series as operations
+from remit.operations.entry import push_state
+from remit.operations.messages import conversation_id
 from remit.operations.series_json import NEXT, event, listed
-from remit.operations.shapes import lesson_history, priority_rules_to_json
-from remit.operations.tasks import create_task, delete_task
-from remit.server import reviews, shapes, tasks
-from remit.server.call import (
-    VIEW,
-    Call,
-    CallResult,
-    QueryParameter,
-    numbers,
-    read,
-    result_of,
-    route_of,
+from remit.operations.shapes import (
+    conversation_to_json,
+    lesson_history,
+    notice_to_json,
+    priority_rules_to_json,
+    with_turns,
 )
-from remit.store import agenda, events, series, stats
+from remit.operations.tasks import create_task, delete_task
+from remit.server import listing, reviews, shapes, tasks
+from remit.server.call import Call, CallResult, result_of
+from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read, route_of, routes_in
+from remit.store import agenda, conversations, events, notices, series, stats
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.store.stats import Stats
@@ -40,8 +44,15 @@ from remit.wiring import App
 _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
 
 
+@read(
+    "/api/series",
+    "SeriesPage",
+    QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
+    CURSOR,
+    numbers("limit", "How many.", 100, 1, 500),
+)
 async def list_series(call: Call) -> CallResult:
-    """Return the series, oldest first."""
+    """What comes back, oldest first."""
     limit, cursor = call.number("limit", 100, least=1, most=500), call.text("cursor")
     try:
         after = None if cursor is None else ids.series_id(cursor)
@@ -54,7 +65,9 @@ async def list_series(call: Call) -> CallResult:
     return CallResult({"series": list[Json](found[:limit]), "events": events, "next": more})
 
 
+@read("/api/series/{id}", "Series", _COMING, tagged=True)
 async def look(call: Call) -> CallResult:
+    """One series, and the next times it comes back."""
     coming = call.number("coming", NEXT, least=0, most=100)
     return result_of(await operations.look(call, call.series_id, coming))
 
@@ -69,7 +82,9 @@ def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
     return [event(each, call.house.zone) for each in found]
 
 
+@read("/api/stats", "Stats", VIEW)
 async def look_stats(call: Call) -> CallResult:
+    """What stands where, what ended when, what it cost, what comes next."""
     found = await current_numbers(call.house)
     return CallResult(stats_to_json(call, found))
 
@@ -100,18 +115,22 @@ def _used_json(usage: Usage) -> JsonMap:
     return picked(usage, "cents tokens requests")
 
 
+@read("/api/lessons", "RuleChanges")
 async def list_lessons(call: Call) -> CallResult:
+    """Every accepted change of the rules and guidelines, the newest first."""
     return CallResult(lesson_history(await call.house.reflection.history()))
 
 
+@read("/api/priority-rules", "PriorityRules")
 async def list_priority_rules(call: Call) -> CallResult:
-    """Return the rules in force; while the file is wrong, they differ from it."""
+    """The rules that rank tasks, in their order, and what is wrong with their file."""
     found = call.house.priority
     return CallResult(priority_rules_to_json(found(), found.complaint))
 
 
+@read("/healthz", "Health", public=True)
 async def tell_health(call: Call) -> CallResult:
-    """Return failing loops by kind and count only, because anybody may ask."""
+    """Whether Remit is there, and which of its loops keep failing."""
     failing: dict[str, Json] = {}
     for loop in call.house.background.failing:
         kind = loop.name.partition(":")[0]
@@ -120,7 +139,9 @@ async def tell_health(call: Call) -> CallResult:
     return CallResult({"status": status, "version": __version__, "failing": failing})
 
 
+@read("/api/background", "Background")
 async def background(call: Call) -> CallResult:
+    """The loops that run in the background, and what those that fail failed with."""
     return CallResult({"loops": [_loop_json(call, loop) for loop in call.house.background.states]})
 
 
@@ -133,8 +154,14 @@ def _loop_json(call: Call, loop: LoopState) -> Json:
     }
 
 
+@read(
+    "/api/events",
+    "EventPage",
+    numbers("since", "Go on after this seq.", 0, 0, 10**15 - 1),
+    numbers("limit", "How many.", 100, 1, 1000),
+)
 async def follow(call: Call) -> CallResult:
-    """Return everything after a place, in order, without a gap."""
+    """What happened, in order."""
     since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
     found, last = await call.house.db.read(_events_page, since, limit + 1)
     rows: list[Json] = [shapes.event(event) for event in found[:limit]]
@@ -147,82 +174,100 @@ def _events_page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:
     return events.after(tx, since, limit), last
 
 
+@read("/api/contacts", "Contacts", tagged=True)
 async def look_contacts(call: Call) -> CallResult:
-    """Everyone in the book, with what holds for each way."""
+    """Everyone in the contact book, and whether they are written to unasked."""
     return result_of(await contacts.look(call))
 
 
+@read("/api/rules", "Rules")
 async def list_rules(call: Call) -> CallResult:
+    """What you have said once and for all."""
     return result_of(await contacts.list_rules(call))
 
 
-ROUTES: Final = (
-    read(
-        "/api/contacts",
-        look_contacts,
-        "Everyone in the contact book, and whether they are written to unasked",
-        "Contacts",
-        tagged=True,
-    ),
-    read("/api/rules", list_rules, "What you have said once and for all", "Rules"),
-    read(
-        "/api/series",
-        list_series,
-        "What comes back, oldest first",
-        "SeriesPage",
-        QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
-        QueryParameter("cursor", "`next` of the page before."),
-        numbers("limit", "How many.", 100, 1, 500),
-    ),
-    read(
-        "/api/series/{id}",
-        look,
-        "One series, and the next times it comes back",
-        "Series",
-        _COMING,
-        tagged=True,
-    ),
-    read(
-        "/api/stats",
-        look_stats,
-        "What stands where, what ended when, what it cost, what comes next",
-        "Stats",
-        VIEW,
-    ),
-    read(
-        "/api/lessons",
-        list_lessons,
-        "Every accepted change of the rules and guidelines, the newest first",
-        "RuleChanges",
-    ),
-    read(
-        "/api/priority-rules",
-        list_priority_rules,
-        "The rules that rank tasks, in their order, and what is wrong with their file",
-        "PriorityRules",
-    ),
-    read(
-        "/healthz",
-        tell_health,
-        "Whether Remit is there, and which of its loops keep failing",
-        "Health",
-        public=True,
-    ),
-    read(
-        "/api/background",
-        background,
-        "The loops that run in the background, and what those that fail failed with",
-        "Background",
-    ),
-    read(
-        "/api/events",
-        follow,
-        "What happened, in order",
-        "EventPage",
-        numbers("since", "Go on after this seq.", 0, 0, 10**15 - 1),
-        numbers("limit", "How many.", 100, 1, 1000),
-    ),
+# Conversations, and what the owner was told ------------------------------------------------------
+
+_MOST_TURNS: Final = 200
+_BEFORE: Final = QueryParameter("before", "The last one of the page before.")
+_LIMIT: Final = numbers("limit", "How many at most.", 50, 1, _MOST_TURNS)
+_TURN: Final = numbers("before", "Only turns before this one; 0 is from the end.", 0, 0, 10**9)
+
+
+@read("/api/conversations", "Conversations", _BEFORE, _LIMIT)
+async def recent(call: Call) -> CallResult:
+    """The conversations that went on last."""
+    limit = call.number("limit", 50, least=1, most=_MOST_TURNS)
+    before = call.text("before")
+    last = ConversationId(before) if before else None
+    try:
+        found = await call.house.db.read(conversations.recent, last, limit + 1)
+    except NotFound:
+        sentence = f"before is {before!r:.60}; give the last id of the page before."
+        raise UnknownName(sentence, field="before") from None
+    shown: list[Json] = [conversation_to_json(each) for each in found[:limit]]
+    more = found[limit - 1].id if len(found) > limit else None
+    return CallResult({"conversations": shown, "next": more})
+
+
+@read("/api/conversations/{id}", "ConversationDetail", _TURN, _LIMIT)
+async def look_conversation(call: Call) -> CallResult:
+    """A conversation with its newest turns."""
+    limit = call.number("limit", 50, least=1, most=_MOST_TURNS)
+    before = call.number("before", 0, most=10**9)
+    talk, turns = await call.house.db.read(_look, ident(call), before, limit)
+    first = turns[0].n if turns else 0
+    return CallResult(with_turns(talk, turns, first if first > 1 else None))
+
+
+def ident(call: Call) -> ConversationId:
+    return conversation_id(call.path["id"])
+
+
+def _look(tx: Tx, talk: ConversationId, before: int, limit: int) -> tuple[Conversation, list[Turn]]:
+    return conversations.get(tx, talk), conversations.turns(tx, talk, before, limit)
+
+
+_PLACE: Final = re.compile(r"[0-9]{1,15}")
+
+
+@read(
+    "/api/notices",
+    "Notices",
+    numbers("limit", "How many of them.", 50, 1, 500),
+    CURSOR,
 )
+async def list_notices(call: Call) -> CallResult:
+    """What the owner was told, newest first: over which way, and what came of it."""
+    limit, cursor = call.number("limit", 50, least=1, most=500), call.text("cursor")
+    if cursor is not None and not _PLACE.fullmatch(cursor):
+        raise UnknownName("cursor must be the `next` of a page before.", field="cursor")
+    before = int(cursor) if cursor else None
+    found = await call.house.db.read(notices.recent, before, limit + 1)
+    more = str(found[limit - 1][0]) if len(found) > limit else None
+    listed: list[Json] = [notice_to_json(each) for _, each in found[:limit]]
+    return CallResult({"notices": listed, "next": more})
+
+
+@read("/api/push", "Push", scope=Scope.APPROVE)
+async def look_push(call: Call) -> CallResult:
+    """Whether browsers can be told while no page is open, and whether this one is."""
+    return result_of(await push_state(call))
+
+
+@read(
+    "/api/messages/{id}",
+    "Heard",
+    VIEW,
+    QueryParameter("wait", "Answer once it is read.", {"type": "boolean"}),
+)
+async def became(call: Call) -> CallResult:
+    """What a message became, by the id of its task; a model may still be reading it."""
+    result = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
+    return CallResult(message_result_to_json(result, call.view))
+
+
+# For debugging ------------------------------------------------------------------------------------
 
 _MIRRORED: Final = {
     ("GET", "/api/tasks"),
@@ -234,7 +279,7 @@ _MIRRORED: Final = {
 
 
 async def look_debug(call: Call) -> CallResult:
-    """Return a task in every detail, with internals."""
+    """One task in every detail."""
     task = await call.house.db.read(stored.get, call.task_id)
     version, content = await tasks.detail(call)
     return CallResult(content | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})
@@ -243,15 +288,8 @@ async def look_debug(call: Call) -> CallResult:
 DEBUG_ROUTES: Final = (
     *(
         replace(route, path=route.path.replace("/api/", "/api/debug/"))
-        for route in (*tasks.ROUTES, route_of(create_task), route_of(delete_task))
+        for route in (*routes_in(listing, tasks), route_of(create_task), route_of(delete_task))
         if (route.method, route.path) in _MIRRORED
     ),
-    read(
-        "/api/debug/tasks/{id}",
-        look_debug,
-        "One task in every detail",
-        "DebugDetail",
-        VIEW,
-        tagged=True,
-    ),
+    read("/api/debug/tasks/{id}", "DebugDetail", VIEW, tagged=True)(look_debug),
 )

@@ -11,7 +11,8 @@ from remit.model.review import InboxGroup
 from remit.model.view import show
 from remit.operations import reviews as operations
 from remit.operations.shapes import review_receipt, review_to_json
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers, read, result_of
+from remit.server.call import Call, CallResult, result_of
+from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read
 from remit.store import inbox
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts, WaitingReview
@@ -19,8 +20,18 @@ from remit.store.inbox import InboxCounts, WaitingReview
 MOST: Final = 500
 
 
+@read(
+    "/api/reviews",
+    "Reviews",
+    QueryParameter(
+        "group", "What he must do.", {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]}
+    ),
+    QueryParameter("later", "Those that are put off, and only those.", {"enum": ["true", "false"]}),
+    CURSOR,
+    numbers("limit", "How many.", 100, 1, MOST),
+)
 async def waiting(call: Call) -> CallResult:
-    """Return open questions, oldest first, page by page."""
+    """Questions that wait for the owner, oldest first."""
     limit = call.number("limit", 100, least=1, most=MOST)
     try:
         found, needs = await call.house.db.read(
@@ -38,8 +49,9 @@ async def waiting(call: Call) -> CallResult:
     return CallResult({"reviews": shown, "next": more, "needs": inbox_counts_to_json(needs)})
 
 
+@read("/api/inbox", "Inbox", numbers("limit", "How many of each.", 50, 1, MOST), VIEW)
 async def everything(call: Call) -> CallResult:
-    """Return everything that waits for the owner: to decide, to look at, to fix."""
+    """All that waits for the owner: to decide, to look at, to fix."""
     limit = call.number("limit", 50, least=1, most=MOST)
     now = call.house.clock.now()
     asked, needs = await call.house.db.read(_page, now, None, False, None, limit)
@@ -56,7 +68,9 @@ async def everything(call: Call) -> CallResult:
     )
 
 
+@read("/api/reviews/{id}", "Review", tagged=True)
 async def look(call: Call) -> CallResult:
+    """One question, open or decided."""
     return result_of(await operations.look(call, call.review_id))
 
 
@@ -92,30 +106,3 @@ def _page(
 ) -> tuple[list[WaitingReview], InboxCounts]:
     found = inbox.questions(tx, now, group, later=put_off, after=after, limit=limit)
     return found, inbox.needs(tx, now)
-
-
-ROUTES: Final = (
-    read(
-        "/api/inbox",
-        everything,
-        "All that waits for the owner: to decide, to look at, to fix",
-        "Inbox",
-        numbers("limit", "How many of each.", 50, 1, MOST),
-        VIEW,
-    ),
-    read(
-        "/api/reviews",
-        waiting,
-        "Questions that wait for the owner, oldest first",
-        "Reviews",
-        QueryParameter(
-            "group", "What he must do.", {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]}
-        ),
-        QueryParameter(
-            "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}
-        ),
-        QueryParameter("cursor", "`next` of the page before."),
-        numbers("limit", "How many.", 100, 1, MOST),
-    ),
-    read("/api/reviews/{id}", look, "One question, open or decided", "Review", tagged=True),
-)

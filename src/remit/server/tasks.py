@@ -7,17 +7,12 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
-from msgspec import Struct
-
 from remit.errors import BadInput, NotFound
 from remit.files import checks
 from remit.journal import follow, tries
 from remit.model.codec import Json, JsonMap, picked
 from remit.model.ids import TaskId
-from remit.model.reply import Usage
-from remit.model.review import Review
-from remit.model.run import Event, Run
-from remit.model.task import Task
+from remit.model.run import Event
 from remit.model.task_file import TaskFile
 from remit.model.view import show
 from remit.operations import tasks as operations
@@ -34,17 +29,20 @@ from remit.operations.settings_arguments import KeepFile
 from remit.operations.shapes import review_to_json
 from remit.operations.table import perform
 from remit.server import listing, shapes
-from remit.server.call import VIEW, Call, CallResult, Route, numbers, page, read, result_of
+from remit.server.call import Call, CallResult, result_of
+from remit.server.routes import VIEW, RouteTerms, numbers, page, read
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 from remit.store.opening import task_files
 
 RECENT: Final = 50
+_ACTIONS: Final = {"pause": PauseTask, "resume": ResumeTask, "cancel": CancelTask, "run": RunTask}
 
 
+@read("/api/tasks/needs-attention", "Attention", VIEW)
 async def attention(call: Call) -> CallResult:
-    """Return what waits for the owner: open questions, and the tasks they stop."""
+    """What waits for the owner."""
     now, undo = call.house.clock.now(), call.house.settings.deliver.undo
     found = await call.house.db.read(inbox.questions, now, limit=500)
     asked: list[Json] = [review_to_json(each, undo) for each in found]
@@ -54,22 +52,38 @@ async def attention(call: Call) -> CallResult:
     return CallResult({"reviews": asked, "tasks": shown, "events": unread})
 
 
+@read("/api/tasks/{id}", "TaskDetail", VIEW, tagged=True)
 async def look(call: Call) -> CallResult:
-    """Return a task with its latest events."""
+    """One task, with its recent log, its reviews and its runs."""
     version, content = await detail(call)
     return CallResult(content, headers={"ETag": f'"{version}"'})
 
 
+@read(
+    "/api/tasks/{id}/log",
+    "Log",
+    numbers("after", "Go on after this turnNumber.", 0, 0, 10**15 - 1),
+    numbers("limit", "How many.", 100, 1, 1000),
+)
 async def log(call: Call) -> CallResult:
-    """Return a task's events, in order."""
+    """What happened to a task, in order."""
     after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
     found = await call.house.db.read(_log, call.task_id, after, limit + 1)
     rows: list[Json] = [follow.record(event) for event in found[:limit]]
     return CallResult({"log": rows, "next": found[limit - 1].n if len(found) > limit else None})
 
 
+@RouteTerms(
+    method="PATCH",
+    path="/api/tasks/{id}",
+    gives="Task",
+    query=(VIEW,),
+    body=TaskChange,
+    operation=operations.edit_task,
+    tagged=True,
+)
 async def change(call: Call) -> CallResult:
-    """The owner's word on a task that may be at work right now, or a change before it is."""
+    """Pause, resume, cancel or run now; or change what has not begun."""
     body = call.arguments(TaskChange)
     asked: Arguments = EditTask(
         body.id, body.title, body.instructions, body.scheduled_for, body.priority, body.delivery
@@ -84,33 +98,29 @@ async def change(call: Call) -> CallResult:
     return result_of(await perform(call, asked))
 
 
+@read("/api/tasks/{id}/builder-state", "BuilderState")
 async def builder_state(call: Call) -> CallResult:
-    """Return a task's contract and findings as S2's builder-state.json."""
+    """Its contract and what the checks found, as S2's builder-state.json."""
     now = call.house.clock.now()
     return CallResult(await call.house.db.read(_builder_state, call.task_id, now))
 
 
 async def detail(call: Call) -> tuple[str, JsonMap]:
     """Return a task's version and all its details."""
-    found = await call.house.db.read(_detail, call.task_id)
-    task, undo = found.task, call.house.settings.deliver.undo
-    used = found.used
-    return found.version, {
+    return await call.house.db.read(_detail, call, call.task_id)
+
+
+def _detail(tx: Tx, call: Call, task_id: TaskId) -> tuple[str, JsonMap]:
+    version, task = tasks.version(tx, task_id), tasks.get(tx, task_id)
+    used, undo = spending.told_apart(tx, task_id), call.house.settings.deliver.undo
+    asked = [WaitingReview(each, task, used) for each in reviews.of_task(tx, task_id)]
+    return version, {
         **show(task, call.view),
-        "log": [follow.record(event) for event in found.told],
-        "reviews": [review_to_json(WaitingReview(each, task, used), undo) for each in found.asked],
-        "runs": [shapes.run(leg) for leg in found.legs],
+        "log": [follow.record(each) for each in events.last_of_task(tx, task_id, RECENT)],
+        "reviews": [review_to_json(each, undo) for each in asked],
+        "runs": [shapes.run(each) for each in runs.of_task(tx, task_id, RECENT)],
         "usage": shapes.usage(used),
     }
-
-
-class _Detail(Struct, frozen=True):
-    version: str
-    task: Task
-    told: list[Event]
-    asked: list[Review]
-    legs: list[Run]
-    used: Usage
 
 
 def _log(tx: Tx, task_id: TaskId, after: int, limit: int) -> list[Event]:
@@ -122,37 +132,22 @@ def _builder_state(tx: Tx, task_id: TaskId, now: datetime) -> JsonMap:
     return tries.builder_state(tx, [tasks.get(tx, task_id)], now)
 
 
-def _detail(tx: Tx, task_id: TaskId) -> _Detail:
-    return _Detail(
-        tasks.version(tx, task_id),
-        tasks.get(tx, task_id),
-        events.last_of_task(tx, task_id, RECENT),
-        reviews.of_task(tx, task_id),
-        runs.of_task(tx, task_id, RECENT),
-        spending.told_apart(tx, task_id),
-    )
-
-
-PAGES: Final = (
-    numbers("after", "Go on after this turnNumber.", 0, 0, 10**15 - 1),
-    numbers("limit", "How many.", 100, 1, 1000),
-)
-_ACTIONS: Final = {"pause": PauseTask, "resume": ResumeTask, "cancel": CancelTask, "run": RunTask}
-
-
 # Whatever is in it, a browser runs and loads nothing of it.
 _SANDBOX: Final = "sandbox; default-src 'none'; frame-ancestors 'none'"
 _SHOWN: Final = checks.IMAGES | checks.OFFICE | {checks.PDF, checks.ZIP, checks.TEXT, "text/csv"}
 
 
+@read("/api/tasks/{id}/files", "TaskFiles")
 async def list_files(call: Call) -> CallResult:
+    """The files of a task, in and out."""
     task = await call.house.db.read(tasks.get, call.task_id)
     found: list[Json] = [file_to_json(each) for each in task.files]
     return CallResult({"files": found})
 
 
+@read("/api/tasks/{id}/files/{sha256}", "FileContent")
 async def download(call: Call) -> CallResult:
-    """Return a file of this task; a hash alone opens nothing."""
+    """One of its files, to be saved."""
     task = await call.house.db.read(tasks.get, call.task_id)
     file = next((each for each in task.files if each.sha256 == call.path["sha256"]), None)
     kept = task_files(call.house.settings)
@@ -174,6 +169,9 @@ def file_to_json(file: TaskFile) -> JsonMap:
     return picked(file, "name type size sha256 made taint")
 
 
+save_file: Final = page("/tasks/{id}/files/{sha256}")(download.does)
+
+
 async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
     """Return the files that a form names, by their names: each says its hash and its name.
 
@@ -190,46 +188,3 @@ async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
             name = f"copy of {name}"
         found[name] = digest
     return found
-
-
-ROUTES: Final = (
-    read(
-        "/api/tasks",
-        listing.find,
-        "List tasks, newest first if nothing else is said",
-        "TaskPage",
-        *listing.FILTERS,
-    ),
-    read("/api/tasks/needs-attention", attention, "What waits for the owner", "Attention", VIEW),
-    read(
-        "/api/tasks/{id}",
-        look,
-        "One task, with its recent log, its reviews and its runs",
-        "TaskDetail",
-        VIEW,
-        tagged=True,
-    ),
-    Route(
-        method="PATCH",
-        path="/api/tasks/{id}",
-        does=change,
-        says=operations.edit_task.summary,
-        gives="Task",
-        query=(VIEW,),
-        body=TaskChange,
-        operation=operations.edit_task,
-        tagged=True,
-    ),
-    read("/api/tasks/{id}/log", log, "What happened to a task, in order", "Log", *PAGES),
-    read(
-        "/api/tasks/{id}/builder-state",
-        builder_state,
-        "Its contract and what the checks found, as S2's builder-state.json",
-        "BuilderState",
-    ),
-    read("/api/tasks/{id}/files", list_files, "The files of a task, in and out", "TaskFiles"),
-    read(
-        "/api/tasks/{id}/files/{sha256}", download, "One of its files, to be saved", "FileContent"
-    ),
-    page("/tasks/{id}/files/{sha256}", download),
-)

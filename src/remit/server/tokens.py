@@ -20,18 +20,23 @@ from remit.operations import callers
 from remit.operations.callers import SIGN_IN_LIFE, shape
 from remit.operations.entry import sign_in_to_json
 from remit.server.auth import DEVICE_COOKIE
-from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, form, page, read
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult
+from remit.server.routes import form, page, read
 from remit.server.web import shell
 from remit.store.secrets import Secrets, machine_ring
 
 
+@read("/api/tokens", "Tokens", scope=Scope.ADMIN)
 async def listed(call: Call) -> CallResult:
+    """The tokens of programs, without their secrets."""
     rows: list[Json] = [shape(token) for token in await call.callers.tokens()]
     return CallResult({"tokens": rows})
 
 
+@read("/api/sign-ins", "SignIns", scope=Scope.ADMIN)
 async def browsers(call: Call) -> CallResult:
+    """The browsers that are signed in."""
     rows: list[Json] = [sign_in_to_json(each, call.key) for each in await call.callers.sign_ins()]
     return CallResult({"signIns": rows})
 
@@ -56,6 +61,7 @@ class SignInToken(RequestBody, frozen=True):
     next: Annotated[str, Meta(max_length=2000)] = "/"
 
 
+@page("/sign-in", "code", "next", public=True)
 async def look(call: Call) -> CallResult:
     """Use up the code of the link; without one, ask for the token."""
     after, code = _local(call.text("next")), call.text("code")
@@ -67,9 +73,9 @@ async def look(call: Call) -> CallResult:
     return _page(call, after, _USED, 401) if secret is None else _signed_in(call, secret, after)
 
 
-async def enter(call: Call) -> CallResult:
+@form("/sign-in", public=True)
+async def enter(call: Call, given: SignInToken) -> CallResult:
     """Sign in with the token of this directory, or with the password."""
-    given = call.read(SignInToken)
     after = _local(given.next)
     if call.callers.is_owners(given.token):
         if not call.at_pages:
@@ -101,8 +107,8 @@ def _is_password(call: Call, given: str) -> bool:
         return callers.fits(given, found)
 
 
+@form("/sign-out", public=True)
 async def leave(call: Call) -> CallResult:
-    call.read(EmptyBody)
     if call.key.startswith("sig-"):
         await call.callers.sign_out(call.key)
     return CallResult(
@@ -146,20 +152,3 @@ def _local(address: str | None) -> str:
     plain = parts is not None and not parts.scheme and not parts.netloc
     is_ours = plain and found.startswith("/") and not found.startswith("//")
     return found if is_ours and not found.startswith("/sign-") else "/"
-
-
-ROUTES: Final = (
-    read(
-        "/api/tokens",
-        listed,
-        "The tokens of programs, without their secrets",
-        "Tokens",
-        scope=Scope.ADMIN,
-    ),
-    read(
-        "/api/sign-ins", browsers, "The browsers that are signed in", "SignIns", scope=Scope.ADMIN
-    ),
-    page("/sign-in", look, "code", "next", public=True),
-    form("/sign-in", enter, SignInToken, public=True),
-    form("/sign-out", leave, EmptyBody, public=True),
-)

@@ -249,7 +249,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         asked_at=task.created_at.astimezone(zone),
         title=say(look.title) if look.title else title,
         lead=_lead(review, kind, rest),
-        why=review_kinds.why(kind, rule),
+        why=rule or look.why,
         digest=digest_of(review),
         acts=review_kinds.acts_of(review, kind),
         draft=draft,

@@ -14,8 +14,9 @@ from remit.model.reply import Usage
 from remit.model.run import Event, EventKind, Run
 from remit.model.status import ACTIVE
 from remit.model.task import Task
-from remit.server.call import Call, CallResult, page
+from remit.server.call import Call, CallResult
 from remit.server.page_language import say
+from remit.server.routes import page
 from remit.server.web import markup, shell, story, timeline
 from remit.server.web.markup import TextChanges
 from remit.server.web.story import LogKind, LogLine, ToolUse
@@ -224,6 +225,7 @@ class LogPage(Struct, frozen=True):
     more: bool  # whether there are older ones
 
 
+@page("/tasks/{id}/log", "after", "before", "show", "find")
 async def more(call: Call) -> CallResult:
     """Return lines to add before or after those shown."""
     wanted = wanted_of(call)
@@ -232,6 +234,7 @@ async def more(call: Call) -> CallResult:
     return shell.part("parts/log_lines.html", values)
 
 
+@page("/tasks/{id}/log.jsonl")
 async def export(call: Call) -> CallResult:
     """Return everything that happened, one JSON object per line."""
     found = await call.house.db.read(_all, call.task_id)
@@ -277,9 +280,3 @@ def read(tx: Tx, task_id: TaskId, wanted: LogFilter) -> LogPage:
 def _all(tx: Tx, task_id: TaskId) -> list[Event]:
     stored.find_row(tx, task_id)
     return events.of_task(tx, task_id)
-
-
-ROUTES: Final = (
-    page("/tasks/{id}/log", more, "after", "before", "show", "find"),
-    page("/tasks/{id}/log.jsonl", export),
-)

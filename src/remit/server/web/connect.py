@@ -19,14 +19,14 @@ from remit.operations.settings_arguments import (
     PairChannel,
 )
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, form, page
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult
 from remit.server.page_language import say
+from remit.server.routes import form, page
 from remit.server.web import shell
 
 _PLACE: Final = "/settings/connect"
 _ACCOUNT: Final = "/settings/account"
-_LONGEST: Final = 4096
 _PASSED_ON: Final = ("code", "state", "error", "iss")
 # Providers add these to a redirect; they are not read.
 _IGNORED: Final = (
@@ -56,15 +56,6 @@ class AccountForm(RequestBody, frozen=True):
     url: Annotated[str, Meta(max_length=500)] = ""
 
 
-class FinishForm(RequestBody, frozen=True):
-    """What a provider sent back, from the page that showed it."""
-
-    state: Annotated[str, Meta(max_length=_LONGEST)] = ""
-    code: Annotated[str, Meta(max_length=_LONGEST)] = ""
-    error: Annotated[str, Meta(max_length=_LONGEST)] = ""
-    iss: Annotated[str, Meta(max_length=_LONGEST)] = ""
-
-
 class PairForm(RequestBody, frozen=True):
     """Whose chat it is; empty: the owner's."""
 
@@ -74,15 +65,16 @@ class PairForm(RequestBody, frozen=True):
 # Sign in ------------------------------------------------------------------------------------------
 
 
+@page(_ACCOUNT, "kind", scope=Scope.ADMIN)
 async def look(call: Call) -> CallResult:
     """Ask for what a new account needs."""
     kind = call.text("kind") or ""
     return await _page(call, {"form": AccountForm(kind=kind, name=kind)})
 
 
-async def add(call: Call) -> CallResult:
+@form(_ACCOUNT, sections.add_account)
+async def add(call: Call, given: AccountForm) -> CallResult:
     """Show the link to the provider of a new account; what is wrong is said beside the form."""
-    given = call.read(AccountForm)
     try:
         _check_at_home(call)
         made = (await perform(call, AddAccount(**to_builtins(given)))).content
@@ -91,13 +83,15 @@ async def add(call: Call) -> CallResult:
     return await _page(call, {"leaves": made, "back": KINDS[given.kind]})
 
 
-async def begin(call: Call) -> CallResult:
+@form("/settings/channels/{name}/connect", sections.begin_sign_in)
+async def begin(call: Call, arguments: BeginSignIn) -> CallResult:
     """Show the link to the provider of a channel."""
-    return await _begin(call, call.arguments(BeginSignIn), "channels")
+    return await _begin(call, arguments, "channels")
 
 
-async def begin_calendar(call: Call) -> CallResult:
-    return await _begin(call, call.arguments(BeginCalendarSignIn), "calendars")
+@form("/settings/calendars/{name}/connect", sections.begin_calendar_sign_in)
+async def begin_calendar(call: Call, arguments: BeginCalendarSignIn) -> CallResult:
+    return await _begin(call, arguments, "calendars")
 
 
 async def _begin(call: Call, arguments: BeginSignIn | BeginCalendarSignIn, back: str) -> CallResult:
@@ -114,6 +108,7 @@ def _check_at_home(call: Call) -> None:
         raise BadInput(_AT_HOME)
 
 
+@page(CALLBACK, *_PASSED_ON, *_IGNORED, public=True)
 async def come_back(call: Call) -> CallResult:
     """Lead a browser to where its sign-in counts; the provider's site is then behind it."""
     found = {name: word for name in _PASSED_ON if (word := call.text(name))}
@@ -124,15 +119,16 @@ async def come_back(call: Call) -> CallResult:
     return CallResult(html, media="text/html")
 
 
+@page(_PLACE, *_PASSED_ON, scope=Scope.ADMIN)
 async def ask(call: Call) -> CallResult:
     """Show the button that finishes the sign-in."""
     return await _page(call, {"finishes": {name: call.text(name) or "" for name in _PASSED_ON}})
 
 
-async def finish(call: Call) -> CallResult:
-    given = call.read(FinishForm)
+@form(_PLACE, sections.finish_sign_in)
+async def finish(call: Call, sent: FinishSignIn) -> CallResult:
     try:
-        done = await perform(call, FinishSignIn(given.state, given.code, given.error, given.iss))
+        done = await perform(call, sent)
     except (BadInput, Transient) as bad:
         return await _page(call, {"wrong": str(bad)}, 422)
     table, _, name = str(done.content["section"]).partition(".")
@@ -142,11 +138,11 @@ async def finish(call: Call) -> CallResult:
 # Pair ---------------------------------------------------------------------------------------------
 
 
-async def pair(call: Call) -> CallResult:
+@form("/settings/channels/{name}/pair", upkeep.pair_channel)
+async def pair(call: Call, given: PairForm) -> CallResult:
     """Show a code that connects a chat; it is shown once, and its state is followed."""
-    name, given = call.path["name"], call.read(PairForm)
-    if name not in call.house.outfit.channels:
-        raise NotPossibleNow(_NOT_YET)
+    name = call.path["name"]
+    check_in_use(call, name)
     try:
         made = (await perform(call, PairChannel(name, given.to.strip() or None))).content
     except (BadInput, NotFound) as bad:
@@ -156,6 +152,7 @@ async def pair(call: Call) -> CallResult:
     return await _page(call, around)
 
 
+@page("/settings/channels/{name}/pairing", "of", scope=Scope.ADMIN)
 async def look_pairing(call: Call) -> CallResult:
     """Return what became of a code so far."""
     found = await _state(call, call.path["name"], call.text("of") or "")
@@ -170,6 +167,12 @@ async def _state(call: Call, name: str, digest: str) -> dict[str, object]:
 
 def _pairs(call: Call, name: str) -> Mapping[str, object]:
     return {"name": name, "people": people(call)}
+
+
+def check_in_use(call: Call, channel: str) -> None:
+    """Refuse what needs a channel that is only in the file yet."""
+    if channel not in call.house.outfit.channels:
+        raise NotPossibleNow(_NOT_YET)
 
 
 def people(call: Call) -> list[str]:
@@ -191,21 +194,3 @@ async def _page(call: Call, more: Mapping[str, object], status: int = 200) -> Ca
         values |= {"provider": provider.called, "needs_secret": provider.needs_secret}
         values |= {"title": _TITLES[given.kind], "back": KINDS[given.kind]}
     return await shell.page(call, "pages/connect.html", values, status)
-
-
-ROUTES: Final = (
-    page(CALLBACK, come_back, *_PASSED_ON, *_IGNORED, public=True),
-    page(_PLACE, ask, *_PASSED_ON, scope=Scope.ADMIN),
-    form(_PLACE, finish, FinishForm, sections.finish_sign_in),
-    page(_ACCOUNT, look, "kind", scope=Scope.ADMIN),
-    form(_ACCOUNT, add, AccountForm, sections.add_account),
-    form("/settings/channels/{name}/connect", begin, EmptyBody, sections.begin_sign_in),
-    form(
-        "/settings/calendars/{name}/connect",
-        begin_calendar,
-        EmptyBody,
-        sections.begin_calendar_sign_in,
-    ),
-    form("/settings/channels/{name}/pair", pair, PairForm, upkeep.pair_channel),
-    page("/settings/channels/{name}/pairing", look_pairing, "of", scope=Scope.ADMIN),
-)

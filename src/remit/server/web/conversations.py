@@ -24,9 +24,10 @@ from remit.model.task import Task
 from remit.operations import messages
 from remit.operations.arguments import NewConversation, NewTitle, NewTurn, RemoveConversation
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, FileNames, RequestBody
-from remit.server.call import Call, CallResult, form, page, with_files
-from remit.server.conversations import ident
+from remit.server.bodies import FileNames, RequestBody
+from remit.server.call import Call, CallResult
+from remit.server.reads import ident
+from remit.server.routes import form, page
 from remit.server.tasks import named_files
 from remit.server.web import shell, talk_cards
 from remit.server.web.review_kinds import question_text
@@ -35,6 +36,7 @@ from remit.server.web.task_sections import CardContext
 from remit.store import conversations, notices, reviews, sessions, tasks
 from remit.store.database import Tx
 
+_ONE: Final = "/conversations/{id}"
 _PATIENCE: Final = 2.0  # seconds that a page waits for an answer
 _PAGE: Final = 50
 _RECENT: Final = 100
@@ -116,16 +118,19 @@ class ConversationPage(Struct, frozen=True):
 # Looking ------------------------------------------------------------------------------------------
 
 
+@page("/conversations")
 async def list_page(call: Call) -> CallResult:
     return await _list(call)
 
 
+@page(_ONE, "before", "about")
 async def conversation_page(call: Call) -> CallResult:
     before, about = call.number("before", 0, most=10**9), call.text("about")
     pointed = ids.task_id(about) if about else None
     return await _show(call, ident(call), before=before, about=pointed)
 
 
+@page(f"{_ONE}/turns", "after")
 async def turns(call: Call) -> CallResult:
     """Return the turns after a place: what came since the page was rendered."""
     after = call.number("after", 0, most=10**9)
@@ -133,18 +138,21 @@ async def turns(call: Call) -> CallResult:
     return _part(call, "parts/turns.html", {"turns": turns_found})
 
 
+@page(f"{_ONE}/rail")
 async def rail(call: Call) -> CallResult:
     """Return the sidebar: the tasks mentioned so far."""
     room = await call.house.db.read(_room, ident(call), 0, None, place_of(call))
     return _part(call, "parts/talk_rail.html", {"room": room, "line": talk_cards.line})
 
 
+@page("/talk/card/{id}", "full")
 async def card(call: Call) -> CallResult:
     full = call.text("full") != "false"
     found = await talk_cards.card(call, call.task_id, full=full)
     return _part(call, "parts/tcard.html", {"card": found})
 
 
+@page("/talk/task/{id}")
 async def line(call: Call) -> CallResult:
     task = await call.house.db.read(tasks.get, call.task_id)
     return _part(call, "parts/talk_task.html", {"task": task, "line": talk_cards.line})
@@ -153,17 +161,17 @@ async def line(call: Call) -> CallResult:
 # Speaking -----------------------------------------------------------------------------------------
 
 
-async def begin(call: Call) -> CallResult:
+@form("/conversations", messages.say, files=True)
+async def begin(call: Call, given: TurnForm) -> CallResult:
     """Start a conversation with its first turn."""
-    given = call.read(TurnForm)
     if not given.text.strip():
         return await _list(call, wrong="Write something first.", status=422)
     talk = await perform(call, NewConversation())
     return await _spoken(call, str(talk.content["id"]), given)
 
 
-async def say(call: Call) -> CallResult:
-    given = call.read(TurnForm)
+@form(_ONE, messages.say, files=True)
+async def say(call: Call, given: TurnForm) -> CallResult:
     try:
         return await _spoken(call, call.path["id"], given)
     except BadInput as wrong:
@@ -172,13 +180,15 @@ async def say(call: Call) -> CallResult:
         return await _show(call, ident(call), wrong=str(wrong), text=given.text, status=422)
 
 
-async def rename(call: Call) -> CallResult:
-    talk = await perform(call, NewTitle(call.path["id"], call.read(NewName).title))
+@form(f"{_ONE}/title", messages.rename_conversation)
+async def rename(call: Call, given: NewName) -> CallResult:
+    talk = await perform(call, NewTitle(call.path["id"], given.title))
     return shell.elsewhere(f"/conversations/{talk.content['id']}")
 
 
-async def remove(call: Call) -> CallResult:
-    await perform(call, call.arguments(RemoveConversation))
+@form(f"{_ONE}/delete", messages.remove_conversation)
+async def remove(call: Call, given: RemoveConversation) -> CallResult:
+    await perform(call, given)
     return shell.elsewhere("/conversations")
 
 
@@ -304,18 +314,3 @@ def _asking(tx: Tx, turn: Turn) -> set[TaskId]:
     key = conversations.turn_key(tx, turn.conversation_id, turn.n)
     asks = notices.kind_sent(tx, key, CONVERSATION) is NoticeKind.QUESTION
     return {turn.task_refs[0].task_id} if asks else set()
-
-
-_ONE: Final = "/conversations/{id}"
-ROUTES: Final = (
-    page("/conversations", list_page),
-    page(_ONE, conversation_page, "before", "about"),
-    page(f"{_ONE}/turns", turns, "after"),
-    page(f"{_ONE}/rail", rail),
-    page("/talk/card/{id}", card, "full"),
-    page("/talk/task/{id}", line),
-    with_files(form("/conversations", begin, TurnForm, messages.say)),
-    with_files(form(_ONE, say, TurnForm, messages.say)),
-    form(f"{_ONE}/title", rename, NewName, messages.rename_conversation),
-    form(f"{_ONE}/delete", remove, EmptyBody, messages.remove_conversation),
-)

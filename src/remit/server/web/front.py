@@ -1,4 +1,4 @@
-"""The start page, the new-task form, the agent box, the command palette; the table of all pages."""
+"""The start page, the new-task form, the agent box, the command palette, and problems."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
@@ -14,25 +14,13 @@ from remit.model.task import Task
 from remit.operations.arguments import NewConversation, NewMessage, NewTask, NewTurn
 from remit.operations.messages import hear_message
 from remit.operations.table import perform
+from remit.server import static
 from remit.server.bodies import FileNames, RequestBody
-from remit.server.call import Call, CallResult, form, page, with_files
+from remit.server.call import Call, CallResult
 from remit.server.problem import KINDS, Problem
+from remit.server.routes import form, page
 from remit.server.tasks import named_files
-from remit.server.web import (
-    connect,
-    conversations,
-    inbox,
-    schedule,
-    schedule_forms,
-    section_forms,
-    settings,
-    settings_acts,
-    shell,
-    task,
-    task_acts,
-    tasks,
-    words,
-)
+from remit.server.web import section_forms, shell, words
 from remit.store import search
 
 _FOUND: Final = 8
@@ -48,19 +36,21 @@ class OrderForm(RequestBody, frozen=True):
     file: FileNames = ()
 
 
+@page("/")
 async def front(call: Call) -> CallResult:
     first = not call.house.thinks and section_forms.is_first_run(call.house.settings)
     return shell.elsewhere("/welcome" if first else "/inbox")
 
 
+@page("/new")
 async def fresh(call: Call) -> CallResult:
     """Return a page that only asks what shall be done."""
     return await _new(call, {"text": "", "wrong": None, "heard": None})
 
 
-async def entrust(call: Call) -> CallResult:
+@form("/new", hear_message, files=True)
+async def entrust(call: Call, given: OrderForm) -> CallResult:
     """Read the words, store what they ask for, and show what was understood."""
-    given = call.read(OrderForm)
     try:
         result = await _take_order(call, given)
     except BadInput as wrong:
@@ -83,6 +73,7 @@ async def _talked(call: Call, given: OrderForm) -> CallResult:
     return shell.elsewhere(f"/conversations/{talk}#end")
 
 
+@page("/new/{id}", "toast")
 async def received(call: Call) -> CallResult:
     """Return the receipt of a stored message again: it may have been read meanwhile."""
     result = await call.house.intake.became(call.task_id)
@@ -111,10 +102,12 @@ async def _new(call: Call, values: Mapping[str, object], status: int = 200) -> C
     return await shell.page(call, "pages/new.html", {**known, **values}, status)
 
 
+@page("/agent")
 async def agent(call: Call) -> CallResult:
     return shell.part("parts/agent.html", {"shell": await shell.around(call)})
 
 
+@page("/palette", "q")
 async def palette(call: Call) -> CallResult:
     """Return tasks that match what is typed."""
     wanted = search.TaskFilter(text=call.text("q") or "", limit=_FOUND)
@@ -141,22 +134,11 @@ def _receipt(result: MessageResult) -> dict[str, object]:
     return {"heard": message_result_to_json(result), "tasks": result.tasks, "card": result.card}
 
 
-ROUTES: Final = (
-    page("/", front),
-    page("/new", fresh),
-    with_files(form("/new", entrust, OrderForm, hear_message)),
-    page("/new/{id}", received, "toast"),
-    page("/agent", agent),
-    page("/palette", palette, "q"),
-)
-
-
-# What has a name of its own comes before what a variable part would catch, too.
-_PAGES: Final = (
-    *(inbox, conversations, tasks, schedule, schedule_forms, task, task_acts, connect),
-    *(section_forms, settings, settings_acts),
-)
-PAGES_ROUTES: Final = (*ROUTES, *(route for each in _PAGES for route in each.ROUTES))
+@page("/sw.js", public=True)
+async def worker(_: Call) -> CallResult:
+    """Return the service worker; only at the root can it speak for every page."""
+    text = static.files()["js/sw.js"].raw.decode()
+    return CallResult(text, media="text/javascript")
 
 
 def trouble(problem: Problem) -> Response:

@@ -25,9 +25,9 @@ from remit.operations.arguments import (
 )
 from remit.operations.settings_arguments import NewContact
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody
-from remit.server.call import Call, CallResult, form, page
-from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail
+from remit.server.call import Call, CallResult
+from remit.server.routes import form, page
+from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail, words
 from remit.server.web.ask import ReviewPage
 from remit.server.web.inbox_listing import (
     ContactAnswer,
@@ -50,6 +50,7 @@ _LOOKS, _LOOK_SECONDS = 40, 0.05
 # Looking ------------------------------------------------------------------------------------------
 
 
+@page("/inbox", "done")
 async def front(call: Call) -> CallResult:
     """Show the list, and on a wide screen its first item."""
     listed = await inbox_listing.listed(call)
@@ -58,6 +59,7 @@ async def front(call: Call) -> CallResult:
     return await _page(call, opened, listed=listed)
 
 
+@page("/inbox/{id}", "done", "answer", "by")
 async def review_page(call: Call) -> CallResult:
     opened = await _open(call, call.path["id"])
     if opened is None:
@@ -65,12 +67,14 @@ async def review_page(call: Call) -> CallResult:
     return await _page(call, opened, chosen=True)
 
 
+@page("/inbox/list", "at")
 async def rows(call: Call) -> CallResult:
     """Return the list alone, as it is now."""
     values = {"listed": await inbox_listing.listed(call), "at": call.text("at") or ""}
     return shell.part("parts/ilist.html", {**values, "now": shell.local(call)})
 
 
+@page("/inbox/{id}/stand")
 async def stand(call: Call) -> CallResult:
     """Return the current state of a question, in one sentence."""
     opened = await _open(call, call.path["id"])
@@ -79,23 +83,23 @@ async def stand(call: Call) -> CallResult:
     )
 
 
-async def preview(call: Call) -> CallResult:
+@form("/inbox/{id}/preview", scope=Scope.READ)
+async def preview(call: Call, typed: NewText) -> CallResult:
     """Return the typed text as it would arrive."""
-    text = call.read(NewText).text
     found = await _waiting(call)
     channel, draft = ask.channel_of(found.review, found.task), ask.draft_of(found.review)
-    values = {"look": letter.look(call, channel, text, draft), "now": shell.local(call)}
-    opened = replace(await ask.of_review(call, call.review_id), text=text)
+    values = {"look": letter.look(call, channel, typed.text, draft), "now": shell.local(call)}
+    opened = replace(await ask.of_review(call, call.review_id), text=typed.text)
     return shell.part("parts/preview.html", {**values, "ask": opened})
 
 
 # Deciding -----------------------------------------------------------------------------------------
 
 
-async def decide(call: Call) -> CallResult:
+@form("/inbox/{id}", reviews.decide_review)
+async def decide(call: Call, answer: NewAnswer) -> CallResult:
     """Decide a question by what the owner saw; a second decision is told the first."""
-    answer, found = call.read(NewAnswer), await _waiting(call)
-    listed = await inbox_listing.listed(call)
+    found, listed = await _waiting(call), await inbox_listing.listed(call)
     try:
         decision = _decision(found.review, answer)
         _check_seen(found.review, answer)
@@ -126,8 +130,7 @@ def _elsewhere(found: WaitingReview, answer: NewAnswer) -> ReaddressReview | Non
 async def _next_question(call: Call, task: TaskId) -> CallResult:
     """Go to what a task asks next; its run may take a moment to ask."""
     for _ in range(_LOOKS):
-        asked = await call.house.db.read(stored_reviews.of_task, task)
-        if left := next((each.id for each in asked if each.decision is None), None):
+        if left := await _open_question(call, task):
             return shell.elsewhere(f"/inbox/{left}")
         await asyncio.sleep(_LOOK_SECONDS)
     return shell.elsewhere(f"/tasks/{task}")
@@ -135,17 +138,19 @@ async def _next_question(call: Call, task: TaskId) -> CallResult:
 
 async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -> CallResult | None:
     """Stay with a request whose answer could not be read: its next question says why."""
-    if answer is not ReviewAnswer.ANSWER:
-        return None
-    asked = await call.house.db.read(stored_reviews.of_task, found.task.id)
-    left = next((each.id for each in asked if each.decision is None), None)
+    left = await _open_question(call, found.task.id) if answer is ReviewAnswer.ANSWER else None
     return shell.elsewhere(f"/inbox/{left}") if left else None
 
 
-async def answer_with_contact(call: Call) -> CallResult:
+async def _open_question(call: Call, task: TaskId) -> ReviewId | None:
+    asked = await call.house.db.read(stored_reviews.of_task, task)
+    return next((each.id for each in asked if each.decision is None), None)
+
+
+@form("/inbox/{id}/contact", reviews.decide_review)
+async def answer_with_contact(call: Call, given: ContactAnswer) -> CallResult:
     """Put someone into the contacts, and answer a question with them."""
-    given, found = call.read(ContactAnswer), await _waiting(call)
-    listed = await inbox_listing.listed(call)
+    found, listed = await _waiting(call), await inbox_listing.listed(call)
     name = given.name.strip()
     channels = {given.channel: given.address.strip() or name}
     try:
@@ -156,51 +161,54 @@ async def answer_with_contact(call: Call) -> CallResult:
     return _onward(listed, str(call.review_id))
 
 
-async def later(call: Call) -> CallResult:
+@form("/inbox/{id}/later", reviews.put_review_off)
+async def later(call: Call, wish: NewLater) -> CallResult:
     """Postpone a question; it comes back by itself."""
-    wish, listed = call.read(NewLater), await inbox_listing.listed(call)
+    listed = await inbox_listing.listed(call)
     try:
-        until = stamp(_until(wish, shell.local(call)))
+        until = stamp(_until(call, wish))
         await perform(call, Postponement(call.review_id, until))
     except (AlreadyDecided, BadInput) as wrong:
         return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
     return _onward(listed, str(call.review_id))
 
 
+@form("/inbox/{id}/undo", reviews.undo_decision)
 async def undo(call: Call) -> CallResult:
     """Undo a decision, while nothing was sent."""
-    call.read(EmptyBody)
     await perform(call, UndoDecision(str(call.review_id)))
     return shell.elsewhere(f"/inbox/{call.review_id}")
 
 
+# What was held back goes out: that takes what deciding takes.
+@form("/inbox/{id}/resume", tasks.resume_task, scope=Scope.APPROVE)
 async def resume(call: Call) -> CallResult:
     """Send what was undone after all."""
-    call.read(EmptyBody)
     found = await _waiting(call)
     await perform(call, ResumeTask(found.task.id))
     return shell.elsewhere(f"/inbox/{call.review_id}")
 
 
+@form("/inbox/{id}/seen", tasks.see_task)
 async def mark_seen(call: Call) -> CallResult:
     """Record that the owner has looked at an ended task."""
-    call.read(EmptyBody)
     listed = await inbox_listing.listed(call)
     await perform(call, SeeTask(call.task_id))
     return _onward(listed, str(call.task_id))
 
 
-async def mark_all_seen(call: Call) -> CallResult:
+@form("/inbox/seen", reviews.see_results)
+async def mark_all_seen(call: Call, given: SeenForm) -> CallResult:
     """Record that the owner has looked at some results, or at all."""
-    given = call.read(SeenForm)
     await perform(call, SeeResults(list(given.ids) or None))
     return shell.elsewhere("/inbox")
 
 
-async def retry(call: Call) -> CallResult:
+@form("/inbox/{id}/retry", tasks.retry_task)
+async def retry(call: Call, given: NewTry) -> CallResult:
     """Retry an ended task as a new one; the old one counts as seen."""
-    instructions, listed = call.read(NewTry).instructions, await inbox_listing.listed(call)
-    await perform(call, RetryTask(call.task_id, instructions))
+    listed = await inbox_listing.listed(call)
+    await perform(call, RetryTask(call.task_id, given.instructions))
     return _onward(listed, str(call.task_id))
 
 
@@ -284,7 +292,7 @@ async def _not_done(call: Call, answer: NewAnswer, wrong: Exception) -> CallResu
     """Return the same page with what was typed, and why it failed."""
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
-    words = "This was decided in another window meanwhile. Your answer was not used."
+    decided = "This was decided in another window meanwhile. Your answer was not used."
     typed = answer.text or answer.words or opened.text
     kept = (
         opened
@@ -294,7 +302,7 @@ async def _not_done(call: Call, answer: NewAnswer, wrong: Exception) -> CallResu
     opened = kept or replace(opened, text=typed)
     status = 422 if isinstance(wrong, BadInput) else 409
     return await _page(
-        call, opened, chosen=True, wrong=words if first else str(wrong), status=status
+        call, opened, chosen=True, wrong=decided if first else str(wrong), status=status
     )
 
 
@@ -346,33 +354,10 @@ def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
     return [*found, ("morning", "Tomorrow morning", morning)]
 
 
-def _until(wish: NewLater, now: datetime) -> datetime:
+def _until(call: Call, wish: NewLater) -> datetime:
     if wish.until is not None:
-        times = {name: at for name, _, at in _laters(now)}
+        times = {name: at for name, _, at in _laters(shell.local(call))}
         return times.get(wish.until, times["morning"])
-    try:
-        at = datetime.fromisoformat(wish.at)
-    except ValueError:
-        raise BadInput("Say a time such as 2026-03-02T18:00.", field="at") from None
-    at = at if at.tzinfo else at.replace(tzinfo=now.tzinfo)
-    if at <= now:
-        raise BadInput("That time is over; choose a later one.", field="at")
+    at = words.wall(wish.at, call.house.zone, "at")
+    words.check_to_come(at, shell.local(call), "at")
     return at
-
-
-ROUTES: Final = (
-    page("/inbox", front, "done"),
-    page("/inbox/list", rows, "at"),
-    page("/inbox/{id}", review_page, "done", "answer", "by"),
-    page("/inbox/{id}/stand", stand),
-    form("/inbox/seen", mark_all_seen, SeenForm, reviews.see_results),
-    form("/inbox/{id}/preview", preview, NewText, scope=Scope.READ),
-    form("/inbox/{id}", decide, NewAnswer, reviews.decide_review),
-    form("/inbox/{id}/contact", answer_with_contact, ContactAnswer, reviews.decide_review),
-    form("/inbox/{id}/later", later, NewLater, reviews.put_review_off),
-    form("/inbox/{id}/undo", undo, EmptyBody, reviews.undo_decision),
-    # What was held back goes out: that takes what deciding takes.
-    form("/inbox/{id}/resume", resume, EmptyBody, tasks.resume_task, scope=Scope.APPROVE),
-    form("/inbox/{id}/seen", mark_seen, EmptyBody, tasks.see_task),
-    form("/inbox/{id}/retry", retry, NewTry, tasks.retry_task),
-)

@@ -2,7 +2,6 @@
 
 import hashlib
 import re
-from collections.abc import Collection, Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final, Literal
 
@@ -18,7 +17,7 @@ from remit.server.bodies import RequestBody
 from remit.server.call import Call
 from remit.server.listing import CalendarRefusalRow
 from remit.server.page_language import say
-from remit.server.web import ask, letter, review_kinds, schedule_forms, shell, trail, words
+from remit.server.web import ask, letter, review_kinds, schedule, shell, trail, words
 from remit.server.web.letter import ChannelLabel
 from remit.server.web.review_kinds import SORTS, ReviewKind
 from remit.store import events, inbox, reviews, search
@@ -89,47 +88,39 @@ class InboxListing(Struct, frozen=True):
 
 
 async def listed(call: Call) -> InboxListing:
-    found = await call.house.db.read(_read, call.house.clock.now())
-    now = shell.local(call)
-    asked = [_asked(call, each, now, found.edited) for each in found.decide]
-    broken = [_asked(call, each, now) for each in found.locked]
-    ended = [_ended(call, each, ReviewKind.LOOK, now, edited=edited) for each, edited in found.look]
-    failed = [_ended(call, each, ReviewKind.FIX, now, why) for each, why in found.fix]
-    heaps = (
-        InboxSection("Decide", found.needs.decide, tuple(asked)),
-        InboxSection("Fix", found.needs.fix, (*broken, *failed, *map(_refused, found.refused))),
-        InboxSection("Look at", found.needs.look, tuple(ended), seen=True),
-    )
-    later = tuple(_asked(call, each, now) for each in found.later)
-    return InboxListing(tuple(heap for heap in heaps if heap.rows), later, found.needs, found.fresh)
+    return await call.house.db.read(_listed, call, shell.local(call))
 
 
-class _Found(Struct, frozen=True):
-    needs: InboxCounts
-    decide: Sequence[WaitingReview]
-    locked: Sequence[WaitingReview]
-    later: Sequence[WaitingReview]
-    edited: Collection[TaskId]  # which of those to decide the owner changed after a check
-    look: Sequence[tuple[Task, bool]]  # and whether the owner changed its text
-    fix: Sequence[tuple[Task, str]]
-    refused: Sequence[CalendarRefusalRow]
-    fresh: bool
-
-
-def _read(tx: Tx, now: datetime) -> _Found:
+def _listed(tx: Tx, call: Call, now: datetime) -> InboxListing:
     needs = inbox.needs(tx, now)
-    quiet = not (needs.total or needs.later)
     decide = inbox.questions(tx, now, InboxGroup.DECIDE, limit=MOST)
-    return _Found(
+    locked = inbox.questions(tx, now, InboxGroup.FIX, limit=MOST)
+    later = inbox.questions(tx, now, later=True, limit=MOST)
+    fix = (
+        *(_asked(call, each, now) for each in locked),
+        *(_failed(tx, call, each, now) for each in inbox.fix(tx, now, MOST)),
+        *[_refused(each) for each in listing.look(tx) if not each.seen][:MOST],
+    )
+    heaps = (
+        InboxSection(
+            "Decide",
+            needs.decide,
+            tuple(_asked(call, each, now, edited=_edited(tx, each.task)) for each in decide),
+        ),
+        InboxSection("Fix", needs.fix, fix),
+        InboxSection(
+            "Look at",
+            needs.look,
+            tuple(_result(tx, call, each, now) for each in inbox.look(tx, now, MOST)),
+            seen=True,
+        ),
+    )
+    quiet = not (needs.total or needs.later)
+    return InboxListing(
+        tuple(heap for heap in heaps if heap.rows),
+        tuple(_asked(call, each, now) for each in later),
         needs,
-        decide,
-        inbox.questions(tx, now, InboxGroup.FIX, limit=MOST),
-        inbox.questions(tx, now, later=True, limit=MOST),
-        {each.task.id for each in decide if _edited(tx, each.task)},
-        [(each, _edited(tx, each)) for each in inbox.look(tx, now, MOST)],
-        [(each, _why(tx, each)) for each in inbox.fix(tx, now, MOST)],
-        [each for each in listing.look(tx) if not each.seen][:MOST],
-        quiet and not search.page(tx, search.TaskFilter(limit=1)).tasks,
+        fresh=quiet and not search.page(tx, search.TaskFilter(limit=1)).tasks,
     )
 
 
@@ -137,15 +128,9 @@ def _edited(tx: Tx, task: Task) -> bool:
     return task.verdict is not None and review_kinds.was_edited(reviews.of_task(tx, task.id))
 
 
-def _why(tx: Tx, task: Task) -> str:
-    return trail.end(events.last_of_task(tx, task.id, _LAST))
-
-
-def _asked(
-    call: Call, waiting: WaitingReview, now: datetime, edited: Collection[TaskId] = ()
-) -> InboxRow:
+def _asked(call: Call, waiting: WaitingReview, now: datetime, *, edited: bool = False) -> InboxRow:
     review, task = waiting.review, waiting.task
-    is_edited = review.draft not in (None, review.evidence) or task.id in edited
+    is_edited = review.draft not in (None, review.evidence) or edited
     kind = review_kinds.kind_of(review)
     opened = review.opened_at or now
     later = review.later_until
@@ -171,10 +156,20 @@ def _says(review: Review, kind: ReviewKind) -> str:
     return review_kinds.question_text(review.question)
 
 
-def _ended(
-    call: Call, task: Task, kind: ReviewKind, now: datetime, why: str = "", *, edited: bool = False
-) -> InboxRow:
+def _failed(tx: Tx, call: Call, task: Task, now: datetime) -> InboxRow:
+    why = trail.end(events.last_of_task(tx, task.id, _LAST))
     tries = say("{0} failed tries", task.attempts) if task.attempts > 1 else ""
+    return _ended(call, task, ReviewKind.FIX, now, why, tries)
+
+
+def _result(tx: Tx, call: Call, task: Task, now: datetime) -> InboxRow:
+    verified = words.verified(task, edited=_edited(tx, task))
+    return _ended(call, task, ReviewKind.LOOK, now, "", verified)
+
+
+def _ended(
+    call: Call, task: Task, kind: ReviewKind, now: datetime, why: str, meta: str
+) -> InboxRow:
     text = why or task.result_summary or say("It ended without a message.")
     return InboxRow(
         id=str(task.id),
@@ -184,7 +179,7 @@ def _ended(
         title=task.title,
         says=words.teaser(text),
         ways=_ways(call, task),
-        meta=tries if kind is ReviewKind.FIX else words.verified(task, edited=edited),
+        meta=meta,
         at=(task.completed_at or task.last_updated).astimezone(now.tzinfo),
     )
 
@@ -202,17 +197,13 @@ def _refused(each: CalendarRefusalRow) -> InboxRow:
         ways=(),
         meta=each.calendar,
         at=None,
-        elsewhere=schedule_forms.REFUSED_HREF,
+        elsewhere=schedule.REFUSED_HREF,
     )
 
 
 def _ways(call: Call, task: Task) -> tuple[ChannelLabel, ...]:
-    return tuple(_each_once(call, task))[:_CHIPS]
-
-
-def _each_once(call: Call, task: Task) -> Iterator[ChannelLabel]:
-    for name in dict.fromkeys(each.channel for each in task.delivery):
-        yield letter.way(call, name)
+    names = list(dict.fromkeys(each.channel for each in task.delivery))
+    return tuple(letter.way(call, name) for name in names[:_CHIPS])
 
 
 _MOST: Final = 100_000

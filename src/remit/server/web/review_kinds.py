@@ -174,11 +174,6 @@ def headline(question: str) -> tuple[str, str]:
     return asked, " ".join(each for each in sentences if each is not asked)
 
 
-def why(kind: ReviewKind, rest: str) -> str:
-    """Return why the owner is asked: for this case, or else the general rule."""
-    return rest or SORTS[kind].why
-
-
 def was_edited(asked: Iterable[Review]) -> bool:
     """Whether the owner changed the text, or where it goes, after it was checked."""
     return any(map(_changes_what_was_checked, asked))

@@ -24,6 +24,7 @@ from remit.server.web import words
 from remit.store import events, reviews, runs, series, spending, tasks
 from remit.store.database import Tx
 
+_FAILED: Final = ("retry", "fail", "crashed")
 _SHOWN: Final = 2  # deliveries of a row; the rest is a number
 _NEEDS_YOU: Final = words.StatusLook("you", "Needs you", "you")
 
@@ -183,7 +184,7 @@ def _asked(found: Sequence[Review]) -> str:
 
 def _failed(task: Task, legs: Sequence[Run]) -> str:
     note = next((run.note for run in legs if run.note), None) or task.result_summary
-    tried = len([run for run in legs if run.outcome in ("retry", "fail", "crashed")])
+    tried = len([run for run in legs if run.outcome in _FAILED])
     counted = say("Attempt {0}", tried) + ": " if tried > 1 else ""
     return counted + words.first_line(note or task.instructions)
 
@@ -263,7 +264,8 @@ def _bars(
     newest = max((run.lease for run in runs), default=0)
     for run in runs:
         # The last leg has the task's result; those before have their own.
-        kind = ended if run.lease == newest and task.ended else _leg(run)
+        own = "bad" if run.outcome in _FAILED else "ok"
+        kind = ended if run.lease == newest and task.ended else own
         yield _bar(run.started_at, run.ended_at or now, kind, now)
     if task.status in ACTIVE:
         since = max((run.ended_at or now for run in runs), default=task.started_at or now)
@@ -273,10 +275,6 @@ def _bars(
         if review.opened_at is not None:
             yield _bar(review.opened_at, decided or now, "you", now)
     yield _planned(task, now)
-
-
-def _leg(run: Run) -> str:
-    return "bad" if run.outcome in ("retry", "fail", "crashed") else "ok"
 
 
 def _planned(task: Task, now: datetime) -> RowBar | None:

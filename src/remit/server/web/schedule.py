@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
-from typing import Final
+from typing import Annotated, Final
 
-from msgspec import Struct, convert
+from msgspec import Meta, Struct, convert
 
 from remit.errors import BadInput, Conflict
 from remit.model import codec, rrule
@@ -15,28 +15,45 @@ from remit.model.status import Status
 from remit.model.task import SourceKind, Task
 from remit.operations import series as operations
 from remit.operations.operation import Operation
+from remit.operations.settings_arguments import RefusalForm
+from remit.operations.table import perform
+from remit.operations.upkeep import see_calendar_refusal
 from remit.server import listing
-from remit.server.call import Call, CallResult, Does, form, page
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import Route, form, page
 from remit.server.web import calendar, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
 from remit.server.web.listing import line_address
-from remit.server.web.schedule_forms import (
-    MoveSlotForm,
-    RepeatForm,
-    SeriesForm,
-    SlotForm,
-    arguments,
-)
 from remit.store import agenda, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 
+REFUSED_HREF: Final = "/schedule#refused"
 _NEXT: Final = 3
 _MOST: Final = 3_000  # slots of one series on one sheet
 _SERIES: Final = 100
 _FAR: Final = 1_000  # future runs that can be opened
 _MOMENT: Final = timedelta(microseconds=1)
+
+
+class SeriesForm(RequestBody, frozen=True):
+    """An action on a series, and where to go then."""
+
+    back: Annotated[str, Meta(max_length=200)] = "/schedule"
+
+
+class RepeatForm(SeriesForm, frozen=True):
+    every: Annotated[str, Meta(max_length=500)] = ""
+
+
+class SlotForm(SeriesForm, frozen=True, kw_only=True):
+    at: Annotated[str, Meta(max_length=40)]
+
+
+class MoveSlotForm(SlotForm, frozen=True, kw_only=True):
+    to: Annotated[str, Meta(max_length=40)]
 
 
 class PlannedRun(Struct, frozen=True):
@@ -62,6 +79,7 @@ class SeriesRow(Struct, frozen=True):
         return not self.runs and self.series.paused_at is None
 
 
+@page("/schedule", "span", "on", "done", "series", "slot")
 async def show(call: Call) -> CallResult:
     """Show a week or a month, and every series."""
     now = shell.local(call)
@@ -90,6 +108,7 @@ async def show(call: Call) -> CallResult:
     return await shell.page(call, "pages/schedule.html", values)
 
 
+@page("/schedule/{id}", "at", "back")
 async def slot(call: Call) -> CallResult:
     """Show one future run: skip or move it."""
     return await _slot_page(call, call.text("at") or "", call.text("back") or "")
@@ -119,6 +138,7 @@ async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str 
     return await shell.page(call, "pages/slot.html", values, 422 if wrong else 200)
 
 
+@page("/schedule/{id}/times", "back")
 async def times(call: Call) -> CallResult:
     """Show when a series repeats, to be changed."""
     return await _times_page(call, call.text("back") or "")
@@ -140,13 +160,13 @@ async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -
     return await shell.page(call, "pages/times.html", values, 422 if wrong else 200)
 
 
-def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
-    """Do something to a series, and show the sheet again with a word of it."""
+def _order(verb: str, operation: Operation, kind: type[SeriesForm], done: str) -> Route:
+    """Return the form that does something to a series; the sheet comes again with a word of it."""
 
-    async def act(call: Call) -> CallResult:
-        body = call.read(kind)
+    @form(f"/schedule/{{id}}/{verb}", operation, body=kind)
+    async def act(call: Call, body: SeriesForm) -> CallResult:
         try:
-            given = arguments(call, _id(call), body)
+            given = _arguments(call, _id(call), body)
             await operation.perform(call, convert(given, operation.arguments))
         except (BadInput, Conflict) as bad:
             if isinstance(body, MoveSlotForm):
@@ -159,6 +179,28 @@ def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
         return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}{undo}")
 
     return act
+
+
+def _arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
+    given: dict[str, str] = {"id": series}
+    if isinstance(body, SlotForm):
+        given["slot"] = body.at
+    if isinstance(body, RepeatForm):
+        given["every"] = body.every
+    if isinstance(body, MoveSlotForm):
+        to = words.wall(body.to, call.house.zone)
+        words.check_to_come(to, shell.local(call), "to")
+        given["to"] = codec.stamp(to)
+    return given
+
+
+@form("/schedule/refused", see_calendar_refusal)
+async def see_refusal(call: Call, refusal: RefusalForm) -> CallResult:
+    """The owner knows of it; if the event changes, it is told anew."""
+    if not (await perform(call, refusal)).content["seen"]:
+        sentence = "That event is not refused any more; look again."
+        raise RequestRefused(Problem("not-found", sentence))
+    return shell.elsewhere(REFUSED_HREF)
 
 
 # What stands where --------------------------------------------------------------------------------
@@ -346,12 +388,4 @@ _VERBS: Final = (
     ("move", operations.move_slot, MoveSlotForm, "moved"),
 )
 _SAID: Final = {done: operation.sentence for _, operation, _, done in _VERBS}
-ROUTES: Final = (
-    page("/schedule", show, "span", "on", "done", "series", "slot"),
-    page("/schedule/{id}/times", times, "back"),
-    page("/schedule/{id}", slot, "at", "back"),
-    *(
-        form(f"/schedule/{{id}}/{verb}", _orders(operation, body, done), body, operation)
-        for verb, operation, body, done in _VERBS
-    ),
-)
+ORDERS: Final = tuple(_order(*each) for each in _VERBS)

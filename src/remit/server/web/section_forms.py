@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, convert, field
 
-from remit.errors import BadInput, NotPossibleNow
+from remit.errors import BadInput
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
@@ -21,7 +21,8 @@ from remit.operations.settings_arguments import (
 )
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, form, page
+from remit.server.call import Call, CallResult
+from remit.server.routes import form, page
 from remit.server.web import connect, settings_sections, shell
 from remit.settings import Settings
 from remit.settings.channels import kinds
@@ -53,7 +54,6 @@ _BACK: Final = {
     "server": "tokens",
 }
 _OUTSIDE: Final = ("section", "name", "kind", "then")  # fields of every form of a section
-_NOT_YET: Final = "Remit is taking up the new settings. Try again in a moment."
 
 
 class SectionFields(RequestBody, frozen=True):
@@ -86,14 +86,16 @@ async def forms_of(call: Call, *names: str) -> list[SectionForm]:
     return await asyncio.to_thread(sections.with_kept_secrets, forms, settings)
 
 
+@page("/settings/edit", "section", "kind", "saved", "then", "test", scope=Scope.ADMIN)
 async def look(call: Call) -> CallResult:
     """Return the form of one section, or of a new one."""
     then = {"then": call.text("then") or ""}
     return await _page(call, call.text("section") or "", call.text("kind") or "", then)
 
 
-async def save(call: Call) -> CallResult:
-    given, settings = call.read(SectionFields), await now_in_file(call)
+@form("/settings/edit", sections.change_settings)
+async def save(call: Call, given: SectionFields) -> CallResult:
+    settings = await now_in_file(call)
     contact = given.section == CONTACTS
     section = (
         f"{given.section}.{given.name.strip()}" if given.name and not contact else given.section
@@ -156,9 +158,10 @@ def _with_switches(
     return {**empty, **typed, **({"kind": kind} if kind else {})}
 
 
-async def test(call: Call) -> CallResult:
+@form("/settings/edit/test", sections.test_settings)
+async def test(call: Call, given: SectionName) -> CallResult:
     """Try a section out; a channel by a message that is sent the way every message goes."""
-    section = call.read(SectionName).section
+    section = given.section
     if section.startswith(f"{CHANNELS}."):
         begun = await _begin_test(call, section)
         return shell.elsewhere(f"/settings/edit?section={section}&test={begun}")
@@ -169,20 +172,20 @@ async def test(call: Call) -> CallResult:
 async def _begin_test(call: Call, section: str) -> object:
     """Send a marked message on a channel; return the task that does."""
     name = section.partition(".")[2]
-    if name not in call.house.outfit.channels:
-        raise NotPossibleNow(_NOT_YET)
+    connect.check_in_use(call, name)
     return (await perform(call, ChannelTest(name))).content["id"]
 
 
-async def _trial(call: Call) -> object:
+async def trial(call: Call) -> object:
     """Return the test that the address names, if it names one."""
     if not (tested := call.text("test")):
         return None
     return await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
 
 
-async def remove(call: Call) -> CallResult:
-    section = call.read(SectionName).section
+@form("/settings/edit/remove", sections.remove_settings)
+async def remove(call: Call, given: SectionName) -> CallResult:
+    section = given.section
     try:
         await perform(call, RemoveSection(section))
     except BadInput as bad:
@@ -208,7 +211,7 @@ async def _page(
         "then": "",
         "tested": None,
         "secret": None,
-        "trial": await _trial(call),
+        "trial": await trial(call),
         "pairs": _pairs(settings, section),
         "people": connect.people(call),
         **more,
@@ -243,13 +246,15 @@ def is_first_run(settings: Settings) -> bool:
     )
 
 
+@page("/welcome", "step", "saved", "test", scope=Scope.ADMIN)
 async def look_welcome(call: Call) -> CallResult:
     return await _welcome_page(call, call.number("step", 1, least=1, most=len(_STEPS)))
 
 
-async def test_welcome(call: Call) -> CallResult:
+@form("/welcome/test", sections.test_settings)
+async def test_welcome(call: Call, given: SectionName) -> CallResult:
     """Ask the model one question, or send a message on a channel, and say what came."""
-    section = call.read(SectionName).section
+    section = given.section
     if section == "brain":
         return await _welcome_page(call, 2, (await perform(call, TestSection(section))).content)
     return shell.elsewhere(f"/welcome?step=3&test={await _begin_test(call, section)}")
@@ -270,16 +275,6 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
         "clock": now,
         "saved": call.text("saved") is not None,
         "tested": tested,
-        "trial": await _trial(call),
+        "trial": await trial(call),
     }
     return await shell.page(call, "pages/welcome.html", values)
-
-
-ROUTES: Final = (
-    page("/settings/edit", look, "section", "kind", "saved", "then", "test", scope=Scope.ADMIN),
-    form("/settings/edit", save, SectionFields, sections.change_settings),
-    form("/settings/edit/test", test, SectionName, sections.test_settings),
-    form("/settings/edit/remove", remove, SectionName, sections.remove_settings),
-    page("/welcome", look_welcome, "step", "saved", "test", scope=Scope.ADMIN),
-    form("/welcome/test", test_welcome, SectionName, sections.test_settings),
-)

@@ -1,51 +1,54 @@
-"""The settings page: what the owner may change here, and what only the file sets."""
+"""The settings page: what the owner may change here, what only the file sets, and its forms."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Final, TypeAlias
+from typing import Annotated, Final, TypeAlias, cast
 
-from msgspec import Struct
+from msgspec import Meta, Struct, to_builtins
+from msgspec.structs import replace
 
 from remit import __version__
 from remit.channels.push import NEEDS
-from remit.errors import RemitError
+from remit.contacts.book import FILE
+from remit.errors import BadInput, Conflict, RemitError
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.conversation import CONVERSATION, DIGEST, PUSH, Notice, NoticeState
 from remit.model.reply import Policy
+from remit.operations import contacts, entry, upkeep
 from remit.operations.callers import is_set
 from remit.operations.sections import SAVED
-from remit.server.call import Call, CallResult, page
+from remit.operations.settings_arguments import (
+    ChangedContact,
+    ChannelTest,
+    NewPermission,
+    NewToken,
+    RemoveContact,
+    SetPassword,
+    TriedWay,
+)
+from remit.operations.table import perform
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import form, page
 from remit.server.web import connect, section_forms, settings_sections, shell, task_sections
 from remit.settings.channels import kinds
 from remit.settings.forms import NOTICES, SectionForm, names_in
 from remit.store import notices
 
 Values: TypeAlias = dict[str, object]
-SECTIONS: Final = (
-    ("you", "user", "You"),
-    ("brain", "bolt", "Model"),
-    ("channels", "send", "Channels"),
-    ("inbound", "inbox", "Coming in"),
-    ("calendars", "calendar", "Calendars"),
-    ("contacts", "user", "Contacts"),
-    ("policies", "shield", "Policies"),
-    ("priority", "filter", "Priority"),
-    ("projects", "term", "Projects"),
-    ("notices", "bell", "Notices"),
-    ("tokens", "link", "Access"),
-    ("about", "doc", "About"),
-)
 
 
+@page("/settings", scope=Scope.ADMIN)
 async def front(_: Call) -> CallResult:
     return shell.elsewhere("/settings/brain")
 
 
+@page("/settings/{section}", "test", "saved", scope=Scope.ADMIN)
 async def look(call: Call) -> CallResult:
     name = call.path["section"]
-    if name not in _SEEN:
+    if name not in SECTIONS:
         raise RequestRefused(Problem("not-found", "There is no such part of the settings."))
     return await section(call, name)
 
@@ -54,19 +57,20 @@ async def section(
     call: Call, name: str, more: Mapping[str, object] | None = None, status: int = 200
 ) -> CallResult:
     """Return one section of the settings, with the result of an action."""
-    seen = await _SEEN[name](call)
+    _, _, values_of = SECTIONS[name]
     values = {
         "section": name,
-        "sections": SECTIONS,
+        "sections": [(each, icon, title) for each, (icon, title, _) in SECTIONS.items()],
         "wrong": None,
         "said": SAVED if call.text("saved") else None,
         "zone": call.house.zone,
-        **seen,
+        **await values_of(call),
         **(more or {}),
     }
     return await shell.page(call, "pages/settings.html", values, status)
 
 
+@page("/settings/channels/test/{task}", scope=Scope.ADMIN)
 async def trial(call: Call) -> CallResult:
     """Return the progress of a channel test."""
     task_id = ids.task_id(call.path["task"])
@@ -102,14 +106,10 @@ async def _many(call: Call, table: str) -> list[SectionForm]:
 
 
 async def _channels(call: Call) -> Values:
-    tested = call.text("test")
-    found = None
-    if tested:
-        found = await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
     here, sections = call.house.settings.channels, await section_forms.now_in_file(call)
     return {
         "ways": await settings_sections.ways(call),
-        "trial": found,
+        "trial": await section_forms.trial(call),
         "accounts": connect.OFFERED["channels"],
         "coming": [name for name in sections.channels if name not in here],
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
@@ -226,22 +226,123 @@ def _notice_line(notice: Notice, called: Mapping[str, str]) -> NoticeLine:
     return NoticeLine(notice, title, called.get(notice.way, notice.way), colour, word, mark)
 
 
-_SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
-    "you": _you,
-    "inbound": _inbound,
-    "calendars": _calendars,
-    "brain": _brain,
-    "channels": _channels,
-    "contacts": _contacts,
-    "policies": _policies,
-    "priority": settings_sections.priority_section,
-    "projects": settings_sections.projects_section,
-    "notices": notices_section,
-    "tokens": _tokens,
-    "about": _about,
+# Each part by its address: its icon, its title, and what it shows.
+SECTIONS: Final[Mapping[str, tuple[str, str, Callable[[Call], Awaitable[Values]]]]] = {
+    "you": ("user", "You", _you),
+    "brain": ("bolt", "Model", _brain),
+    "channels": ("send", "Channels", _channels),
+    "inbound": ("inbox", "Coming in", _inbound),
+    "calendars": ("calendar", "Calendars", _calendars),
+    "contacts": ("user", "Contacts", _contacts),
+    "policies": ("shield", "Policies", _policies),
+    "priority": ("filter", "Priority", settings_sections.priority_section),
+    "projects": ("term", "Projects", settings_sections.projects_section),
+    "notices": ("bell", "Notices", notices_section),
+    "tokens": ("link", "Access", _tokens),
+    "about": ("doc", "About", _about),
 }
-ROUTES: Final = (
-    page("/settings", front, scope=Scope.ADMIN),
-    page("/settings/channels/test/{task}", trial, scope=Scope.ADMIN),
-    page("/settings/{section}", look, "test", "saved", scope=Scope.ADMIN),
+
+
+# Forms --------------------------------------------------------------------------------------------
+
+_NAME: Final = 200
+_GONE: Final = "The password is removed; nobody signs in with one."
+
+
+class RemoveContactForm(RequestBody, frozen=True):
+    """A contact to remove; with a channel, only that address."""
+
+    name: Annotated[str, Meta(max_length=_NAME)]
+    channel: Annotated[str, Meta(max_length=_NAME)] = ""
+
+
+class TokenForm(RequestBody, frozen=True):
+    """A token form."""
+
+    name: Annotated[str, Meta(max_length=_NAME)] = ""
+    scopes: Annotated[tuple[Scope, ...], Meta(max_length=10)] = ()
+    agent: bool = False
+    days: Annotated[int, Meta(ge=1, le=3660)] | None = None
+
+
+@form("/settings/channels/{name}/test", upkeep.test_channel)
+async def test(call: Call, wanted: ChannelTest) -> CallResult:
+    """Send a marked message the way every message goes."""
+    made = (await perform(call, wanted)).content
+    return shell.elsewhere(f"/settings/channels?test={made['id']}#way-{call.path['name']}")
+
+
+@form("/settings/contacts/drop", contacts.remove_contact)
+async def drop_contact(call: Call, given: RemoveContactForm) -> CallResult:
+    less = ChangedContact(contact=given.name, channels={given.channel: None})
+    await perform(call, less if given.channel else RemoveContact(given.name))
+    return shell.elsewhere("/settings/contacts")
+
+
+@form("/settings/contacts/policy", contacts.permit_contact)
+async def permit(call: Call, permission: NewPermission) -> CallResult:
+    """Whether someone is written to on a channel without a question."""
+    try:
+        content = (await perform(call, permission)).content
+    except BadInput as bad:
+        return await section(call, "contacts", {"wrong": str(bad)}, 422)
+    if content["holds"] != permission.policy:
+        kept = f"{permission.policy} is kept, but {content['holds']} counts, for {FILE} says so."
+        return await section(call, "contacts", {"said": f"{content['name']}: {kept}"})
+    return shell.elsewhere("/settings/contacts")
+
+
+@form("/settings/policies/forget", contacts.permit_contact)
+async def forget(call: Call, permission: NewPermission) -> CallResult:
+    """Take a standing permission back: from now on it asks."""
+    try:
+        await perform(call, replace(permission, policy=Policy.ASK))
+    except BadInput as bad:
+        return await section(call, "policies", {"wrong": str(bad)}, 422)
+    return shell.elsewhere("/settings/policies")
+
+
+@form("/settings/tokens", entry.make_token)
+async def make_token(call: Call, given: TokenForm) -> CallResult:
+    """Create a token; its secret is only on this page."""
+    wanted = NewToken(given.name.strip(), list(given.scopes), given.agent, given.days)
+    try:
+        made = await perform(call, wanted)
+    except (BadInput, Conflict) as bad:
+        more = {"wrong": str(bad), "form": to_builtins(given)}
+        return await section(call, "tokens", more, 422)
+    content = {"secret": made.content["secret"], "made": made.value}
+    return await section(call, "tokens", content, 201)
+
+
+@form("/settings/password", entry.set_password)
+async def set_password(call: Call, wanted: SetPassword) -> CallResult:
+    """Set or take back the password; the page says so."""
+    try:
+        content = (await perform(call, wanted)).content
+    except BadInput as bad:
+        return await section(call, "tokens", {"wrong": str(bad)}, 422)
+    sentence = (
+        "The password is set. Other browsers must sign in again." if content["set"] else _GONE
+    )
+    return await section(call, "tokens", {"said": sentence})
+
+
+@form("/settings/notices/test", upkeep.test_notice)
+async def try_out(call: Call, way: TriedWay) -> CallResult:
+    """Tell over one way that this is a test, and say how that went."""
+    try:
+        sent = await perform(call, way)
+    except BadInput as bad:
+        return await section(call, "notices", {"wrong": str(bad)}, 422)
+    notice = cast("Notice", sent.value)
+    sentence = test_result_sentence(notice, notice_ways(call))
+    return await section(call, "notices", {"said": sentence})
+
+
+_ACCESS: Final = "/settings/tokens"
+switch_on: Final = shell.form_of(
+    "/settings/channels/{name}/on", upkeep.switch_channel_on, "/settings/channels"
 )
+revoke: Final = shell.form_of("/settings/tokens/{id}/revoke", entry.revoke_token, _ACCESS)
+sign_out: Final = shell.form_of("/settings/sign-ins/{id}/end", entry.end_sign_in, _ACCESS)

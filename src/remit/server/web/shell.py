@@ -15,8 +15,11 @@ from msgspec import Struct
 from remit.brain.budget import midnight
 from remit.journal import event_words
 from remit.model.status import Status
+from remit.operations.arguments import Arguments
+from remit.operations.operation import Operation
 from remit.server import page_language, static
 from remit.server.call import Call, CallResult
+from remit.server.routes import Route, form
 from remit.server.web import markup, words
 from remit.store import events, inbox, rows, spending, stats, task_filter, tasks
 from remit.store.database import Tx
@@ -154,54 +157,48 @@ def elsewhere(path: str) -> CallResult:
     return CallResult("", 303, path, media=HTML)
 
 
+def form_of(path: str, operation: Operation, then: str) -> Route:
+    """A form that asks for an operation; `then` is shown next, `{}` are fields of the answer."""
+
+    @form(path, operation, body=operation.arguments)
+    async def act(call: Call, asked: Arguments) -> CallResult:
+        answer = await operation.perform(call, asked)
+        return elsewhere(then.format_map(answer.content))
+
+    return act
+
+
 def local(call: Call) -> datetime:
     """Return this moment on the owner's clock."""
     return call.house.clock.now().astimezone(call.house.zone)
 
 
 async def around(call: Call) -> PageShell:
-    now = local(call)
-    found = await call.house.db.read(_look, now)
-    settings, engine = call.house.settings, call.house.settings.engine
+    return await call.house.db.read(_look, call, local(call))
+
+
+def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
+    # Later events come over the socket, so that no part is out of date.
+    seq = events.last(tx) if call.seq is None else call.seq
+    settings, since = call.house.settings, rows.ms(midnight(now.tzinfo)(now))
+    working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
+    link = "/tasks?q=status%3Arunning"
+    running = TaskListLink("Running now", link, "run", working, key="running")
     return PageShell(
         agent=settings.agent,
         owner=settings.owner,
         now=now,
         zone=call.house.zone,
-        slots=engine.parallel,
-        limit=settings.budget.day_cents,
-        # Later events come over the socket, so that no part is out of date.
-        seq=found.seq if call.seq is None else call.seq,
-        waiting=found.waiting,
-        working=found.working,
-        spent=found.spent,
-        next=found.next,
-        views=found.views,
-        thinks=call.house.thinks,
-        failing=tuple(loop.name for loop in call.house.background.failing),
-    )
-
-
-class _Found(Struct, frozen=True):
-    seq: int
-    waiting: int
-    working: int
-    spent: int
-    next: NextRun | None
-    views: tuple[TaskListLink, ...]
-
-
-def _look(tx: Tx, now: datetime) -> _Found:
-    seq = events.last(tx)
-    since = rows.ms(midnight(now.tzinfo)(now))
-    working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
-    return _Found(
         seq=seq,
         waiting=inbox.needs(tx, now).decisions,
         working=working,
+        slots=settings.engine.parallel,
         spent=spending.of_all(tx, since).cents,
+        limit=settings.budget.day_cents,
         next=_next(tx, now),
-        views=(_running(working), *VIEWS, *map(_saved, task_filter.saved_views(tx))),
+        views=(running, *VIEWS, *map(_saved, task_filter.saved_views(tx))),
+        failing=tuple(loop.name for loop in call.house.background.failing),
+        thinks=call.house.thinks,
     )
 
 
@@ -210,10 +207,6 @@ def _next(tx: Tx, now: datetime) -> NextRun | None:
         if task.scheduled_for is not None:
             return NextRun(task.title, task.scheduled_for.astimezone(now.tzinfo))
     return None
-
-
-def _running(working: int) -> TaskListLink:
-    return TaskListLink("Running now", "/tasks?q=status%3Arunning", "run", working, key="running")
 
 
 def _saved(view: SavedView) -> TaskListLink:

@@ -98,7 +98,8 @@ def _tool(step: str, steps: Mapping[str, Json]) -> str:
 
 def _line(event: Event) -> LogLine:
     if tell := event_words.SENTENCES.get(event.kind):
-        word, text, kind = "note", event_words.with_stop(tell(event.data)), ""
+        word, kind = _LOOKS.get(event.kind, _plain)(event.data)
+        text = event_words.with_stop(tell(event.data))
     else:
         word, text, kind = _TELL[event.kind](event.data, event.actor)
     if event.actor is Actor.AGENT:
@@ -172,18 +173,26 @@ def _moved(data: JsonMap, actor: Actor) -> Told:
     return ("error" if to is Status.FAILED else "task"), text, _COLOURS.get(to, "")
 
 
-def _updated(data: JsonMap, _: Actor) -> Told:
-    if "wish" in data:
-        wish = str(data["wish"])
-        return "you", event_words.STOP_REQUESTS.get(wish, event_words.WITHDRAWN), ""
-    if data.get("what") == "twin":
-        return "alike", str(data.get("said")), ""
-    if "task" in data:
-        return "task", f"A task it made is {data.get('to')}: {data.get('summary') or ''}", ""
-    what = str(data.get("what"))
-    if late := deferred.deferred_sentence(data):
-        return "task", late, "bad" if data.get("overall") == "fail" else ""
-    return "you", event_words.change(what), ""
+def _plain(_: JsonMap) -> tuple[str, str]:
+    return "note", ""
+
+
+def _updated(data: JsonMap) -> tuple[str, str]:
+    what = data.get("what")
+    if deferred.deferred_sentence(data):
+        return "task", "bad" if data.get("overall") == "fail" else ""
+    if "wish" not in data and (what == "twin" or "task" in data):
+        return "alike" if what == "twin" else "task", ""
+    return "you", ""
+
+
+def _settled(data: JsonMap) -> tuple[str, str]:
+    kind = {"accepted": "ok", "retry": "you"}.get(str(data["answer"]), "bad")
+    return ("error" if kind == "bad" else "send"), kind
+
+
+def _reported(data: JsonMap) -> tuple[str, str]:
+    return ("send", "ok") if data.get("answer") == "accepted" else ("error", "bad")
 
 
 def _ended(data: JsonMap, _: Actor) -> Told:
@@ -211,31 +220,9 @@ def _progress_line(data: JsonMap, _: Actor) -> Told:
     return "thinking", text or "Thinks.", ""
 
 
-def _settled(data: JsonMap, _: Actor) -> Told:
-    answer, note = str(data["answer"]), data.get("note")
-    text = event_words.SETTLED.get(answer, answer)
-    text = f"{text}: {note}" if note else f"{text}."
-    kind = {"accepted": "ok", "retry": "you"}.get(answer, "bad")
-    return ("error" if kind == "bad" else "send"), text, kind
-
-
-def _reported(data: JsonMap, _: Actor) -> Told:
-    if data.get("answer") == "accepted":
-        return "send", "The provider says that it arrived.", "ok"
-    return "error", f"The provider says no: {data.get('note') or 'no reason given'}", "bad"
-
-
 def _decided(data: JsonMap, _: Actor) -> Told:
-    if data.get("closed"):
-        return "note", "The open question was closed: its task ended.", ""
-    answer, text = str(data["answer"]), data.get("text")
-    words = event_words.decision(answer, str(data.get("by", "owner")))
-    return "you", f"{words}: {text}" if text else f"{words}.", "you"
-
-
-def _split(data: JsonMap, _: Actor) -> Told:
-    parts = data.get("parts")
-    return "send", f"Goes out in {len(parts) if isinstance(parts, list) else 'some'} parts.", ""
+    word, kind = ("note", "") if data.get("closed") else ("you", "you")
+    return word, event_words.decided(data), kind
 
 
 _WORDS: Final = {"plan_step": "plan", "retrieve_context": "recall", "verify": "check"}
@@ -255,14 +242,17 @@ _COLOURS: Final = {Status.COMPLETED: "ok", Status.FAILED: "bad", Status.NEEDS_RE
 _TELL: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
     EventKind.TASK_CREATED: _created,
     EventKind.TASK_MOVED: _moved,
-    EventKind.TASK_UPDATED: _updated,
     EventKind.RUN_STARTED: lambda *_: ("task", "Goes on.", "run"),
     EventKind.RUN_ENDED: _ended,
     EventKind.RUN_SAID: _progress_line,
-    EventKind.DELIVERY_CLAIMED: lambda data, _: ("send", f"Sends (try {data['attempt']}).", "run"),
-    EventKind.DELIVERY_SETTLED: _settled,
-    EventKind.DELIVERY_SPLIT: _split,
-    EventKind.DELIVERY_REPORTED: _reported,
     EventKind.REVIEW_OPENED: lambda data, _: ("asks", str(data["question"]), "you"),
     EventKind.REVIEW_DECIDED: _decided,
+}
+# A word and a colour for what is told the same everywhere.
+_LOOKS: Final[Mapping[EventKind, Callable[[JsonMap], tuple[str, str]]]] = {
+    EventKind.TASK_UPDATED: _updated,
+    EventKind.DELIVERY_CLAIMED: lambda _: ("send", "run"),
+    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.DELIVERY_SPLIT: lambda _: ("send", ""),
+    EventKind.DELIVERY_REPORTED: _reported,
 }

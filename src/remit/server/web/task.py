@@ -22,9 +22,10 @@ from remit.model.series import Series
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.model.view import limit_sentences, standing_of
-from remit.server.call import Call, CallResult, page
+from remit.server.call import Call, CallResult
 from remit.server.page_language import retell, say
 from remit.server.problem import Problem, RequestRefused
+from remit.server.routes import page
 from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
 from remit.server.web.attempts import AttemptView
 from remit.server.web.story import ToolUse
@@ -39,7 +40,6 @@ from remit.store import (
     spending,
     tasks,
 )
-from remit.store import tasks as stored
 from remit.store.database import Tx
 
 RUNS: Final = 8  # attempts shown at first
@@ -47,6 +47,7 @@ RECENT: Final = 1000  # events a page is rendered from, often while a task runs
 _FEW: Final = 50
 _ALIKE: Final = 4
 _MOST_CHILDREN: Final = 20
+_SEEN: Final = ("attempt", "runs")
 
 
 class TaskRecord(Struct, frozen=True):
@@ -93,6 +94,7 @@ class UsageMeter(Struct, frozen=True):
         return "bad" if (self.used or 0) >= 90 else "run"  # noqa: PLR2004 - nearly all of it
 
 
+@page("/tasks/{id}", *_SEEN, "show", "find", "before")
 async def look(call: Call) -> CallResult:
     """Show the whole page."""
     found = await call.house.db.read(_find, call.task_id, _most(call))
@@ -103,6 +105,7 @@ async def look(call: Call) -> CallResult:
     return await shell.page(call, "pages/task.html", values)
 
 
+@page("/tasks/{id}/part/{part}", *_SEEN)
 async def part(call: Call) -> CallResult:
     """Return a part of the page, after an event."""
     name = call.path["part"]
@@ -164,8 +167,8 @@ def _most(call: Call) -> int:
 
 
 def _find(tx: Tx, task_id: TaskId, most: int) -> TaskRecord:
-    row = stored.find_row(tx, task_id)
-    task = stored.get(tx, task_id)
+    row = tasks.find_row(tx, task_id)
+    task = tasks.get(tx, task_id)
     return TaskRecord(
         task=task,
         happened=events.last_of_task(tx, task_id, most),
@@ -176,16 +179,12 @@ def _find(tx: Tx, task_id: TaskId, most: int) -> TaskRecord:
         due_at=rows.moment(row["due_at"]),
         held=row["worker"] is not None,
         series=series.get(tx, task.series_id) if task.series_id else None,
-        before=_before(tx, task),
+        before=tasks.get(tx, task.retry_of) if task.retry_of else None,
         made=_made(tx, task_id),
         born=conversations.birthplace(tx, task_id),
         origin=conversations.origin(tx, task_id),
         tries=tries.read(tx, task),
     )
-
-
-def _before(tx: Tx, task: Task) -> Task | None:
-    return stored.get(tx, task.retry_of) if task.retry_of else None
 
 
 def _made(tx: Tx, task_id: TaskId) -> list[Task]:
@@ -294,6 +293,7 @@ def _page_query(call: Call) -> str:
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 
+@page("/tasks/{id}/compare", "a", "b", "of")
 async def compare(call: Call) -> CallResult:
     """Compare two attempts; `of` names another task, whose last attempt comes first."""
     now, task_id = shell.local(call), call.task_id
@@ -306,7 +306,7 @@ async def compare(call: Call) -> CallResult:
     before = await call.house.db.read(attempts.side, whose, before_n, now)
     if before is None or after is None:
         raise NotFound("attempt", f"{before_n if before is None else after_n} of {task_id}")
-    task = await call.house.db.read(stored.get, task_id)
+    task = await call.house.db.read(tasks.get, task_id)
     legs = await call.house.db.read(runs.of_task, task_id, attempts.MOST)
     values = {
         "task": task,
@@ -328,10 +328,3 @@ _SENTENCES: Final = {
     Status.CANCELLED: "It was cancelled; nothing more is sent.",
 }
 _SILENT: Final = "It is completed: there was nothing to report, so nothing was sent."
-_SEEN: Final = ("attempt", "runs")
-ROUTES: Final = (
-    page("/tasks/{id}", look, *_SEEN, "show", "find", "before"),
-    page("/tasks/{id}/part/{part}", part, *_SEEN),
-    page("/tasks/{id}/compare", compare, "a", "b", "of"),
-    *attempts.ROUTES,
-)

@@ -11,14 +11,12 @@ from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.task import Priority, Task
 from remit.operations import messages, tasks
-from remit.operations import tasks as operations
-from remit.operations.arguments import DeleteTask, EditTask, NewDelivery, RetryTask, TalkAboutTask
-from remit.operations.operation import Operation
+from remit.operations.arguments import DeleteTask, EditTask, NewDelivery, RetryTask
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, Does, form, page
-from remit.server.web import shell, task_sections
-from remit.server.web.schedule_forms import check_to_come, wall
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult
+from remit.server.routes import form, page
+from remit.server.web import shell, task_sections, words
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
@@ -31,27 +29,22 @@ class RetryForm(RequestBody, frozen=True):
     instructions: Annotated[str, Meta(max_length=_LONGEST)] = ""
 
 
-def _does(operation: Operation) -> Does:
-    async def act(call: Call) -> CallResult:
-        answer = await operation.perform(call, call.arguments(operation.arguments))
-        return shell.elsewhere(f"/tasks/{answer.content['id']}")
-
-    return act
-
-
-async def remove(call: Call) -> CallResult:
+@form("/tasks/{id}/delete", tasks.delete_task)
+async def remove(call: Call, asked: DeleteTask) -> CallResult:
     """Hide it, and go where the others are. What had ended can be shown again."""
     task = await call.house.db.read(stored.get, call.task_id)
-    await perform(call, call.arguments(DeleteTask))
+    await perform(call, asked)
     return shell.elsewhere(f"/tasks?gone={task.id}" if task.ended else "/tasks")
 
 
+@page("/tasks/{id}/delete")
 async def confirm(call: Call) -> CallResult:
     """Ask for confirmation, for browsers without scripts."""
     task = await call.house.db.read(stored.get, call.task_id)
     return await shell.page(call, "pages/task_delete.html", {"task": task})
 
 
+@page("/tasks/{id}/again")
 async def again(call: Call) -> CallResult:
     """Show a form with the current instructions."""
     task = await call.house.db.read(stored.get, call.task_id)
@@ -61,29 +54,21 @@ async def again(call: Call) -> CallResult:
     return await shell.page(call, "pages/task_again.html", {"task": task})
 
 
-async def retry(call: Call) -> CallResult:
+@form("/tasks/{id}/retry", tasks.retry_task)
+async def retry(call: Call, given: RetryForm) -> CallResult:
     """Try it again as a new task; the old one stays as it is."""
-    instructions = call.read(RetryForm).instructions
-    answer = await perform(call, RetryTask(call.task_id, instructions))
+    answer = await perform(call, RetryTask(call.task_id, given.instructions))
     return shell.elsewhere(f"/tasks/{answer.content['id']}")
 
 
-async def ask(call: Call) -> CallResult:
-    """Go to where it is talked about; if that is gone, somewhere new with a word of the task."""
-    answer = await perform(call, call.arguments(TalkAboutTask))
-    return shell.elsewhere(f"/conversations/{answer.content['id']}")
-
-
-_ACTS: Final = {
-    "pause": tasks.pause_task,
-    "resume": tasks.resume_task,
-    "cancel": tasks.cancel_task,
-    "run": tasks.run_task,
-    "undo": tasks.undo_task,
-    "restore": tasks.restore_task,
-}
-
-
+# Where it is talked about; if that is gone, somewhere new with a word of the task.
+ask: Final = shell.form_of("/tasks/{id}/ask", messages.talk_about_task, "/conversations/{id}")
+pause: Final = shell.form_of("/tasks/{id}/pause", tasks.pause_task, "/tasks/{id}")
+resume: Final = shell.form_of("/tasks/{id}/resume", tasks.resume_task, "/tasks/{id}")
+cancel: Final = shell.form_of("/tasks/{id}/cancel", tasks.cancel_task, "/tasks/{id}")
+run: Final = shell.form_of("/tasks/{id}/run", tasks.run_task, "/tasks/{id}")
+undo: Final = shell.form_of("/tasks/{id}/undo", tasks.undo_task, "/tasks/{id}")
+restore: Final = shell.form_of("/tasks/{id}/restore", tasks.restore_task, "/tasks/{id}")
 _TITLE: Final = 500
 
 
@@ -101,15 +86,16 @@ class NewEdit(RequestBody, frozen=True, kw_only=True):
     version: Annotated[str, Meta(max_length=100)]
 
 
+@page("/tasks/{id}/edit")
 async def edit_page(call: Call) -> CallResult:
     """The task as it is now."""
     task, version = await call.house.db.read(_read, call.task_id)
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
 
 
-async def save(call: Call) -> CallResult:
+@form("/tasks/{id}/edit", tasks.edit_task)
+async def save(call: Call, edit: NewEdit) -> CallResult:
     """Change it, if it is still what the owner saw."""
-    edit = call.read(NewEdit)
     task, version = await call.house.db.read(_read, call.task_id)
     try:
         change = _change(call, task, edit)
@@ -171,17 +157,17 @@ async def _again(
 
 def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
     """What differs from how it is; the rest is not touched."""
-    title, words = edit.title.strip(), edit.instructions.strip()
-    if not title or not words:
+    title, text = edit.title.strip(), edit.instructions.strip()
+    if not title or not text:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
-    at = wall(edit.at, call.house.zone, "at") if edit.at else None
+    at = words.wall(edit.at, call.house.zone, "at") if edit.at else None
     if at and not _same(at, task.scheduled_for):
-        check_to_come(call, at, "at")
+        words.check_to_come(at, shell.local(call), "at")
     return EditTask(
         id=task.id,
         title=title if title != task.title else None,
-        instructions=words if words != task.instructions.strip() else None,
+        instructions=text if text != task.instructions.strip() else None,
         scheduled_for=at.isoformat() if at and not _same(at, task.scheduled_for) else None,
         priority=edit.priority if edit.priority is not task.priority else None,
         delivery=_delivery(task, edit),
@@ -211,18 +197,3 @@ def _text(delivery: Delivery, text: str) -> str | None:
     if delivery.content is not None and not words:
         raise BadInput("Write the message first.", field="text")
     return delivery.content if words == (delivery.content or "").strip() else words
-
-
-ROUTES: Final = (
-    *(
-        form(f"/tasks/{{id}}/{name}", _does(operation), EmptyBody, operation)
-        for name, operation in _ACTS.items()
-    ),
-    form("/tasks/{id}/delete", remove, EmptyBody, tasks.delete_task),
-    page("/tasks/{id}/delete", confirm),
-    page("/tasks/{id}/again", again),
-    form("/tasks/{id}/retry", retry, RetryForm, tasks.retry_task),
-    form("/tasks/{id}/ask", ask, EmptyBody, messages.talk_about_task),
-    page("/tasks/{id}/edit", edit_page),
-    form("/tasks/{id}/edit", save, NewEdit, operations.edit_task),
-)

@@ -169,7 +169,7 @@ def _whole(deliveries: Iterable[Delivery]) -> list[tuple[Delivery, ...]]:
 def _card(
     parts: tuple[Delivery, ...], task: Task, waiting: Sequence[Review], place: CardContext
 ) -> DeliveryCard:
-    first, worst = parts[0], _worst(parts)
+    first, worst = parts[0], min(parts, key=lambda each: _ORDER.index(each.status))
     review = _about(first, waiting) if worst.status is not DeliveryStatus.SENT else None
     kind, word, mark = _state(worst, task, review, place.zone)
     body = "\n".join(each.body for each in parts if each.body)
@@ -189,10 +189,6 @@ def _card(
         review=str(review.id) if review is not None else "",
         markdown=first.channel == DASHBOARD,
     )
-
-
-def _worst(parts: Sequence[Delivery]) -> Delivery:
-    return min(parts, key=lambda each: _ORDER.index(each.status))
 
 
 def _about(delivery: Delivery, waiting: Iterable[Review]) -> Review | None:

@@ -19,8 +19,9 @@ from remit.operations.filters import change_many_tasks
 from remit.operations.settings_arguments import NewView, RemoveView
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, form, page
+from remit.server.call import Call, CallResult
 from remit.server.page_language import say
+from remit.server.routes import form, page
 from remit.server.web import listing, row, shell, words
 from remit.server.web.listing import ListAddress, ListGrouping
 from remit.store import stats as stored_stats
@@ -80,9 +81,9 @@ VERBS: Final[Mapping[str, BulkAction]] = {
 }
 
 
-async def act(call: Call) -> CallResult:
+@form("/tasks/bulk", change_many_tasks)
+async def act(call: Call, body: BulkForm) -> CallResult:
     """Show what would happen; after confirmation, do it."""
-    body = call.read(BulkForm)
     if not body.id and not body.every:
         return shell.elsewhere(back_to_list(body.back))
     # A confirmation covers the tasks that matched then, not later ones.
@@ -153,14 +154,14 @@ async def view_named(call: Call, q: str) -> str:
     return next((each.name for each in found if each.filter == q), "")
 
 
-async def keep_view(call: Call) -> CallResult:
-    view = call.arguments(NewView)
+@form("/tasks/views", upkeep.save_view)
+async def keep_view(call: Call, view: NewView) -> CallResult:
     await perform(call, view)
     return shell.elsewhere(ListAddress(q=view.filter).href())
 
 
-async def drop_view(call: Call) -> CallResult:
-    body = call.read(RemoveViewForm)
+@form("/tasks/views/delete", upkeep.remove_view)
+async def drop_view(call: Call, body: RemoveViewForm) -> CallResult:
     await perform(call, RemoveView(body.name))
     return shell.elsewhere(back_to_list(body.back))
 
@@ -170,12 +171,14 @@ def back_to_list(text: str) -> str:
     return text if text == "/tasks" or text.startswith("/tasks?") else "/tasks"
 
 
+_QUERY: Final = ("q", "sort", "group", "before")
 _MENU: Final = ("status", "source", "channel", "due", "is")
 _STATUSES: Final = ("pending", "running", "paused", "completed", "failed", "cancelled")
 _TOGETHER: Final = 100  # rows rendered in one answer
 _KINDS: Final = frozenset({"is:recurring", "is:once"})
 
 
+@page("/tasks", *_QUERY, *_MENU, "done", "gone")
 async def show(call: Call) -> CallResult:
     """Show the list by its address; our script gets the next rows."""
     if any(call.text(name) is not None for name in _MENU):
@@ -200,6 +203,7 @@ async def show(call: Call) -> CallResult:
     )
 
 
+@page("/tasks/tabs", *_QUERY)
 async def tabs(call: Call) -> CallResult:
     """Return the tabs with their numbers, and the newest matching tasks."""
     shown = _shown(call)
@@ -208,10 +212,12 @@ async def tabs(call: Call) -> CallResult:
     return shell.part("parts/tabs.html", {"shown": shown, "tabs": made, "newest": newest})
 
 
+@page("/tasks/stats")
 async def stats(call: Call) -> CallResult:
     return shell.part("parts/stats.html", {"now": shell.local(call), **await stats_values(call)})
 
 
+@page("/tasks/rows", "ids")
 async def rows(call: Call) -> CallResult:
     """Return some rows as they are now; a deleted task has none."""
     asked = [ids.task_id(each) for each in (call.text("ids") or "").split(",")]
@@ -278,12 +284,8 @@ def _bulk_result(done: str | None) -> str:
     if len(parts) != 3 or parts[0] not in VERBS or not all(n.isdecimal() for n in parts[1:]):  # noqa: PLR2004
         return ""
     did, refused = int(parts[1][:6]), int(parts[2][:6])
-    many = say("1 task") if did == 1 else say("{0} tasks", words.count(did))
-    text = f"{many} {say(VERBS[parts[0]].past)}."
+    text = f"{_tasks(did)} {say(VERBS[parts[0]].past)}."
     return text + (" " + say("{0} could not be.", words.count(refused)) if refused else "")
-
-
-_QUERY: Final = ("q", "sort", "group", "before")
 
 
 _HIGH: Final = 44.0  # greatest height of a bar, in points
@@ -373,14 +375,3 @@ def _many(n: int) -> str:
         if n >= size:
             return f"{n / size:.1f}{unit}"
     return str(n)
-
-
-ROUTES: Final = (
-    page("/tasks", show, *_QUERY, *_MENU, "done", "gone"),
-    page("/tasks/tabs", tabs, *_QUERY),
-    page("/tasks/stats", stats),
-    page("/tasks/rows", rows, "ids"),
-    form("/tasks/bulk", act, BulkForm, change_many_tasks),
-    form("/tasks/views", keep_view, NewView, upkeep.save_view),
-    form("/tasks/views/delete", drop_view, RemoveViewForm, upkeep.remove_view),
-)

@@ -10,6 +10,7 @@ from remit.model.reply import AttemptOutcome
 from remit.model.run import Event, EventKind
 from remit.model.status import Status
 from remit.server.page_language import retell, say
+from remit.server.web import words
 from remit.server.web.story import Calls
 
 MOST_BARS: Final = 40
@@ -155,13 +156,7 @@ def span(length: timedelta) -> str:
     seconds = length.total_seconds()
     if length < _SHORT and seconds != round(seconds):
         return f"{seconds:.1f} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if not minutes:
-        return f"{rest} s"
-    hours, minutes = divmod(minutes, 60)
-    if not hours:
-        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
-    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+    return words.span(length)
 
 
 _STEPS: Final = {

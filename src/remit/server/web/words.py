@@ -1,11 +1,12 @@
-"""Words of the pages: statuses, channels, sources, money and time."""
+"""Words of the pages: statuses, channels, sources, money; times, shown and typed."""
 
 import re
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
 
+from remit.errors import BadInput
 from remit.model.contract import ContractType, ItemStatus, Result, WorkItem
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.status import Reason, Status
@@ -163,6 +164,31 @@ def ago(at: datetime, now: datetime) -> str:
     if abs(seconds) < _NOW:
         return say("now")
     return say("{0} ago", near) if seconds > 0 else say("in {0}", near)
+
+
+def check_to_come(at: datetime, now: datetime, field: str) -> None:
+    """Refuse a time that is over on the owner's clock."""
+    if at <= now:
+        when = dated(at, f"{at.day} %B %H:%M")
+        raise BadInput(
+            say("{0} is over in {1}; choose a later time.", when, now.tzinfo), field=field
+        )
+
+
+def wall(text: str, zone: tzinfo, field: str = "to") -> datetime:
+    """Parse a wall time of the owner; one that does not exist is refused."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        sentence = f"{text!r:.40} is no time; one looks like 2026-03-02T08:30."
+        raise BadInput(sentence, field=field) from None
+    if moment.tzinfo is not None:
+        return moment
+    there = moment.replace(tzinfo=zone)
+    if there.astimezone(UTC).astimezone(zone).replace(tzinfo=None) != moment:
+        sentence = f"{moment:%H:%M} is left out on {moment:%d %B %Y}: the clocks go forward then."
+        raise BadInput(sentence, field=field)
+    return there
 
 
 def span(length: timedelta, *, rough: bool = False) -> str:
