@@ -310,6 +310,23 @@ def test_a_new_task_leaves_the_page_where_it_was_and_is_followed(site: Site, vis
     page.wait_for_url("**/tasks/task-*")
 
 
+def test_the_word_about_a_new_task_can_be_read_on_every_page(site: Site, visit: Visit) -> None:
+    task = site.add("Read the newsletter")
+    site.settle()
+    looks = set()
+    page = visit("/inbox")
+    for path in ("/inbox", f"/tasks/{task}", "/schedule", "/conversations", "/settings/brain"):
+        page.goto(f"{site.url}{path}")
+        page.keyboard.press("c")
+        page.locator("#new-task").get_by_role("textbox").fill(f'Send Otto "Hello {path}" by email')
+        page.keyboard.press("Control+Enter")
+        toast = page.locator("#toasts .handed")
+        expect(toast.get_by_role("link", name="Answer")).to_be_visible()
+        assert barriers(page) == []
+        looks.add(toast.evaluate("box => getComputedStyle(box).backgroundColor"))
+    assert len(looks) == 1
+
+
 def test_a_plain_question_opens_a_conversation_and_its_answer_is_drawn_without_tags(
     site: Site, visit: Visit
 ) -> None:
@@ -327,6 +344,8 @@ def test_a_plain_question_opens_a_conversation_and_its_answer_is_drawn_without_t
     site.settle()
     page.reload()
     expect(page.locator(".turns")).not_to_contain_text("My expenses")
+    page.get_by_role("link", name="All conversations").click()
+    expect(page.locator(".talk-row", has_text="How many")).to_contain_text("You have two parks:")
 
 
 def test_a_card_in_a_talk_says_how_often_it_runs_and_asks_its_question_once(
