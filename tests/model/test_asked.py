@@ -1,4 +1,4 @@
-"""What a question is about: the rule that asks, the group it belongs to, where it would go."""
+"""What a question is about: the rule that asks, where it would go."""
 
 from datetime import UTC, datetime
 
@@ -8,7 +8,7 @@ from remit.model.codec import text_of, to_json
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import DeliveryId
 from remit.model.permit import Permission
-from remit.model.review import GROUPS, InboxGroup, Review, SendTarget, group_of, place_of, rule_of
+from remit.model.review import Review, SendTarget, place_of, rule_of
 from remit.model.status import Reason, Status
 from tests.sample_task import sample_task
 from tests.tables import for_each
@@ -27,12 +27,8 @@ def asks(reason: Reason = Reason.APPROVAL, **more: object) -> Review:
 
 
 @for_each("reason", Reason)
-def test_every_reason_has_a_rule_that_says_why_and_a_group(reason: Reason) -> None:
-    rule = rule_of(asks(reason))
-
-    assert rule.says.endswith(".")
-    assert group_of(asks(reason)) is GROUPS[reason]
-    assert group_of(asks(reason)) is not InboxGroup.LOOK  # whoever asks wants more than a look
+def test_every_reason_has_a_rule_that_says_why(reason: Reason) -> None:
+    assert rule_of(asks(reason)).says.endswith(".")
 
 
 @for_each(

@@ -8,7 +8,7 @@ from remit.errors import AlreadyDecided, Conflict
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.review import FRESH, GROUPS, Decision, InboxGroup, ReviewAnswer
+from remit.model.review import FRESH, Decision, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deliveries, inbox, reviews, stats, tasks
@@ -34,17 +34,14 @@ def _ids(found: list[Task]) -> list[TaskId]:
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_every_question_is_to_be_decided_or_fixed(scene: Scene, reason: Reason) -> None:
+def test_every_question_is_to_be_decided(scene: Scene, reason: Reason) -> None:
     task, review = scene.asking(reason)
-    group = GROUPS[reason]
 
-    (found,) = inbox.questions(scene.tx, scene.now, group)
-    other = InboxGroup.FIX if group is InboxGroup.DECIDE else InboxGroup.DECIDE
+    (found,) = inbox.questions(scene.tx, scene.now)
     assert (found.review.id, found.task.id) == (review, task.id)
-    assert inbox.questions(scene.tx, scene.now, other) == []
     assert inbox.question(scene.tx, review) == found
     needs = inbox.needs(scene.tx, scene.now)
-    assert (needs.total, needs.decide) == (1, group is InboxGroup.DECIDE)
+    assert (needs.total, needs.decide, needs.decisions) == (1, 1, 1)
 
 
 def test_questions_come_a_page_at_a_time_oldest_first(scene: Scene) -> None:
@@ -75,7 +72,7 @@ def test_what_is_put_off_comes_back_by_itself(scene: Scene) -> None:
     assert reviews.waiting(scene.tx) == [put_off]  # it is open, for who asks for all
     assert scene.get(task.id).status is Status.NEEDS_REVIEW
     assert [each.review.id for each in inbox.questions(scene.tx, until)] == [review]
-    assert inbox.needs(scene.tx, until) == InboxCounts(decide=1, decisions=1)
+    assert inbox.needs(scene.tx, until) == InboxCounts(decide=1)
     assert scene.complaints() == []
 
 

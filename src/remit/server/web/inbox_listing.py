@@ -11,7 +11,7 @@ from msgspec import Meta, Struct, field
 from remit.errors import BadInput
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
-from remit.model.review import InboxGroup, Review, ReviewAnswer
+from remit.model.review import Review, ReviewAnswer
 from remit.model.task import Task
 from remit.server import listing
 from remit.server.bodies import RequestBody
@@ -92,12 +92,11 @@ async def listed(call: Call) -> InboxListing:
     found = await call.house.db.read(_read, call.house.clock.now())
     now = shell.local(call)
     asked = [_asked(call, each, now, found.edited) for each in found.decide]
-    broken = [_asked(call, each, now) for each in found.locked]
     ended = [_ended(call, each, ReviewKind.LOOK, now, edited=edited) for each, edited in found.look]
     failed = [_ended(call, each, ReviewKind.FIX, now, why) for each, why in found.fix]
     heaps = (
         InboxSection("Decide", found.needs.decide, tuple(asked)),
-        InboxSection("Fix", found.needs.fix, (*broken, *failed, *map(_refused, found.refused))),
+        InboxSection("Fix", found.needs.fix, (*failed, *map(_refused, found.refused))),
         InboxSection("Look at", found.needs.look, tuple(ended), seen=True),
     )
     later = tuple(_asked(call, each, now) for each in found.later)
@@ -107,7 +106,6 @@ async def listed(call: Call) -> InboxListing:
 class _Found(Struct, frozen=True):
     needs: InboxCounts
     decide: Sequence[WaitingReview]
-    locked: Sequence[WaitingReview]
     later: Sequence[WaitingReview]
     edited: Collection[TaskId]  # which of those to decide the owner changed after a check
     look: Sequence[tuple[Task, bool]]  # and whether the owner changed its text
@@ -119,11 +117,10 @@ class _Found(Struct, frozen=True):
 def _read(tx: Tx, now: datetime) -> _Found:
     needs = inbox.needs(tx, now)
     quiet = not (needs.total or needs.later)
-    decide = inbox.questions(tx, now, InboxGroup.DECIDE, limit=MOST)
+    decide = inbox.questions(tx, now, limit=MOST)
     return _Found(
         needs,
         decide,
-        inbox.questions(tx, now, InboxGroup.FIX, limit=MOST),
         inbox.questions(tx, now, later=True, limit=MOST),
         {each.task.id for each in decide if _edited(tx, each.task)},
         [(each, _edited(tx, each)) for each in inbox.look(tx, now, MOST)],
