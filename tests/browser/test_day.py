@@ -273,22 +273,30 @@ def test_keys_lead_where_they_say_and_the_palette_acts_on_what_is_open(
     site: Site, visit: Visit
 ) -> None:
     made = _say(site, "Tomorrow at 9:00 remind me to call mom")
-    task = str(cast("list[JsonMap]", made["tasks"])[0]["id"])
+    task, letter = str(cast("list[JsonMap]", made["tasks"])[0]["id"]), _letter(site)
     page = visit("/inbox")
     for key, path in (("t", "tasks"), ("s", "schedule"), ("c", "conversations"), ("i", "inbox")):
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_url(re.compile(f"/{path}$"))
     assert page.evaluate("document.documentElement.dataset.theme") != "dark"
+    page.goto(f"{site.url}/inbox/{letter}")
+    assert _commands(page)[0] == "Approve and send"  # what Enter would do
+    page.goto(f"{site.url}/conversations/{site.post('/api/conversations', {})['id']}")
+    assert _commands(page)[0] == "Rename or delete"
     page.goto(f"{site.url}/tasks/{task}")
-    page.keyboard.press("Control+k")
-    options = page.locator("#palette [role=option]")
-    expect(options.first).to_be_visible()
-    shown = [each.split("\n")[0] for each in options.all_inner_texts()]
-    assert {"Run now", "Pause", "Cancel", "Edit", "Delete this task"} <= set(shown)
+    assert {"Run now", "Pause", "Cancel", "Edit", "Delete this task"} <= set(_commands(page))
     page.get_by_label("Command or search").fill("pause")
     page.keyboard.press("Enter")
     expect(page.locator("#task-bar").get_by_role("button", name="Resume").first).to_be_visible()
+
+
+def _commands(page: Page) -> list[str]:
+    """Open the palette; return what it offers."""
+    page.keyboard.press("Control+k")
+    options = page.locator("#palette [role=option]")
+    expect(options.first).to_be_visible()
+    return [each.split("\n")[0] for each in options.all_inner_texts()]
 
 
 def test_a_new_task_leaves_the_page_where_it_was_and_is_followed(site: Site, visit: Visit) -> None:
