@@ -88,6 +88,30 @@ def test_one_run_is_skipped_and_the_others_stay(daily: Site, visit: Visit) -> No
     assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
 
 
+def test_a_moved_run_that_is_skipped_comes_back_at_the_time_it_was_moved_to(
+    daily: Site, visit: Visit
+) -> None:
+    page = visit("/schedule")
+    dialog = page.locator("#slot")
+    for day, to in (("Today", "2026-03-02T16:45"), ("Wed 4 Mar", "2026-03-04T18:15")):
+        page.get_by_label(re.compile(f"^Change the run of .*, {day} 10:00$")).click()
+        page.get_by_label("Move this run to").fill(to)
+        dialog.get_by_role("button", name="Move").click()
+        moved = page.locator(".runs li", has_text="moved from")
+        expect(moved).to_contain_text(to[-5:])
+        moved.get_by_role("link").click()
+        dialog.get_by_role("button", name="Skip this run").click()
+        expect(page.locator(".runs .struck")).to_have_text(f"{day} 10:00")
+        page.keyboard.press("z")
+        expect(moved).to_contain_text(to[-5:])
+        expect(page.locator(".runs .struck")).to_have_count(0)
+        moved.get_by_role("link").click()
+        page.get_by_label("Move this run to").fill(f"{to[:11]}10:00")  # back to its place
+        dialog.get_by_role("button", name="Move").click()
+        expect(moved).to_have_count(0)
+    assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
+
+
 def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) -> None:
     page = visit("/schedule")
     page.get_by_label(re.compile("^Change the run of .*, Today 10:00$")).click()
