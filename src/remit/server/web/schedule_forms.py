@@ -52,7 +52,7 @@ def arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
 def check_to_come(call: Call, at: datetime, field: str) -> None:
     """Refuse a time that is over on the owner's clock."""
     if at <= shell.local(call):
-        when = dated(at, f"{at.day} %B %H:%M")
+        when = dated(at, f"{at.day} %B %Y %H:%M")
         sentence = say("{0} is over in {1}; choose a later time.", when, call.house.zone.key)
         raise BadInput(sentence, field=field)
 
