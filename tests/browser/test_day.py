@@ -424,6 +424,29 @@ def test_nothing_leaves_a_page_without_a_connection(tmp_path: Path, browser: Bro
     context.close()
 
 
+def test_what_is_typed_without_a_connection_is_drawn_when_it_is_back(
+    tmp_path: Path, browser: Browser
+) -> None:
+    (tmp_path / "settings.toml").write_text(SETTINGS)
+    (tmp_path / "contacts.yaml").write_text(CONTACTS)
+    house = {"settings": load({"REMIT_HOME": str(tmp_path)}), "brain": parse(SCRIPT)}
+    house["port"] = free_port()
+    page = browser.new_context(timezone_id="America/New_York").new_page()
+    with Site(tmp_path, **house) as site:
+        page.goto(site.link())
+        page.goto(f"{site.url}/inbox/{_letter(site)}")
+        expect(page.locator(".ilist .live")).to_contain_text("Live")
+    utc = int(page.evaluate("new Date().getUTCHours()"))
+    banner = page.locator("#offline")  # its time is Bangkok's, not the browser's
+    expect(banner).to_contain_text(re.compile(f"at ({(utc + 6) % 24:02}|{(utc + 7) % 24:02}):"))
+    page.locator("#draft").fill("Swim day was moved to Friday.")
+    expect(page.locator("[data-kept]")).to_contain_text("Kept on this machine")
+    with Site(tmp_path, **house):
+        expect(banner).to_be_hidden()
+        expect(page.locator("#look")).to_contain_text("Friday")
+        expect(page.locator("#draft")).to_have_value("Swim day was moved to Friday.")
+
+
 def test_a_file_goes_along_with_a_new_task(site: Site, visit: Visit) -> None:
     page = visit("/schedule")
     page.keyboard.press("c")
