@@ -367,6 +367,7 @@ def test_a_card_in_a_talk_says_how_often_it_runs_and_asks_its_question_once(
     cards = page.locator(".tcard")
     expect(cards.first).to_contain_text("Every weekday at 09:00")
     expect(cards.last.locator("code")).to_have_text("remit channels add")
+    expect(cards.last).not_to_contain_text("Nobody; it stays here")
     assert page.locator(".turns").inner_text().count("is not set up") == 1
 
 
