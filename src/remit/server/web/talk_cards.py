@@ -158,7 +158,7 @@ def _work(task: Task) -> list[CardLine]:
 
 
 def _way(delivery: Delivery, asked: Review | None, place: CardContext) -> CardLine:
-    channel = place.channels.get(delivery.channel, delivery.channel)
+    channel = say(place.channels.get(delivery.channel, delivery.channel))
     name = f"{channel} {say('to {0}', delivery.recipient or say('you'))}"
     if delivery.status is DeliveryStatus.PENDING and asked is not None:
         return CardLine("you", "you", name, "waiting for you")
