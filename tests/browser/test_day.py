@@ -219,8 +219,7 @@ def test_a_stranger_is_chosen_from_the_contacts_or_added_to_them(site: Site, vis
     form.get_by_label("Address").fill("nobody at all")
     form.get_by_role("button").click()
     expect(page.get_by_role("alert")).to_contain_text("Write it like anna@example.org")
-    page.get_by_text("Add to contacts and use it").click()
-    form.get_by_label("Name").fill("Otto Maier")
+    expect(form.get_by_label("Name")).to_have_value("Otto Maier")  # open, with what was typed
     form.get_by_label("Address").fill("otto@example.org")
     assert barriers(page) == []
     form.get_by_role("button").click()
@@ -274,22 +273,30 @@ def test_keys_lead_where_they_say_and_the_palette_acts_on_what_is_open(
     site: Site, visit: Visit
 ) -> None:
     made = _say(site, "Tomorrow at 9:00 remind me to call mom")
-    task = str(cast("list[JsonMap]", made["tasks"])[0]["id"])
+    task, letter = str(cast("list[JsonMap]", made["tasks"])[0]["id"]), _letter(site)
     page = visit("/inbox")
     for key, path in (("t", "tasks"), ("s", "schedule"), ("c", "conversations"), ("i", "inbox")):
         page.keyboard.press("g")
         page.keyboard.press(key)
         page.wait_for_url(re.compile(f"/{path}$"))
     assert page.evaluate("document.documentElement.dataset.theme") != "dark"
+    page.goto(f"{site.url}/inbox/{letter}")
+    assert _commands(page)[0] == "Approve and send"  # what Enter would do
+    page.goto(f"{site.url}/conversations/{site.post('/api/conversations', {})['id']}")
+    assert _commands(page)[0] == "Rename or delete"
     page.goto(f"{site.url}/tasks/{task}")
-    page.keyboard.press("Control+k")
-    options = page.locator("#palette [role=option]")
-    expect(options.first).to_be_visible()
-    shown = [each.split("\n")[0] for each in options.all_inner_texts()]
-    assert {"Run now", "Pause", "Cancel", "Edit", "Delete this task"} <= set(shown)
+    assert {"Run now", "Pause", "Cancel", "Edit", "Delete this task"} <= set(_commands(page))
     page.get_by_label("Command or search").fill("pause")
     page.keyboard.press("Enter")
     expect(page.locator("#task-bar").get_by_role("button", name="Resume").first).to_be_visible()
+
+
+def _commands(page: Page) -> list[str]:
+    """Open the palette; return what it offers."""
+    page.keyboard.press("Control+k")
+    options = page.locator("#palette [role=option]")
+    expect(options.first).to_be_visible()
+    return [each.split("\n")[0] for each in options.all_inner_texts()]
 
 
 def test_a_new_task_leaves_the_page_where_it_was_and_is_followed(site: Site, visit: Visit) -> None:
@@ -310,6 +317,23 @@ def test_a_new_task_leaves_the_page_where_it_was_and_is_followed(site: Site, vis
     page.wait_for_url("**/tasks/task-*")
 
 
+def test_the_word_about_a_new_task_can_be_read_on_every_page(site: Site, visit: Visit) -> None:
+    task = site.add("Read the newsletter")
+    site.settle()
+    looks = set()
+    page = visit("/inbox")
+    for path in ("/inbox", f"/tasks/{task}", "/schedule", "/conversations", "/settings/brain"):
+        page.goto(f"{site.url}{path}")
+        page.keyboard.press("c")
+        page.locator("#new-task").get_by_role("textbox").fill(f'Send Otto "Hello {path}" by email')
+        page.keyboard.press("Control+Enter")
+        toast = page.locator("#toasts .handed")
+        expect(toast.get_by_role("link", name="Answer")).to_be_visible()
+        assert barriers(page) == []
+        looks.add(toast.evaluate("box => getComputedStyle(box).backgroundColor"))
+    assert len(looks) == 1
+
+
 def test_a_plain_question_opens_a_conversation_and_its_answer_is_drawn_without_tags(
     site: Site, visit: Visit
 ) -> None:
@@ -327,6 +351,8 @@ def test_a_plain_question_opens_a_conversation_and_its_answer_is_drawn_without_t
     site.settle()
     page.reload()
     expect(page.locator(".turns")).not_to_contain_text("My expenses")
+    page.get_by_role("link", name="All conversations").click()
+    expect(page.locator(".talk-row", has_text="How many")).to_contain_text("You have two parks:")
 
 
 def test_a_card_in_a_talk_says_how_often_it_runs_and_asks_its_question_once(
@@ -341,6 +367,7 @@ def test_a_card_in_a_talk_says_how_often_it_runs_and_asks_its_question_once(
     cards = page.locator(".tcard")
     expect(cards.first).to_contain_text("Every weekday at 09:00")
     expect(cards.last.locator("code")).to_have_text("remit channels add")
+    expect(cards.last).not_to_contain_text("Nobody; it stays here")
     assert page.locator(".turns").inner_text().count("is not set up") == 1
 
 
@@ -396,6 +423,29 @@ def test_nothing_leaves_a_page_without_a_connection(tmp_path: Path, browser: Bro
     expect(page.locator("#new-task").get_by_role("textbox")).to_have_value("Kept")
     assert page.url == before
     context.close()
+
+
+def test_what_is_typed_without_a_connection_is_drawn_when_it_is_back(
+    tmp_path: Path, browser: Browser
+) -> None:
+    (tmp_path / "settings.toml").write_text(SETTINGS)
+    (tmp_path / "contacts.yaml").write_text(CONTACTS)
+    house = {"settings": load({"REMIT_HOME": str(tmp_path)}), "brain": parse(SCRIPT)}
+    house["port"] = free_port()
+    page = browser.new_context(timezone_id="America/New_York").new_page()
+    with Site(tmp_path, **house) as site:
+        page.goto(site.link())
+        page.goto(f"{site.url}/inbox/{_letter(site)}")
+        expect(page.locator(".ilist .live")).to_contain_text("Live")
+    utc = int(page.evaluate("new Date().getUTCHours()"))
+    banner = page.locator("#offline")  # its time is Bangkok's, not the browser's
+    expect(banner).to_contain_text(re.compile(f"at ({(utc + 6) % 24:02}|{(utc + 7) % 24:02}):"))
+    page.locator("#draft").fill("Swim day was moved to Friday.")
+    expect(page.locator("[data-kept]")).to_contain_text("Kept on this machine")
+    with Site(tmp_path, **house):
+        expect(banner).to_be_hidden()
+        expect(page.locator("#look")).to_contain_text("Friday")
+        expect(page.locator("#draft")).to_have_value("Swim day was moved to Friday.")
 
 
 def test_a_file_goes_along_with_a_new_task(site: Site, visit: Visit) -> None:

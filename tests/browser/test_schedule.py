@@ -69,6 +69,9 @@ def test_one_run_is_skipped_and_the_others_stay(daily: Site, visit: Visit) -> No
     dialog = page.locator("#slot")
     expect(dialog).to_contain_text("Tomorrow 10:00")
     assert barriers(page) == []
+    dialog.get_by_role("link", name="Cancel").click()
+    expect(dialog).to_be_hidden()
+    page.get_by_label(re.compile("^Change the run of .*, Tomorrow 10:00$")).click()
     dialog.get_by_role("button", name="Skip this run").click()
     expect(page.locator("#toasts")).to_contain_text("That run is skipped.")
     expect(page.locator(".week .mark.skipped")).to_have_count(1)
@@ -88,6 +91,30 @@ def test_one_run_is_skipped_and_the_others_stay(daily: Site, visit: Visit) -> No
     assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
 
 
+def test_a_moved_run_that_is_skipped_comes_back_at_the_time_it_was_moved_to(
+    daily: Site, visit: Visit
+) -> None:
+    page = visit("/schedule")
+    dialog = page.locator("#slot")
+    for day, to in (("Today", "2026-03-02T16:45"), ("Wed 4 Mar", "2026-03-04T18:15")):
+        page.get_by_label(re.compile(f"^Change the run of .*, {day} 10:00$")).click()
+        page.get_by_label("Move this run to").fill(to)
+        dialog.get_by_role("button", name="Move").click()
+        moved = page.locator(".runs li", has_text="moved from")
+        expect(moved).to_contain_text(to[-5:])
+        moved.get_by_role("link").click()
+        dialog.get_by_role("button", name="Skip this run").click()
+        expect(page.locator(".runs .struck")).to_have_text(f"{day} 10:00")
+        page.keyboard.press("z")
+        expect(moved).to_contain_text(to[-5:])
+        expect(page.locator(".runs .struck")).to_have_count(0)
+        moved.get_by_role("link").click()
+        page.get_by_label("Move this run to").fill(f"{to[:11]}10:00")  # back to its place
+        dialog.get_by_role("button", name="Move").click()
+        expect(moved).to_have_count(0)
+    assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
+
+
 def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) -> None:
     page = visit("/schedule")
     page.get_by_label(re.compile("^Change the run of .*, Today 10:00$")).click()
@@ -95,7 +122,7 @@ def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) ->
     page.locator("#slot").get_by_role("button", name="Move").click()
     expect(page.locator("#toasts")).to_contain_text("That run is moved.")
     expect(page.locator(".runs li").first).to_contain_text("Today 16:45")
-    expect(page.locator(".runs li").first).to_contain_text("moved from Today 10:00")
+    expect(page.locator(".runs li").first).to_contain_text("moved from today at 10:00")
     [task] = cast("list[JsonMap]", daily.get("/api/tasks")["tasks"])
     # Any other run moves too; a time that is over is refused on the form, on the owner's clock.
     page.get_by_label(re.compile("^Change the run of .*, Wed 4 Mar 10:00$")).click()
@@ -103,7 +130,7 @@ def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) ->
     page.get_by_label("Move this run to").fill("2026-03-02T08:00")
     page.locator("#slot").get_by_role("button", name="Move").click()
     expect(page.get_by_role("alert")).to_contain_text(
-        f"2 March 08:00 is over in {daily.house.zone.key}"
+        f"2 March 2026 08:00 is over in {daily.house.zone.key}"
     )
     expect(page.get_by_label("Move this run to")).to_have_value("2026-03-02T08:00")
     page.get_by_label("Move this run to").fill("2026-03-06T09:15")

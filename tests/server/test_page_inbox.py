@@ -491,6 +491,16 @@ def test_every_kind_of_question_is_drawn_with_the_answers_it_takes(
     assert buttons <= {each.value for each in review.options}
 
 
+def test_the_number_on_the_inbox_is_what_stands_under_decide(still: Served) -> None:
+    for make, _ in KINDS.values():
+        _put(still, make)
+    page = Visitor(still).get("/inbox")
+    (badge,) = set(re.findall(r'data-count="waiting">(\d+)', page))
+    heads = dict(re.findall(r'<h2 class="group-h">([\w ]+) <span class="n num">(\d+)', page))
+    assert heads["Decide"] == badge
+    assert int(badge) >= len(KINDS)
+
+
 def test_arguments_that_are_no_object_are_not_taken_for_any(still: Served) -> None:
     ident, _ = _put(still, lambda task: ask.call(task, "0:0", _CALL))
     wrong = Visitor(still).decide(ident, 422, answer="approve", text='["no object"')

@@ -280,3 +280,41 @@ def test_each_of_several_questions_is_translated_behind_its_number() -> None:
     asked = "2 things are open. 1: Who is 'Ben'? Nobody in your contacts is called that. 2: When?"
     shown = text_in_language(asked, "de", pages=True)
     assert shown.startswith("2 Dinge sind offen. 1: Wer ist 'Ben'? In deinen Kontakten heißt")
+
+
+@for_each(
+    ("english", "german", "spanish"),
+    [
+        (
+            "Every Monday, Wednesday and Friday at 09:00",
+            "Jeden Montag, Mittwoch und Freitag um 09:00",
+            "Cada lunes, miércoles y viernes a las 09:00",
+        ),
+        (
+            "Every Monday and Thursday at 07:45",
+            "Jeden Montag und Donnerstag um 07:45",
+            "Cada lunes y jueves a las 07:45",
+        ),
+        (
+            "Every day at 08:00 and 17:00",
+            "Jeden Tag um 08:00 und 17:00",
+            "Cada día a las 08:00 y 17:00",
+        ),
+        (
+            "Every month, on the first Monday at 09:00",
+            "Jeden Monat am ersten Montag um 09:00",
+            "Cada mes, el primer lunes a las 09:00",
+        ),
+        (
+            "Every year, on day 3 of March at 10:00",
+            "Jedes Jahr am 3. März um 10:00",
+            "Cada año, el 3 de marzo a las 10:00",
+        ),
+        ("Salt, Pepper and Monday", "Salt, Pepper and Monday", "Salt, Pepper and Monday"),
+    ],
+)
+def test_the_days_of_a_series_are_in_the_readers_language(
+    english: str, german: str, spanish: str
+) -> None:
+    assert text_in_language(english, "de", pages=True) == german
+    assert text_in_language(english, "es", pages=True) == spanish

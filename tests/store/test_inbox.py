@@ -8,7 +8,7 @@ from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery, Unknown
 from remit.model.ids import TaskId
-from remit.model.review import FRESH, GROUPS, OPTIONS, InboxGroup, ReviewAnswer
+from remit.model.review import FRESH, OPTIONS, ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
@@ -36,17 +36,14 @@ def _ids(found: list[Task]) -> list[TaskId]:
 
 
 @pytest.mark.parametrize("reason", Reason)
-def test_every_question_is_to_be_decided_or_fixed(scene: Scene, reason: Reason) -> None:
+def test_every_question_is_to_be_decided(scene: Scene, reason: Reason) -> None:
     task, review = scene.asking(reason)
-    group = GROUPS[reason]
 
-    (found,) = inbox.questions(scene.tx, scene.now, group)
-    other = InboxGroup.FIX if group is InboxGroup.DECIDE else InboxGroup.DECIDE
+    (found,) = inbox.questions(scene.tx, scene.now)
     assert (found.review.id, found.task.id) == (review, task.id)
-    assert inbox.questions(scene.tx, scene.now, other) == []
     assert inbox.question(scene.tx, review) == found
     needs = inbox.needs(scene.tx, scene.now)
-    assert (needs.total, needs.decide) == (1, group is InboxGroup.DECIDE)
+    assert (needs.total, needs.decide, needs.decisions) == (1, 1, 1)
 
 
 def test_what_is_decided_cannot_be_put_off(scene: Scene) -> None:

@@ -30,7 +30,7 @@ WHOLE = {
     "count_by_status": "along two small indexes",
     "count_caller_tasks": "what one caller created, which the index of sources found",
     "count_planned": "of what is ready, the newest, as far as is counted",
-    "count_reviews_by_reason": "the index holds only what is open",
+    "count_open_reviews": "the index holds only what is open",
     "count_unseen_resources": "the index holds only what cannot be read",
     "count_unseen_results": "of the newest results, as many as are looked through",
     "count_subscriptions": "a few browsers",

@@ -229,11 +229,12 @@ def _sends(task: Task) -> Iterator[Delivery]:
 
 
 def _to_whom(delivery: Delivery, say: dict[str, str]) -> str:
-    channel = delivery.channel or _UNKNOWN
+    channel = delivery.channel if delivery.channel not in ("", _UNKNOWN) else say["some_channel"]
     if delivery.recipient is None:
         return say["to_owner"].format(channel=channel)
     known = delivery.address not in (None, delivery.recipient)
-    name = f"{delivery.recipient} ({delivery.address})" if known else delivery.recipient
+    whom = say["somebody"] if delivery.recipient == _UNKNOWN else delivery.recipient
+    name = f"{whom} ({delivery.address})" if known else whom
     return say["to_person"].format(name=name, channel=channel)
 
 

@@ -23,6 +23,8 @@ _DATE: Final = re.compile(
     rf"\A(?:{_DAYS}) (?:\d{{1,2}} (?:{_MONTHS})|\d{{4}}-\d\d-\d\d)(?: \d{{4}})? \d\d:\d\d"
 )
 _DATE_NAME: Final = re.compile(rf"\b(?:{_DAYS}|{_MONTHS})\b")
+_LONGEST_LIST: Final = 80  # characters
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _ENDS: Final = re.compile(r"(?<=[.?!]) ")
 _MOST_TOGETHER: Final = 4  # sentences that one translation covers
 _MOST_TOLD_BY: Final = 2_000  # characters that tell the language
@@ -74,9 +76,26 @@ def in_language(sentence: str, language: str, *, pages: bool = False) -> str:
     for words, translation in patterns:
         places = _places(words, sentence)
         if places is not None:
-            translated = (in_language(each, language, pages=pages) for each in places)
+            translated = (
+                _list_in_language(each, language, pages=pages)
+                or in_language(each, language, pages=pages)
+                for each in places
+            )
             return translation.format(*translated)
     return _DATE.sub(lambda date: _date_in_language(date[0], language), sentence, count=1)
+
+
+def _list_in_language(text: str, language: str, *, pages: bool) -> str | None:
+    """Return a list such as "Monday, Wednesday and Friday"; None if it has a word of somebody."""
+    *first, last = text.split(" and ")
+    if len(first) != 1 or len(text) > _LONGEST_LIST:
+        return None
+    items = [*first[0].split(", "), last]
+    translated = [in_language(each, language, pages=pages) for each in items]
+    same = (each for each, was in zip(translated, items, strict=True) if each == was)
+    if any(_LETTER.search(each) for each in same):
+        return None
+    return f"{', '.join(translated[:-1])} {sentences(language)['and']} {translated[-1]}"
 
 
 def _date_in_language(date: str, language: str) -> str:

@@ -207,27 +207,12 @@ def place_of(review: Review, task: Task) -> SendTarget | None:
 
 
 class InboxGroup(StrEnum):
-    DECIDE = "decide"  # it waits for the owner's decision
+    DECIDE = "decide"  # a question waits for the owner's decision
     LOOK = "look"  # it is done; the owner has not seen it
-    FIX = "fix"  # something must be fixed before it can continue
+    FIX = "fix"  # it failed; the owner has not seen it
 
 
-GROUPS: Final[Mapping[Reason, InboxGroup]] = {
-    Reason.APPROVAL: InboxGroup.DECIDE,
-    Reason.INPUT: InboxGroup.DECIDE,
-    Reason.DELIVERABLE: InboxGroup.DECIDE,
-    Reason.VERIFICATION: InboxGroup.DECIDE,
-    Reason.AMBIGUOUS: InboxGroup.DECIDE,
-    Reason.AUTH: InboxGroup.FIX,
-    Reason.POISON: InboxGroup.FIX,
-}
 FRESH: Final = timedelta(days=7)  # how long an ended task stays in the inbox unseen
-
-
-def group_of(review: Review) -> InboxGroup:
-    return GROUPS[review.reason]
-
-
 DECLINE_UNDO_SECONDS: Final = 10  # where messages leave at once
 _YES: Final = (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
 _ABOUT_A_TEXT: Final = (Reason.APPROVAL, Reason.DELIVERABLE)

@@ -15,7 +15,7 @@ from remit.model.view import JsonView, moment_or_none, show
 if TYPE_CHECKING:
     from remit.plan.priority import PriorityRules
 
-from remit.model.review import group_of, place_of, rule_of
+from remit.model.review import InboxGroup, place_of, rule_of
 from remit.model.view import s3_results
 from remit.store.inbox import WaitingReview
 
@@ -121,7 +121,7 @@ def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
     return {
         **picked(review, "id taskId"),
         "taskTitle": task.title,
-        "group": group_of(review).value,
+        "group": InboxGroup.DECIDE.value,
         "reason": review.reason.value,
         "rule": picked(rule_of(review), "name says"),
         "askedBy": task.assigned_agent,

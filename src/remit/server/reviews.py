@@ -24,7 +24,9 @@ MOST: Final = 500
     "/api/reviews",
     "Reviews",
     QueryParameter(
-        "group", "What he must do.", {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]}
+        "group",
+        "Every question is one to decide; the inbox has what failed.",
+        {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
     ),
     QueryParameter("later", "Those that are put off, and only those.", {"enum": ["true", "false"]}),
     CURSOR,
@@ -37,13 +39,14 @@ async def waiting(call: Call) -> CallResult:
         found, needs = await call.house.db.read(
             _page,
             call.house.clock.now(),
-            call.word("group", InboxGroup),
             call.flag("later"),
             _cursor(call),
             limit + 1,
         )
     except NotFound:
         raise _bad_cursor(call) from None
+    if call.word("group", InboxGroup) not in (None, InboxGroup.DECIDE):
+        found = []  # every question is to be decided
     shown: list[Json] = [_shown(call, each) for each in found[:limit]]
     more = found[limit - 1].review.id if len(found) > limit else None
     return CallResult({"reviews": shown, "next": more, "needs": inbox_counts_to_json(needs)})
@@ -54,7 +57,7 @@ async def everything(call: Call) -> CallResult:
     """All that waits for the owner: to decide, to look at, to fix."""
     limit = call.number("limit", 50, least=1, most=MOST)
     now = call.house.clock.now()
-    asked, needs = await call.house.db.read(_page, now, None, False, None, limit)
+    asked, needs = await call.house.db.read(_page, now, False, None, limit)
     look = await call.house.db.read(inbox.look, now, limit)
     fix = await call.house.db.read(inbox.fix, now, limit)
     shown: list[Json] = [_shown(call, each) for each in asked]
@@ -99,10 +102,9 @@ def _bad_cursor(call: Call) -> BadInput:
 def _page(
     tx: Tx,
     now: datetime,
-    group: InboxGroup | None,
     put_off: bool,
     after: ReviewId | None,
     limit: int,
 ) -> tuple[list[WaitingReview], InboxCounts]:
-    found = inbox.questions(tx, now, group, later=put_off, after=after, limit=limit)
+    found = inbox.questions(tx, now, later=put_off, after=after, limit=limit)
     return found, inbox.needs(tx, now)

@@ -1,6 +1,5 @@
 """What waits for the owner: open questions, unseen results, failures."""
 
-import json
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
@@ -11,9 +10,9 @@ from remit.errors import Conflict
 from remit.model.codec import Json, stamp
 from remit.model.ids import ReviewId, TaskId
 from remit.model.reply import Usage
-from remit.model.review import FRESH, GROUPS, InboxGroup, Review
+from remit.model.review import FRESH, Review
 from remit.model.run import EventKind, NewEvent
-from remit.model.status import TERMINAL, Actor, Reason
+from remit.model.status import TERMINAL, Actor
 from remit.model.task import Task
 from remit.store import calendars, events, reviews, rows, spending, tasks
 from remit.store.database import Params, Row, Tx
@@ -22,16 +21,17 @@ SEARCHED: Final = 1_000  # newest results that are searched
 
 
 class InboxCounts(Struct, frozen=True):
-    """How many things wait for the owner, and how many are postponed.
-
-    `decisions` is the one number that is shown everywhere: open questions, without postponed ones.
-    """
+    """How many things wait for the owner, and how many are postponed."""
 
     decide: int = 0
     look: int = 0
     fix: int = 0
     later: int = 0
-    decisions: int = 0
+
+    @property
+    def decisions(self) -> int:
+        """The one number that is shown everywhere: open questions, without postponed ones."""
+        return self.decide
 
     @property
     def total(self) -> int:
@@ -48,23 +48,16 @@ class WaitingReview(Struct, frozen=True):
 
 def needs(tx: Tx, now: datetime) -> InboxCounts:
     """Count what waits; of ended tasks only as many as a person could look at."""
-    counted, later = dict.fromkeys(InboxGroup, 0), 0
-    for row in tx.all("count_reviews_by_reason", {"now": rows.ms(now)}):
-        number = rows.number(row["n"])
-        if row["later"]:
-            later += number
-        else:
-            counted[GROUPS[rows.word(Reason, row["reason"])]] += number
-    decisions = sum(counted.values())
+    found = tx.all("count_open_reviews", {"now": rows.ms(now)})
+    asked = {bool(row["later"]): rows.number(row["n"]) for row in found}
     look = _number(tx, "count_unseen_results", now)
-    fix = counted[InboxGroup.FIX] + _number(tx, "count_unseen_failures", now) + calendars.unseen(tx)
-    return InboxCounts(counted[InboxGroup.DECIDE], look, fix, later, decisions)
+    fix = _number(tx, "count_unseen_failures", now) + calendars.unseen(tx)
+    return InboxCounts(asked.get(False, 0), look, fix, asked.get(True, 0))
 
 
 def questions(
     tx: Tx,
     now: datetime,
-    group: InboxGroup | None = None,
     *,
     later: bool = False,
     after: ReviewId | None = None,
@@ -72,11 +65,9 @@ def questions(
 ) -> list[WaitingReview]:
     """Return open questions, oldest first: the postponed ones, or all others."""
     last = reviews.get(tx, after).opened_at if after else None
-    reasons = [reason.value for reason in Reason if group in (None, GROUPS[reason])]
     asked: Params = {
         "now": rows.ms(now),
         "later": later,
-        "reasons": json.dumps(reasons),
         "opened_at": rows.ms(last) if last else 0,
         "after": after or "",
         "limit": limit,

@@ -1,6 +1,6 @@
--- name: count_reviews_by_reason
-SELECT reason, COALESCE(later_until, 0) > :now AS later, COUNT(*) AS n
-  FROM reviews INDEXED BY reviews_open WHERE decided_at IS NULL GROUP BY 1, 2;
+-- name: count_open_reviews
+SELECT COALESCE(later_until, 0) > :now AS later, COUNT(*) AS n
+  FROM reviews INDEXED BY reviews_open WHERE decided_at IS NULL GROUP BY 1;
 
 -- name: count_unseen_results
 -- As in `list_unseen_results`.
@@ -19,11 +19,10 @@ SELECT COUNT(*) AS n FROM (
    LIMIT :searched);
 
 -- name: list_waiting_reviews
--- Open questions for some reasons, oldest first: those that are put off, or the others.
+-- Open questions, oldest first: those that are put off, or the others.
 SELECT * FROM reviews INDEXED BY reviews_open
  WHERE decided_at IS NULL AND (opened_at, id) > (:opened_at, :after)
    AND (COALESCE(later_until, 0) > :now) = :later
-   AND reason IN (SELECT value FROM json_each(:reasons))
  ORDER BY opened_at, id LIMIT :limit;
 
 -- name: list_unseen_results

@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice, takewhile
 from typing import Final
 
+from msgspec.structs import replace
+
 from remit.errors import Conflict, NotPossibleNow
 from remit.model import rrule
 from remit.model.codec import stamp
@@ -79,24 +81,34 @@ def skip(tx: Tx, series_id: SeriesId, slot: datetime | None, now: datetime) -> S
 
 
 def unskip(tx: Tx, series_id: SeriesId, made: Task, now: datetime) -> Series:
-    """Restore a skipped slot; `made` replaces the occurrence that was ended for it, if any."""
+    """Restore a skipped slot; `made` replaces the occurrence that was ended for it, if any.
+
+    One that had been moved takes place at the time that it was moved to.
+    """
     found, slot = series.find(tx, series_id), made.slot
     assert slot is not None  # noqa: S101 - an occurrence has one
     if slot <= now or found.ended_at is not None:
         raise Conflict(f"Series {series_id} cannot have the slot {stamp(slot)} any more.")
     planned = _occurrence(tx, series_id, slot) is not None
+    ended = _ended_for(tx, series_id, slot)
     if not _give_back(tx, series_id, slot) and not planned:
         _slot(found, slot, now)  # raises for a time that is no slot
-    if slot <= found.last and not planned:
-        slots.plan(tx, made, now)
+    if not planned and (ended or slot <= found.last):
+        was = ended[0].scheduled_for if ended else None
+        at = was if was and was > now else made.scheduled_for
+        slots.plan(tx, replace(made, scheduled_for=at), now)
     return series.find(tx, series_id)
+
+
+def _ended_for(tx: Tx, series_id: SeriesId, slot: datetime) -> list[Task]:
+    """Return the occurrences of a slot that ended, newest first."""
+    return [each for each in occurrences(tx, series_id, _LAST) if each.slot == slot and each.ended]
 
 
 def _give_back(tx: Tx, series_id: SeriesId, slot: datetime) -> bool:
     """Forget that a slot was skipped; the occurrence that was ended for it no longer has it."""
-    for each in occurrences(tx, series_id, _LAST):
-        if each.slot == slot and each.ended:
-            tx.run("clear_task_slot", {"id": each.id})
+    for each in _ended_for(tx, series_id, slot):
+        tx.run("clear_task_slot", {"id": each.id})
     return bool(tx.run("delete_skip", {"series": series_id, "slot": rows.ms(slot)}))
 
 
@@ -181,8 +193,9 @@ def next_run(tx: Tx, found: Series, now: datetime) -> Slot | None:
 def skipped_ahead(tx: Tx, found: Series, now: datetime) -> list[Slot]:
     """Return the skipped slots to come whose occurrence was ended for that."""
     gone = tx.all("list_coming_skips", {"series": found.id, "after": rows.ms(now)})
-    slots_of = (rows.parse_time(row["from_at"]) for row in gone)
-    return [Slot(found.id, at, SlotFate.SKIPPED, UNWANTED) for at in slots_of if at <= found.last]
+    times = (rows.parse_time(row["from_at"]) for row in gone)
+    had_task = (at for at in times if at <= found.last or at in found.taken)
+    return [Slot(found.id, at, SlotFate.SKIPPED, UNWANTED) for at in had_task]
 
 
 def occurrences(tx: Tx, series_id: SeriesId, limit: int) -> list[Task]:

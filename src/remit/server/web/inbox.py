@@ -157,7 +157,7 @@ async def answer_with_contact(call: Call, given: ContactAnswer) -> CallResult:
         await perform(call, NewContact(name=name, channels=channels))
         await perform(call, NewDecision(str(found.review.id), ReviewAnswer.ANSWER, name))
     except (AlreadyDecided, BadInput, Conflict) as wrong:
-        return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
+        return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong, given)
     return _onward(listed, str(call.review_id))
 
 
@@ -232,20 +232,23 @@ async def _page(
     *,
     listed: inbox_listing.InboxListing | None = None,
     chosen: bool = False,
-    wrong: str = "",
     status: int = 200,
+    **refused: object,
 ) -> CallResult:
+    """Draw the page; `refused` is why an answer was not taken, and what was typed."""
     values = {
         "listed": listed or await inbox_listing.listed(call),
         "ask": opened,
         "at": opened.id if opened else "",
         "chosen": chosen,
-        "wrong": wrong,
         "chose": await _chosen(call) if chosen else None,
         "done": await _just_done(call),
         "undo": _undo_seconds(call, opened),
         "later": _laters(shell.local(call)),
         "sorts": review_kinds.SORTS,
+        "wrong": "",
+        "person": None,
+        **refused,
     }
     return await shell.page(call, "pages/inbox.html", values, status)
 
@@ -288,7 +291,9 @@ async def _waiting(call: Call) -> WaitingReview:
     return await call.house.db.read(store.question, call.review_id)
 
 
-async def _not_done(call: Call, answer: NewAnswer, wrong: Exception) -> CallResult:
+async def _not_done(
+    call: Call, answer: NewAnswer, wrong: Exception, person: ContactAnswer | None = None
+) -> CallResult:
     """Return the same page with what was typed, and why it failed."""
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
@@ -301,9 +306,8 @@ async def _not_done(call: Call, answer: NewAnswer, wrong: Exception) -> CallResu
     )
     opened = kept or replace(opened, text=typed)
     status = 422 if isinstance(wrong, BadInput) else 409
-    return await _page(
-        call, opened, chosen=True, wrong=decided if first else str(wrong), status=status
-    )
+    why = decided if first else str(wrong)
+    return await _page(call, opened, chosen=True, wrong=why, person=person, status=status)
 
 
 def _decision(review: Review, reply: NewAnswer) -> NewDecision:

@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, field
 from remit.errors import BadInput
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
-from remit.model.review import InboxGroup, Review, ReviewAnswer
+from remit.model.review import Review, ReviewAnswer
 from remit.model.task import Task
 from remit.server import listing
 from remit.server.bodies import RequestBody
@@ -93,11 +93,9 @@ async def listed(call: Call) -> InboxListing:
 
 def _listed(tx: Tx, call: Call, now: datetime) -> InboxListing:
     needs = inbox.needs(tx, now)
-    decide = inbox.questions(tx, now, InboxGroup.DECIDE, limit=MOST)
-    locked = inbox.questions(tx, now, InboxGroup.FIX, limit=MOST)
+    decide = inbox.questions(tx, now, limit=MOST)
     later = inbox.questions(tx, now, later=True, limit=MOST)
     fix = (
-        *(_asked(call, each, now) for each in locked),
         *(_failed(tx, call, each, now) for each in inbox.fix(tx, now, MOST)),
         *[_refused(each) for each in listing.look(tx) if not each.seen][:MOST],
     )

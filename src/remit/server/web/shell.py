@@ -83,6 +83,7 @@ def _environment(language: str) -> Environment:
         "span": words.span,
         "count": words.count,
         "first": words.first_line,
+        "teaser": words.teaser,
         "dated": words.dated,
         "retell": page_language.retell,
     }

@@ -137,7 +137,7 @@ def line(task: Task, now: datetime) -> str:
         return say("Waits for you")
     at = task.completed_at or (task.scheduled_for if task.status is Status.READY else None)
     word = say(words.state(task).word)
-    return f"{word}, {words.day(at.astimezone(now.tzinfo), now)}" if at else word
+    return f"{word}, {words.moment(at.astimezone(now.tzinfo), now)}" if at else word
 
 
 def _card(tx: Tx, task_id: TaskId, place: CardContext, *, full: bool) -> TaskCard:
@@ -158,7 +158,7 @@ def _work(task: Task) -> list[CardLine]:
 
 
 def _way(delivery: Delivery, asked: Review | None, place: CardContext) -> CardLine:
-    channel = place.channels.get(delivery.channel, delivery.channel)
+    channel = say(place.channels.get(delivery.channel, delivery.channel))
     name = f"{channel} {say('to {0}', delivery.recipient or say('you'))}"
     if delivery.status is DeliveryStatus.PENDING and asked is not None:
         return CardLine("you", "you", name, "waiting for you")

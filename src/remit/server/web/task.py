@@ -260,7 +260,7 @@ def why(found: TaskRecord, now: datetime) -> tuple[str, ...]:
             say("Its priority is {0} for now: no rule has looked at it yet.", priority)
         )
     else:
-        rule = say("by the rule {0}: {1}", task.rule.name, task.rule.because)
+        rule = say("by the rule {0}: {1}", say(task.rule.name), say(task.rule.because))
         sentences.append(say("Its priority is {0} {1}.", priority, rule))
     return (*sentences, *limit_sentences(task))
 

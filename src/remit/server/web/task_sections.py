@@ -45,14 +45,14 @@ class TaskChip(Struct, frozen=True):
 
 def chips(task: Task) -> tuple[TaskChip, ...]:
     """Return a task's labels: proof, schedule, priority, taint."""
-    contract = task.contract
     proof = TaskChip(NOT_VERIFIED, "shield", "No contract says how to tell that it is done.")
-    if contract is not None:
+    if contract := task.contract:
         proof = TaskChip(_TYPES[contract.type][0], "shield", _TYPES[contract.type][1])
     if (standing := proof_of(task)) in (ProofState.UNPROVEN, ProofState.REFUTED):
         proof = TaskChip(NOT_VERIFIED, "shield", _sentence(UNVERIFIED[standing]))
     kind = TaskChip("Recurring", "repeat") if task.series_id else _TIMES[task.type.value]
-    rule = say("By the rule {0}: {1}.", task.rule.name, task.rule.because) if task.rule else ""
+    rank = task.rule
+    rule = say("By the rule {0}: {1}.", say(rank.name), say(rank.because)) if rank else ""
     found = (proof, kind, TaskChip(f"{PRIORITIES[task.priority.value]} priority", "", rule))
     taint = () if task.taint is Taint.OWNER else (_TAINTS[task.taint],)
     return (*(found[1:] if task.was_silent else found), *taint)

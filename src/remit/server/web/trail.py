@@ -214,7 +214,7 @@ def _open(review: Review, task: Task, now: datetime) -> ReviewState:
         )
     later = review.later_until
     if later is not None and later > now:
-        back = words.day(later.astimezone(now.tzinfo), now)
+        back = words.moment(later.astimezone(now.tzinfo), now)
         return ReviewState(False, say("Postponed. It comes back: {0}.", back), "plan", "snooze")
     if review.draft is not None:
         return ReviewState(False, say("You called it back: nothing was sent."), "you", "back")

@@ -169,7 +169,7 @@ def ago(at: datetime, now: datetime) -> str:
 def check_to_come(at: datetime, now: datetime, field: str) -> None:
     """Refuse a time that is over on the owner's clock."""
     if at <= now:
-        when = dated(at, f"{at.day} %B %H:%M")
+        when = dated(at, f"{at.day} %B %Y %H:%M")
         raise BadInput(
             say("{0} is over in {1}; choose a later time.", when, now.tzinfo), field=field
         )

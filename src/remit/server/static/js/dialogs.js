@@ -54,7 +54,8 @@ export function dialogs() {
     if (opener) { const dialog = document.getElementById(opener.dataset.opens); if (dialog) { event.preventDefault(); dialog.showModal(); } }
     const fresh = event.target.closest("[data-new]");
     if (fresh) { const dialog = document.getElementById("new-task"); if (dialog) { event.preventDefault(); dialog.showModal(); dialog.querySelector("textarea").focus(); } }
-    if (event.target.closest("[data-close]")) event.target.closest("dialog")?.close();
+    const shown = event.target.closest("[data-close]")?.closest("dialog");
+    if (shown) { event.preventDefault(); shown.close(); }
     if (event.target instanceof HTMLDialogElement) event.target.close();
     for (const menu of document.querySelectorAll("details.menu[open]")) if (!menu.contains(event.target)) menu.open = false;
     const copied = event.target.closest("[data-copy]");

@@ -1,4 +1,6 @@
 // The letter while it is written: kept on this machine, drawn by the server as it will arrive.
+import { hear } from "./socket.js";
+
 const WAIT = 250;
 const part = (id) => document.getElementById(id);
 
@@ -11,7 +13,7 @@ for (const box of document.querySelectorAll("textarea[data-keep]")) keep(box);
 function keep(box) {
   const key = `draft:${box.dataset.keep}`, draft = box.dataset.draft ?? "";
   const kept = localStorage.getItem(key), note = document.querySelector("[data-kept]");
-  let timer = null, asked = 0;
+  let timer = null, asked = 0, missed = false;
   if (kept !== null && kept !== draft && !box.readOnly && box.value === draft) {
     box.value = kept;
     say("Your edit is back.");
@@ -20,6 +22,8 @@ function keep(box) {
   box.addEventListener("input", changed);
   box.form?.addEventListener("reset", (event) => { event.preventDefault(); box.value = draft; localStorage.removeItem(key); changed(); box.focus(); });
   document.querySelector("[data-fill]")?.addEventListener("click", () => { box.value = document.querySelector("[data-fills]").textContent; changed(); box.focus(); });
+
+  hear((event) => { if (event.type === "open" && missed) look(); });
 
   function changed() {
     if (box.value === draft) localStorage.removeItem(key); else localStorage.setItem(key, box.value);
@@ -32,7 +36,8 @@ function keep(box) {
     const mine = ++asked;
     const answer = await fetch(box.dataset.preview, { method: "POST", headers: { "HX-Request": "true", "Content-Type": "application/x-www-form-urlencoded" }, body: new URLSearchParams({ text: box.value }) }).catch(() => null);
     if (mine !== asked) return;
-    if (!answer?.ok) { say("Kept on this machine."); return; }
+    missed = !answer?.ok;
+    if (missed) { say("Kept on this machine."); return; }
     const drawn = document.createElement("template");
     drawn.innerHTML = await answer.text(); // our own template, escaped on the server
     if (mine !== asked) return;

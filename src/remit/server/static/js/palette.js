@@ -18,10 +18,11 @@ function open() { if (!dialog.open) { dialog.showModal(); input.value = ""; fill
 
 // What can be done here: every button and link that has a key or says that it is a command.
 function commands(text) {
-  const places = [...document.querySelectorAll("[data-key], [data-command]")].filter((each) => !each.closest("dialog, [hidden]") && !each.matches("input, textarea") && (each.closest("details.menu") || (each.checkVisibility?.() ?? true)));
-  // What is open comes before where one can go; what a menu hides can be done all the same.
+  const places = [...document.querySelectorAll("[data-key], [data-command], #main [data-primary]")].filter((each) => !each.closest("dialog, [hidden]") && !each.matches("input, textarea") && (each.closest("details.menu") || (each.checkVisibility?.() ?? true)));
+  // What is open comes before where one can go, and its main answer first; what a menu hides can be done all the same.
   const main = document.getElementById("main");
-  places.sort((one, other) => main.contains(other) - main.contains(one));
+  const rank = (place) => !main.contains(place) ? 3 : "primary" in place.dataset ? 0 : place.dataset.key === "escape" ? 2 : 1;
+  places.sort((one, other) => rank(one) - rank(other));
   return places.map((place) => ({ place, key: place.dataset.key, words: place.dataset.command ?? words(place) }))
     .filter(({ words: said }) => said && said.toLowerCase().includes(text));
 }
@@ -34,7 +35,7 @@ const words = (place) => {
 
 async function fill() {
   const text = input.value.trim().toLowerCase(), mine = ++asked;
-  const options = commands(text).slice(0, 12).map(({ place, key, words: said }) => option(said, key, () => { place.closest("details.menu")?.setAttribute("open", ""); place.click(); }));
+  const options = commands(text).slice(0, 16).map(({ place, key, words: said }) => option(said, key, () => { place.closest("details.menu")?.setAttribute("open", ""); place.click(); }));
   show(options, []);
   if (text.length < 2) return;
   const answer = await fetch(`/palette?q=${encodeURIComponent(text)}`, { headers: { "HX-Request": "true" } }).catch(() => null);
@@ -49,7 +50,7 @@ function option(said, key, act, kind) {
   line.className = "opt"; line.setAttribute("role", "option"); line.setAttribute("aria-selected", "false");
   if (kind) { const dot = document.createElement("span"); dot.className = `dot ${kind}`; line.append(dot); }
   const label = document.createElement("span"); label.className = "clip"; label.textContent = said; line.append(label);
-  if (key) { const cap = document.createElement("kbd"); cap.className = "end"; cap.textContent = key.toUpperCase(); line.append(cap); }
+  if (key) { const cap = document.createElement("kbd"); cap.className = "end"; cap.textContent = key === "escape" ? "Esc" : key.toUpperCase(); line.append(cap); }
   line.act = act;
   return line;
 }

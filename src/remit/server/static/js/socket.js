@@ -61,7 +61,7 @@ function offline(seconds) {
   document.documentElement.classList.toggle("offline", seconds !== null);
   if (seconds === null) { banner.hidden = true; return; }
   const words = banner.querySelector("[data-offline-words]");
-  const was = state.last.toLocaleTimeString([], { hour12: false });
+  const was = state.last.toLocaleTimeString([], { hour12: false, timeZone: document.body.dataset.zone || undefined });
   const say = () => { words.textContent = `Connection lost. Showing what was true at ${was}. Trying again in ${Math.max(0, seconds--)} s. Your edits are kept.`; };
   // A moment without a line is no news.
   if (state.tries > 1) { say(); banner.hidden = false; ticking = setInterval(say, 1000); tell({ type: "offline" }); }
