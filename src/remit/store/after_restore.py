@@ -40,6 +40,12 @@ def restored_at(tx: Tx) -> datetime | None:
     return _meta(tx, _AT)
 
 
+def may_be_done(tx: Tx, arrived: datetime) -> bool:
+    """Whether what came in at a moment may have been acted on before the restore."""
+    at = restored_at(tx)
+    return at is not None and arrived <= at
+
+
 def admit(tx: Tx, task: Task, said_at: datetime | None = None) -> Task:
     """Store a new task; ask first if it may have run before the restore.
 
@@ -55,8 +61,8 @@ def hold(
     tx: Tx, task: Task, said_at: datetime | None = None, others: RestoredSlots | None = None
 ) -> bool:
     """Ask before a new task begins, if its request is older than the restore."""
-    arrived, at = said_at or _planned(task), restored_at(tx)
-    if at is None or arrived is None or arrived > at:
+    arrived = said_at or _planned(task)
+    if arrived is None or not may_be_done(tx, arrived):
         return False
     ask(tx, task, others or RestoredSlots(arrived, 1), task.created_at)
     return True
