@@ -35,6 +35,14 @@ def note(tx: Tx, now: datetime) -> None:
     meta.put(tx, _AT, stamp(now))
 
 
+def correct(tx: Tx, now: datetime) -> None:
+    """After the clock was ahead: what comes from now on came after the restore."""
+    at = restored_at(tx)
+    if at is not None and at > now:
+        note(tx, now)
+        cues.mark_restored(tx, now, only=stamp(at))
+
+
 def restored_at(tx: Tx) -> datetime | None:
     """Return when the last backup was restored; None if none was."""
     return _meta(tx, _AT)
