@@ -1,4 +1,4 @@
-"""A model's talk about its work is held in nine languages; what people write near to it is not."""
+"""A model's talk about its work is held in sixteen languages; what people write is not."""
 
 from pathlib import Path
 
