@@ -116,3 +116,22 @@ async def test_an_answer_that_was_cut_while_it_went_out_is_not_sent_again(tmp_pa
 
         assert len(provider.accepted) == before
         assert not house.world.house.background.failing
+
+
+async def test_no_message_is_taken_for_a_text_that_was_asked_for_by_a_clock_that_was_ahead(
+    tmp_path: Path,
+) -> None:
+    async with (
+        Provider() as provider,
+        ChannelHouse(tmp_path, SETTINGS + WHATSAPP.format(url=provider.url)) as house,
+    ):
+        right = house.world.now
+        house.world.clock.jump(right + timedelta(days=400))
+        await house.owner_wrote()
+        card = await asked(house, provider, "See you at noon.")
+        await press(house, card.buttons["Edit"], ref="wamid.in.1")
+        assert "Write the text" in provider.accepted[-1].text
+        house.world.clock.jump(right + timedelta(days=1))
+        await write(house, "Find two parks", "wamid.in.2")
+
+        assert not [each for each in provider.accepted if "Approve this text" in each.buttons]
