@@ -5,15 +5,17 @@ import signal
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from threading import Event
 from typing import cast
 
 import pytest
 
-from remit.cli import remote
+from remit.cli import clock, remote
+from remit.cli.request_key import key_for, new_key
 from remit.intake.admit import Intake
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Cue, Task
@@ -104,6 +106,21 @@ def test_the_same_command_again_after_a_broken_wait_makes_no_second_task(slow: S
     third = slow.seat.run("add", "Slowly", "--as-is")
     assert third.code == 0
     assert slow.titles() == ["Slowly", "Slowly"], "what was answered may be asked for once more"
+
+
+@pytest.mark.parametrize(
+    ("later", "known"),
+    [(timedelta(minutes=50), True), (timedelta(hours=2), False), (timedelta(days=-400), False)],
+)
+def test_an_unanswered_request_is_known_for_an_hour_also_if_the_clock_was_ahead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: timedelta, *, known: bool
+) -> None:
+    began, first, second = clock.now(), new_key(), new_key()
+    with suppress(KeyboardInterrupt), key_for(tmp_path, "add milk", first):
+        raise KeyboardInterrupt
+    monkeypatch.setattr(clock, "now", lambda: began + later)
+    with key_for(tmp_path, "add milk", second) as used:
+        assert used == (first if known else second)
 
 
 def test_a_command_goes_on_with_a_remit_that_was_restarted_on_another_port(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ streams = (sys.stdin, sys.stdout, sys.stderr)
 said = {
     "words": sys.argv[1:],
     "name": __name__,
-    "environ": {k: v for k, v in os.environ.items() if not k.startswith("LC_")},
+    "environ": {k: v for k, v in os.environ.items() if not k.startswith(("LC_", "FAKETIME"))},
     "directory": os.getcwd(),
     "zone": time.tzname,
     "stdin": "" if sys.stdin.isatty() else sys.stdin.read(),

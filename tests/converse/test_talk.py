@@ -19,6 +19,7 @@ from remit.settings import NoticeSettings
 from remit.store import conversations, search
 from remit.store.conversations import NewTurnRecord
 from tests.converse.talking import began, ids, say, told, turns, world
+from tests.restoring import restore, save
 
 
 async def every(house: object) -> int:
@@ -390,6 +391,25 @@ async def test_a_turn_that_was_cut_is_answered_once_after_the_restart(tmp_path: 
 
         assert [turn.answers for turn in await turns(house, talk)] == [None, 1]
         assert await every(house) == 1
+
+
+async def test_a_turn_of_before_a_restore_may_have_been_obeyed_and_is_not_again(
+    tmp_path: Path,
+) -> None:
+    async with world(tmp_path) as house:
+        talk = await began(house)
+        await say(house, talk, "Research the parks")
+        await house.run()
+        said = NewTurnRecord(role=Role.USER, content="Do it again.")
+        await house.house.db.write(conversations.say, talk, said, house.now, owed=True)
+        await restore(house, save(house, tmp_path / "saved"))
+        await house.run()
+
+        assert "it may have been done already" in (await told(house, talk))[-1]
+        assert await every(house) == 1
+        house.clock.advance(timedelta(minutes=1))
+        await say(house, talk, "Do it again.")
+        assert await every(house) == 2
 
 
 async def test_a_turn_that_another_process_left_is_answered_without_a_restart(

@@ -75,6 +75,12 @@ def _words(letters: Iterable[str], joined: str = "") -> list[str]:
     return [f"{a}{joined}{b}{c}" for a in letters for b in letters for c in letters]
 
 
+def _spelt(letter: str) -> str:
+    """The letter in one of its two spellings, behind a number that differs."""
+    ways = letter, unicodedata.normalize("NFD", letter)
+    return " ".join(f"{n}{ways[bit]}" for n, bit in enumerate(_bits()))
+
+
 CHANNELS: dict[str, Callable[[], str]] = {
     "a byte behind each ideograph": lambda: "".join(
         han + _selector(byte) for han, byte in zip(HAN, MESSAGE, strict=False)
@@ -133,6 +139,20 @@ CHANNELS: dict[str, Callable[[], str]] = {
     "Mongolian forms that do not exist": lambda: "ᠮ\u180b",
     "direction marks behind words": lambda: _between(["שלום! "] * 120, "\u200f"),
     "spaces that do not break": lambda: "".join("ab" + " \xa0"[bit] for bit in _bits()),
+    "one of two special spaces": lambda: "".join("ab" + "\xa0\u202f"[bit] for bit in _bits()),
+    "a special space beside a common one": lambda: "".join(
+        "ab" + "\xa0" * b + " " for b in _bits()
+    ),
+    "special spaces behind commas": lambda: "".join("ab," + " \xa0"[bit] for bit in _bits()),
+    "spaces behind numbers": lambda: _optional(_words("abcdef", "5 "), "\xa0", 2),
+    "an accent of its own or not": lambda: _spelt("é"),
+    "accents in another order": lambda: "".join(
+        "a" + ("\u0323\u0302", "\u0302\u0323")[bit] + " " for bit in _bits()
+    ),
+    "Korean in syllables or in letters": lambda: _spelt("한"),
+    "the sign of Kelvin or the letter": lambda: "".join("K\u212a"[bit] + " " for bit in _bits()),
+    "ideographs that double others": lambda: "".join("例\uf9b5"[bit] for bit in _bits()),
+    "a filler that shows nothing": lambda: _optional(_words("abcdef"), "\U00016fe4"),
     "direction marks in a row": lambda: "שלום " + "".join("\u200e\u200f"[bit] for bit in _bits()),
     "direction marks between letters": lambda: _between("שלוםשלום" * 15, "\u200f"),
     "empty isolates": lambda: "שלום " + "".join("\u2066\u2067"[b] + "\u2069" for b in _bits()),
@@ -163,6 +183,7 @@ def test_a_message_that_nobody_sees_is_held(channel: str, author: Author) -> Non
     assert judged.why is HoldReason.HIDDEN, judged.reason
 
 
+GERMAN = "Für die Übersicht über größere Räume müssen später schöne Grüße an die Ärzte gehen. " * 4
 HINDI = "क्या व्यक्ति संख्या प्यार मुख्य विद्या भाग्य सत्य नित्य मध्य तथ्य पत्ता बच्चा अच्छा"
 PASSES = {
     "each sign with its selector": " ".join(f"{sign}\ufe0f" for sign in SIGNS[:60]),
@@ -176,6 +197,16 @@ PASSES = {
     "Khmer with a break between all words": KHMER.replace("|", "\u200b"),
     "Thai with a few breaks": THAI.replace("|", "\u200b", 20).replace("|", ""),
     "Thai with breaks beside names": "ส่ง\u200bRemit\u200bให้\u200bAnna " * 9,
+    "German with the names of files from a Mac": GERMAN
+    + " ".join(unicodedata.normalize("NFD", f"Größe-{n}-Übersicht.pdf") for n in range(40))
+    + GERMAN,
+    "one accent of its own in each tenth word": GERMAN * 3 + "für ".replace("ü", "u\u0308") * 9,
+    "Vietnamese as an old keyboard writes it": "Viê\u0323t Nam đâ\u0301t nươ\u0301c mê\u0301n yêu "
+    "cu\u0309a tôi, ơ\u0309 nơi đây co\u0301 như\u0303ng điê\u0300u tuyê\u0323t vơ\u0300i " * 9,
+    "Hindi in either spelling": "सड़क पर पढ़ाई " * 9 + "स\u095cक पर प\u095dाई " * 9,
+    "Greek of two codes": "Ἀθήν\u1f71 κ\u1f71θε ὀξ\u1f7bς " * 30 + "Ω 5 k\u2126 K " * 9,
+    "Chinese paragraphs": "天气\n" + "\u3000\u3000今天天气很好。\n" * 60 + "我们 去 公园\n" * 20,
+    "numbers with units": " ".join(f"{n}\xa0km und {n + 1} Leute," for n in range(10, 90)),
     "French": "1\u202f250\xa0€\xa0; c’est «\xa0tout\xa0»\xa0! À 10\xa0h, M.\xa0Petit\xa0? " * 9,
 }
 

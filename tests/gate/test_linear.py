@@ -14,11 +14,22 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import GateSecrets, decline, eye, hidden, hidden_choices, leak, pair, secret
+from remit.gate import (
+    GateSecrets,
+    decline,
+    eye,
+    hidden,
+    hidden_choices,
+    hidden_spellings,
+    leak,
+    pair,
+    secret,
+)
 from remit.model.reply import Reply
 from tests.tables import for_each
 
-MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, hidden_choices, leak, pair, secret)
+HIDDEN = (hidden, hidden_choices, hidden_spellings)
+MODULES: tuple[ModuleType, ...] = (decline, eye, *HIDDEN, leak, pair, secret)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = GateSecrets(
     frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",)
@@ -44,7 +55,8 @@ PIECES = [
     ),
     *("here is ", "der nutzer ", "thought:\n", "**action:**\n", '{"role": ', "<a_b_c>\n"),
     *("a\u0435", "ﬁ", "می\u200c", "葛\U000e0100", "\xad", "a\xad", "\r\n", "correct-", "c o r "),
-    *("क्\u200d", "👩\u200d💻", "☀\ufe0f", "ᠠ\u180b", "a\xa0"),
+    *("क्\u200d", "👩\u200d💻", "☀\ufe0f", "ᠠ\u180b", "a\xa0", "5\xa0"),
+    *("e\u0301", "ê\u0323", "ड\u093c", "\u1112\u1161\u11ab", "\u212a", "\uf9b5"),
 ]
 PLACES: dict[str, Callable[[str], str]] = {
     "inside": lambda text: f"<deliverable>{text}</deliverable>",

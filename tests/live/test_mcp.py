@@ -186,7 +186,11 @@ async def test_a_server_that_is_not_there_offers_nothing_and_the_brain_is_told_w
     assert notes(tmp_path) == []
 
 
-async def test_a_server_that_was_not_there_is_tried_again_after_a_while(tmp_path: Path) -> None:
+@pytest.mark.parametrize("later", [timedelta(seconds=31), timedelta(days=-400)])
+async def test_a_server_that_was_not_there_is_tried_again_after_a_while(
+    tmp_path: Path, later: timedelta
+) -> None:
+    """Also if the clock was ahead when it was not there."""
     late = tmp_path / "late"
     code = f"import os,sys; os.path.exists({str(late)!r}) or sys.exit(); os.execv(sys.executable, "
     code += f"[sys.executable, '-I', {str(SERVER)!r}, 'good', {str(tmp_path)!r}])"
@@ -195,7 +199,7 @@ async def test_a_server_that_was_not_there_is_tried_again_after_a_while(tmp_path
         late.touch()
         assert await there.box.offered(task()) == ()  # not at once
 
-        there.clock.advance(timedelta(seconds=31))
+        there.clock.jump(there.clock.now() + later)
         assert len(await there.box.offered(task())) == 2
 
 

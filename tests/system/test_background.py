@@ -179,3 +179,16 @@ def _cancel_within(name: str) -> None:
     for task in asyncio.all_tasks():
         if task.get_name() == name:
             task.cancel()
+
+
+async def test_nothing_is_kept_of_work_that_has_ended_by_itself() -> None:
+    rig = Rig()
+
+    async def once() -> None:
+        await asyncio.sleep(0)
+
+    for n in range(50):
+        rig.loops.start(f"reply {n}", once)
+    await until(lambda: not rig.loops.states)
+
+    assert not rig.loops._loops

@@ -17,7 +17,6 @@ import pytest
 from websockets.asyncio.client import connect
 
 from remit.brain.scripted import parse as script
-from remit.channels.buttons import ButtonReply
 from remit.channels.oauth.tokens import SignInWatch
 from remit.cli import up_process
 from remit.journal.telemetry import Telemetry
@@ -31,7 +30,6 @@ from remit.system.background import RECOVERED_AFTER, Background, Work
 from remit.testing import FrozenClock
 from remit.triggers import cue_admission
 from remit.wiring import App, opened, start, watch
-from remit.wiring.chats import ChatWiring
 from remit.wiring.reload import SettingsReload
 from remit.wiring.running import _examine_reader
 from tests.channels.telegram.bot_server import TOKEN as BOT_TOKEN
@@ -72,6 +70,8 @@ token = "telegram_token"
 url = "{bot}"
 [doors.chat]
 """
+# What is done once and, after a failure, never again: `test_whatsapp_buttons.py` kills it.
+ONCE = {"wiring/chats.py:_reply"}
 # Where loops are started that only several processes on one store have.
 OF_SEVERAL = {
     "engine/dispatcher.py:start",
@@ -143,13 +143,9 @@ def start_what_waits(house: App) -> None:
     async def never(*_: object) -> None:
         await asyncio.Event().wait()
 
-    waits = SimpleNamespace(needs_exam=True, take_exam=never, send=never)
-    ground = SimpleNamespace(
-        background=house.background, clock=house.clock, channels={"chat": waits}, model_reader=waits
-    )
-    message = SimpleNamespace(channel="chat", ref="1")
+    waits = SimpleNamespace(needs_exam=True, take_exam=never)
+    ground = SimpleNamespace(background=house.background, clock=house.clock, model_reader=waits)
     _examine_reader(ground)  # type: ignore[arg-type]
-    ChatWiring._reply(SimpleNamespace(_ground=ground), message, None, ButtonReply("Done"))  # type: ignore[arg-type]
     sources = [("post", lambda: "token")]
     SignInWatch(sources, house.clock, house.background).start()  # type: ignore[arg-type]
 
@@ -200,8 +196,8 @@ async def test_every_loop_that_is_killed_is_seen_told_once_and_started_again(
     places = note_places(monkeypatch)
     async with all_loops(tmp_path / "home") as remit:
         start_what_waits(remit.house)
-        wanted = places_in_code() - OF_SEVERAL
-        assert places_in_code() > OF_SEVERAL
+        wanted = places_in_code() - OF_SEVERAL - ONCE
+        assert places_in_code() > OF_SEVERAL | ONCE
         await until(lambda: places >= wanted)
         loops = remit.names
         for name in sorted(loops):

@@ -17,6 +17,8 @@ from remit.store import inbox, search, series
 from remit.store.search import TaskFilter
 from remit.testing import START, World
 from remit.triggers import cue_admission
+from tests.converse.talking import began, ids, say
+from tests.restoring import asked, restore, save
 
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)
@@ -74,6 +76,33 @@ async def test_a_series_goes_on_at_its_next_slot_after_the_clock_is_put_right(
         (found,) = await world.house.db.read(series.list_series)
         assert found.last - world.now <= DAY
         assert found.ended_at is None
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_a_restore_by_a_clock_that_was_ahead_asks_about_nothing_that_comes_later(
+    tmp_path: Path, restarts: bool
+) -> None:
+    async with World(tmp_path) as world:
+        await repeating(world, "FREQ=DAILY")
+        await world.run(2 * HOUR)
+        saved = save(world, tmp_path / "saved")
+        right = world.now
+        world.clock.jump(right + AHEAD)
+        await restore(world, saved)
+        await world.run(timedelta(minutes=2))
+        for review in await asked(world):
+            await world.decide(review, ReviewAnswer.DECLINE)
+        world.clock.jump(right + timedelta(minutes=2))
+        if restarts:
+            await world.restart()
+        await world.run()
+        before = len(world.outbox.sent)
+
+        await world.run(3 * DAY)
+        answer = await say(world, await began(world), "Remind me tomorrow at 9 to call mom")
+        assert await asked(world) == []
+        assert len(ids(answer)) == 1
+        assert len(world.outbox.sent) == before + 3
 
 
 async def test_a_series_whose_first_slot_is_still_to_come_begins_with_it(tmp_path: Path) -> None:

@@ -149,9 +149,9 @@ class McpToolSource:
             await self._server.close()
 
     def _is_due(self) -> bool:
-        if self._asked_at is None:
+        age = self._clock.now() - self._asked_at if self._asked_at else timedelta(-1)
+        if age < timedelta(0):  # never asked, or by a clock that was ahead
             return True
-        age = self._clock.now() - self._asked_at
         if self.trouble:
             return age >= _RETRY_AFTER
         return self._server.is_stale or age >= _TOOLS_VALID_FOR

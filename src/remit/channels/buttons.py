@@ -136,8 +136,9 @@ class ChatButtons:
             return ButtonReply("")
         stored = await self._db.read(meta.get, waits)
         row = json.loads(stored) if stored else {}
-        late = row and self._clock.now() >= moment(row["until"])
-        if not row or row.get("ref", message.ref) != message.ref or late:
+        left = moment(row["until"]) - self._clock.now() if row else timedelta(0)
+        waits_still = timedelta(0) < left < 2 * _TEXT_WAIT  # longer: by a clock that was ahead
+        if not waits_still or row.get("ref", message.ref) != message.ref:
             return None
         review = await self._db.read(_find, ReviewId(row["review"]))
         if review is None or review.decision is not None or not text.strip():

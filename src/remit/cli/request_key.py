@@ -36,7 +36,7 @@ def key_for(home: Path, request: str, key: str) -> Iterator[str]:
         yield kept or key
     except (Unreachable, KeyboardInterrupt):
         file.parent.mkdir(mode=0o700, exist_ok=True)
-        file.write_text(kept or key, encoding="utf-8")
+        file.write_text(f"{kept or key} {clock.now().timestamp():.0f}", encoding="utf-8")
         raise
     except BaseException:
         file.unlink(missing_ok=True)
@@ -46,8 +46,8 @@ def key_for(home: Path, request: str, key: str) -> Iterator[str]:
 
 def _stored_key(file: Path) -> str | None:
     try:
-        age = clock.now().timestamp() - file.stat().st_mtime
-        key = file.read_text(encoding="utf-8").strip()
-    except OSError:
+        key, _, at = file.read_text(encoding="utf-8").partition(" ")
+        age = clock.now().timestamp() - float(at)
+    except (OSError, ValueError):
         return None
-    return key if age < KEPT_SECONDS and key.startswith(GENERATED) else None
+    return key if 0 <= age < KEPT_SECONDS and key.startswith(GENERATED) else None

@@ -32,7 +32,7 @@ from remit.model.conversation import (
     checked_title,
 )
 from remit.model.ids import ConversationId, Ids, TaskId
-from remit.store import conversations, inbound, notices, tasks
+from remit.store import after_restore, conversations, inbound, notices, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
@@ -45,6 +45,10 @@ NAMELESS: Final = "New conversation"
 _TITLE: Final = 48
 _LEAST: Final = 8  # letters a sentence needs to become a title
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
+_RESTORED: Final = (
+    "A backup was restored before I answered this, so it may have been done already. Now nothing "
+    "was done; say it again if it shall be."
+)
 _LOG: Final = logging.getLogger(__name__)
 _BROKE: Final = "Something broke while this was answered. What you said is kept; say it once more."
 
@@ -219,6 +223,8 @@ class ConversationLoop:
             _LOG.exception("The answer to a turn could not be written.")
 
     async def _done(self, seen: ConversationScene) -> TurnAnswer:
+        if await self._db.read(after_restore.may_be_done, seen.turn.said_at):
+            return TurnAnswer(_RESTORED)
         intent = await self._read_intent(seen)
         if intent.what is IntentKind.HEAR and self._doer.ear.reads_by_model:
             self._asks_model(seen.turn)

@@ -189,15 +189,20 @@ def _phrases(kind: str) -> _Phrases:
     for line in _entries(kind):
         first, *rest = line.split()
         phrase = tuple(None if each == _GAP else _slot(each) for each in rest)
-        for word in first.split("|"):
-            found.setdefault(_plain(word), []).append(phrase)
+        for word in _both_cases(first.split("|")):
+            found.setdefault(word, []).append(phrase)
     return found
 
 
 def _slot(alternatives: str) -> _Slot:
     each = [word for word in alternatives.split("|") if word]
-    whole = frozenset(_plain(word) for word in each if not word.endswith("*"))
-    return whole, tuple(_plain(word) for word in each if word.endswith("*"))
+    whole = _both_cases(word for word in each if not word.endswith("*"))
+    return whole, tuple(_both_cases(word for word in each if word.endswith("*")))
+
+
+def _both_cases(each: Iterable[str]) -> frozenset[str]:
+    """Return words as they look: a capital letter may resemble another one than its small form."""
+    return frozenset(_plain(form) for word in each for form in (word, word.capitalize()))
 
 
 def _plain(text: str) -> str:

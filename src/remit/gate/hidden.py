@@ -24,6 +24,7 @@ from remit.gate.hidden_choices import (
     hidden_bits,
     may_part_words,
 )
+from remit.gate.hidden_spellings import first_choice, spelling_bits
 from remit.language.files import read_toml
 
 SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
@@ -97,7 +98,7 @@ _SUSPECT: Final = re.compile(
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\uffa0"
     "\u2800\ufe00-\ufe0f\ufeff\ufff0-\ufffc\ufdd0-\ufdef\ufffe\uffff"
     "\ud800-\udfff\ue000-\uf8ff"
-    "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
+    "\U00016fe4\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d159\U0001d173-\U0001d17a"
     "\U0001fffe\U0001ffff\U0002fffe\U0002ffff\U0003fffe-\U0010ffff"
     "]"
 )
@@ -123,7 +124,9 @@ _SEQUENCES: Final = cast(
 _ZERO_WIDTH: Final = frozenset("\u200b\u200c\u200d")
 _MARKS: Final = frozenset("\u061c\u200e\u200f")
 _SKIN: Final = frozenset("\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff")
-_OPTIONAL: Final = re.compile("[\xad\xa0\u061c\u180b-\u180f\u2000-\u200f\u202f\u205f\ufe0e\ufe0f]")
+_OPTIONAL: Final = re.compile(
+    "[\xad\xa0\u061c\u1680\u180b-\u180f\u2000-\u200f\u202f\u205f\u3000\ufe0e\ufe0f]"
+)
 _SLIP: Final = re.compile("\u200b\u200b|\u200c\u200c|\u200d\u200d")
 _SOFT_HYPHEN: Final = "\xad"
 _BLACK_FLAG: Final = "\U0001f3f4"
@@ -194,6 +197,11 @@ def _too_many(text: str) -> Iterator[tuple[int, str]]:
     optional = _OPTIONAL.search(text)
     if optional and hidden_bits(text) > MAX_HIDDEN_BITS:
         yield optional.start(), "the first of many characters that could spell a message"
+    if spelling_bits(text) > MAX_HIDDEN_BITS:
+        yield (
+            first_choice(text),
+            "letters in two spellings that look the same, which could spell a message",
+        )
 
 
 def _belongs(text: str, index: int) -> bool:

@@ -70,8 +70,9 @@ _VOWELS_BEHIND: Final = frozenset("ะาำๅๆະາຳຽ")
 _STACKS_NEXT: Final = frozenset("\u1039\u17d2")
 _SYLLABLES_PER_WORD: Final = 2.5  # as counted below: a final consonant is one of its own
 _MAX_WORD_CHARACTERS: Final = 24
-_SPECIAL_SPACE: Final = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
-_GAP: Final = re.compile(r"(?<=[^\W\d_])[ \xa0\u2000-\u200a\u202f\u205f](?=[^\W\d_])")
+_SPECIAL_SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_GAP: Final = re.compile("[ \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]++")
+_MAX_GAP_FORMS: Final = 8  # that are told apart
 _EMOJI_OR_KEY: Final = re.compile(f"({EMOJI.pattern}|[0-9#*](?=\ufe0f?+\u20e3))([\ufe0e\ufe0f]?+)")
 
 
@@ -97,7 +98,7 @@ def hidden_bits(text: str) -> float:
         for token in tokens[:1] if alike else tokens:
             places[choice] += token.places
             used[choice] += token.used
-    chosen = sum(_bits(max(places[choice], used[choice]), used[choice]) for choice in used)
+    chosen = sum(bits_of_choice(max(places[choice], used[choice]), used[choice]) for choice in used)
     return chosen + (_word_break_bits(text) if WORD_BREAK in text else 0)
 
 
@@ -108,9 +109,8 @@ def _tokens(text: str) -> Iterator[_Token]:
         for choice in wanted:
             places, used = len(choice.places.findall(visible)), len(choice.used.findall(word))
             yield _Token(choice.used.pattern, visible, word, places, used)
-    for gap in _GAP.finditer(text) if _SPECIAL_SPACE.search(text) else ():
-        around = text[max(gap.start() - 4, 0) : gap.start()] + text[gap.end() : gap.end() + 4]
-        yield _Token("space", around, gap[0], 1, int(gap[0] != " "))
+    if _SPECIAL_SPACE.search(text):
+        yield from _gaps(text)
     for run in _SPACELESS_RUN.finditer(text) if WORD_BREAK in text else ():
         yield from _edges(text, run)
     if "\ufe0f" in text or "\ufe0e" in text:
@@ -119,6 +119,32 @@ def _tokens(text: str) -> Iterator[_Token]:
             width = unicodedata.east_asian_width(base)
             for selector in "\ufe0e\ufe0f":
                 yield _Token(width + selector, base, form, 1, int(form == selector))
+
+
+def _gaps(text: str) -> Iterator[_Token]:
+    """Yield the gaps of a text, once for each special form that is used in it.
+
+    Gaps are compared with their like: a French colon always has a special space before it, and a
+    unit behind its number may.
+    """
+    found = list(_GAP.finditer(text))
+    special = sorted({gap[0] for gap in found if _SPECIAL_SPACE.search(gap[0])})
+    shown, rest = special[:_MAX_GAP_FORMS], frozenset(special[_MAX_GAP_FORMS:])
+    for gap in found:
+        before, after = text[gap.start() - 1 : gap.start()], text[gap.end() : gap.end() + 8]
+        kinds = f"{_kind(before)} {_kind(after[:1])} "
+        around = text[max(gap.start() - 4, 0) : gap.start()] + after[:4]
+        visible = after.partition(" ")[0] if before.isdigit() else around
+        for form in shown:
+            yield _Token(f"{kinds}{form}", visible, gap[0], 1, int(gap[0] == form))
+        if rest:
+            yield _Token(kinds, visible, gap[0], 1, int(gap[0] in rest))
+
+
+def _kind(char: str) -> str:
+    if char.isalpha():
+        return "letter"
+    return "digit" if char.isdigit() else char
 
 
 def _edges(text: str, run: re.Match[str]) -> Iterator[_Token]:
@@ -146,7 +172,7 @@ def _word_break_bits(text: str) -> float:
     ]
     parts = _parts(pieces)
     return sum(log2(max((count - 1) / _SYLLABLES_PER_WORD, 1)) for count in unknown) + sum(
-        _bits(pieces[word] + count, count) for word, count in parts.items()
+        bits_of_choice(pieces[word] + count, count) for word, count in parts.items()
     )
 
 
@@ -173,6 +199,6 @@ def _syllables(piece: str) -> int:
     return 1 + sum(may_part_words(before, after) for before, after in pairwise(piece))
 
 
-def _bits(places: int, used: int) -> float:
+def bits_of_choice(places: int, used: int) -> float:
     """Return the logarithm of the number of ways to choose the used ones among the places."""
     return (lgamma(places + 1) - lgamma(used + 1) - lgamma(places - used + 1)) / log(2)

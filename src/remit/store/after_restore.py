@@ -35,9 +35,23 @@ def note(tx: Tx, now: datetime) -> None:
     meta.put(tx, _AT, stamp(now))
 
 
+def correct(tx: Tx, now: datetime) -> None:
+    """After the clock was ahead: what comes from now on came after the restore."""
+    at = restored_at(tx)
+    if at is not None and at > now:
+        note(tx, now)
+        cues.mark_restored(tx, now, only=stamp(at))
+
+
 def restored_at(tx: Tx) -> datetime | None:
     """Return when the last backup was restored; None if none was."""
     return _meta(tx, _AT)
+
+
+def may_be_done(tx: Tx, arrived: datetime) -> bool:
+    """Whether what came in at a moment may have been acted on before the restore."""
+    at = restored_at(tx)
+    return at is not None and arrived <= at
 
 
 def admit(tx: Tx, task: Task, said_at: datetime | None = None) -> Task:
@@ -55,8 +69,8 @@ def hold(
     tx: Tx, task: Task, said_at: datetime | None = None, others: RestoredSlots | None = None
 ) -> bool:
     """Ask before a new task begins, if its request is older than the restore."""
-    arrived, at = said_at or _planned(task), restored_at(tx)
-    if at is None or arrived is None or arrived > at:
+    arrived = said_at or _planned(task)
+    if arrived is None or not may_be_done(tx, arrived):
         return False
     ask(tx, task, others or RestoredSlots(arrived, 1), task.created_at)
     return True

@@ -14,7 +14,7 @@ from msgspec import Struct
 from remit.model.ids import TaskId
 from remit.model.series import Series
 from remit.model.task import Task
-from remit.store import occurrences, rows, series, slots, tasks
+from remit.store import after_restore, occurrences, rows, series, slots, tasks
 from remit.store.database import Params, Tx
 
 BOUND: Final = timedelta(hours=1)  # a clock this far ahead is wrong
@@ -55,6 +55,7 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
     known = _known(now)
     for statement in _STATEMENTS:
         tx.run(statement, known)
+    after_restore.correct(tx, now)
     why = json.dumps(_TIME_GONE)
     for row in tx.all("list_future_dropped_starts", {"now": rows.ms(now), "why": why}):
         occurrences.plan_again(tx, row)

@@ -170,10 +170,12 @@ def keep_mark(tx: Tx, door: str, new_mark: JsonMap) -> None:
     meta.put(tx, _MARK + door, stored_text(new_mark))
 
 
-def mark_restored(tx: Tx, now: datetime) -> None:
-    """Mark every door: what comes next may have come before the restore."""
+def mark_restored(tx: Tx, now: datetime, only: str | None = None) -> None:
+    """Mark every door, or those with `only` as their mark: what comes next may have come before."""
     for door, text in meta.starting_with(tx, _MARK).items():
         details: JsonMap = json.loads(text)
+        if only is not None and details.get(RESTORED) != only:
+            continue
         keep_mark(tx, door, details | {RESTORED: stamp(now)})
 
 

@@ -136,7 +136,8 @@ class Background:
                     raise
                 await self._failed(loop, error)
             else:
-                loop.state = LoopState(name)
+                if self._loops.get(name) is loop:
+                    del self._loops[name]
                 return
             if ending.is_set():
                 return

@@ -120,6 +120,7 @@ class Repeater:
                 for _, slot in ahead.gone
             ]
             await self._db.write(wrong_clock.rewind, ahead, made, now)
+        self._restored = await self._db.read(after_restore.restored_at)
 
     async def _advance(self, each: Series, now: datetime, *, crowd: bool) -> None:
         hold = _spread(each.id, self._rules.stagger) if crowd else timedelta(0)

@@ -113,10 +113,15 @@ class ChatWiring:
         channel = base.channels[message.channel]
         key = f"press-{hashlib.sha256(message.ref.encode()).hexdigest()[:32]}"
         parcel = Parcel(key, address, reply.text, buttons=reply.buttons)
+        tries = iter(range(_MAX_TRIES))
+        is_open = False  # a send began, and nobody knows how it ended
 
         async def send() -> None:
-            for _ in range(_MAX_TRIES):
+            nonlocal is_open
+            while not is_open and next(tries, None) is not None:
+                is_open = True
                 answer = await channel.send(parcel)
+                is_open = False
                 if not isinstance(answer, SendRetry):
                     return
                 await base.clock.sleep(answer.after or 1.0)

@@ -31,7 +31,7 @@ from remit.model.permit import Reach, is_same_address
 from remit.model.review import Review
 from remit.model.task import Cue, Source, SourceKind, Taint
 from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
-from remit.store import conversations, cues, notices, reviews, tasks
+from remit.store import after_restore, conversations, cues, notices, reviews, tasks
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
@@ -47,6 +47,8 @@ _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"
 _SEVERAL: Final = "your reply decided nothing: that mail asks several questions. Use the inbox."
 _TOO_LATE: Final = "it was decided before your mail came, so that changed nothing."
+_RESTORED: Final = "a backup was restored after it came, and it may be done already"
+_SAY_AGAIN: Final = f"your mail changed nothing now: {_RESTORED}. If it is not, write once more."
 _MOST_REF: Final = 400  # characters of an id used as a task's ref
 
 
@@ -198,11 +200,9 @@ class InboundRegistry:
         }
         inbound = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
         if about is not None:
-            settled = await self._settled(kept, *about, mail.text)
-            if settled is not None:
-                return settled
-            turn = await self._talk(inbound)
-            return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED, about[1])
+            is_new = not await self._may_be_done(kept)
+            settled = await self._settled(kept, *about, mail.text) if is_new else None
+            return settled or await self._converse(kept, inbound, about[1])
         if not mail.text.strip():
             return StartedCue(CueFate.IGNORED, why="it has no words of yours")
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
@@ -217,8 +217,21 @@ class InboundRegistry:
         found = await self._base.intake.hear(message)
         if found.tasks:
             return StartedCue(CueFate.STARTED, found.tasks[0].id)
+        return await self._converse(kept, inbound, None)
+
+    async def _converse(
+        self, kept: StoredCue, inbound: InboundMessage, task_id: TaskId | None
+    ) -> StartedCue:
+        """Let the conversation answer, unless the mail may have been obeyed before a restore."""
+        if await self._may_be_done(kept):
+            await self._reply(kept, task_id, NoticeKind.MISSED, _SAY_AGAIN, "/tasks")
+            return StartedCue(CueFate.IGNORED, task_id, _RESTORED)
         turn = await self._talk(inbound)
-        return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED)
+        return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED, task_id)
+
+    async def _may_be_done(self, kept: StoredCue) -> bool:
+        arrived = kept.said_at or kept.heard_at
+        return await self._base.db.read(after_restore.may_be_done, arrived)
 
     async def _settled(
         self, kept: StoredCue, ref: str, task_id: TaskId, text: str
@@ -261,13 +274,15 @@ class InboundRegistry:
         return StartedCue(CueFate.TALKED, review.task_id)
 
     async def _reply(
-        self, kept: StoredCue, task_id: TaskId, news: NoticeKind, line: str, page: str
+        self, kept: StoredCue, task_id: TaskId | None, news: NoticeKind, line: str, page: str
     ) -> None:
         """Tell the owner by mail, in the thread, what a mail did not do; each mail once."""
         base, about = self._base, f"reply:{kept.door}:{kept.ref}"
-        now, task = base.clock.now(), await base.db.read(tasks.get, task_id)
+        now, title = base.clock.now(), str(kept.body.get("subject") or "Your mail")
+        if task_id is not None:
+            title = (await base.db.read(tasks.get, task_id)).title
         content = NoticeContent(
-            news=news, about=about, title=task.title, line=line, href=page, task_id=task_id
+            news=news, about=about, title=title, line=line, href=page, task_id=task_id
         )
         made = f"ntc-{hashlib.sha256(about.encode()).hexdigest()[:26]}"
         notice = Notice(id=made, telling=content, way=kept.door, made=now, due=now)

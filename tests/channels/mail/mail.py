@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from email import message_from_bytes
 from email.message import EmailMessage
 from email.policy import SMTP as SMTP_POLICY
@@ -232,10 +233,10 @@ class Box:
     port: int
     connect: Callable[[], "imapclient.IMAPClient"]
 
-    def put(self, folder: str, content: bytes) -> None:
-        """File a mail, as a server does."""
+    def put(self, folder: str, content: bytes, at: datetime | None = None) -> None:
+        """File a mail, as a server does; `at` is when it came."""
         with self.connect() as imap:
-            imap.append(folder, content)
+            imap.append(folder, content, msg_time=at)
 
     def make(self, folder: str) -> None:
         with self.connect() as imap:

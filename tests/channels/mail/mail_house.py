@@ -1,7 +1,10 @@
 """An app with inbound mail, a hook and an obedient brain; mails are put in by hand."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import Final
+
+from msgspec.structs import replace
 
 from remit.channels import people
 from remit.channels.mail import receiving
@@ -69,8 +72,11 @@ class MailHouse:
         settings = load({"REMIT_HOME": str(home)})
         self.world = World(home, brain=self.brain, channels={"post": self.post}, settings=settings)
 
-    async def came(self, raw: bytes) -> StoredCue | None:
-        """Take in a mail as the mailbox watch does; None if it is not stored."""
+    async def came(self, raw: bytes, said_at: datetime | None = None) -> StoredCue | None:
+        """Take in a mail as the mailbox watch does; None if it is not stored.
+
+        `said_at` is when it may have come at the latest, in the first look after a restore.
+        """
         entrance = self.world.house.doors.entrance
         door = self.world.house.settings.doors["post"]
         arrival = entrance._sorted("post", door, receiving.head(raw, US))
@@ -79,6 +85,7 @@ class MailHouse:
         told = people.with_mail_text(
             KeptFiles(self.home / "tasks" / "files"), arrival, receiving.letter(raw, US)
         )
+        told = replace(told, said_at=said_at or told.said_at)
         return await entrance._take_mail("post", told)
 
     async def tasks(self) -> list[Task]:

@@ -17,7 +17,7 @@ from remit.ports import Brain, Channel
 from remit.settings import load
 from remit.store import cues
 from remit.store.secrets import Secrets
-from remit.testing import Outbox, World, script
+from remit.testing import START, Outbox, World, script
 from remit.wiring.app_context import WallClock
 from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Box, PostOffice, box
 from tests.channels.mail.mails import ANNA, OWNER, STRANGER, US, mail_from, with_files
@@ -178,6 +178,29 @@ async def test_a_folder_that_is_numbered_anew_gives_nothing_twice_and_loses_noth
     assert isinstance(before, dict)
     assert isinstance(after, dict)
     assert before["validity"] != after["validity"]
+
+
+@pytest.mark.parametrize("ahead", [timedelta(hours=2), timedelta(hours=-2)])
+@pytest.mark.parametrize("there", [(), ("old",)])
+async def test_a_provider_s_clock_may_be_another_when_its_folder_is_numbered_anew(
+    tmp_path: Path, server: Box, ahead: timedelta, there: tuple[str, ...]
+) -> None:
+    folder, theirs = f"Of {len(there)} {ahead.total_seconds():.0f}", START - ahead
+
+    def filled(*idents: str) -> None:
+        server.make(folder)
+        for ident in idents:
+            raw = mail_from(ANNA, "Any time?", **{"Message-ID": f"<{ident}@home.example>"})
+            server.put(folder, raw, theirs + timedelta(seconds=len(ident)))
+
+    await asyncio.to_thread(filled, *there)
+    async with house(tmp_path, server, folder) as world:
+        await watch(world).look()
+        with server.connect() as imap:
+            imap.delete_folder(folder)
+        await asyncio.to_thread(filled, *there, "first", "second")
+        assert await watch(world).look() == 2
+        assert await refs(world) == ["<first@home.example>", "<second@home.example>"]
 
 
 async def test_a_mail_is_pushed_and_a_line_that_breaks_is_opened_again(

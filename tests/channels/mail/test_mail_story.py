@@ -13,6 +13,7 @@ from remit.store.cues import CueFate
 from remit.testing import script
 from tests.channels.mail.mail_house import MailHouse
 from tests.channels.mail.mails import ANNA, OWNER, STRANGER, mail_from, written
+from tests.restoring import restore, save
 
 THREAD = {"References": "<msg1@home.example> <msg2@home.example>"}
 
@@ -383,3 +384,52 @@ async def test_a_yes_to_a_mail_with_several_questions_decides_none_and_is_told_s
     assert len(left) == len(titles)
     assert "asks several questions" in house.post.sent[-1].body
     assert len(house.post.sent) == 2
+
+
+@pytest.mark.parametrize("words", ["Yes", "Yes, send it please", "Do it again."])
+async def test_a_reply_that_is_read_again_after_a_restore_is_not_obeyed_again(
+    tmp_path: Path, words: str
+) -> None:
+    house = MailHouse(tmp_path, more=QUESTIONS)
+    house.post.answers = [Accepted(f"<{n}@example.test>") for n in range(1, 9)]
+    reply = mail_from(OWNER, words, **{"In-Reply-To": "<1@example.test>"})
+    async with house.world as world:
+        await ask(house, "Hello")
+        saved = save(world, tmp_path / "saved")
+        await house.came(reply)
+        await world.house.talk.settled()
+        await world.run(timedelta(minutes=2))
+        before = [parcel.body for parcel in house.post.sent]
+        await restore(world, saved)
+
+        again = await house.came(reply, world.now)
+        await world.house.talk.settled()
+        await world.run(timedelta(minutes=2))
+        await world.house.herald.catch_up()
+        left = await world.waiting()
+
+    assert ("Hello, Anna." in before) is words.startswith("Yes")
+    *_, told = new = [parcel.body for parcel in house.post.sent][len(before) :]
+    assert "Hello, Anna." not in new, "it was sent before the restore"
+    assert "it may be done already" in told
+    assert again is not None
+    assert again.fate is CueFate.IGNORED
+    assert len(left) == 1, "the question is still open"
+
+
+async def test_an_order_without_a_task_that_is_read_again_after_a_restore_is_told(
+    tmp_path: Path,
+) -> None:
+    house = MailHouse(tmp_path, more=QUESTIONS)
+    async with house.world as world:
+        await ask(house, "Hello")
+        saved = save(world, tmp_path / "saved")
+        await restore(world, saved)
+        await house.came(mail_from(OWNER, "Cancel it.", Subject="Cancel it"), world.now)
+        await world.run(timedelta(minutes=2))
+        await world.house.herald.catch_up()
+        (left,) = await world.waiting()
+
+    assert left.decision is None
+    assert "Cancel it" in house.post.sent[-1].body
+    assert "write once more" in house.post.sent[-1].body

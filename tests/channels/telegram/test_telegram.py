@@ -166,13 +166,18 @@ async def test_an_update_that_breaks_something_does_not_block_the_next(tmp_path:
         assert stored == str(bot.asked[-1][1]["offset"])
 
 
-async def test_after_a_quiet_week_telegram_may_number_from_anywhere(tmp_path: Path) -> None:
+@pytest.mark.parametrize("ahead", [timedelta(0), timedelta(days=400)])
+async def test_after_a_quiet_week_telegram_may_number_from_anywhere(
+    tmp_path: Path, ahead: timedelta
+) -> None:
+    """Also if the clock was ahead before it."""
     async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
-        watch = telegram_watch(world)
+        watch, began = telegram_watch(world), world.now
+        world.clock.jump(began + ahead)
         bot.write("Find two parks")
         assert await _look(world, watch) == 1
         await _look(world, watch)
-        world.clock.advance(timedelta(days=8))
+        world.clock.jump(began + timedelta(days=8))
         bot.number_anew(7)
         bot.write("Find three lakes")
         assert await _look(world, watch) == 1

@@ -5,7 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from remit.model.status import Status
-from tests.channels.whatsapp.whatsapp import PERSON, Message, Provider, call, messages, tell
+from tests.channels.whatsapp.whatsapp import PERSON, Message, Order, Provider, call, messages, tell
 from tests.live.channel_house import NAME, WHATSAPP, ChannelHouse
 
 SETTINGS = f"""
@@ -97,3 +97,41 @@ async def test_outside_the_window_and_under_a_long_text_there_are_no_buttons(
             await house.world.house.herald.catch_up()
             assert len(provider.accepted) == before
             assert task.status is Status.NEEDS_REVIEW
+
+
+async def test_an_answer_that_was_cut_while_it_went_out_is_not_sent_again(tmp_path: Path) -> None:
+    async with (
+        Provider() as provider,
+        ChannelHouse(tmp_path, SETTINGS + WHATSAPP.format(url=provider.url)) as house,
+    ):
+        await house.owner_wrote()
+        await asked(house, provider, "See you at noon.")
+        provider.orders = [Order(silent=True, accept=True), Order()]
+        await press(house, "made up", ref="wamid.in.1")
+        assert "Nothing was done" in provider.accepted[-1].text
+        before, works = len(provider.accepted), asyncio.all_tasks()
+        (reply,) = (work for work in works if work.get_name().startswith("reply:"))
+        reply.cancel()
+        await settle(house)
+
+        assert len(provider.accepted) == before
+        assert not house.world.house.background.failing
+
+
+async def test_no_message_is_taken_for_a_text_that_was_asked_for_by_a_clock_that_was_ahead(
+    tmp_path: Path,
+) -> None:
+    async with (
+        Provider() as provider,
+        ChannelHouse(tmp_path, SETTINGS + WHATSAPP.format(url=provider.url)) as house,
+    ):
+        right = house.world.now
+        house.world.clock.jump(right + timedelta(days=400))
+        await house.owner_wrote()
+        card = await asked(house, provider, "See you at noon.")
+        await press(house, card.buttons["Edit"], ref="wamid.in.1")
+        assert "Write the text" in provider.accepted[-1].text
+        house.world.clock.jump(right + timedelta(days=1))
+        await write(house, "Find two parks", "wamid.in.2")
+
+        assert not [each for each in provider.accepted if "Approve this text" in each.buttons]

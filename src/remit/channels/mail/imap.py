@@ -24,6 +24,7 @@ _CONNECT: Final = 10.0
 _ANSWER: Final = 60.0
 _MARGIN: Final = timedelta(days=1)  # a renumbered folder is read this far back
 _MOST_AGAIN: Final = 1000
+_NEVER: Final = datetime(1970, 1, 3, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +43,15 @@ class MailboxAccount:
 
 
 class FolderMark(Struct, frozen=True):
-    """How far a folder was read: up to a UID, as long as its UIDVALIDITY is the same."""
+    """How far a folder was read: up to a UID, as long as its UIDVALIDITY is the same.
+
+    Its times are those at which the server received mails: our clock may be another.
+    """
 
     validity: int
     uid: int
-    opened: datetime  # older mails were there before the watch began
-    looked: datetime
+    opened: datetime  # of the newest mail that was there before the watch began
+    looked: datetime  # of the newest mail that was read
 
 
 class UnreadMail(Struct, frozen=True):
@@ -110,30 +114,36 @@ class ImapConnection:
     def fresh(self, mark: FolderMark | None, now: datetime) -> UnreadMail:
         """What came since a mark. At the first look there is none: what is there stays unread."""
         imap = self.client
-        validity = number_of(
-            imap.select_folder(self._box.folder, readonly=True).get(b"UIDVALIDITY")
-        )
+        folder = imap.select_folder(self._box.folder, readonly=True)
+        validity = number_of(folder.get(b"UIDVALIDITY"))
         if mark is None:
-            last = max(imap.search(["UID", "*"]), default=0)
-            return UnreadMail((), FolderMark(validity, last, now, now))
+            there = number_of(folder.get(b"EXISTS"))
+            recent = imap.search([f"{max(there - _MOST_AGAIN, 0) + 1}:*"]) if there else []
+            newest = _newest(self._dates(recent), now)
+            return UnreadMail((), FolderMark(validity, max(recent, default=0), newest, newest))
         if mark.validity != validity:
             return self._anew(mark, validity, now)
         # `n:*` always matches the last mail, even if its UID is smaller.
         found = imap.search(["UID", f"{mark.uid + 1}:*"])
         uids = tuple(sorted(uid for uid in found if uid > mark.uid))
         last = uids[-1] if uids else mark.uid
-        return UnreadMail(uids, FolderMark(validity, last, mark.opened, now))
+        newest = _newest(self._dates(uids[-_MOST_AGAIN:]), now)
+        return UnreadMail(uids, FolderMark(validity, last, mark.opened, max(mark.looked, newest)))
 
     def _anew(self, mark: FolderMark, validity: int, now: datetime) -> UnreadMail:
         imap = self.client
         last = max(imap.search(["UID", "*"]), default=0)
         since = max(mark.opened, mark.looked - _MARGIN)
-        found = sorted(imap.search(["SINCE", since.date()]))[-_MOST_AGAIN:]
-        dates = imap.fetch(found, ["INTERNALDATE"]) if found else {}
-        # By the minute: a server without seconds must not hide recent mails.
-        least = since.replace(second=0, microsecond=0)
-        uids = [uid for uid in found if uid in dates and _date(dates[uid]) >= least]
-        return UnreadMail(tuple(uids), FolderMark(validity, last, mark.opened, now), again=True)
+        found = sorted(imap.search(["SINCE", (since - _MARGIN).date()]))  # in the server's zone
+        dates = self._dates(found[-_MOST_AGAIN:])
+        uids = tuple(uid for uid, at in dates.items() if at > since)
+        fresh = FolderMark(validity, last, mark.opened, max(mark.looked, _newest(dates, now)))
+        return UnreadMail(uids, fresh, again=True)
+
+    def _dates(self, uids: Sequence[int]) -> dict[int, datetime]:
+        """When the server received some mails, by its clock."""
+        found = self.client.fetch(uids, ["INTERNALDATE"]) if uids else {}
+        return {uid: _date(found[uid]) for uid in uids if uid in found}
 
     def heads(self, uids: Sequence[int]) -> dict[int, bytes]:
         """Return the headers of mails by UID; missing ones are left out."""
@@ -228,6 +238,9 @@ def number_of(some: object) -> int:
 def _date(parts: Mapping[bytes, object]) -> datetime:
     """Return when the server received a mail; the client uses local time."""
     found = parts.get(b"INTERNALDATE")
-    return (
-        found.astimezone(UTC) if isinstance(found, datetime) else datetime.min.replace(tzinfo=UTC)
-    )
+    return found.astimezone(UTC) if isinstance(found, datetime) else _NEVER
+
+
+def _newest(dates: Mapping[int, datetime], now: datetime) -> datetime:
+    """Return the last of them; a mail that a program has dated years ahead does not count."""
+    return max((at for at in dates.values() if at < now + _MARGIN), default=_NEVER)

@@ -116,8 +116,9 @@ class TelegramWatch:
     def _next_offset(self, tx: Tx) -> int:
         """Return where to go on; after a quiet week Telegram may number from anywhere."""
         offset, kept_at = (meta.get(tx, self._offset + end) for end in ("", _KEPT_AT))
-        quiet = kept_at is not None and self._clock.now() - moment(kept_at) > _QUIET
-        return 0 if quiet else int(offset or 0)
+        age = self._clock.now() - moment(kept_at) if kept_at else timedelta(0)
+        known = timedelta(0) <= age <= _QUIET  # below 0: by a clock that was ahead
+        return int(offset or 0) if known else 0
 
     async def _failed(self, answer: object) -> None:
         """Pause after a failure; one that lasts is raised, and so reported to the owner once."""
