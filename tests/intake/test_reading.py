@@ -46,6 +46,7 @@ KEPT_ASIDE: Final = [
         "phone.jsonl",
         "pocket.jsonl",
         "street.jsonl",
+        "kitchen.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
