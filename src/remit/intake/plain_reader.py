@@ -40,19 +40,17 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook)
         found,
         questions=(*found.questions, *questions),
         veto=(*found.veto, *doubts_of(found, text, book)),
-        texts=marked_texts(found, text, book),
+        texts=texts_to_others(found, message),
     )
 
 
-def marked_texts(found: Extraction, text: str, book: ContactBook) -> tuple[Span, ...]:
-    """Return where texts to others stand in quotation marks, after a colon, or after "that".
+def texts_to_others(found: Extraction, message: MessageWords) -> tuple[Span, ...]:
+    """Return where the owner's texts to others stand.
 
-    Without marks, an order to send it may be behind the text: "… que no hay pan y envíaselo".
+    One without marks that has an order to send in it may end there: "… que no hay pan y envíaselo".
     """
-    message = message_words(text, book)
     spans = (span for each in dict.fromkeys(_texts(found)) for span in message.places(each))
-    texts = (span for span in spans if message.is_led_in(span) and message.is_ordered_text(span))
-    return tuple(s for s in texts if message.is_marked_text(s) or not _sends_inside(message, s))
+    return tuple(s for s in spans if message.is_marked_text(s) or not _sends_inside(message, s))
 
 
 def _sends_inside(message: MessageWords, span: Span) -> bool:
