@@ -9,7 +9,6 @@ from remit.intake.addressed_people import (
     BEFORE_PEOPLE,
     NEAR,
     SENTENCE_MARKS,
-    SKIPPED,
     AddressedPeople,
 )
 from remit.intake.word_lookup import Span
@@ -134,38 +133,12 @@ class MessageWords(AddressedPeople):
         """
         inside = range(start, end)
         named = [n for n in inside if n in self.people]
-        if not named:
-            return False
-        gets = phrases_in_all("addressing", "gets")
-        if any(gets.at(self.keys, n) for n in inside) or self._is_wish(start, end):
-            return True
-        comma = next((n for n in range(named[0], end) if self.keys[n] == ","), None)
-        if (comma and self._is_order_lead(range(start, comma + 1))) or self._ends_with(named[-1]):
-            return True
-        colon = next((n for n in inside if self.keys[n] == ":" and not self.is_tight(n + 1)), None)
-        if colon is None or named[0] > colon or colon + 1 >= len(self.keys):
-            return False
-        reported = phrases_in_all("cues", "reported")
-        return not any(
+        gets, reported = phrases_in_all("addressing", "gets"), phrases_in_all("cues", "reported")
+        if not named or any(gets.at(self.keys, n) for n in inside):
+            return bool(named)
+        colon = next((n for n in inside if self.keys[n] == ":" and not self.is_tight(n + 1)), 0)
+        return named[0] < colon < len(self.keys) - 1 and not any(
             reported.at(self.keys, n) for n in range(start, colon) if n not in self.people
-        )
-
-    def _is_wish(self, start: int, end: int) -> bool:
-        """Whether a Spanish sentence begins with a "que" that asks nothing: "que May sepa …"."""
-        first = next((n for n in range(start, end) if self.is_plain_word(n)), end)
-        if self.language != "es" or first == end or self.keys[end - 1] == "?":
-            return False
-        return self.tokens[first].text.casefold() in words_in_all("words", "unaccented")
-
-    def _ends_with(self, at: int) -> bool:
-        """Whether a message ends with "that to Anna"."""
-        known, first = order_words(), at
-        while first and (first in self.people or self.keys[first] in words_in_all(*SKIPPED)):
-            first -= 1
-        before = range(max(0, first - NEAR), first)
-        to = known.to.at(self.keys, first) is not None
-        return (
-            to and at == len(self.keys) - 1 and any(known.refers.at(self.keys, n) for n in before)
         )
 
     def _is_sent_behind(self, span: Span, person: str = "") -> bool:

@@ -87,15 +87,14 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
         for n, token in enumerate(message.tokens)
         if any(start <= token.start < end for start, end in spans) and not message.is_work_text(n)
     ]
-    sends = any(message.sends_at(n) for n in inside)
-    named = [n for n in inside if n in message.people]
+    named = [message.slice(n, message.named[n][1]) for n in inside if n in message.named]
     if not named or not (
-        sends
+        any(map(message.sends_at, inside))
         or message.announces_text(inside[0], inside[-1] + 1)
         or find_veto(message.text, message.book)
     ):
         return None
-    who = " and ".join(dict.fromkeys(message.tokens[n].text for n in named))
+    who = " and ".join(dict.fromkeys(named))
     sentence = f"Is something to be sent to {who}? Say what, in quotation marks, or say what to do."
     return Question(QuestionTopic.TASK, sentence, clause=own[0])
 
