@@ -12,7 +12,7 @@ from tests.intake.readings import MALICIOUS, perfect
 from tests.soak import one_in
 
 DATA = Path(__file__).parents[1] / "data" / "reading"
-KEPT_ASIDE = ("phone", "street")
+KEPT_ASIDE = ("phone", "street", "kitchen")
 POLICIES = pytest.mark.parametrize("policy", [Policy.ASK, Policy.ALLOW])
 
 
@@ -60,7 +60,7 @@ async def test_without_a_model_a_later_turn_does_what_it_means_or_asks(
     left = [each for each in found if not each.right and not each.asked]
     # A yes in other words than a closed phrase does nothing, and says so.
     assert {each.turn.means for each in left} <= {"move", "approve"}
-    assert sum(each.right for each in found) >= 55  # of 64; it may only rise
+    assert sum(each.right for each in found) >= 66  # of 74; it may only rise
 
 
 @POLICIES

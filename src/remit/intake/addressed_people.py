@@ -91,11 +91,15 @@ class AddressedPeople(WordLookup):
             before -= 1
         if before >= 0 and self.keys[before] in linking_words() and before - 1 in self.people:
             return self._leads_to(before - 1)
-        if before >= 0 and self.keys[before] in words_in_all(*BEFORE_PEOPLE):
+        if before >= 0 and self.leads_to_person(before):
             return True
         if any(self.sends_at(n) for n in range(max(0, before - NEAR), before + 1)):
             return True
         return any(self.sends_at(n) for n in self._rest_of_sentence(at))
+
+    def leads_to_person(self, at: int) -> bool:
+        """Whether a word may stand before a person who is written to: "to", "for"."""
+        return self.keys[at] in words_in_all(*BEFORE_PEOPLE)
 
     def _rest_of_sentence(self, at: int) -> Iterator[int]:
         """Return the tokens after one in its sentence: a German verb may be there."""

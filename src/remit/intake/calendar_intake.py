@@ -22,7 +22,8 @@ from remit.intake.conditions import find_conditions
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import TaskLedger, ledgers, planned
-from remit.intake.plain_reader import doubts_of, marked_texts
+from remit.intake.message_words import message_words
+from remit.intake.plain_reader import doubts_of, texts_to_others
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto
 from remit.model.contract import Clause, ClauseOutcome, OwnerRequest, WorkItem
@@ -106,7 +107,7 @@ class EventReading(Struct, frozen=True):
         found = _as_one(_with_rest(_untimed(found, start)))
         (ledger, *_) = ledgers(planned(found, None, self.book.home))
         # At the start nobody is asked about words that hold it back; before a send the owner is.
-        texts = marked_texts(found, words, self.book)
+        texts = texts_to_others(found, message_words(words, self.book))
         veto = (*find_veto(words, self.book, texts), *doubts_of(found, words, self.book))
         limits = find_conditions(words, self.book, start, self.zone, texts)
         return replace(ledger, veto=veto, conditions=limits)

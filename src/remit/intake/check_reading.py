@@ -156,7 +156,7 @@ def checked_reading(
 ) -> Extraction:
     """Return the reading as it may be acted on. `plain` is what the closed patterns read."""
     message = message_words(text, book)
-    check = _Check(message, plain, now, zone, more=len(reading.tasks) > 1)
+    check = _Check(message, plain, now, zone)
     tasks = [check.task(each, n) for n, each in enumerate(reading.tasks)]
     open_questions = [
         Question(QuestionTopic(each.about), each.question)
@@ -210,7 +210,6 @@ class _Check(Struct, frozen=True):
     plain: Extraction
     now: datetime
     zone: ZoneInfo
-    more: bool  # whether the model read several tasks
 
     def task(self, task: ReadTask, number: int) -> CheckedTask:
         when = check_time(task, self.message, now=self.now, zone=self.zone)
@@ -369,7 +368,7 @@ class _Check(Struct, frozen=True):
         if content is None:
             return
         agreed = any(d.content == content for d in same)
-        known = agreed or self.message.is_plain_text(content, words, more=self.more)
+        known = agreed or any(map(self.message.is_ordered_text, self.message.places(content)))
         if not known or may_be_no_text(self.message, content, words):
             start, end = next(self.message.places(content), (0, 0))
             yield VetoCue(VetoKind.TEXT, content[:60], start, end)

@@ -1,18 +1,15 @@
 """The words of a message with their positions, and the texts in it that are to be sent."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 from typing import Final
 
 from remit.contacts.people import ContactBook
 from remit.intake.addressed_people import (
     BEFORE_PEOPLE,
-    FAR,
     NEAR,
     SENTENCE_MARKS,
-    SKIPPED,
     AddressedPeople,
-    linking_words,
 )
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
@@ -136,38 +133,12 @@ class MessageWords(AddressedPeople):
         """
         inside = range(start, end)
         named = [n for n in inside if n in self.people]
-        if not named:
-            return False
-        gets = phrases_in_all("addressing", "gets")
-        if any(gets.at(self.keys, n) for n in inside) or self._is_wish(start, end):
-            return True
-        comma = next((n for n in range(named[0], end) if self.keys[n] == ","), None)
-        if (comma and self._is_order_lead(range(start, comma + 1))) or self._ends_with(named[-1]):
-            return True
-        colon = next((n for n in inside if self.keys[n] == ":" and not self.is_tight(n + 1)), None)
-        if colon is None or named[0] > colon or colon + 1 >= len(self.keys):
-            return False
-        reported = phrases_in_all("cues", "reported")
-        return not any(
+        gets, reported = phrases_in_all("addressing", "gets"), phrases_in_all("cues", "reported")
+        if not named or any(gets.at(self.keys, n) for n in inside):
+            return bool(named)
+        colon = next((n for n in inside if self.keys[n] == ":" and not self.is_tight(n + 1)), 0)
+        return named[0] < colon < len(self.keys) - 1 and not any(
             reported.at(self.keys, n) for n in range(start, colon) if n not in self.people
-        )
-
-    def _is_wish(self, start: int, end: int) -> bool:
-        """Whether a Spanish sentence begins with a "que" that asks nothing: "que May sepa …"."""
-        first = next((n for n in range(start, end) if self.is_plain_word(n)), end)
-        if self.language != "es" or first == end or self.keys[end - 1] == "?":
-            return False
-        return self.tokens[first].text.casefold() in words_in_all("words", "unaccented")
-
-    def _ends_with(self, at: int) -> bool:
-        """Whether a message ends with "that to Anna"."""
-        known, first = order_words(), at
-        while first and (first in self.people or self.keys[first] in words_in_all(*SKIPPED)):
-            first -= 1
-        before = range(max(0, first - NEAR), first)
-        to = known.to.at(self.keys, first) is not None
-        return (
-            to and at == len(self.keys) - 1 and any(known.refers.at(self.keys, n) for n in before)
         )
 
     def _is_sent_behind(self, span: Span, person: str = "") -> bool:
@@ -251,90 +222,3 @@ class MessageWords(AddressedPeople):
         verb = self.verb_at(at)
         asking = (VerbKind.SEND, VerbKind.TELL, VerbKind.REMIND)
         return verb is not None and verb[0].kind in asking
-
-    def is_plain_text(self, text: str, person: str, *, more: bool = False) -> bool:
-        """Whether a text is surely what the owner wants to send, and no more.
-
-        It is a quotation, or follows a colon; or it goes from the person to the end of the message,
-        or to another order if `more` is asked for, without asking for anything itself.
-        """
-        for span in self.places(text):
-            for start, end in self.quotes:
-                if self.text[start:end].strip(" .\n\t") == self.text[slice(*span)].strip(" .\n\t"):
-                    return True
-            if self._is_behind_colon(span, person):
-                return True
-            alone = self._follows(span, person, more=more) or self._is_sent_behind(span, person)
-            if alone and not self._asks_more(span):
-                return True
-        return False
-
-    def _is_behind_colon(self, span: Span, person: str) -> bool:
-        """Whether a text is all that follows a colon, in the line of its person.
-
-        An order to send it may follow: "Will: I've borrowed one. Mail him that".
-        """
-        line = self.text.rfind("\n", 0, span[0]) + 1
-        end = self.text.find("\n", span[1])
-        head = self.text[line : span[0]].rstrip()
-        rest = self.text[span[1] : len(self.text) if end < 0 else end].strip(" .!?")
-        named = any(line <= start < span[0] for start, _ in self.places(person))
-        tail = self.text[span[1] :]
-        sends = self.sends_at(self.first_at(len(self.text) - len(tail.lstrip(" .!?-–—"))))
-        return head.endswith(":") and (not rest or sends) and named
-
-    def _follows(self, span: Span, person: str, *, more: bool) -> bool:
-        """Whether a text goes from near the person to the end of its sentence or line."""
-        rest = next((n for n, t in enumerate(self.tokens) if t.start >= span[1]), None)
-        ends = (
-            rest is None
-            or self.keys[rest] in SENTENCE_MARKS
-            or self.tokens[rest].kind is TokenKind.LINE
-        )
-        ends = ends or self._names_channel(range(self.first_at(span[1]), len(self.keys)))
-        if rest is not None and more:
-            ends = ends or self.goes_on_with_order(rest)
-        return ends and any(
-            end <= span[0] and self._is_lead_in(end, span[0])
-            for end in (*(end for _, end in self.places(person)), *self._pronoun_ends(person))
-        )
-
-    def _pronoun_ends(self, person: str) -> Iterator[int]:
-        """Yield where a "her" ends that means a person: "Anna is looking for me. Text her …"."""
-        if any(self.is_meant_later(self.first_at(start)) for start, _ in self.places(person)):
-            found = (
-                (n, phrases_in_all("words", "them").at(self.keys, n)) for n in range(len(self.keys))
-            )
-            for n, them in found:
-                if them and n and self.sends_at(n - 1):
-                    yield self.tokens[them[1] - 1].end
-
-    def _names_channel(self, rest: range) -> bool:
-        """Whether words only say by which channel: "by mail please"."""
-        return any(self.is_channel(n) for n in rest) and all(
-            n not in self.people and (self.is_small_word(n) or self.is_order_word(n)) for n in rest
-        )
-
-    def _is_lead_in(self, start: int, end: int) -> bool:
-        """Whether only small words and a channel are between a person and a text."""
-        between = [n for n, t in enumerate(self.tokens) if start <= t.start < end]
-        other = any(
-            self.keys[n] in SENTENCE_MARKS
-            or (n in self.people and not self._is_linked(n, between[0]))
-            for n in between
-        )
-        return len(between) <= FAR and not other
-
-    def _is_linked(self, at: int, first: int) -> bool:
-        """Whether a person is named together with the one before: "Rose and May"."""
-        linked = words_in_all(*BEFORE_PEOPLE) | words_in_all(*SKIPPED) | linking_words()
-        return all(n in self.people or self.keys[n] in linked for n in range(first, at))
-
-    def _asks_more(self, span: Span) -> bool:
-        inside = [n for n, t in enumerate(self.tokens) if span[0] <= t.start < span[1]]
-        return any(
-            self.verb_at(n) is not None
-            and n - 1 in inside
-            and self.keys[n - 1] in linking_words() | SENTENCE_MARKS
-            for n in inside
-        )

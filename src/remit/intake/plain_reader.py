@@ -40,19 +40,17 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook)
         found,
         questions=(*found.questions, *questions),
         veto=(*found.veto, *doubts_of(found, text, book)),
-        texts=marked_texts(found, text, book),
+        texts=texts_to_others(found, message),
     )
 
 
-def marked_texts(found: Extraction, text: str, book: ContactBook) -> tuple[Span, ...]:
-    """Return where texts to others stand in quotation marks, after a colon, or after "that".
+def texts_to_others(found: Extraction, message: MessageWords) -> tuple[Span, ...]:
+    """Return where the owner's texts to others stand.
 
-    Without marks, an order to send it may be behind the text: "… que no hay pan y envíaselo".
+    One without marks that has an order to send in it may end there: "… que no hay pan y envíaselo".
     """
-    message = message_words(text, book)
     spans = (span for each in dict.fromkeys(_texts(found)) for span in message.places(each))
-    texts = (span for span in spans if message.is_led_in(span) and message.is_ordered_text(span))
-    return tuple(s for s in texts if message.is_marked_text(s) or not _sends_inside(message, s))
+    return tuple(s for s in spans if message.is_marked_text(s) or not _sends_inside(message, s))
 
 
 def _sends_inside(message: MessageWords, span: Span) -> bool:
@@ -89,15 +87,14 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
         for n, token in enumerate(message.tokens)
         if any(start <= token.start < end for start, end in spans) and not message.is_work_text(n)
     ]
-    sends = any(message.sends_at(n) for n in inside)
-    named = [n for n in inside if n in message.people]
+    named = [message.slice(n, message.named[n][1]) for n in inside if n in message.named]
     if not named or not (
-        sends
+        any(map(message.sends_at, inside))
         or message.announces_text(inside[0], inside[-1] + 1)
         or find_veto(message.text, message.book)
     ):
         return None
-    who = " and ".join(dict.fromkeys(message.tokens[n].text for n in named))
+    who = " and ".join(dict.fromkeys(named))
     sentence = f"Is something to be sent to {who}? Say what, in quotation marks, or say what to do."
     return Question(QuestionTopic.TASK, sentence, clause=own[0])
 

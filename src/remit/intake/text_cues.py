@@ -77,7 +77,7 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
     joined = breaks | words_in_all("addressing", "that")
     marked = message.is_marked_text(span)
     led_in = message.is_led_in(span) or message.keys[inside[0]] not in breaks
-    edges = [(inside[0], _Opening.TEXT if led_in else _Opening.PAUSE)]
+    edges = [(inside[0], _Opening.TEXT if led_in else _Opening.ASIDE)]
     for n in inside[1:]:
         mark = message.tokens[n].text
         opening = _OPENINGS.get(mark)

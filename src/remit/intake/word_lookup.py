@@ -1,14 +1,13 @@
 """Looks up what begins at each word of a message: a name, a verb, a channel, a time."""
 
-from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Final
 
 from msgspec.structs import replace
 
 from remit.contacts.people import Contact, ContactBook
 from remit.language.cues import correct_slip, open_quotes
-from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
+from remit.language.files import words_in_all
 from remit.language.order_words import (
     OrderVerb,
     VerbKind,
@@ -23,33 +22,10 @@ from remit.language.time.day import names_end
 from remit.language.time.phrase import TimePhrase, read_time
 from remit.language.time.repeats import comes_back
 from remit.language.time.words import TimeText, time_words
-from remit.language.tokens import Token, TokenKind, is_sign, tokenize
+from remit.language.tokens import Token, TokenKind, tokenize
 
 Span = tuple[int, int]
 _FOR_WHOM: Final = ("les", "le", "me", "nos")
-
-
-@cache
-def _order_starts() -> frozenset[str]:
-    words = order_words()
-    tables = (words.me, words.them, words.to, words.by, words.on, words.channels, words.polite)
-    times = (time_words(code).starts for code in LANGUAGES)
-    talk = words.talk.firsts | phrases_in_all("addressing", "before").firsts
-    return talk.union(*(table.firsts for table in tables), *times)
-
-
-@cache
-def _words_in_orders() -> frozenset[str]:
-    """Return every word that an order may hold, wherever it stands in its phrase."""
-    words = order_words()
-    tables = (
-        *(words.me, words.them, words.to, words.by, words.on, words.channels, words.polite),
-        *(words.talk, words.frames, words.links, words.results, words.messages, words.particles),
-        *(words.leads, words.particles_at_end, words.elsewhere, words.verbs),
-        *(phrases_in_all("conditions", "not_to"), phrases_in_all("addressing", "before")),
-    )
-    times = (time_words(code).known for code in LANGUAGES)
-    return words.articles.union(words.roles, *(table.words for table in tables), *times)
 
 
 class WordLookup:
@@ -58,9 +34,6 @@ class WordLookup:
     def __init__(self, text: str, book: ContactBook) -> None:
         self._times: dict[int, TimePhrase | None] = {}
         self.orders: dict[tuple[int, int], object] = {}  # as they were read, by their places
-        self.order_parts: dict[int, tuple[Callable[..., int | None], ...]] = {}  # by their tokens
-        self.splits: dict[tuple[int, int, bool], int] = {}  # where another unit begins
-        self.skips: dict[int, int] = {}  # behind which words somebody may be named
         self.text = text
         self.book = book
         self.raw = tokenize(text)
@@ -138,11 +111,6 @@ class WordLookup:
         """Whether "and" is at a token, followed by a verb that asks for something."""
         link = order_words().links.at(self.keys, at)
         return link is not None and self.verb_at(link[1]) is not None
-
-    def may_remind(self, at: int) -> bool:
-        """Whether a reminder may begin at a token: "4pm reminder"."""
-        verb = self.verb_at(at)
-        return self.may_begin_order(at) or (verb is not None and verb[0].kind is VerbKind.REMIND)
 
     def verb_at(self, at: int) -> tuple[OrderVerb, int] | None:
         """Return the verb that begins at a token, and where it ends."""
@@ -238,23 +206,6 @@ class WordLookup:
     def is_deadline(self, at: int) -> bool:
         """Whether a word says that something is to be done before the time behind it: "by"."""
         return any(self.keys[at] in text.words.deadlines.words for text in self._time_texts)
-
-    def may_begin_order(self, at: int) -> bool:
-        """Whether an order may begin at a token; most words begin none."""
-        token = self.tokens[at]
-        if token.kind is TokenKind.MARK:
-            return not is_sign(token.text)
-        if token.kind is TokenKind.NUMBER or at in self.named:
-            return True
-        key = self.keys[at]
-        return key in _order_starts() or key in self.book.ways.firsts
-
-    def may_end_order(self, at: int) -> bool:
-        """Whether a token may be the last one of an order; an unknown word is none."""
-        token, key = self.tokens[at], self.keys[at]
-        if token.kind is not TokenKind.WORD or token.capital or at in self.people:
-            return True
-        return key in _words_in_orders() or key in self.book.ways.words
 
     def slice(self, start: int, end: int) -> str:
         """Return the words from one token to another, as typed."""

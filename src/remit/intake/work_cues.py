@@ -58,8 +58,9 @@ def _work_verb(message: MessageWords, start: int, end: int) -> tuple[int, int] |
         verb = message.verb_at(at)
         if verb and at not in message.people and verb[0].kind is VerbKind.WORK:
             return at, verb[1]
-        if verb and verb[0].kind is VerbKind.TELL and not verb[0].me:
-            return (at, verb[1]) if _composes(message, verb[1], asks=verb[0].asks) else None
+        if verb and verb[0].kind is VerbKind.TELL and not verb[0].me:  # "write a refusal to …"
+            thing = verb[1] < end and message.keys[verb[1]] in message.own_words("one")
+            return (at, verb[1]) if thing else None
         words = order_words()
         tables = (words.polite, words.frames, words.wants)
         skipped = next((f[1] for table in tables if (f := table.at(message.keys, at))), None)
@@ -68,14 +69,6 @@ def _work_verb(message: MessageWords, start: int, end: int) -> tuple[int, int] |
             return None
         at = max(skipped or at + 1, time.end if time else 0)
     return None
-
-
-def _composes(message: MessageWords, at: int, *, asks: bool) -> bool:
-    """Whether something is to be written that is only named: "write a short refusal to …"."""
-    keys = message.keys
-    if asks:
-        return at < len(keys) and keys[at] in words_in_all("addressing", "nearby")
-    return at < len(keys) and keys[at] in message.own_words("one")
 
 
 def _sends(message: MessageWords, start: int, end: int) -> Iterator[int]:
@@ -101,14 +94,28 @@ class WorkArea(Struct, frozen=True):
     end: int
 
     def describes(self, cue: VetoCue) -> bool:
-        """Whether a cue only describes the work."""
+        """Whether a cue only describes the work: it stands behind a word like "what" or "that"."""
         tokens, keys = self.message.tokens, self.message.keys
         at = next((n for n in range(self.first, self.end) if tokens[n].start == cue.start), None)
         if at is None or cue.kind in _NEVER or is_firm(keys, at) is not None:
             return False
-        if self._names_others(at) or self._limits(at):
+        if self._names_others(at) or self._limits(at) or self._is_apart(at):
             return False
-        return self._describes_work(cue.kind, at)
+        asks = cue.kind is VetoKind.CONDITION  # it may be a question itself: "see whether …"
+        if at < self.behind or (asks and at == self._object):
+            return True
+        return any(map(self._embeds, range(self.behind, at if asks else at + 1)))
+
+    @property
+    def _object(self) -> int:
+        """Return the first word behind the verb that is not small."""
+        inside = range(self.behind, self.end)
+        return next((n for n in inside if not self.message.is_small_word(n)), self.end)
+
+    def _embeds(self, at: int) -> bool:
+        """Whether a word begins a clause or phrase inside the work: "that", "what", "about"."""
+        asks = order_words().asking.at(self.message.keys, at) is not None
+        return asks or self.message.keys[at] in words_in_all("addressing", "embeds")
 
     def _names_others(self, at: int) -> bool:
         """Whether somebody is named behind a cue, except for whom the work is: "for Lucía"."""
@@ -120,77 +127,18 @@ class WorkArea(Struct, frozen=True):
             if n - 1 not in named
         )
 
-    def _describes_work(self, kind: VetoKind, at: int) -> bool:
-        """Whether a cue describes work whose result is sent."""
-        if at < self.behind or (at == self._object and kind is VetoKind.CONDITION):
-            return True  # "prepare"; "see whether …"
-        key, clause = self.message.keys[at], self._clause_before(at)
-        if kind is VetoKind.CONDITION:
-            bare = key in words_in_all("addressing", "only") and not self._limits(at + 1)
-            return (bare and clause >= self.first) or (clause >= 0 and self._asks_between(at))
-        if kind is VetoKind.DENIAL and key in words_in_all("addressing", "without"):
-            return clause == self.first
-        return clause > self.first or (clause == self.first and self._embeds_before(at))
+    def _is_apart(self, at: int) -> bool:
+        """Whether "but", a dash or a comma stands before a cue: it may be said to Remit.
 
-    @property
-    def _object(self) -> int:
-        """Return the first word behind the verb and its particles."""
-        at, words = self.behind, order_words()
-        while at < self.end and (
-            self.message.keys[at] in words_in_all("addressing", "skipped")
-            or words.me.at(self.message.keys, at)
-            or words.particles_at_end.at(self.message.keys, at)
-            or self.message.keys[at] in words_in_all("addressing", "nearby")
-        ):
-            at += 1
-        return at
-
-    def _clause_before(self, at: int) -> int:
-        """Return where the clause of a token begins; -1 if it may be said to Remit.
-
-        A comma may begin one in German ("was passiert, wenn …"), or one that tells something.
+        A comma may also begin a clause of the work, such as "…, which …" or "was passiert, wenn …".
         """
-        keys, breaks = self.message.keys, words_in_all("addressing", "but")
-        for n in range(at - 1, self.behind - 1, -1):
-            if keys[n] in breaks or keys[n] in _ASIDES:
-                return -1
-            if keys[n] == ",":
-                has_speaker = keys[n + 1] in words_in_all("addressing", "speakers")
-                short = any(self._asks(m) for m in range(max(self.behind, n - 2), n))
-                begins = self._embeds(n + 1) or (short and self.message.language == "de")
-                return n + 1 if begins or has_speaker else -1
-        return self.first
-
-    def _asks_between(self, end: int) -> bool:
-        return any(self._asks(n) for n in range(self.behind, end))
-
-    def _asks(self, at: int) -> bool:
-        """Whether a word begins an indirect question: "what happens when …"."""
-        key, token = self.message.keys[at], self.message.tokens[at]
-        if self.message.language == "es" and key in ("que", "q"):
-            return not token.text.isascii() or at == self._object
-        return order_words().asking.at(self.message.keys, at) is not None
-
-    def _embeds(self, at: int) -> bool:
-        """Whether a word begins a clause or phrase inside the work: "that", "explaining"."""
-        if self._asks(at):
-            return True
-        if self.message.keys[at] not in words_in_all("addressing", "embeds"):
-            return False
-        relative = self.message.keys[at] in order_words().articles
-        before = at - 1
-        near = self.message.keys[before] in words_in_all("addressing", "nearby")
-        noun = near or (
-            self.message.is_plain_word(before)
-            and not self.message.is_small_word(before)
-            and not self.message.time_at(before)
-        )
-        return not relative or (noun and before >= self.behind)
-
-    def _embeds_before(self, at: int) -> bool:
         keys = self.message.keys
-        own = self.message.language == "en" and keys[at].endswith("n't")
-        return own or any(self._embeds(n) for n in range(self.behind, at + 1))
+        for n in range(at - 1, self.behind - 1, -1):
+            if keys[n] in words_in_all("addressing", "but") or keys[n] in _ASIDES:
+                return True
+            if keys[n] == ",":
+                return not any(map(self._embeds, range(n - 1, n + 2)))
+        return False
 
     def _limits(self, at: int) -> bool:
         """Whether a limit begins at a token that no question has: "unless", "not before"."""

@@ -47,13 +47,6 @@ class CueWords(Struct, frozen=True, eq=False):
 
 
 @cache
-def _first_words() -> frozenset[str]:
-    """Return the words with which any cue may begin; most words begin none."""
-    tables = ((each.kinds, each.firm, each.harmless) for each in cue_words())
-    return frozenset[str]().union(*(table.firsts for lists in tables for table in lists))
-
-
-@cache
 def cue_words() -> tuple[CueWords, ...]:
     """Return the cues of every language, read once."""
     return tuple(_load(code) for code in LANGUAGES)
@@ -93,14 +86,11 @@ def find_cues(
         if token.text in signs
     }
     keys = tuple(_squeezed(key) for key in keys_of(tokens))
-    starts = _first_words()
-    places = [at for at, key in enumerate(keys) if key in starts or key.endswith("n't")]
-    if places:
-        asked = tuple(_asked_areas(tokens, keys, people, beside_people))
-        message = _Message(tokens, keys, people, asked, places)
-        for language in cue_words():
-            for cue in _of_language(language, message, own=language.code in codes):
-                found.setdefault(cue.start, cue)
+    asked = tuple(_asked_areas(tokens, keys, people, beside_people))
+    message = _Message(tokens, keys, people, asked)
+    for language in cue_words():
+        for cue in _of_language(language, message, own=language.code in codes):
+            found.setdefault(cue.start, cue)
     return tuple(found[start] for start in sorted(found))
 
 
@@ -111,7 +101,6 @@ class _Message(Struct, frozen=True):
     keys: Sequence[str]
     people: Collection[int]
     asked: Sequence[range]  # questions that somebody is to be asked
-    places: Sequence[int]  # where a cue may begin
 
 
 def _asked_areas(
@@ -132,7 +121,7 @@ def _asked_areas(
 def _of_language(language: CueWords, message: _Message, *, own: bool) -> Iterator[VetoCue]:
     tokens, keys = message.tokens, message.keys
     end = 0
-    for at in message.places:
+    for at in range(len(keys)):
         if at < end:
             continue
         if harmless := language.harmless.at(keys, at):

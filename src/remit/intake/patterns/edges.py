@@ -1,15 +1,13 @@
 """Finds where the units of a message begin and end."""
 
-from functools import cache
 from typing import Final
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.orders import read_order, skip_to
 from remit.intake.patterns.spoken_order import SpokenOrder
-from remit.language.files import LANGUAGES, phrases_in_all
+from remit.language.files import phrases_in_all
 from remit.language.order_words import TextLead, is_laughter, order_words
-from remit.language.time.words import time_words
-from remit.language.tokens import TokenKind
+from remit.language.tokens import TokenKind, is_sign
 from remit.model.veto import LED_KINDS
 
 _LEADING_MARKS: Final = frozenset(",;:.!?¿¡-–—…)*•·")
@@ -23,12 +21,6 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
     also = False
     while at < stop:
         token = words.tokens[at]
-        if (
-            token.kind is TokenKind.WORD
-            and keys[at] not in _leading_words()
-            and not is_laughter(token.key)
-        ):
-            break
         lead = known.links.at(keys, at) or known.polite.at(keys, at)
         step = lead[1] if lead else None
         heading = known.headings.at(keys, at + 1)  # "three things:"
@@ -56,15 +48,6 @@ def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
     return found[1] + 1
 
 
-@cache
-def _leading_words() -> frozenset[str]:
-    """Return the words that may precede the content of a unit; most words do not."""
-    known = order_words()
-    numbers = (time_words(code).starts for code in LANGUAGES)
-    tables = (known.links, known.polite, known.talk)
-    return frozenset[str]().union(*numbers, *(table.firsts for table in tables))
-
-
 def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, TextLead | None]:
     """Return the place after a comma and "that", where a text begins."""
     comma = at + 1 if words.keys[at : at + 1] == (",",) else at
@@ -76,13 +59,6 @@ def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, TextLead 
 
 def split(words: MessageWords, at: int, stop: int, *, reminders_only: bool = False) -> int:
     """Return where another unit begins after "and", a comma or a dash: "… and send it to me"."""
-    place = (at, stop, reminders_only)
-    if place not in words.splits:
-        words.splits[place] = _split(words, at, stop, reminders_only=reminders_only)
-    return words.splits[place]
-
-
-def _split(words: MessageWords, at: int, stop: int, *, reminders_only: bool) -> int:
     known, keys = order_words(), words.keys
     for n in range(at + 1, stop):
         tight = n + 1 < stop and words.tokens[n + 1].tight and words.tokens[n].text != "—"
@@ -126,15 +102,8 @@ def corrects_from(words: MessageWords, at: int, stop: int) -> SpokenOrder | None
 
 
 def begins_limit(words: MessageWords, at: int) -> bool:
-    return words.keys[at] in _limit_starts() and any(
-        phrases_in_all("conditions", kind.value).at(words.keys, at) for kind in LED_KINDS
-    )
-
-
-@cache
-def _limit_starts() -> frozenset[str]:
     tables = (phrases_in_all("conditions", kind.value) for kind in LED_KINDS)
-    return frozenset[str]().union(*(table.firsts for table in tables))
+    return any(table.at(words.keys, at) for table in tables)
 
 
 def without_suffix(
@@ -147,11 +116,11 @@ def without_suffix(
     is_reminder: bool = False,
 ) -> tuple[tuple[int, int], SpokenOrder | None]:
     """Return the content without the people, the channel and the time after it."""
-    if end <= start or not words.may_end_order(end - 1):
+    if end <= start:
         return (start, end), None
     inside = start  # of a time that is part of what is said
     for at in range(max(start + is_work, end - _LONGEST_SUFFIX), end):
-        if at < inside or not words.may_begin_order(at):
+        if at < inside or is_sign(words.tokens[at].text):
             continue
         is_told = is_reminder and words.is_told_before(at)  # "that the meeting is at 5"
         if (is_work or is_object or is_told) and (phrase := words.time_at(at)):

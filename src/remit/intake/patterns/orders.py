@@ -4,16 +4,14 @@ They may stand in any order, before or after the text; every other word is text 
 with an unknown word is refused.
 """
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import SpokenOrder
-from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
+from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import OrderVerb, SmallTalk, TextLead, VerbKind, order_words
 from remit.language.time.phrase import corrected
-from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind, is_sign
 
 _FEW: Final = 8  # tokens of a correction
@@ -61,50 +59,12 @@ def _with_object(words: MessageWords, order: SpokenOrder) -> SpokenOrder:
 
 def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | None:
     """Read what stands at a token, and return its end; None if it is no part of an order."""
-    parts = words.order_parts.get(at)
-    if parts is None:
-        parts = words.order_parts[at] = _parts_at(words, at)
-    if not parts or (order.reminds and _begins_content(words, at)):
+    if order.reminds and _begins_content(words, at):
         return None
-    for take in parts:
+    for take in _PARTS.get(words.tokens[at].kind, ()):
         if (after := take(words, order, at)) is not None and after <= stop:
             return after
     return None
-
-
-def _parts_at(words: MessageWords, at: int) -> tuple[_Part, ...]:
-    """Return the parts of an order that may begin at a token."""
-    kind = words.tokens[at].kind
-    if kind is TokenKind.WORD:
-        key, named = words.keys[at], at in words.named
-        way = key in words.book.ways.firsts
-        return _parts_from(key, named, way)
-    return _MARK_PARTS if kind is TokenKind.MARK else _PARTS if kind is TokenKind.NUMBER else ()
-
-
-@lru_cache(maxsize=8192)
-def _parts_from(key: str, named: bool, way: bool) -> tuple[_Part, ...]:
-    """Return the parts of an order that may begin with a word; most words begin few."""
-    known = order_words()
-    firsts = known.links.firsts | known.articles
-    leads = firsts | known.to.firsts | phrases_in_all("addressing", "before").firsts
-    small = (known.frames, known.polite, known.talk, known.particles, known.particles_at_end)
-    begins: dict[_Part, bool] = {
-        _excluded: key in phrases_in_all("conditions", "not_to").firsts,
-        _time: any(key in time_words(code).starts for code in LANGUAGES),
-        _led_time: key in known.leads.firsts,
-        _person: named or key in leads,
-        _message: key in known.messages.firsts,
-        _channel: way
-        or key in firsts | known.by.firsts | known.on.firsts
-        or key in known.channels.firsts | known.elsewhere.firsts,
-        _verb: key in known.verbs.firsts,
-        _unnamed: key in leads | known.them.firsts,
-        _me: key in known.links.firsts | known.me.firsts,
-        _it: key in known.results.firsts,
-        _small: any(key in table.firsts for table in small),
-    }
-    return tuple(part for part in _PARTS if begins.get(part))
 
 
 def _begins_content(words: MessageWords, at: int) -> bool:
@@ -186,12 +146,6 @@ def _person(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 def skip_to(words: MessageWords, at: int) -> int:
     """Return the place after "to", "and", "the", "my", where somebody may be named."""
-    if at not in words.skips:
-        words.skips[at] = _skip_to(words, at)
-    return words.skips[at]
-
-
-def _skip_to(words: MessageWords, at: int) -> int:
     known, keys = order_words(), words.keys
     before = phrases_in_all("addressing", "before")
     for table in (known.links, known.to, before):
@@ -337,10 +291,12 @@ def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     return at + 1 if early or lists else None
 
 
-_MARK_PARTS: Final[tuple[_Part, ...]] = (
-    *(_excluded, _corrected, _person, _channel, _unnamed, _me, _small),
-)
-_PARTS: Final[tuple[_Part, ...]] = (
+_WORD_PARTS: Final[tuple[_Part, ...]] = (
     *(_excluded, _corrected, _time, _led_time, _person, _message),
     *(_channel, _verb, _unnamed, _me, _it, _small),
 )
+_PARTS: Final[Mapping[TokenKind, tuple[_Part, ...]]] = {
+    TokenKind.WORD: _WORD_PARTS,
+    TokenKind.NUMBER: _WORD_PARTS,
+    TokenKind.MARK: (_excluded, _corrected, _person, _channel, _unnamed, _me, _small),
+}

@@ -257,8 +257,8 @@ def read_reminding_last(place: UnitSearch) -> MessageUnit | None:
     if order.verb or order.people or works or begins_limit(words, place.body):
         return None
     for at in range(order.end + 1, last_word):
-        last = read_order(words, at, place.stop) if words.may_remind(at) else None
-        if last is None or not last.reminds or last.people or last.end < last_word:
+        last = read_order(words, at, place.stop)
+        if not last.reminds or last.people or last.end < last_word:
             continue
         start, _ = behind_lead(words, order.end, at)
         body = (start, without_marks(words, start, at))

@@ -195,10 +195,12 @@ def _talk_of(place: UnitSearch) -> SmallTalk | None:
     Only what is surely talk is taken for it: what is not ends as work, or in a question.
     """
     words, known, at = place.words, order_words(), place.body
-    if words.announces_text(place.start, place.stop):
-        return None
     asks = known.asking.at(words.keys, at) and not words.verb_at(at)
     last = next(t for t in reversed(words.tokens[: place.stop]) if not is_sign(t.text))
+    inside = range(place.start, place.stop)
+    to_somebody = any(n in words.people and words.leads_to_person(n - 1) for n in inside[1:])
+    if (to_somebody and last.text != "?") or words.announces_text(place.start, place.stop):
+        return None
     if asks or (last.text == "?" and _is_question(place)):
         return SmallTalk.QUESTION if _is_for_remit(place) else None
     first = known.talk.at(words.keys, place.start) or known.talk.at(words.keys, at)
