@@ -18,7 +18,7 @@ from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Task
 from remit.store import events, reviews, rows, runs, slots, tasks
-from remit.store.database import Params, Row, Tx, quick
+from remit.store.database import Params, Row, Tx, patient, quick
 
 QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
 UNRANKED: Final = 4
@@ -76,6 +76,7 @@ def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
     return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, anything))
 
 
+@patient
 def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: datetime) -> bool:
     """Rank a task; False if its status changed, or a question about it is open."""
     row = tx.one(
@@ -97,6 +98,7 @@ def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: da
     return True
 
 
+@patient
 def rank_page(
     tx: Tx, ranked: Sequence[tuple[TaskId, Priority, RankingRule]], now: datetime
 ) -> None:
@@ -105,6 +107,7 @@ def rank_page(
         rank(tx, task_id, priority, rule, now)
 
 
+@patient
 def claim(
     tx: Tx, worker: WorkerId, wanted: ClaimFilter, run_id: Callable[[], RunId], now: datetime
 ) -> list[ClaimedTask]:
