@@ -297,10 +297,10 @@ async def test_trouble_while_looking_for_the_next_timer_does_not_end_the_engine(
 ) -> None:
     async with Rig(tmp_path, brain=Moody()) as rig:
         await rig.run()
-        looks = rig.db.reads["next_due"]
-        rig.db.broken = {"next_due"}
+        looks = rig.db.reads["outlook"]
+        rig.db.broken = {"outlook"}
         rig.house.engine.nudge()
-        await until(lambda: rig.db.reads["next_due"] > looks)
+        await until(lambda: rig.db.reads["outlook"] > looks)
         await asyncio.sleep(0.01)
         rig.db.broken = set()
         rig.clock.advance(timedelta(seconds=1))
