@@ -133,7 +133,7 @@ async def test_a_store_that_refuses_for_long_is_shown_and_work_goes_on_once_it_a
     tmp_path: Path,
 ) -> None:
     async with Rig(tmp_path) as rig:
-        rig.db.broken = {"next_due", "unranked"}
+        rig.db.broken = {"outlook", "unranked"}
 
         def is_shown() -> bool:
             rig.clock.advance(TROUBLE)

@@ -14,9 +14,9 @@ from remit.errors import Conflict, LeaseLost, NotFound, StoreTrouble
 from remit.model.ids import TaskId
 from remit.model.run import Event
 from remit.model.task import Task
-from remit.store import events, home, tasks
+from remit.store import events, group_commit, home, tasks
 from remit.store.connection import SqliteTx
-from remit.store.database import Cell, Tx
+from remit.store.database import Cell, Tx, patient
 from remit.store.group_commit import MOST_IN_A_COMMIT
 from remit.store.opening import Sqlite
 from tests.store.scene import Scene
@@ -46,6 +46,11 @@ def watch(tx: Tx, seen: list[str]) -> None:
 
 def pragma(tx: Tx, name: str) -> Cell:
     return tx.ask(f"PRAGMA {name}")[0][name]
+
+
+@patient
+def admit_patiently(tx: Tx, task: Task) -> Task:
+    return tasks.admit(tx, task)
 
 
 def fails_before_it_writes(tx: Tx, task: Task) -> None:
@@ -99,6 +104,45 @@ async def test_writes_that_wait_together_are_committed_together(
         ids, seqs = await db.read(kept)
     assert stored == made
     assert (ids, seqs) == ([task.id for task in made], [*range(1, writes + 1)])
+
+
+async def test_after_patient_writes_one_goes_on_at_a_time_and_requests_come_between(
+    path: Path, scene: Scene
+) -> None:
+    made = [scene.task() for _ in range(5)]
+    turns: list[int] = []
+    turn = 0
+
+    def count() -> None:
+        nonlocal turn
+        turn += 1
+        asyncio.get_running_loop().call_soon(count)
+
+    async def leg(db: Sqlite, task: Task) -> None:
+        await db.write(admit_patiently, task)
+        turns.append(turn)
+
+    async with opened(path) as db:
+        count()
+        await asyncio.gather(*(leg(db, task) for task in made))
+    assert len(turns) == len(set(turns)) == 5
+
+
+async def test_what_follows_patient_writes_is_committed_together_too(
+    path: Path, scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_commit, "GATHER_SECONDS", 1000.0)
+    seen: list[str] = []
+
+    async def leg(db: Sqlite) -> None:
+        await db.write(admit_patiently, scene.task())
+        await db.write(admit_patiently, scene.task())
+
+    async with opened(path) as db:
+        await db.write(watch, seen)
+        seen.clear()
+        await asyncio.gather(*(leg(db) for _ in range(5)))
+        assert seen.count("COMMIT") == 2
 
 
 async def test_one_that_fails_before_it_wrote_is_not_noticed_by_the_others(

@@ -70,7 +70,7 @@ def test_the_end_of_a_leg_is_written_whole(
     (run,) = runs.of_task(scene.tx, task.id)
     assert (run.outcome, run.note, run.started_at) == (outcome, "as it was", began)
     assert run.ended_at == scene.now
-    assert (queue.next_due(scene.tx, scene.now) is not None) is (to is Status.RUNNING)
+    assert (queue.outlook(scene.tx, scene.now).later is not None) is (to is Status.RUNNING)
     assert scene.complaints() == []
 
 

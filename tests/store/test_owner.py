@@ -38,7 +38,7 @@ def test_a_paused_appointment_keeps_its_time(scene: Scene) -> None:
     scene.do(moves.resume, task.id, scene.wait(3600))
 
     assert scene.claim() == []
-    assert queue.next_due(scene.tx, scene.now) == later
+    assert queue.outlook(scene.tx, scene.now).later == later
 
 
 def test_a_pause_does_not_take_back_a_cancel(scene: Scene) -> None:

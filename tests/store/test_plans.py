@@ -68,6 +68,7 @@ WHOLE = {
     "count_snippets": "for who asks how the index stands",
     "delete_snippets": "once, when the index is made anew",
     "has_snippets": "its first row",
+    "list_outlook": "the five ranks that it names itself",
     "list_cues": "from the newest on, for who asks to see them",
     "list_lesson_reviews": "a change of the rules now and then, once a night",
     "list_rule_versions": "a change of the rules now and then",
@@ -81,10 +82,9 @@ WHOLE = {
     "correct_task_times": "once, after a wrong clock was put right",
 }
 INTENDED = {
-    "find_due": "tasks_due (queue=? AND due_at<?)",
     "list_due": "tasks_due (queue=? AND due_at<?)",
     "list_due_doubts": "tasks_by_status (status=?)",
-    "next_due": "tasks_due (queue=? AND due_at>?)",
+    "list_outlook": "tasks_due (queue=? AND due_at>?)",
     "list_taken_slots": "tasks_by_slot (series_id=? AND slot_at>?)",
     "list_assigned_tasks": "tasks_by_agent (assigned_agent=?)",
     "list_due_series": "series_due (due_at<?)",

@@ -113,23 +113,23 @@ def test_what_is_planned_for_later_is_left_until_then(scene: Scene) -> None:
     later = scene.now + timedelta(days=3)
     task = scene.ready(scheduled_for=later)
     assert scene.claim() == []
-    assert not queue.any_due(scene.tx, scene.now, 1)
+    assert not queue.outlook(scene.tx, scene.now).is_due
 
     scene.now = later - timedelta(milliseconds=1)
     assert scene.claim() == []
     scene.now = later
-    assert queue.any_due(scene.tx, scene.now, 1)
+    assert queue.outlook(scene.tx, scene.now).is_due
     assert [claim.task.id for claim in scene.claim()] == [task.id]
 
 
 def test_the_next_moment_is_the_earliest_of_all_ranks(scene: Scene) -> None:
-    assert queue.next_due(scene.tx, scene.now) is None
+    assert queue.outlook(scene.tx, scene.now).later is None
     for hours, priority in ((5, Priority.CRITICAL), (2, Priority.LOW), (9, Priority.HIGH)):
         scene.ready(priority=priority, scheduled_for=scene.now + timedelta(hours=hours))
 
-    assert queue.next_due(scene.tx, scene.now) == AT + timedelta(hours=2)
-    assert queue.next_due(scene.tx, AT + timedelta(hours=2)) == AT + timedelta(hours=5)
-    assert queue.next_due(scene.tx, AT + timedelta(hours=9)) is None
+    assert queue.outlook(scene.tx, scene.now).later == AT + timedelta(hours=2)
+    assert queue.outlook(scene.tx, AT + timedelta(hours=2)).later == AT + timedelta(hours=5)
+    assert queue.outlook(scene.tx, AT + timedelta(hours=9)).later is None
 
 
 def test_what_was_written_by_the_owner_goes_straight_to_its_delivery(scene: Scene) -> None:
@@ -249,7 +249,7 @@ def test_thousands_due_at_once_are_each_claimed_once(scene: Scene) -> None:
 
     assert len(seen) == len(set(seen)) == many
     assert seen == sorted(seen)  # ids are made in order, and so they come
-    assert not queue.any_due(scene.tx, scene.now, 1)
+    assert not queue.outlook(scene.tx, scene.now).is_due
 
 
 def test_a_worker_is_known_while_it_lives_and_after(scene: Scene) -> None:

@@ -19,6 +19,7 @@ from remit.cli.out import Piece, StyledText
 from remit.engine.loops import keep_logs
 from remit.errors import BadInput, HomeLocked
 from remit.journal import otlp
+from remit.journal.follow import NEWS_SECONDS
 from remit.journal.scribe import FOLDER, keep_queue
 from remit.journal.telemetry import Telemetry, flush, keep_told
 from remit.model.codec import JsonMap
@@ -302,7 +303,8 @@ class _Remarks:
         self._say = say
 
     async def follow(self) -> None:
-        async for page in self._house.journal.pages(self._since, ends=True):
+        pages = self._house.journal.pages(self._since, ends=True, gather_seconds=NEWS_SECONDS)
+        async for page in pages:
             # Most of what happens needs no word: only the tasks of what does are looked at.
             worth = [each for each in page if each.task_id and notify.remark(each, "")]
             ids = [each.task_id for each in worth if each.task_id]

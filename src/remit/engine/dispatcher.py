@@ -51,7 +51,7 @@ class Dispatcher(LocalEngine):
         left = {name: n - load.sources.get(name, 0) for name, n in self._limits.sources.items()}
         ageing = timedelta(seconds=self._limits.ageing)
         wanted = ClaimFilter(load.free, left, load.suspects == 0, ageing, load.queues)
-        if not await self._db.read(queue.any_due, now, load.free):
+        if not load.free and not await self._db.read(queue.any_doubt, now):
             return False
         found = await self._db.write(queue.claim, DISPATCHED, wanted, self._ids.run, now)
         await self._start_all([(each.task, each.lease.number) for each in found])

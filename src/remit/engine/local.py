@@ -132,15 +132,15 @@ class LocalEngine:
         troubles = 0  # in a row
         while not self._stopping:
             self._wake.clear()
-            # One moment for all three queries, so that nothing falls between two of them. What is
-            # written has its own: the clock may have been put right since.
+            # What is written has its own moment: the clock may have been put right since.
             now = self._clock.now()
             try:
                 await self._after_absence(now)
-                since = await self._db.read(queue.due_moment, now)
-                if await self._rank(now) or await self._claim(now):
+                found = await self._db.read(queue.outlook, now)
+                if (found.is_unranked and await self._rank(now)) or (
+                    found.is_due and await self._claim(now)
+                ):
                     continue
-                due = await self._db.read(queue.next_due, since)
                 troubles = 0
             except StoreTrouble:
                 troubles += 1
@@ -150,7 +150,7 @@ class LocalEngine:
                 continue
             if not self._legs and not self._weighed and not self._wake.is_set():
                 self._idle.set()
-            await self._until(due)
+            await self._until(found.later)
             self._idle.clear()
 
     async def _after_absence(self, now: datetime) -> None:
@@ -216,7 +216,7 @@ class LocalEngine:
         wanted = ClaimFilter(
             room, left, self._suspect is None, timedelta(seconds=self._limits.ageing)
         )
-        if not await self._db.read(queue.any_due, now, room):
+        if not room and not await self._db.read(queue.any_doubt, now):
             return False
         at = min(now, self._clock.now())
         found = await self._db.write(queue.claim, self.worker, wanted, self._ids.run, at)

@@ -36,6 +36,15 @@ def single(look: Look) -> Look:
     return quick(look)
 
 
+def patient(verb: Look) -> Look:
+    """Mark a write that nobody watches: it may be committed some milliseconds later, with others.
+
+    Those who wait for such writes go on one at a time, so that requests are answered in between.
+    """
+    verb.patient = True  # type: ignore[attr-defined]
+    return verb
+
+
 class JournalTail(Struct):
     """The last journal entry, cached so that an append need not look it up."""
 

@@ -24,7 +24,7 @@ from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Task
 from remit.store import events, permissions, rows, tasks
-from remit.store.database import Params, Tx, quick
+from remit.store.database import Params, Tx, patient, quick
 
 
 class MessageThread(Struct, frozen=True):
@@ -38,6 +38,7 @@ class MessageThread(Struct, frozen=True):
     first: str = ""
 
 
+@patient
 def claim_send(
     tx: Tx, lease: Lease, delivery: Delivery, body: str, digest: str, now: datetime
 ) -> int:
@@ -53,6 +54,7 @@ def claim_send(
     return n
 
 
+@patient
 def claim_capped(  # noqa: PLR0913 - as above, and the cap
     tx: Tx,
     lease: Lease,
@@ -69,6 +71,7 @@ def claim_capped(  # noqa: PLR0913 - as above, and the cap
     return claim_send(tx, lease, delivery, body, digest, now)
 
 
+@patient
 def settle_send(
     tx: Tx, lease: Lease, delivery: Delivery, attempt: int, answer: Answer, now: datetime
 ) -> bool:
@@ -112,6 +115,7 @@ class DashboardPost(Struct, frozen=True):
     digest: str
 
 
+@patient
 def post(tx: Tx, lease: Lease, post: DashboardPost, now: datetime) -> None:
     """Deliver by writing it down: on the dashboard, sent and kept are one transaction."""
     place, id_ = _hold(tx, lease, now), post.delivery.id

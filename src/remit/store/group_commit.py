@@ -3,10 +3,14 @@
 Writes that wait together are committed together, so the fsync is paid once. The event loop hands
 over a batch after every ready coroutine has run, so a burst becomes one commit, and the writer has
 the interpreter to itself.
+
+Those who made a patient write go on one at a time after its commit, and requests are answered in
+between. What they write next waits until all had their turn, but not longer than `GATHER_SECONDS`.
 """
 
 import asyncio
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -27,6 +31,7 @@ T = TypeVar("T")
 
 MOST_IN_A_COMMIT: Final = 512
 READERS: Final = 2
+GATHER_SECONDS: Final = 0.01
 _TRIES: Final = 5  # of one write, while others are quicker
 
 
@@ -74,8 +79,18 @@ class WriteJob(Struct):
     verb: str  # with its module
     work: Callable[[Tx], object]
     waiter: "asyncio.Future[object]"
+    patient: bool
     result: object = None
     error: BaseException | None = None
+
+    def tell(self) -> None:
+        """Give the outcome to who waits for it."""
+        if self.waiter.cancelled():
+            return
+        if self.error is None:
+            self.waiter.set_result(self.result)
+        else:
+            self.waiter.set_exception(self.error)
 
 
 class GroupCommit:
@@ -88,7 +103,9 @@ class GroupCommit:
         self._looking: list[StoreConnection] = []
         self._loop = asyncio.get_running_loop()
         self._waiting: list[WriteJob] = []
-        self._busy = self._flush_planned = self._closed = False
+        self._turns: deque[WriteJob] = deque()  # patient writes that were committed
+        self._busy = self._closed = False
+        self._flush_planned: asyncio.Handle | None = None
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._tell: list[OnCommit] = []
@@ -106,8 +123,10 @@ class GroupCommit:
         waiter: asyncio.Future[object] = self._loop.create_future()
         self._quiet.clear()
         name, verb = work.__name__, f"{work.__module__}.{work.__name__}"
-        self._waiting.append(WriteJob(name, verb, lambda tx: work(tx, *args, **kwargs), waiter))
-        self._plan_flush()
+        patient = getattr(work, "patient", False)
+        job = WriteJob(name, verb, lambda tx: work(tx, *args, **kwargs), waiter, patient)
+        self._waiting.append(job)
+        self._plan_flush(patient=patient)
         return cast("T", await waiter)
 
     async def read(
@@ -137,17 +156,24 @@ class GroupCommit:
 
     # On the loop's thread -----------------------------------------------------------------------
 
-    def _plan_flush(self) -> None:
-        if not self._flush_planned:
-            self._flush_planned = True
-            self._loop.call_soon(self._flush)
+    def _plan_flush(self, *, patient: bool) -> None:
+        """Hand over what waits: soon, or after those who go on one by one have written, too."""
+        planned = self._flush_planned
+        if not (patient and self._turns):
+            if isinstance(planned, asyncio.TimerHandle):
+                planned.cancel()
+                planned = None
+            self._flush_planned = planned or self._loop.call_soon(self._flush)
+        elif planned is None:
+            self._flush_planned = self._loop.call_later(GATHER_SECONDS, self._flush)
 
     def _flush(self) -> None:
-        self._flush_planned = False
+        self._flush_planned = None
         if self._busy:
             return  # waiting writes go with the next batch
         if not self._waiting:
-            self._quiet.set()
+            if not self._turns:
+                self._quiet.set()
             return
         self._busy = True
         batch = self._waiting[:MOST_IN_A_COMMIT]
@@ -156,17 +182,26 @@ class GroupCommit:
 
     def _settle(self, batch: list[WriteJob], happened: list[Event]) -> None:
         self._busy = False
+        is_turn_planned = bool(self._turns)
         for job in batch:
-            if job.waiter.cancelled():
-                continue
-            if job.error is None:
-                job.waiter.set_result(job.result)
+            if job.patient:
+                self._turns.append(job)
             else:
-                job.waiter.set_exception(job.error)
+                job.tell()
         if happened:
             for tell in self._tell:
                 tell(happened)
-        self._plan_flush()
+        self._plan_flush(patient=all(job.patient for job in self._waiting))
+        if self._turns and not is_turn_planned:
+            self._give_turn()
+
+    def _give_turn(self) -> None:
+        """Let the next one go on after a patient write."""
+        self._turns.popleft().tell()
+        if self._turns:
+            self._loop.call_soon(self._give_turn)
+        else:
+            self._plan_flush(patient=False)
 
     # On the writer's thread ---------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deferred, deliveries, events, permissions, reviews, rows, runs, tasks
-from remit.store.database import Tx
+from remit.store.database import Tx, patient
 from remit.store.deliveries import DashboardPost
 from remit.store.events import THROUGH, OnBehalfTx
 
@@ -47,6 +47,7 @@ _DONE: Final = Ending(outcome="done", to=Status.COMPLETED, by=Actor.COURIER)
 _CANCELLED: Final = Ending(outcome="cancelled", to=Status.CANCELLED, by=Actor.COURIER)
 
 
+@patient
 def move(  # noqa: PLR0913 - a guarded write names what it guards
     tx: Tx,
     task: Task,
@@ -86,6 +87,7 @@ def move(  # noqa: PLR0913 - a guarded write names what it guards
     return wish
 
 
+@patient
 def finish(  # noqa: PLR0913 - a guarded write names what it guards
     tx: Tx,
     task: Task,

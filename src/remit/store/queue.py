@@ -18,7 +18,7 @@ from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Task
 from remit.store import events, reviews, rows, runs, slots, tasks
-from remit.store.database import Params, Row, Tx, quick
+from remit.store.database import Params, Row, Tx, patient, quick, single
 
 QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
 UNRANKED: Final = 4
@@ -64,6 +64,14 @@ class ClaimFilter(Struct, frozen=True):
         return tuple(name for name in QUEUES if self.queues.get(name, 0) <= 0)
 
 
+class QueueOutlook(Struct, frozen=True):
+    """What is due at one moment, and when the next task falls due after it."""
+
+    is_unranked: bool  # a new task waits to be ranked
+    is_due: bool  # a ranked one is due, if its session is free
+    later: datetime | None
+
+
 def queue_of(agent: object) -> str:
     """Return the queue of a task; work on code needs a machine that has its repository."""
     return CODE if str(agent or "").startswith(PROJECT) else ""
@@ -76,6 +84,7 @@ def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
     return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, anything))
 
 
+@patient
 def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: datetime) -> bool:
     """Rank a task; False if its status changed, or a question about it is open."""
     row = tx.one(
@@ -97,6 +106,7 @@ def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: da
     return True
 
 
+@patient
 def rank_page(
     tx: Tx, ranked: Sequence[tuple[TaskId, Priority, RankingRule]], now: datetime
 ) -> None:
@@ -105,6 +115,7 @@ def rank_page(
         rank(tx, task_id, priority, rule, now)
 
 
+@patient
 def claim(
     tx: Tx, worker: WorkerId, wanted: ClaimFilter, run_id: Callable[[], RunId], now: datetime
 ) -> list[ClaimedTask]:
@@ -120,14 +131,17 @@ def due_moment(tx: Tx, now: datetime) -> datetime:
     return rows.parse_time(row["now"])
 
 
-@quick
-def next_due(tx: Tx, since: datetime) -> datetime | None:
-    """Return the first due time after a moment: that before the last look at what is due."""
-    later = (
-        tx.one("next_due", {"queue": queue, "now": rows.ms(since)}) for queue in range(UNRANKED + 1)
+@single
+def outlook(tx: Tx, now: datetime) -> QueueOutlook:
+    """Return what is due, and when the next task is."""
+    found = tx.all("list_outlook", {"now": rows.ms(now)})
+    due = {rows.number(row["queue"]) for row in found if row["due"] is not None}
+    later = [rows.number(row["later"]) for row in found if row["later"] is not None]
+    return QueueOutlook(
+        is_unranked=UNRANKED in due,
+        is_due=bool(due - {UNRANKED}),
+        later=rows.parse_time(min(later)) if later else None,
     )
-    known = [rows.number(row["due_at"]) for row in later if row and row["due_at"] is not None]
-    return rows.parse_time(min(known)) if known else None
 
 
 def release_orphans(
@@ -303,13 +317,9 @@ def _asked(row: Row, review_id: ReviewId) -> Review:
 
 
 @quick
-def any_due(tx: Tx, now: datetime, room: int) -> bool:
-    """Whether a claim is worth a write; without room only unknown sends count."""
-    if not room:
-        return bool(_doubts(tx, now, 1))
-    return any(
-        tx.one("find_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED)
-    )
+def any_doubt(tx: Tx, now: datetime) -> bool:
+    """Whether there is an unknown send to look up: for that there is always room."""
+    return bool(_doubts(tx, now, 1))
 
 
 @quick

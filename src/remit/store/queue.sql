@@ -18,8 +18,12 @@ UPDATE tasks SET due_at = NULL WHERE id = :id AND status = 'new';
 -- name: due_moment
 SELECT :now AS now;
 
--- name: next_due
-SELECT MIN(due_at) AS due_at FROM tasks WHERE queue = :queue AND due_at > :now;
+-- name: list_outlook
+-- For each rank the first task that is due, and the first one after; the last rank is of new tasks.
+SELECT column1 AS queue,
+       (SELECT MIN(due_at) FROM tasks WHERE queue = column1 AND due_at <= :now) AS due,
+       (SELECT MIN(due_at) FROM tasks WHERE queue = column1 AND due_at > :now) AS later
+  FROM (VALUES (0), (1), (2), (3), (4)) AS ranks;
 
 -- name: list_orphans
 -- Held by a worker that is not this one: its process is gone, for we hold the directory's lock.
@@ -70,9 +74,6 @@ UPDATE tasks
        events = events + 1, updated_at = :now
  WHERE id = :id AND worker = :worker
 RETURNING events;
-
--- name: find_due
-SELECT 1 FROM tasks WHERE queue = :queue AND due_at <= :now LIMIT 1;
 
 -- name: get_score
 SELECT score, why FROM scores WHERE digest = :digest;

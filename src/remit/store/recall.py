@@ -20,7 +20,7 @@ from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
 from remit.store import events, meta, rows, tasks
-from remit.store.database import Row, Tx, quick, single
+from remit.store.database import Row, Tx, patient, quick, single
 
 TWIN: Final = "twin"  # the `what` of an event that says that two tasks look alike
 MOST_WORDS: Final = 12  # words of a text used, rarest first
@@ -106,6 +106,7 @@ def unread(tx: Tx, below: int | None, limit: int) -> tuple[list[TaskId], int]:
     return [TaskId(str(row["id"])) for row in found], last
 
 
+@patient
 def keep(tx: Tx, read: Sequence[IndexedDigest], gone: Sequence[TaskId], upto: int | None) -> None:
     """Record what the index read and removed; with `upto`, up to which event."""
     for each in read:
@@ -158,6 +159,7 @@ def vectors(tx: Tx, after: str, limit: int) -> list[StoredVector]:
     return [rows.value(StoredVector, row) for row in found]
 
 
+@patient
 def propose(tx: Tx, task_id: TaskId, details: JsonMap, now: datetime) -> bool:
     """Journal once in a task's log that it looks like another."""
     if any(event.data.get("what") == TWIN for event in events.of_task(tx, task_id, limit=200)):

@@ -14,12 +14,13 @@ from remit.model.run import EventKind, Lease, NewEvent, Run
 from remit.model.status import Actor
 from remit.model.task import Task
 from remit.store import events, rows
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Params, Row, Tx, patient
 
 # The parts of a result that its event shows.
 _SHOWN: Final = ("text", "ask", "done", "read_from", "fallback_note")
 
 
+@patient
 def record_steps(
     tx: Tx, lease: Lease, done: Mapping[str, Json], details: str | None, now: datetime
 ) -> str | None:
@@ -52,6 +53,7 @@ def insert_steps(
         events.append(tx, lease.task_id, place, entry, now)
 
 
+@patient
 def say(tx: Tx, lease: Lease, facts: JsonMap, details: str | None, now: datetime) -> None:
     """Store progress that a run reports while the brain works."""
     held: Params = {

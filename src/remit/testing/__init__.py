@@ -311,7 +311,7 @@ class World:
             await self.house.engine.settled()
             again = await self.house.repeater.catch_up()
             late = await self.house.deferred.catch_up()
-            due = await self.house.db.read(queue.next_due, self.now)
+            due = (await self.house.db.read(queue.outlook, self.now)).later
             soon = min((at for at in (due, again, late) if at is not None), default=None)
             if soon is None or soon > end:
                 break

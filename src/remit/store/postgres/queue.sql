@@ -29,8 +29,11 @@ SELECT * FROM tasks
  LIMIT :limit
  FOR UPDATE SKIP LOCKED;
 
--- name: find_due
-SELECT 1 AS found FROM tasks WHERE queue = :queue AND due_at <= remit_now(:now) LIMIT 1;
+-- name: list_outlook
+SELECT column1 AS queue,
+       (SELECT MIN(due_at) FROM tasks WHERE queue = column1 AND due_at <= moment.now) AS due,
+       (SELECT MIN(due_at) FROM tasks WHERE queue = column1 AND due_at > moment.now) AS later
+  FROM (VALUES (0), (1), (2), (3), (4)) AS ranks, (SELECT remit_now(:now) AS now) AS moment;
 
 -- name: due_moment
 SELECT remit_now(:now) AS now;
