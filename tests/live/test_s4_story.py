@@ -7,8 +7,7 @@ learned how its owner ranks such mail, because he agreed to it.
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +20,8 @@ from remit.store.read_only import glance
 from remit.store.secrets import Secrets
 from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Box, box
 from tests.channels.mail.mails import ANNA, OWNER, US, mail_from
-from tests.cli.terminal import LIMIT, Terminal, task_of
+from tests.cli.terminal import Terminal, task_of
+from tests.cli.terminal import wait_until as until
 
 RANKED: Final = 8  # mails; with the two before, four of five are ranked by hand
 SUBJECT: Final = "Schedule 30-min catch-up with Dr. Smith"
@@ -101,13 +101,6 @@ def seat(tmp_path: Path, server: Box) -> Terminal:
     (found.home / "rules" / "priority.yml").write_text(RULES)
     Secrets(found.home).put("mail", PASSWORD)
     return found
-
-
-def until(found: Callable[[], object]) -> None:
-    end = time.monotonic() + LIMIT
-    while not found():
-        assert time.monotonic() < end, found
-        time.sleep(0.1)
 
 
 def mail(server: Box, ident: str, subject: str, text: str) -> None:
