@@ -1,13 +1,8 @@
 """`remit up` with its own calendar: a phone writes, Remit works, and both see what is planned."""
 
 import asyncio
-import json
 import os
-import signal
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import cast
@@ -20,32 +15,11 @@ from remit.calendar.client import CalDavClient, CalendarLocation
 from remit.model.codec import JsonMap
 from remit.server.feed import FeedRate
 from remit.testing import START
-from tests import forks
 from tests.calendar.caldav_servers import Server, answers
 from tests.calendar.caldav_stage import Phone, event
 from tests.cli.terminal import Terminal
+from tests.cli.terminal import wait_until as until
 from tests.ports import free_port
-
-LIMIT = 100.0
-
-
-@contextmanager
-def running(seat: Terminal, **environ: str) -> Iterator[tuple[forks.Started, str]]:
-    process = seat.start("up", "--port", "0", "--json", **environ)
-    try:
-        assert process.stdout is not None
-        yield process, str(json.loads(process.stdout.readline())["url"])
-    finally:
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        process.communicate(timeout=LIMIT)
-
-
-def until(holds: Callable[[], bool]) -> None:
-    end = time.monotonic() + LIMIT
-    while not holds():
-        assert time.monotonic() < end, "it did not come to that"
-        time.sleep(0.1)
 
 
 def now() -> datetime:
@@ -55,7 +29,7 @@ def now() -> datetime:
 def test_a_phone_writes_into_the_own_calendar_and_the_task_is_there(tmp_path: Path) -> None:
     seat, port = Terminal(tmp_path), free_port()
     environ = {"REMIT_CALENDAR_OWN": "true", "REMIT_CALENDAR_PORT": str(port)}
-    with running(seat, **environ) as (process, _):
+    with seat.up(**environ) as up:
         until(lambda: answers(port))
         until(lambda: _listed(seat, "Agenda"))
         secret = seat.run("calendar", "password").out.strip()
@@ -67,7 +41,7 @@ def test_a_phone_writes_into_the_own_calendar_and_the_task_is_there(tmp_path: Pa
         assert _tasks(seat, "title") == ["Water the plants"]
         until(lambda: asyncio.run(_in_list(told["url"], secret)) == ["Water the plants"])
         assert secret not in (tmp_path / "home" / "agent.db").read_bytes().decode("latin-1")
-        assert os.path.exists(f"/proc/{process.pid}")  # noqa: PTH110 - no file of ours
+        assert os.path.exists(f"/proc/{up.process.pid}")  # noqa: PTH110 - no file of ours
     until(lambda: not answers(port))
 
 
@@ -101,13 +75,13 @@ def test_an_own_calendar_that_cannot_start_leaves_the_rest_working(tmp_path: Pat
     taken.start()
     try:
         environ = {"REMIT_CALENDAR_OWN": "true", "REMIT_CALENDAR_PORT": str(taken.port)}
-        with running(seat, **environ) as (process, _):
+        with seat.up(**environ) as up:
             task = seat.add("Greet me", "--text", "Hello!")
             seat.until(task, "completed")
-            assert process.stderr is not None
+            assert up.process.stderr is not None
             said = ""
             while "Everything else works." not in said:  # it is said when it has been tried
-                said = process.stderr.readline()
+                said = up.process.stderr.readline()
                 assert said, "it ended without a word"
         assert f"port {taken.port} is taken" in said
     finally:
@@ -116,7 +90,8 @@ def test_an_own_calendar_that_cannot_start_leaves_the_rest_working(tmp_path: Pat
 
 def test_the_feed_shows_what_is_planned_to_who_has_its_address(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    with running(seat) as (_, url):
+    with seat.up() as up:
+        url = str(up.told["url"])
         seat.run("add", "Greet mum", "--as-is", "--in", "2h")
         address = str(seat.run("calendar", "feed", "--json").json["url"])
         assert address.startswith(f"{url}/feed/")  # where it listens, whatever the settings say

@@ -14,7 +14,7 @@ import select
 import signal
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,6 +81,13 @@ class Said:
     @property
     def lines(self) -> list[JsonMap]:
         return [json.loads(line) for line in self.out.splitlines()]
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    end = time.monotonic() + LIMIT
+    while not holds():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.05)
 
 
 class Terminal:

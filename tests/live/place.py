@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from enum import StrEnum
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 from remit.brain import choose
@@ -11,7 +12,8 @@ from remit.brain.choose import ModelChoice, ModelRole
 from remit.brain.models import ModelBrain
 from remit.model.reply import Prompt, Reply
 from remit.ports import OnText
-from remit.settings import BrainSettings
+from remit.settings import BrainSettings, Settings
+from remit.testing import World
 from tests.live.vendor import Vendor
 
 KEY: Final = "sk-canary-7f3a91c4e2b85d60-Zq9xW"
@@ -53,6 +55,23 @@ async def brain(
         yield mind
     finally:
         await mind.close()
+
+
+@asynccontextmanager
+async def opened(
+    home: Path,
+    vendor: Vendor,
+    place: Place,
+    *,
+    settings: Settings | None = None,
+    time_limit: int = 100,
+) -> AsyncIterator[World]:
+    """A whole house whose brain is a model at this vendor."""
+    async with (
+        brain(vendor, place, time_limit=time_limit) as mind,
+        World(home, brain=mind, settings=settings) as world,
+    ):
+        yield world
 
 
 async def say(mind: ModelBrain, prompt: Prompt, on_text: OnText | None = None) -> Reply:

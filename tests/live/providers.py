@@ -4,6 +4,7 @@ from tests.channels.mail.mail import PostOffice
 from tests.channels.telegram.bot_server import BotServer
 from tests.channels.whatsapp.whatsapp import BridgeProvider
 from tests.live.loopback import ServerThread
+from tests.sections import mail_section, section
 
 
 class Providers(ServerThread):
@@ -26,21 +27,11 @@ class Providers(ServerThread):
         """Return the channels for settings.toml: phone, phone2, ... post and chat."""
         numbers = ("", *range(2, len(self.phones) + 1))
         phones = (
-            f'[channels.phone{n}]\nkind = "bridge"\nurl = "{phone.root}"\nowner = "972501234567"\n'
+            section(f"channels.phone{n}", kind="bridge", url=phone.root, owner="972501234567")
             for n, phone in zip(numbers, self.phones, strict=True)
         )
-        post = f'[channels.post]\nkind = "email"\nhost = "127.0.0.1"\nport = {self.office.port}\n'
-        chat = (
-            f'[channels.chat]\nkind = "telegram"\ntoken = "chat_token"\nurl = "{self.bot.root}"\n'
-        )
-        return (
-            chat
-            + "".join(phones)
-            + (
-                f'{post}security = "none"\nsender = "nina@example.test"\n'
-                'owner = "hanan@example.test"\n'
-            )
-        )
+        chat = section("channels.chat", kind="telegram", token="chat_token", url=self.bot.root)
+        return "".join((chat, *phones, mail_section(self.office.port)))
 
     async def open(self) -> None:
         await self.entered(self.office)

@@ -1,7 +1,5 @@
 """The whole house with a model over real HTTP: what a vendor's fault does to a task."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import timedelta
 from itertools import cycle
 from pathlib import Path
@@ -10,10 +8,9 @@ import pytest
 
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
-from remit.ports import Brain
-from remit.testing import START, World
+from remit.testing import START
 from tests.live.faults import FAULTS, GOOD, Comes, Fault
-from tests.live.place import Place, brain
+from tests.live.place import Place, opened
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, End
 from tests.soak import one_in
@@ -21,16 +18,6 @@ from tests.soak import one_in
 A_MONTH = timedelta(days=30)
 ATTEMPTS = 5
 PARK = "Lumphini Park, mornings."
-
-
-@asynccontextmanager
-async def _house(
-    home: Path, vendor: Vendor, place: Place, time_limit: int = 100
-) -> AsyncIterator[World]:
-    async with brain(vendor, place, time_limit=time_limit) as mind:
-        plug: Brain = mind  # it is one, says the type checker
-        async with World(home, brain=plug) as world:
-            yield world
 
 
 @one_in(4)
@@ -41,7 +28,8 @@ async def _house(
 async def test_a_fault_reaches_nobody_and_ends_before_the_owner(
     fault: Fault, place: Place, tmp_path: Path
 ) -> None:
-    async with Vendor() as vendor, _house(tmp_path, vendor, place, fault.time_limit) as world:
+    limit = fault.time_limit
+    async with Vendor() as vendor, opened(tmp_path, vendor, place, time_limit=limit) as world:
         vendor.orders = [fault.order(False)]
         task = await world.add("Find me a park")
 
@@ -59,7 +47,7 @@ async def test_a_fault_reaches_nobody_and_ends_before_the_owner(
 
 
 async def test_a_task_waits_as_long_as_the_vendor_asks_and_is_sent_once(tmp_path: Path) -> None:
-    async with Vendor() as vendor, _house(tmp_path, vendor, Place.ANTHROPIC) as world:
+    async with Vendor() as vendor, opened(tmp_path, vendor, Place.ANTHROPIC) as world:
         vendor.orders = [Order(status=429, headers={"retry-after": "30"}), Order(Answer(GOOD))]
         task = await world.add("Find me a park")
 
@@ -75,7 +63,7 @@ async def test_a_task_waits_as_long_as_the_vendor_asks_and_is_sent_once(tmp_path
 
 
 async def test_a_refused_key_parks_the_task_until_it_is_mended(tmp_path: Path) -> None:
-    async with Vendor() as vendor, _house(tmp_path, vendor, Place.CHAT) as world:
+    async with Vendor() as vendor, opened(tmp_path, vendor, Place.CHAT) as world:
         vendor.orders = [Order(status=401, kind="authentication_error")]
         await world.add("Find me a park")
         await world.run(A_MONTH)
@@ -93,7 +81,7 @@ async def test_a_refused_key_parks_the_task_until_it_is_mended(tmp_path: Path) -
 async def test_of_an_answer_that_was_cut_the_owner_sees_all_and_sends_his_own(
     tmp_path: Path,
 ) -> None:
-    async with Vendor() as vendor, _house(tmp_path, vendor, Place.RESPONSES) as world:
+    async with Vendor() as vendor, opened(tmp_path, vendor, Place.RESPONSES) as world:
         vendor.orders = [Order(Answer(GOOD, End.LIMIT))]
         await world.add("Find me a park")
         await world.run(A_MONTH)

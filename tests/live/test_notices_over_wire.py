@@ -17,6 +17,7 @@ from tests.channels.whatsapp.whatsapp import (
     tell,
 )
 from tests.live.channel_house import NAME, WHATSAPP, ChannelHouse
+from tests.sections import mail_section
 
 WISHES = """
 [notices]
@@ -28,15 +29,12 @@ link = "https://remit.example.test"
 [brain]
 kind = "none"
 """
-EMAIL = """\
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = {port}
-security = "none"
-sender = "nina@example.test"
-owner = "owner@example.test"
-"""
+
+
+def email(office: PostOffice) -> str:
+    return mail_section(office.port, owner="owner@example.test")
+
+
 TITLE = "Look at [this](https://evil.example)\r\nBcc: all@example.test"
 
 
@@ -113,7 +111,7 @@ async def test_who_writes_by_whatsapp_is_told_by_it_and_his_reply_finds_the_task
 
 async def test_a_notice_by_mail_has_one_subject_one_recipient_and_one_link(tmp_path: Path) -> None:
     async with PostOffice() as office:
-        text = WISHES.format(way="post") + EMAIL.format(port=office.port)
+        text = WISHES.format(way="post") + email(office)
         async with ChannelHouse(tmp_path, text) as house:
             notice = await told(house, TITLE)
         (mail,) = office.accepted
@@ -131,7 +129,7 @@ async def test_a_notice_by_mail_has_one_subject_one_recipient_and_one_link(tmp_p
 async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path) -> None:
     async with PostOffice() as office, Provider() as provider:
         nowhere = WISHES.replace("https://remit.example.test", "").format(way=f'post", "{NAME}')
-        text = nowhere + EMAIL.format(port=office.port) + WHATSAPP.format(url=provider.url)
+        text = nowhere + email(office) + WHATSAPP.format(url=provider.url)
         async with ChannelHouse(tmp_path, text) as house:
             await house.owner_wrote()
             await quarter(house)
@@ -146,7 +144,7 @@ async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path
 
 async def test_a_mail_server_that_is_away_gets_it_later_and_once(tmp_path: Path) -> None:
     async with PostOffice() as office:
-        text = WISHES.format(way="post") + EMAIL.format(port=office.port)
+        text = WISHES.format(way="post") + email(office)
         async with ChannelHouse(tmp_path, text) as house:
             office.says = {"MAIL": "451 later"}
             assert (await told(house)).state is NoticeState.NEW

@@ -20,35 +20,7 @@ from tests.channels.webhook.hooks import Receiver
 from tests.channels.whatsapp.whatsapp import PERSON, BridgeProvider, Cut, Order
 from tests.live.channel_house import ChannelHouse, only, states
 from tests.live.proxy import Fault, Proxy
-
-EMAIL = """\
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = {port}
-security = "{security}"
-user = "{user}"
-password = "mail_password"
-sender = "nina@example.test"
-sender_name = "Nina"
-owner = "owner@example.test"
-aliases = ["my mail"]
-ca_file = "{ca}"
-"""
-HOOK = """\
-[channels.shop]
-kind = "webhook"
-url = "{url}"
-secret = "hook_secret"
-private = true
-"""
-BRIDGE = """\
-[channels.phone]
-kind = "bridge"
-url = "{url}"
-owner = "{person}"
-knows_ids = {knows_ids}
-"""
+from tests.sections import mail_section, section
 
 
 @pytest.fixture(scope="module")
@@ -56,9 +28,21 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
-def email(port: int, authority: Authority, more: str = "") -> str:
-    told = EMAIL.format(port=port, security="starttls", user=USER, ca=authority.file)
-    return told + more
+def email(port: int, authority: Authority | None = None, imap: int | None = None) -> str:
+    more = {"owner": "owner@example.test", "sender_name": "Nina"}
+    if authority is not None:
+        more |= {"security": "starttls", "ca_file": str(authority.file)}
+        more |= {"user": USER, "password": "mail_password"}
+    if imap is None:
+        return mail_section(port, None, **more)
+    text = mail_section(port, imap, **(more | {"imap_password": "mail_password"}))
+    return text + 'sent_folders = ["Sent"]\n'
+
+
+def hook(receiver: Receiver) -> str:
+    return section(
+        "channels.shop", kind="webhook", url=receiver.url, secret="hook_secret", private=True
+    )
 
 
 def kept() -> dict[str, str]:
@@ -83,14 +67,6 @@ async def test_a_letter_goes_out_with_markdown_kept_and_its_id_is_the_receipt(
 
 
 _SOURCE = Source(SourceKind.MANUAL, "said-1")
-MAILBOX = """\
-imap_host = "127.0.0.1"
-imap_port = {port}
-imap_security = "none"
-imap_user = "{user}"
-imap_password = "mail_password"
-sent_folders = ["Sent"]
-"""
 
 
 async def cut_after_the_letter(house: ChannelHouse, proxy: Proxy) -> Task:
@@ -108,9 +84,8 @@ async def cut_after_the_letter(house: ChannelHouse, proxy: Proxy) -> Task:
 async def test_a_letter_whose_answer_was_lost_is_found_among_the_sent_ones(tmp_path: Path) -> None:
     with box(None, tmp_path) as mailbox:
         await asyncio.to_thread(mailbox.make, "Sent")
-        more = MAILBOX.format(port=mailbox.port, user=USER)
         async with PostOffice() as office, Proxy(office.port) as proxy:
-            text = EMAIL.format(port=proxy.port, security="none", user="", ca="") + more
+            text = email(proxy.port, imap=mailbox.port)
             async with ChannelHouse(tmp_path / "home", text, kept()) as house:
                 task = await cut_after_the_letter(house, proxy)
                 assert task.status is Status.DELIVERING, "the mailbox may still tell"
@@ -124,7 +99,7 @@ async def test_a_letter_whose_answer_was_lost_is_found_among_the_sent_ones(tmp_p
 
 async def test_a_letter_in_doubt_is_asked_about_at_once_without_a_mailbox(tmp_path: Path) -> None:
     async with PostOffice() as office, Proxy(office.port) as proxy:
-        text = EMAIL.format(port=proxy.port, security="none", user="", ca="")
+        text = email(proxy.port)
         async with ChannelHouse(tmp_path, text, kept()) as house:
             task = await cut_after_the_letter(house, proxy)
 
@@ -140,9 +115,8 @@ def bounces(house: ChannelHouse) -> BounceWatch:
 
 async def test_a_letter_that_comes_back_later_is_told_to_the_owner_once(tmp_path: Path) -> None:
     with box(None, tmp_path) as mailbox:
-        more = MAILBOX.format(port=mailbox.port, user=USER)
         async with PostOffice() as office:
-            text = EMAIL.format(port=office.port, security="none", user="", ca="") + more
+            text = email(office.port, imap=mailbox.port)
             async with ChannelHouse(tmp_path / "home", text, kept()) as house:
                 task = await house.send("post", "Good day.")
                 watch = bounces(house)
@@ -172,8 +146,7 @@ async def test_a_mailbox_that_says_nothing_does_not_keep_remit_from_stopping(
 
     async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        text = EMAIL.format(port=9, security="none", user="", ca="")
-        text += MAILBOX.format(port=port, user=USER)
+        text = email(9, imap=port)
         async with ChannelHouse(tmp_path, text, kept()) as house:
             house.world.house.outfit.start()
             async with asyncio.timeout(100):
@@ -186,7 +159,7 @@ async def test_a_mailbox_that_says_nothing_does_not_keep_remit_from_stopping(
 
 async def test_letters_of_one_session_to_one_person_stand_in_one_thread(tmp_path: Path) -> None:
     async with PostOffice() as office:
-        text = EMAIL.format(port=office.port, security="none", user="", ca="")
+        text = email(office.port)
         async with ChannelHouse(tmp_path, text, kept()) as house:
             said = OwnerMessage(
                 text="Every day at 10:00 send me 'Good day.' by my mail", source=_SOURCE
@@ -228,7 +201,7 @@ async def test_a_wrong_password_asks_the_owner_and_a_renewed_one_goes_on(
 async def test_a_hook_is_told_until_it_says_yes_and_takes_the_event_once(tmp_path: Path) -> None:
     async with (
         Receiver() as receiver,
-        ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
+        ChannelHouse(tmp_path, hook(receiver), kept()) as house,
     ):
         cut = Order(cut=Cut.BEFORE_ANSWER, accept=True)
         receiver.orders = [Order(status=500, accept=True), cut, *[Order(status=503)] * 5, Order()]
@@ -247,7 +220,7 @@ async def test_a_hook_is_told_until_it_says_yes_and_takes_the_event_once(tmp_pat
 async def test_a_hook_that_never_says_yes_is_given_up_after_its_last_pause(tmp_path: Path) -> None:
     async with (
         Receiver() as receiver,
-        ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
+        ChannelHouse(tmp_path, hook(receiver), kept()) as house,
     ):
         receiver.orders = [Order(status=404)]
         task = await house.send("shop", "Good day.")
@@ -263,7 +236,7 @@ async def test_a_hook_that_is_gone_stays_off_over_a_restart_until_the_owner_turn
 ) -> None:
     async with (
         Receiver() as receiver,
-        ChannelHouse(tmp_path, HOOK.format(url=receiver.url), kept()) as house,
+        ChannelHouse(tmp_path, hook(receiver), kept()) as house,
     ):
         receiver.orders = [Order(status=410), Order()]
         tasks = [await house.send("shop", text) for text in ("Good day.", "Good evening.")]
@@ -288,7 +261,9 @@ async def test_only_a_bridge_that_knows_ids_is_given_a_doubtful_message_again(
     tmp_path: Path, *, knows_ids: bool
 ) -> None:
     async with BridgeProvider(knows_ids=knows_ids) as bridge:
-        text = BRIDGE.format(url=bridge.root, person=PERSON, knows_ids=str(knows_ids).lower())
+        text = section(
+            "channels.phone", kind="bridge", url=bridge.root, owner=PERSON, knows_ids=knows_ids
+        )
         async with ChannelHouse(tmp_path, text, {}) as house:
             bridge.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
             task = await house.send("phone", "Good day.")

@@ -9,9 +9,8 @@ from remit.model.delivery import Delivery
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Taint
 from remit.model.task_file import ATTACHMENTS, to_context
-from remit.testing import World
 from tests.files.documents import PNG
-from tests.live.place import Place, brain
+from tests.live.place import Place, opened
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
 from tests.tables import for_each
@@ -36,11 +35,7 @@ async def test_a_picture_goes_only_to_a_model_that_takes_pictures(
 ) -> None:
     place, content, told, shown = photo
     home = tmp_path / f"{place}-{len(content)}"
-    async with (
-        Vendor() as vendor,
-        brain(vendor, place) as mind,
-        World(home, brain=mind) as world,
-    ):
+    async with Vendor() as vendor, opened(home, vendor, place) as world:
         vendor.orders = [Order(Answer(call=READ)), Order(Answer(SAYS))]
         kept = KeptFiles(world.house.settings.files)
         file = kept.keep_incoming("photo.png", content, Taint.OWNER.value)

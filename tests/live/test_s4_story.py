@@ -7,8 +7,7 @@ learned how its owner ranks such mail, because he agreed to it.
 
 import json
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -19,9 +18,11 @@ from remit.model.ids import TaskId
 from remit.store import cues, events, search
 from remit.store.read_only import glance
 from remit.store.secrets import Secrets
-from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Box, box
-from tests.channels.mail.mails import ANNA, OWNER, US, mail_from
-from tests.cli.terminal import LIMIT, Terminal, task_of
+from tests.channels.mail.mail import PASSWORD, SERVERS, Box, box
+from tests.channels.mail.mails import ANNA, US, mail_from
+from tests.cli.terminal import Terminal, task_of
+from tests.cli.terminal import wait_until as until
+from tests.sections import mail_section
 
 RANKED: Final = 8  # mails; with the two before, four of five are ranked by hand
 SUBJECT: Final = "Schedule 30-min catch-up with Dr. Smith"
@@ -34,18 +35,7 @@ stop_limit = 1
 parallel = 1
 [contracts]
 written = false
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = 9
-security = "none"
-sender = "{user}"
-owner = "{owner}"
-imap_host = "127.0.0.1"
-imap_port = {port}
-imap_security = "none"
-imap_user = "{user}"
-imap_password = "mail"
+{post}
 [doors.post]
 authserv_id = "{us}"
 contacts = "start"
@@ -93,7 +83,7 @@ def seat(tmp_path: Path, server: Box) -> Terminal:
     found = Terminal(tmp_path, script=BRAIN)
     tool = [sys.executable, "-I", str(Path(__file__).with_name("mcp_server.py")), "good"]
     told = SETTINGS.format(
-        user=USER, owner=OWNER, port=server.port, us=US, command=json.dumps([*tool, str(tmp_path)])
+        post=mail_section(imap_port=server.port), us=US, command=json.dumps([*tool, str(tmp_path)])
     )
     (found.home / "settings.toml").write_text(told)
     (found.home / "contacts.yaml").write_text(f"- name: Dr. Smith\n  channels: {{email: {ANNA}}}\n")
@@ -101,13 +91,6 @@ def seat(tmp_path: Path, server: Box) -> Terminal:
     (found.home / "rules" / "priority.yml").write_text(RULES)
     Secrets(found.home).put("mail", PASSWORD)
     return found
-
-
-def until(found: Callable[[], object]) -> None:
-    end = time.monotonic() + LIMIT
-    while not found():
-        assert time.monotonic() < end, found
-        time.sleep(0.1)
 
 
 def mail(server: Box, ident: str, subject: str, text: str) -> None:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from remit.model.series import Repeats
 from remit.testing import START, World
 from remit.triggers import cue_admission
-from tests.live.place import Place, brain
+from tests.live.place import Place, opened
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer
 from tests.soak import one_of
@@ -45,7 +45,7 @@ class Weather(Vendor):
 
 @asynccontextmanager
 async def _watched(home: Path, vendor: Vendor, place: Place, days: int) -> AsyncIterator[World]:
-    async with brain(vendor, place) as mind, World(home, brain=mind) as world:
+    async with opened(home, vendor, place) as world:
         cue = cue_admission.cue("How is the weather?", ref="weather", channel="outbox")
         repeats = Repeats("FREQ=DAILY", "UTC", START + timedelta(hours=1))
         await world.house.intake.admit(replace(cue, repeats=repeats))

@@ -17,7 +17,7 @@ from remit.model.task import Task
 from remit.settings import Settings, ToolSettings
 from remit.store import search
 from remit.testing import World
-from tests.live.place import Place, brain
+from tests.live.place import Place, opened
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
 from tests.soak import one_of
@@ -34,7 +34,7 @@ async def house(
     home: Path, vendor: Vendor, place: Place, **policies: Policy
 ) -> AsyncIterator[World]:
     settings = Settings(home=home, tools=replace(ToolSettings(), **policies))
-    async with brain(vendor, place) as mind, World(home, brain=mind, settings=settings) as world:
+    async with opened(home, vendor, place, settings=settings) as world:
         yield world
 
 

@@ -36,6 +36,7 @@ from tests.channels.telegram.bot_server import TOKEN as BOT_TOKEN
 from tests.channels.telegram.bot_server import BotServer
 from tests.engine.rig import until
 from tests.ports import free_port
+from tests.sections import mail_section
 
 TOKEN = "a-token-for-the-tests"
 SOURCES = Path(__file__).parents[2] / "src" / "remit"
@@ -49,17 +50,7 @@ own = true
 port = {port}
 [calendars.work]
 url = "http://127.0.0.1:9/"
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = 9
-security = "none"
-sender = "nina@example.test"
-imap_host = "127.0.0.1"
-imap_port = 9
-imap_security = "none"
-imap_user = "nina"
-imap_password = "mail"
+{post}
 [doors.post]
 authserv_id = "mx.example.test"
 [folders.papers]
@@ -155,7 +146,12 @@ async def all_loops(home: Path) -> AsyncIterator[Running]:
     (home / "papers").mkdir(parents=True)
     Secrets(home).put("telegram_token", BOT_TOKEN)
     async with BotServer() as bot:
-        text = SETTINGS.format(port=free_port(), folder=home / "papers", bot=bot.root)
+        text = SETTINGS.format(
+            port=free_port(),
+            post=mail_section(imap_port=9),
+            folder=home / "papers",
+            bot=bot.root,
+        )
         (home / "settings.toml").write_text(text)
         async with _running(home) as found:
             yield found

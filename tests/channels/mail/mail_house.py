@@ -15,9 +15,10 @@ from remit.settings import load
 from remit.store.cues import StoredCue
 from remit.store.secrets import Secrets
 from remit.testing import ObedientBrain, Outbox, World
-from tests.channels.mail.mails import ANNA, OWNER, US
+from tests.channels.mail.mails import ANNA, US
 from tests.channels.webhook.calls import SECRET
 from tests.engine.rig import everything
+from tests.sections import mail_section
 
 SETTINGS: Final = f"""
 owner = "Hanan"
@@ -26,18 +27,7 @@ zone = "UTC"
 written = false
 [deliver]
 undo = 0
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = 9
-security = "none"
-sender = "nina@example.test"
-owner = "{OWNER}"
-imap_host = "127.0.0.1"
-imap_port = 9
-imap_security = "none"
-imap_user = "nina"
-imap_password = "mail"
+{mail_section(imap_port=9)}
 [doors.post]
 authserv_id = "{US}"
 contacts = "{{contacts}}"

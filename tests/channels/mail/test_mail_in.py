@@ -19,34 +19,15 @@ from remit.store import cues
 from remit.store.secrets import Secrets
 from remit.testing import START, Outbox, World, script
 from remit.wiring.app_context import WallClock
-from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Box, PostOffice, box
+from tests.channels.mail.mail import PASSWORD, SERVERS, Box, PostOffice, box
 from tests.channels.mail.mails import ANNA, OWNER, STRANGER, US, mail_from, with_files
 from tests.engine.rig import everything, until
 from tests.files.documents import pdf
 from tests.restoring import asked, restore, save
+from tests.sections import mail_section, section
 
 OFFER: Final = pdf("The offer is 40 euros")
 WAIT: Final = timedelta(minutes=1)
-SETTINGS: Final = f"""
-zone = "UTC"
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = {{smtp}}
-security = "none"
-sender = "{USER}"
-owner = "{OWNER}"
-imap_host = "127.0.0.1"
-imap_port = {{port}}
-imap_security = "none"
-imap_user = "{USER}"
-imap_password = "mail"
-[doors.post]
-authserv_id = "{US}"
-contacts = "start"
-folder = "{{folder}}"
-poll = 5
-"""
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -66,7 +47,8 @@ async def house(
     smtp: int = 9,
     brain: Brain | None = None,
 ) -> AsyncIterator[World]:
-    told = SETTINGS.format(port=server.port, folder=folder, smtp=smtp)
+    door = section("doors.post", authserv_id=US, contacts="start", folder=folder, poll=5)
+    told = 'zone = "UTC"\n' + mail_section(smtp, server.port) + door
     (home / "settings.toml").write_text(told)
     book = f"- name: Anna\n  channels: {{email: {ANNA}}}\n  policy: {{email: allow}}\n"
     (home / "contacts.yaml").write_text(book)

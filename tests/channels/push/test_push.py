@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -23,6 +23,7 @@ from remit.store import callers, notices, push
 from remit.store.callers import SignIn
 from remit.testing import START, World, script
 from tests.channels.push.push_relay import Phone, Relay, b64, relay
+from tests.engine.rig import until
 
 ASKS: Final[list[Json]] = [
     {"when": "hopeless", "fail": "permanent"},
@@ -72,12 +73,6 @@ async def listens(world: World, there: Relay, name: str = "one", sign_in: str = 
     phone = Phone(name)
     await pusher(world).subscribe(sign_in, there.endpoint(phone), b64(phone.point), b64(phone.auth))
     return phone
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(100):
-        while not true():  # noqa: ASYNC110 - another thread rings no bell
-            await asyncio.sleep(0.005)
 
 
 async def settled(world: World, told: NoticeSender) -> None:
