@@ -152,6 +152,16 @@ def test_what_was_used_is_told_by_the_owners_days(scene: Scene) -> None:
 PAIRS = [(reason, answer) for reason in Reason for answer in ReviewAnswer]
 
 
+def test_open_questions_wait_oldest_first(scene: Scene) -> None:
+    asked = []
+    for _ in range(3):
+        asked.append(scene.asking()[1])
+        scene.wait()
+
+    assert [review.id for review in reviews.waiting(scene.tx)] == asked
+    assert [review.id for review in reviews.waiting(scene.tx, 2)] == asked[:2]
+
+
 @pytest.mark.parametrize(("reason", "answer"), PAIRS)
 def test_only_what_is_offered_can_be_answered(
     scene: Scene, reason: Reason, answer: ReviewAnswer
