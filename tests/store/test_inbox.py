@@ -6,7 +6,7 @@ import pytest
 
 from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.contract import Contract, ContractType
-from remit.model.delivery import Delivery, Unknown
+from remit.model.delivery import Accepted, Unknown
 from remit.model.ids import TaskId
 from remit.model.review import FRESH, GROUPS, OPTIONS, InboxGroup, ReviewAnswer
 from remit.model.run import Lease
@@ -81,11 +81,12 @@ def test_advice_waits_to_be_read_wherever_it_went(scene: Scene) -> None:
 
 
 def test_a_delivery_elsewhere_is_no_result_to_look_at(scene: Scene) -> None:
-    sends = (Delivery("outbox", id=scene.ids.delivery()),)
-    claim = scene.running("Send", delivery=sends)
-    scene.finish(claim, "done", Status.COMPLETED)
+    claim = scene.delivering("outbox")
+    scene.send(claim, Accepted("w-1"))
+    scene.finish(claim, "done", Status.COMPLETED, by=Actor.COURIER)
 
     assert inbox.look(scene.tx, scene.now) == []
+    assert inbox.needs(scene.tx, scene.now) == InboxCounts()
 
 
 def test_a_failure_waits_until_it_is_acknowledged_or_old(scene: Scene) -> None:
