@@ -245,6 +245,20 @@ async def test_a_full_context_begins_a_fresh_session_with_a_checkpoint(floor: Fl
     assert "## What was done before you" in ada.jobs[1].prompt
 
 
+async def test_what_the_owner_does_by_hand_is_checked_like_any_other_work(floor: Floor) -> None:
+    shop = floor(Scripted("ada", [writes(BAD)] * 2))
+    folder = Path((await shop.asked()).evidence.rpartition(": ")[2])
+
+    shop.memory.decide(await shop.asked(), ReviewAnswer.ARRIVED)
+    again = await shop.asked()
+    assert "not proven yet" in again.question
+
+    (folder / "app.py").write_text(GOOD)
+    shop.memory.decide(again, ReviewAnswer.ARRIVED)
+    await shop.merged()
+    assert shop.text == GOOD
+
+
 async def test_where_nothing_was_changed_nothing_is_checked_later(floor: Floor) -> None:
     idle = Contract(ContractType.SKIP, LATE.criteria[1:])
     shop = floor(Scripted("ada", [lambda *_: SpecialistClaim("All is well.")] * 2), contract=idle)

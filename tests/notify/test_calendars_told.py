@@ -11,7 +11,7 @@ from remit.model.conversation import NoticeKind, NoticeState
 from remit.model.ids import SeriesId
 from remit.model.series import Repeats
 from remit.settings import NoticeSettings
-from remit.store import calendars, occurrences, series, slots
+from remit.store import calendars, inbox, occurrences, series, slots
 from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Tx
 from remit.store.occurrences import ReadResource, StoredOccurrence
@@ -71,6 +71,25 @@ async def test_an_event_that_was_mended_or_seen_before_it_was_told_is_not_told(
         assert await told(world) == []
         dropped = [each.why for each in await kept(world) if each.state is NoticeState.DROPPED]
         assert dropped == ["It was fixed, or is gone.", "You have seen it."]
+
+
+async def test_a_refused_event_needs_attention_until_it_is_seen_and_again_if_it_changes(
+    tmp_path: Path,
+) -> None:
+    async with town(tmp_path, WISHES) as world:
+
+        async def fix() -> int:
+            return (await world.house.db.read(inbox.needs, world.now)).fix
+
+        await reads(world, refused(world))
+        assert await fix() == 1
+        assert await world.house.db.write(calendars.see, "work", "/team/", "/a.ics")
+        assert await fix() == 0
+        await reads(world, refused(world, "2"))
+        assert await fix() == 1
+        await reads(world, refused(world, "3", why=None))
+        assert await fix() == 0
+        assert not await world.house.db.write(calendars.see, "work", "/team/", "/a.ics")
 
 
 async def test_many_refused_events_are_one_turn_and_one_line(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 import pytest
 
+from remit.errors import NotFound
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.delivery import Accepted
 from remit.model.ids import ConversationId, TaskId
@@ -85,6 +86,39 @@ def test_tasks_are_found_by_where_they_stand_and_when_they_ended(scene: Scene) -
     span = (scene.now - hour, scene.now)
     assert [t.id for t in scene.do(conversations.ended_between, *span)] == [new.id]
     assert scene.do(conversations.ended_between, scene.now - 2 * hour, scene.now - hour) == []
+
+
+def test_open_questions_about_its_tasks_belong_to_a_conversation(scene: Scene) -> None:
+    task, review = scene.asking()
+    other, _ = scene.asking()
+    talk = begun(scene)
+    says(scene, talk, "do it", TaskRef(task.id, Action.CREATED))
+
+    assert [each.id for each in scene.do(conversations.asked_in, talk.id)] == [review]
+    assert other.id not in {each.task_id for each in scene.do(conversations.asked_in, talk.id)}
+
+
+def test_a_conversation_that_was_put_away_is_gone_from_everywhere(scene: Scene) -> None:
+    talk, task = begun(scene), scene.admit()
+    says(scene, talk, "do it", TaskRef(task.id, Action.CREATED))
+    assert scene.do(conversations.rename, talk.id, "Trip").title == "Trip"
+    assert scene.do(conversations.birthplace, task.id) is not None
+
+    scene.do(conversations.remove, talk.id, scene.now)
+
+    assert scene.do(conversations.recent) == []
+    assert scene.do(conversations.owed) == []
+    assert scene.do(conversations.birthplace, task.id) is None
+    for verb, args in (
+        (conversations.get, ()),
+        (conversations.turns, ()),
+        (conversations.remove, (scene.now,)),
+        (conversations.rename, ("x",)),
+        (conversations.say, (NewTurnRecord(role=Role.USER, content="x"), scene.now)),
+        (conversations.turn, (99,)),
+    ):
+        with pytest.raises(NotFound):
+            scene.do(verb, talk.id, *args)  # type: ignore[arg-type]
 
 
 def test_a_deleted_task_is_not_spoken_of_any_more(scene: Scene) -> None:

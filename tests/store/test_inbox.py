@@ -6,7 +6,7 @@ import pytest
 
 from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.contract import Contract, ContractType
-from remit.model.delivery import Delivery, Unknown
+from remit.model.delivery import Accepted, Unknown
 from remit.model.ids import TaskId
 from remit.model.review import FRESH, OPTIONS, ReviewAnswer
 from remit.model.run import Lease
@@ -78,11 +78,12 @@ def test_advice_waits_to_be_read_wherever_it_went(scene: Scene) -> None:
 
 
 def test_a_delivery_elsewhere_is_no_result_to_look_at(scene: Scene) -> None:
-    sends = (Delivery("outbox", id=scene.ids.delivery()),)
-    claim = scene.running("Send", delivery=sends)
-    scene.finish(claim, "done", Status.COMPLETED)
+    claim = scene.delivering("outbox")
+    scene.send(claim, Accepted("w-1"))
+    scene.finish(claim, "done", Status.COMPLETED, by=Actor.COURIER)
 
     assert inbox.look(scene.tx, scene.now) == []
+    assert inbox.needs(scene.tx, scene.now) == InboxCounts()
 
 
 def test_a_failure_waits_until_it_is_acknowledged_or_old(scene: Scene) -> None:
@@ -147,6 +148,16 @@ def test_what_was_used_is_told_by_the_owners_days(scene: Scene) -> None:
 # Questions ----------------------------------------------------------------------------------------
 
 PAIRS = [(reason, answer) for reason in Reason for answer in ReviewAnswer]
+
+
+def test_open_questions_wait_oldest_first(scene: Scene) -> None:
+    asked = []
+    for _ in range(3):
+        asked.append(scene.asking()[1])
+        scene.wait()
+
+    assert [review.id for review in reviews.waiting(scene.tx)] == asked
+    assert [review.id for review in reviews.waiting(scene.tx, 2)] == asked[:2]
 
 
 @pytest.mark.parametrize(("reason", "answer"), PAIRS)

@@ -278,6 +278,21 @@ def test_deleting_hides_what_has_ended_and_cancels_the_rest(scene: Scene) -> Non
     assert scene.get(live.id).status is Status.CANCELLED
 
 
+def test_the_calendar_shows_what_is_planned_and_what_was(scene: Scene) -> None:
+    done = scene.standing(Status.COMPLETED)  # it had no time
+    claim = scene.running("Ran", scheduled_for=scene.now)
+    scene.finish(claim, "done", Status.COMPLETED)
+    late = scene.ready("Late", scheduled_for=scene.now + 9 * HOUR)
+    soon = scene.ready("Soon", scheduled_for=scene.now + HOUR)
+    scene.ready("Far", scheduled_for=scene.now + 90 * HOUR)
+
+    found = tasks.planned_between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR)
+
+    assert [task.id for task in found] == [claim.task.id, soon.id, late.id]
+    assert done.id not in [task.id for task in found]
+    assert len(tasks.planned_between(scene.tx, scene.now - HOUR, scene.now + 24 * HOUR, 2)) == 2
+
+
 # Views --------------------------------------------------------------------------------------------
 
 

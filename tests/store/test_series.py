@@ -352,6 +352,57 @@ def test_a_series_runs_at_other_times_and_back_again(scene: Scene) -> None:
     assert [each.slot for each in open_] == [first]  # under a new ref, for the first is used up
 
 
+def test_a_series_that_ended_is_over_with_what_waited(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+
+    ended = scene.do(series_orders.end, series_id, scene.now)
+
+    assert (ended.ended_at, ended.why) == (scene.now, series_orders.ENDED)
+    assert scene.get(task.id).status is Status.CANCELLED
+    assert _coming(scene, series_id) == []
+    for order in (series_orders.pause, series_orders.resume, series_orders.end):
+        with pytest.raises(Conflict, match="has ended"):
+            scene.do(order, series_id, scene.now)
+    with pytest.raises(Conflict, match="has ended"):
+        scene.do(series_orders.skip, series_id, None, scene.now)
+
+
+def test_one_occurrence_runs_at_another_time_and_keeps_its_slot(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    to = scene.now + timedelta(hours=5)
+
+    moved = scene.do(series_orders.move, series_id, None, to, scene.now)
+
+    assert (moved.id, moved.scheduled_for, moved.slot) == (task.id, to, task.slot)
+    assert _coming(scene, series_id, 1) == [to]
+    assert scene.sql("SELECT due_at FROM tasks")[0]["due_at"] == int(to.timestamp() * 1000)
+    with pytest.raises(Conflict, match="no run to come"):
+        scene.do(series_orders.move, series_id, scene.now + 9 * DAY, to, scene.now)
+    with pytest.raises(BadInput, match="time to come"):
+        scene.do(series_orders.move, series_id, None, scene.now, scene.now)
+
+
+def test_a_skipped_run_takes_place_after_all_once(scene: Scene) -> None:
+    series_id, task = _begun(scene)
+    first = scene.now + DAY
+    for slot in (first, first + DAY):
+        scene.do(series_orders.skip, series_id, slot, scene.now)
+    assert _coming(scene, series_id, 2) == []  # both are shown as skipped
+    found = series.find(scene.tx, series_id)
+
+    for slot in (first, first + DAY, first):  # the last one a second time
+        made = slots.occurrence(found, slot, scene.ids, scene.now)
+        scene.do(series_orders.unskip, series_id, made, scene.now)
+
+    assert _coming(scene, series_id, 2) == [first, first + DAY]
+    again = [each for each in series_orders.occurrences(scene.tx, series_id, 9) if not each.ended]
+    assert [each.slot for each in again] == [first]
+    assert again[0].id != task.id
+    made = slots.occurrence(found, first + timedelta(hours=1), scene.ids, scene.now)
+    with pytest.raises(BadInput, match="no slot to come"):
+        scene.do(series_orders.unskip, series_id, made, scene.now)
+
+
 def test_series_are_listed_a_page_at_a_time(scene: Scene) -> None:
     made = []
     for _ in range(3):

@@ -13,7 +13,7 @@ from remit.model.status import Actor, Reason, Status
 from remit.model.task import Taint, Task
 from remit.store import recall, reviews, runs, sessions, tasks
 from remit.store.queue import ClaimedTask
-from remit.store.sessions import OwnerStatement, SessionSummary
+from remit.store.sessions import RECENT, OwnerStatement, SessionSummary
 from tests.store.scene import AT, BODY, Scene
 
 SHARED: Final = SessionId("ses-shared")
@@ -125,6 +125,14 @@ def test_only_the_last_round_counts(scene: Scene) -> None:
     scene.finish(again, "done", Status.COMPLETED, round=1)
 
     assert sessions.states(scene.tx, [claim.task.id]) == ["second"]
+
+
+def test_of_a_very_long_session_the_newest_part_is_looked_at(scene: Scene) -> None:
+    ran(scene, "old")
+    for _ in range(RECENT):
+        scene.admit(session_id=SHARED)
+
+    assert back(scene).runs == ()
 
 
 # The summary --------------------------------------------------------------------------------------

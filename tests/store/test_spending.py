@@ -91,6 +91,16 @@ def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
     assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
 
 
+def test_what_was_granted_for_a_day_is_gone_with_it(scene: Scene) -> None:
+    task = grant(scene, "budget:day")
+    none = replace(day(scene), most=0)
+    assert reserve(scene, "a", task, none) is None
+
+    scene.wait(1)
+    tomorrow = replace(none, since=scene.now)
+    assert reserve(scene, "b", task, tomorrow) == OverLimit(tomorrow, 0, 0)
+
+
 @pytest.mark.parametrize("answer", [ReviewAnswer.DECLINE, None])
 def test_only_who_agrees_raises_a_limit(scene: Scene, answer: ReviewAnswer | None) -> None:
     task, review_id = scene.asking(Reason.APPROVAL, about="budget:run")
