@@ -131,8 +131,8 @@ def test_every_command_is_typed() -> None:
     ]
     helped = [line.removesuffix("--help").strip() for line, _ in files.typed_lines("cli_help")]
 
-    assert untyped == []
-    assert helped == ["", *commands]
+    assert untyped == [], "Write `=== remit ` and a line for each into expected/cli_reads.txt."
+    assert helped == ["", *commands], "Write a title for the help of each into cli_help.txt."
 
 
 def test_what_a_command_prints_for_a_program_is_json_with_its_version(recording: Recording) -> None:

@@ -275,3 +275,28 @@ def test_a_result_that_is_proven_has_no_label() -> None:
     assert isinstance(made["metadata"], dict)
     assert (made["metadata"]["notVerified"], mcp.task(seen)["notVerified"]) == (None, None)
     assert "Not verified" not in mcp.text(seen)
+
+
+# The guard ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/mcp", "/a2a"])
+@for_each(
+    ("headers", "status"),
+    [
+        ({"Authorization": ""}, 401),
+        ({"Authorization": "Bearer wrong"}, 401),
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "https://evil.example"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Content-Type": "text/plain"}, 415),
+    ],
+)
+def test_the_guard_stands_at_every_door_of_agents(
+    house: Peers, path: str, headers: dict[str, str], status: int
+) -> None:
+    method = "tools/list" if path == "/mcp" else "ListTasks"
+    answer = house.call(house.agent("nina", "write"), method, path=path, headers=headers)
+
+    assert answer.status_code == status

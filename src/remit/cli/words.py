@@ -13,21 +13,10 @@ from msgspec.structs import replace
 
 from remit.cli.out import StyledText
 from remit.errors import BadInput, NotFound, RemitError
+from remit.model import review as review_model
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.review import (
-    CARD,
-    CONDITION,
-    CONTACT_RULE,
-    FIX,
-    INTENDED,
-    LESSON,
-    MERGE,
-    RESTORED,
-    WORK,
-    Review,
-    ReviewAnswer,
-)
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import search, tasks
@@ -76,31 +65,37 @@ ANSWERS: Final = {
 }
 # Some questions have their own words for answers.
 _MEANINGS: Final = {
-    WORK: {
+    review_model.WORK: {
         ReviewAnswer.BACK: "try again",
         ReviewAnswer.ARRIVED: "I did it myself",
         ReviewAnswer.DROP: "take it unproven",
     },
-    LESSON: {
+    review_model.LESSON: {
         ReviewAnswer.APPROVE: "put it in",
         ReviewAnswer.DROP: "leave it out, and do not propose it for 30 days",
     },
-    INTENDED: {
+    review_model.INTENDED: {
         ReviewAnswer.APPROVE: "it is intended",
         ReviewAnswer.DROP: "it is not, have it fixed",
     },
-    FIX: {ReviewAnswer.APPROVE: "fix it", ReviewAnswer.DECLINE: "leave it"},
-    RESTORED: {ReviewAnswer.APPROVE: "run it once", ReviewAnswer.DECLINE: "leave it"},
-    CARD: {
+    review_model.FIX: {ReviewAnswer.APPROVE: "fix it", ReviewAnswer.DECLINE: "leave it"},
+    review_model.RESTORED: {ReviewAnswer.APPROVE: "run it once", ReviewAnswer.DECLINE: "leave it"},
+    review_model.CARD: {
         ReviewAnswer.APPROVE: "yes, as shown",
         ReviewAnswer.ANSWER: "answer, or change a line",
     },
-    CONTACT_RULE: {ReviewAnswer.APPROVE: "make it a rule", ReviewAnswer.DECLINE: "leave it"},
-    CONDITION: {
+    review_model.CONTACT_RULE: {
+        ReviewAnswer.APPROVE: "make it a rule",
+        ReviewAnswer.DECLINE: "leave it",
+    },
+    review_model.CONDITION: {
         ReviewAnswer.APPROVE: "it holds, go on",
         ReviewAnswer.DROP: "it does not hold, send nothing",
     },
-    MERGE: {ReviewAnswer.APPROVE: "merge it", ReviewAnswer.DROP: "leave it on its branch"},
+    review_model.MERGE: {
+        ReviewAnswer.APPROVE: "merge it",
+        ReviewAnswer.DROP: "leave it on its branch",
+    },
 }
 
 

@@ -77,16 +77,20 @@ class Arguments(ArgumentPart, frozen=True):
         return self.http_method(), path, body
 
 
-class TaskArguments(Arguments, frozen=True):
+class IdArguments(Arguments, frozen=True):
     id: str
 
 
-class SeriesArguments(Arguments, frozen=True):
-    id: str
+class TaskArguments(IdArguments, frozen=True):
+    """About a task, which the caller must know of."""
 
 
-class ReviewArguments(Arguments, frozen=True):
-    id: str
+class SeriesArguments(IdArguments, frozen=True):
+    """About a series, as above."""
+
+
+class ReviewArguments(IdArguments, frozen=True):
+    """About a question to the owner."""
 
 
 class NamedArguments(Arguments, frozen=True):
@@ -347,28 +351,24 @@ class NewConversation(Arguments, frozen=True):
     title: Annotated[str, Meta(max_length=MAX_TITLE)] = ""
 
 
-class NewTitle(Arguments, frozen=True):
+class NewTitle(IdArguments, frozen=True):
     address = "PATCH /api/conversations/{id}"
 
-    id: str
     title: Annotated[
         str, Meta(min_length=1, max_length=MAX_TITLE, extra_json_schema=SAYS_SOMETHING)
     ]
 
 
-class RemoveConversation(Arguments, frozen=True):
+class RemoveConversation(IdArguments, frozen=True):
     address = "DELETE /api/conversations/{id}"
 
-    id: str
 
-
-class NewTurn(Arguments, frozen=True):
+class NewTurn(IdArguments, frozen=True):
     """A turn of the owner; `about` is the task that it is about."""
 
     address = "POST /api/conversations/{id}/turns"
     internal = frozenset({"patience"})
 
-    id: str
     text: Annotated[str, Meta(min_length=1, max_length=MAX_TURN, extra_json_schema=SAYS_SOMETHING)]
     about: TaskIdText | None = None
     patience: float = 3.0  # seconds that an answer is waited for; one by a model may take longer

@@ -11,6 +11,7 @@ from remit.model.series import OnMissed, Overlap
 from remit.operations.arguments import (
     ArgumentPart,
     Arguments,
+    IdArguments,
     NamedArguments,
     NewRepeats,
     SeriesArguments,
@@ -99,10 +100,8 @@ class NewRule(Arguments, frozen=True):
     policy: Policy = Policy.ALLOW
 
 
-class RemoveRule(Arguments, frozen=True):
+class RemoveRule(IdArguments, frozen=True):
     address = "DELETE /api/rules/{id}"
-
-    id: str
 
 
 class ChannelTest(NamedArguments, frozen=True):
@@ -185,10 +184,8 @@ class NewToken(Arguments, frozen=True):
     days: Annotated[int, Meta(ge=1, le=3660)] | None = None
 
 
-class RevokeToken(Arguments, frozen=True):
+class RevokeToken(IdArguments, frozen=True):
     address = "DELETE /api/tokens/{id}"
-
-    id: str
 
 
 class InviteBrowser(Arguments, frozen=True):
@@ -196,10 +193,8 @@ class InviteBrowser(Arguments, frozen=True):
     kept = False
 
 
-class EndSignIn(Arguments, frozen=True):
+class EndSignIn(IdArguments, frozen=True):
     address = "DELETE /api/sign-ins/{id}"
-
-    id: str
 
 
 class PushKeys(ArgumentPart, frozen=True):
@@ -280,10 +275,8 @@ class RemoveView(NamedArguments, frozen=True):
     address = "DELETE /api/views/{name}"
 
 
-class StartCue(Arguments, frozen=True):
+class StartCue(IdArguments, frozen=True):
     address = "POST /api/cues/{id}/start"
-
-    id: str
 
 
 class SyncCalendars(Arguments, frozen=True):
