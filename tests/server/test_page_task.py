@@ -13,8 +13,9 @@ from remit.model.ids import TaskId
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor
 from remit.server.web import story, timeline
-from remit.server.web.story import LogKind, ToolUse
+from remit.server.web.story import LogKind
 from remit.server.web.timeline import TimelineBar
+from remit.server.web.trail import ToolUse
 from remit.store.database import Tx
 from remit.triggers import cue_admission
 from remit.wiring import App

@@ -10,7 +10,6 @@ from remit.cli.lookup import PAUSE, EventWatch, database_of
 from remit.cli.out import AsJson, Id, StyledText, flag
 from remit.journal import event_words
 from remit.model.codec import Json, JsonMap, moment, stamp, to_json
-from remit.model.ids import TaskId
 from remit.model.reply import AttemptOutcome
 from remit.model.review import Review
 from remit.model.run import Event, EventKind
@@ -18,7 +17,6 @@ from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.model.view import limit_sentences
 from remit.store import events, reviews, rows, tasks
-from remit.store.database import Tx
 from remit.store.events import event_text_on_behalf
 from remit.store.read_only import glance
 
@@ -89,7 +87,7 @@ def why(
         task_id = words.find_task(tx, id)
         task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
         now, rank, proven = clock.now(), _priority(task), list(proof.proof_sentences(tx, task))
-        because = _state_sentence(task, _open_review(tx, task_id), now)
+        because = _state_sentence(task, reviews.waiting_of(tx, task_id), now)
         if json:
             steps: list[Json] = [_event_json(event) for event in happened]
             priority: Json = {"said": rank, "rule": to_json(task.rule)}
@@ -108,11 +106,6 @@ def why(
         for event in happened:
             out.line(StyledText(f"{words.local(event.at)}  ", "dim"), styled(event))
     return 0
-
-
-def _open_review(tx: Tx, task_id: TaskId) -> Review | None:
-    asked = (r for r in reviews.of_task(tx, task_id) if r.decision is None)
-    return next(asked, None)
 
 
 def _priority(task: Task) -> str:

@@ -296,7 +296,7 @@ def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Tas
         raise IllegalMove(task.id, task.status, Status.CANCELLED, task.allowed)
     if task.status in PAUSABLE - {Status.NEW, Status.READY}:
         return _wish(tx, task, "delete" if hide else "cancel", now)
-    asked = next((each for each in reviews.of_task(tx, task_id) if each.decision is None), None)
+    asked = reviews.waiting_of(tx, task_id)
     reviews.close_all(tx, task_id, Actor.OWNER, now)
     if task.resume_to is not None and reviews.has_other_doubts(task, asked):
         # An unknown message is asked about before the task ends; the next leg does that.

@@ -131,6 +131,11 @@ def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
     return [rows.review(row) for row in tx.all("list_task_reviews", {"task": task_id})]
 
 
+def waiting_of(tx: Tx, task_id: TaskId) -> Review | None:
+    """Return the question of a task that waits for the owner, if one does."""
+    return next((each for each in of_task(tx, task_id) if each.decision is None), None)
+
+
 def decisions(tx: Tx, task_id: TaskId) -> dict[str, Decision]:
     """Return the decisions of a task, by the key of the question."""
     return {r.key: r.decision for r in of_task(tx, task_id) if r.decision is not None}

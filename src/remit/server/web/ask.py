@@ -133,9 +133,8 @@ async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
 async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
     """Return an ended task, or its open question; None if there is nothing to show."""
     task, asked, past = await call.house.db.read(_task, task_id)
-    open_ = next((each.id for each in asked if each.decision is None), None)
-    if open_ is not None or not task.ended:
-        return open_
+    if asked is not None or not task.ended:
+        return asked.id if asked else None
     return replace(_ended(call, task, past), edited=past.edited)
 
 
@@ -216,8 +215,8 @@ def _review(tx: Tx, review_id: ReviewId) -> tuple[WaitingReview, TaskTrail, TryH
     return waiting, past, known, [task for task in on_card if not task.ended]
 
 
-def _task(tx: Tx, task_id: TaskId) -> tuple[Task, list[Review], TaskTrail]:
-    task, asked = tasks.get(tx, task_id), list(reviews.of_task(tx, task_id))
+def _task(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None, TaskTrail]:
+    task, asked = tasks.get(tx, task_id), reviews.waiting_of(tx, task_id)
     return task, asked, _past(tx, task, spending.of_task(tx, task_id).cents)
 
 

@@ -17,10 +17,11 @@ from remit.model.task import Task
 from remit.server.call import Call, CallResult
 from remit.server.page_language import say
 from remit.server.routes import page
-from remit.server.web import markup, shell, story, timeline
+from remit.server.web import markup, shell, story, timeline, trail
 from remit.server.web.markup import TextChanges
-from remit.server.web.story import LogKind, LogLine, ToolUse
+from remit.server.web.story import LogKind, LogLine
 from remit.server.web.timeline import TimelineBar
+from remit.server.web.trail import ToolUse
 from remit.store import events, rows, runs, spending
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -96,7 +97,7 @@ def events_of(happened: Sequence[Event], n: int) -> list[Event]:
 def calls_of(tx: Tx, task: Task) -> dict[str, list[ToolUse]]:
     """Return the tools used, by step."""
     rounds = (runs.steps(tx, replace(task, round=n)) for n in range(task.round + 1))
-    return story.called(rounds)
+    return trail.called(rounds)
 
 
 # Two of them side by side ------------------------------------------------------------------------

@@ -143,8 +143,8 @@ async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -
 
 
 async def _open_question(call: Call, task: TaskId) -> ReviewId | None:
-    asked = await call.house.db.read(stored_reviews.of_task, task)
-    return next((each.id for each in asked if each.decision is None), None)
+    asked = await call.house.db.read(stored_reviews.waiting_of, task)
+    return asked.id if asked else None
 
 
 @form("/inbox/{id}/contact", reviews.decide_review)

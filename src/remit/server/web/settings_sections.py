@@ -173,9 +173,9 @@ def find_trial(tx: Tx, task_id: TaskId) -> ChannelTestView:
     if not task.delivery:
         raise NotFound("test of a channel", task.id)
     delivery = task.delivery[0]
-    asked = [each for each in reviews.of_task(tx, task.id) if each.decision is None]
-    kind, word, mark, sentence = _came_of(delivery, asked[0] if asked else None, task)
-    over = delivery.status is not DeliveryStatus.SENDING and (task.ended or bool(asked))
+    asked = reviews.waiting_of(tx, task.id)
+    kind, word, mark, sentence = _came_of(delivery, asked, task)
+    over = delivery.status is not DeliveryStatus.SENDING and (task.ended or asked is not None)
     return ChannelTestView(task, kind, word, mark, sentence, over)
 
 

@@ -1,6 +1,6 @@
 """What happened to a task as readable lines: a time, a word, a sentence."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -9,11 +9,12 @@ from msgspec import Struct
 
 from remit.journal import event_words
 from remit.model import deferred
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import JsonMap
 from remit.model.reply import AttemptOutcome
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Status
 from remit.server.web import trail
+from remit.server.web.trail import Calls, ToolUse
 from remit.store.events import event_text_on_behalf
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
@@ -50,16 +51,6 @@ class LogLine(Struct, frozen=True):
         )
 
 
-class ToolUse(Struct, frozen=True):
-    """A tool that was used: its name, and whether it failed."""
-
-    tool: str
-    failed: bool = False
-
-
-Calls = Mapping[str, Sequence[ToolUse]]  # by the step's name, one for each round
-
-
 def lines(events: Iterable[Event], calls: Calls) -> list[LogLine]:
     """Return every event as a line, in order, without repeating progress in its step."""
     log_lines, text = list[LogLine](), ""
@@ -75,25 +66,6 @@ def lines(events: Iterable[Event], calls: Calls) -> list[LogLine]:
         if line is not None:
             log_lines.append(line)
     return log_lines
-
-
-def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[ToolUse]]:
-    """Return which tools the steps of each round used, in order."""
-    found: dict[str, list[ToolUse]] = {}
-    for steps in rounds:
-        for name, output in steps.items():
-            if name.startswith("use:") and ":begin:" not in name:
-                failed = isinstance(output, dict) and bool(output.get("failed"))
-                found.setdefault(name, []).append(ToolUse(_tool(name, steps), failed))
-    return found
-
-
-def _tool(step: str, steps: Mapping[str, Json]) -> str:
-    _, turn, n, *_ = step.split(":")
-    reply = steps.get("execute_tool" if turn == "0" else f"execute_tool:{turn}")
-    calls = reply.get("calls") if isinstance(reply, dict) else None
-    call = calls[int(n)] if isinstance(calls, list) and int(n) < len(calls) else None
-    return str(call["tool"]) if isinstance(call, dict) else "tool"
 
 
 def _line(event: Event) -> LogLine:

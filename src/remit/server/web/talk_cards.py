@@ -142,8 +142,7 @@ def line(task: Task, now: datetime) -> str:
 
 def _card(tx: Tx, task_id: TaskId, place: CardContext, *, full: bool) -> TaskCard:
     task = tasks.get(tx, task_id)
-    asked = next((each for each in reviews.of_task(tx, task_id) if each.decision is None), None)
-    card = made(task, asked, place, full=full)
+    card = made(task, reviews.waiting_of(tx, task_id), place, full=full)
     found = series.get(tx, task.series_id) if full and task.series_id else None
     return replace(card, repeats=row.in_words(found.repeats, place.zone)) if found else card
 

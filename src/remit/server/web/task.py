@@ -28,7 +28,7 @@ from remit.server.problem import Problem, RequestRefused
 from remit.server.routes import page
 from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
 from remit.server.web.attempts import AttemptView
-from remit.server.web.story import ToolUse
+from remit.server.web.trail import ToolUse
 from remit.store import (
     conversations,
     events,

@@ -1,6 +1,6 @@
 """The history of a task (steps, times, cost), specialists' attempts, the state of a question."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
@@ -80,9 +80,19 @@ class TaskTrail(Struct, frozen=True):
     edited: bool = False  # the owner changed the text, or where it goes, after it was checked
 
 
+class ToolUse(Struct, frozen=True):
+    """A tool that was used: its name, and whether it failed."""
+
+    tool: str
+    failed: bool = False
+
+
+Calls = Mapping[str, Sequence[ToolUse]]  # by the step's name, one for each round
+
+
 def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> TaskTrail:
     """Return a task's events as readable lines; `steps` says which tools were used."""
-    tools = dict(_tools(steps))
+    tools = {name: used[-1].tool for name, used in called([steps]).items()}
     lines = [line for event in events for line in _lines(event, tools)]
     calls = sum(name in tools for name in _names(events))
     return TaskTrail(tuple(lines[-_MOST:]), _took(events), calls, cents, end(events))
@@ -140,15 +150,23 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
         yield TrailLine("ok", "done", event_words.STEPS["retrieve_context"], event.at)
 
 
-def _tools(steps: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Yield which tool each step used: a reply lists its calls, in order."""
-    for name, output in steps.items():
-        calls = output.get("calls") if isinstance(output, dict) else None
-        turn = name.partition(":")[2] or "0"
-        for n, call in enumerate(calls if isinstance(calls, list) else ()):
-            if isinstance(call, dict):
-                yield f"use:{turn}:{n}", str(call.get("tool"))
-                yield f"use:{turn}:{n}:0", str(call.get("tool"))
+def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[ToolUse]]:
+    """Return which tools the steps of each round used, in order."""
+    found: dict[str, list[ToolUse]] = {}
+    for steps in rounds:
+        for name, output in steps.items():
+            if name.startswith("use:") and ":begin:" not in name:
+                failed = isinstance(output, dict) and bool(output.get("failed"))
+                found.setdefault(name, []).append(ToolUse(_tool_of(name, steps), failed))
+    return found
+
+
+def _tool_of(step: str, steps: Mapping[str, Json]) -> str:
+    _, turn, n, *_ = step.split(":")
+    reply = steps.get("execute_tool" if turn == "0" else f"execute_tool:{turn}")
+    calls = reply.get("calls") if isinstance(reply, dict) else None
+    call = calls[int(n)] if isinstance(calls, list) and int(n) < len(calls) else None
+    return str(call["tool"]) if isinstance(call, dict) else "tool"
 
 
 def _names(events: Sequence[Event]) -> Iterator[str]:
