@@ -48,6 +48,7 @@ def _say_who(desk: Desk, _: str) -> None:
 
 def _give_model(desk: Desk, outside: str) -> None:
     expect(desk.page.get_by_text("None yet")).to_be_visible()
+    expect(desk.page.get_by_role("link", name="Go on without one")).to_be_visible()
     desk.fill(Model="openai:tiny", Key=KEY, Address=f"{outside}/v1")
     desk.save()
     expect(desk.page.get_by_text("Ready")).to_be_visible()

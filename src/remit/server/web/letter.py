@@ -125,7 +125,7 @@ def _form(drawn: ChannelLabel, text: str, shaped: str) -> list[LetterRemark]:
             plain = LetterRemark("ok", "done", "Plain text")
             return [plain, LetterRemark("ok", "done", "No headings or code")]
         case "email" | "dashboard":
-            return [LetterRemark("ok", "done", "Markdown, shown with its look")]
+            return [LetterRemark("ok", "done", "Formatting is kept")]
         case _:
             return []
 
