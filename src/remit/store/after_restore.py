@@ -85,7 +85,7 @@ def ask(tx: Tx, task: Task, slots: RestoredSlots, now: datetime) -> None:
     question = (
         f"Since {backup}, which was restored, this was due {times or 'at'} {_utc_text(last)}."
         if task.slot is not None
-        else f"This came in between {backup} and its restore."
+        else f"This may have come in between {backup} and its restore."
     )
     review = Review(
         id=_id_of(task, now),
