@@ -6,7 +6,6 @@ from typing import Final
 
 from remit.contacts.people import ContactBook
 from remit.intake.addressed_people import (
-    BEFORE_PEOPLE,
     NEAR,
     SENTENCE_MARKS,
     AddressedPeople,
@@ -14,7 +13,7 @@ from remit.intake.addressed_people import (
 from remit.intake.word_lookup import Span
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import TextLead, VerbKind, order_words
-from remit.language.tokens import Token, TokenKind, is_sign
+from remit.language.tokens import TokenKind, is_sign
 
 PAUSES: Final = frozenset(".,;:!?-–—()…")
 _FEW: Final = 3
@@ -109,21 +108,15 @@ class MessageWords(AddressedPeople):
         )
 
     def _is_order_lead(self, lead: range) -> bool:
-        """Whether words only say for whom a text is: "quick one for Rose,", "Anna should know"."""
+        """Whether words only say that somebody gets a text: "Anna should know"."""
         gets = phrases_in_all("addressing", "gets")
         hits = ((n, gets.at(self.keys, n)) for n in lead)
         known = {m for n, hit in hits if hit for m in range(n, hit[1])}
-        comma = self.keys[lead.stop - 1] == "," and any(
-            n + 1 in self.people and self.keys[n] in words_in_all(*BEFORE_PEOPLE) for n in lead[:-1]
-        )
-        last = lead.stop - 1
-        holds = self.keys[last] in words_in_all("addressing", "holding") and self.is_channel(
-            last - 1
-        )
+        others = (n for n in lead if n not in known)
         return (
-            (comma or holds or not known.isdisjoint((last, last - 1)))
-            and any(n in self.people for n in lead)
-            and all(n in known or self.is_small_word(n) or self.is_order_word(n) for n in lead)
+            not known.isdisjoint(lead[-2:])
+            and not self.people.isdisjoint(lead)
+            and all(self.is_small_word(n) or self.is_order_word(n) for n in others)
         )
 
     def announces_text(self, start: int, end: int) -> bool:
@@ -141,23 +134,18 @@ class MessageWords(AddressedPeople):
             reported.at(self.keys, n) for n in range(start, colon) if n not in self.people
         )
 
-    def _is_sent_behind(self, span: Span, person: str = "") -> bool:
+    def _is_sent_behind(self, span: Span) -> bool:
         """Whether an order to send it is all that follows a text: "I'm late - tell Anna that"."""
         first, rest = self.first_at(span[0]), range(self.first_at(span[1]), len(self.keys))
-        named = (
-            not person
-            or self._names_only(range(first))
-            or any(start >= span[1] for start, _ in self.places(person))
-        )
-        refers = order_words().refers
+        addressed = self._names_only(range(first))
         order = any(
-            refers.at(self.keys, n) or ((verb := self.verb_at(n)) and verb[0].it) for n in rest
+            order_words().refers.at(self.keys, n) or ((verb := self.verb_at(n)) and verb[0].it)
+            for n in rest
         )
         return (
-            (first == 0 or self.keys[first - 1] in SENTENCE_MARKS or self._names_only(range(first)))
-            and named
+            (addressed or first == 0 or self.keys[first - 1] in SENTENCE_MARKS)
+            and (addressed or not self.people.isdisjoint(rest))
             and order
-            and (any(n in self.people for n in rest) or self._names_only(range(first)))
             and all(self.is_small_word(n) or self.is_order_word(n) for n in rest)
         )
 
@@ -200,21 +188,16 @@ class MessageWords(AddressedPeople):
             if any(start <= token.start < end for start, end in left)
             and token.kind not in (TokenKind.MARK, TokenKind.LINE)
         ]
-        quoted = (token for token in inside if token.kind is TokenKind.QUOTE)
-        if len(inside) > _FEW or any(not self._is_worked_on(token) for token in quoted):
-            return True
         verbs = [
             n
             for n in range(len(self.keys))
             if self._sends_or_reminds(n) and not self.is_within(self.span_of(n), texts)
         ]
-        return bool(inside) and len(verbs) > sends
-
-    def _is_worked_on(self, quote: Token) -> bool:
-        """Whether a verb of work stands before a quotation: "translate 'the key is …'"."""
-        first = self.first_at(quote.start)
-        verbs = (self.verb_at(n) for n in range(max(0, first - NEAR), first))
-        return any(v and v[0].kind is VerbKind.WORK and v[1] == first for v in verbs)
+        return (
+            len(inside) > _FEW
+            or any(token.kind is TokenKind.QUOTE for token in inside)
+            or (bool(inside) and len(verbs) > sends)
+        )
 
     def _sends_or_reminds(self, at: int) -> bool:
         if at in self.people or self.is_channel(at):

@@ -22,8 +22,8 @@ def may_be_no_text(message: MessageWords, text: str, person: str) -> bool:
 def _may_end_earlier(message: MessageWords, span: Span) -> bool:
     """Whether a later part of a text may be said to Remit.
 
-    That is a sentence or an aside that does not speak to the reader, a part that speaks of
-    somebody, and one that only names a time.
+    That is a sentence or an aside that does not speak to the reader, or a part that speaks of
+    somebody.
     """
     inside = [n for n, t in enumerate(message.tokens) if span[0] <= t.start < span[1]]
     marks = [n for n in inside[:-1] if _ends_part(message, n)]
@@ -43,17 +43,9 @@ def _is_aside(message: MessageWords, mark: int, end: int) -> bool:
     plain = [n for n in part if message.is_plain_word(n)]
     third = not words_in_all("words", "third").isdisjoint(keys)
     if message.tokens[mark].text in ",;:" or not plain:
-        contrasts = keys[:1] and keys[0] in words_in_all("cues", "denial")  # ", not on Monday"
-        tells = not message.own_words("finite").isdisjoint(keys)  # ", it is on Monday"
-        timed = any(message.time_at(n) for n in part) and not (contrasts or tells)
-        return third or (timed and all(_is_small_or_timed(message, n, part) for n in part))
+        return third
     reader = not words_in_all("addressing", "listeners").isdisjoint(keys)
     return third or not (reader or message.keys[mark] == "?")
-
-
-def _is_small_or_timed(message: MessageWords, at: int, part: range) -> bool:
-    times = (message.time_at(n) for n in part if n <= at)
-    return message.is_small_word(at) or any(each.end > at for each in times if each)
 
 
 def _is_told_about(message: MessageWords, span: Span, person: str) -> bool:
