@@ -188,12 +188,12 @@ class GroupCommit:
                 self._turns.append(job)
             else:
                 job.tell()
+        if self._turns and not is_turn_planned:
+            self._give_turn()
         if happened:
             for tell in self._tell:
                 tell(happened)
         self._plan_flush(patient=all(job.patient for job in self._waiting))
-        if self._turns and not is_turn_planned:
-            self._give_turn()
 
     def _give_turn(self) -> None:
         """Let the next one go on after a patient write."""
