@@ -131,7 +131,7 @@ async def test_after_patient_writes_one_goes_on_at_a_time_and_requests_come_betw
 async def test_what_follows_patient_writes_is_committed_together_too(
     path: Path, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "GATHER_SECONDS", 1000.0)
+    monkeypatch.setattr(group_commit, "PATIENT_SECONDS", 1000.0)
     seen: list[str] = []
 
     async def leg(db: Sqlite) -> None:
