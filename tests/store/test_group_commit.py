@@ -131,7 +131,7 @@ async def test_after_patient_writes_one_goes_on_at_a_time_and_requests_come_betw
 async def test_what_follows_patient_writes_is_committed_together_too(
     path: Path, scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(group_commit, "GATHER_SECONDS", 1000.0)
+    monkeypatch.setattr(group_commit, "PATIENT_SECONDS", 1000.0)
     seen: list[str] = []
 
     async def leg(db: Sqlite) -> None:
@@ -280,7 +280,9 @@ def test_a_store_that_closes_first_writes_what_waits(path: Path, scene: Scene) -
         db = Sqlite(path)
         assert await db.read(kept) == ([], [])  # so that a reader holds the file, too
         made = [scene.task() for _ in range(MOST_IN_A_COMMIT + 10)]
-        writing = [asyncio.create_task(db.write(tasks.admit, task)) for task in made]
+        verbs = [(tasks.admit, admit_patiently)[n % 2] for n in range(len(made))]
+        pairs = zip(verbs, made, strict=True)
+        writing = [asyncio.create_task(db.write(verb, task)) for verb, task in pairs]
         await asyncio.sleep(0)
         await db.close()
         assert await asyncio.gather(*writing) == made

@@ -5,7 +5,7 @@ over a batch after every ready coroutine has run, so a burst becomes one commit,
 the interpreter to itself.
 
 Those who made a patient write go on one at a time after its commit, and requests are answered in
-between. What they write next waits until all had their turn, but not longer than `GATHER_SECONDS`.
+between. What they write next waits until all had their turn, but not longer than `PATIENT_SECONDS`.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 MOST_IN_A_COMMIT: Final = 512
 READERS: Final = 2
-GATHER_SECONDS: Final = 0.01
+PATIENT_SECONDS: Final = 0.01  # that a patient write waits for others, at most
 _TRIES: Final = 5  # of one write, while others are quicker
 
 
@@ -165,7 +165,7 @@ class GroupCommit:
                 planned = None
             self._flush_planned = planned or self._loop.call_soon(self._flush)
         elif planned is None:
-            self._flush_planned = self._loop.call_later(GATHER_SECONDS, self._flush)
+            self._flush_planned = self._loop.call_later(PATIENT_SECONDS, self._flush)
 
     def _flush(self) -> None:
         self._flush_planned = None
@@ -188,12 +188,12 @@ class GroupCommit:
                 self._turns.append(job)
             else:
                 job.tell()
+        if self._turns and not is_turn_planned:
+            self._give_turn()
         if happened:
             for tell in self._tell:
                 tell(happened)
         self._plan_flush(patient=all(job.patient for job in self._waiting))
-        if self._turns and not is_turn_planned:
-            self._give_turn()
 
     def _give_turn(self) -> None:
         """Let the next one go on after a patient write."""
