@@ -212,3 +212,24 @@ def test_what_happened_is_told_in_a_sentence(
 def test_every_kind_of_event_can_be_told() -> None:
     assert {*log._TELL, *event_words.SENTENCES} == set(EventKind)
     assert log._TELL.keys().isdisjoint(event_words.SENTENCES)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ({"what": "put off", "until": "2026-03-03"}, "You put the question off."),
+        ({"what": "as you answered"}, "Your answer changed it."),
+        (
+            {"what": "slots skipped", "slots": 1, "why": "the machine slept"},
+            "1 run was left out before this one: the machine slept.",
+        ),
+        (
+            {"what": "slots skipped", "slots": 12, "why": "the machine slept"},
+            "12 runs were left out before this one: the machine slept.",
+        ),
+    ],
+)
+def test_the_log_says_what_changed_a_task_and_not_that_the_owner_did_it(
+    data: JsonMap, sentence: str
+) -> None:
+    assert event_words.SENTENCES[EventKind.TASK_UPDATED](data) == sentence

@@ -63,6 +63,8 @@ CHANGES: Final = {
     "followed": "Its event changed in the calendar.",
     "deleted": "You deleted it; it is hidden.",
     "vouched": "You vouched for what its session remembers.",
+    "put off": "You put the question off.",
+    "as you answered": "Your answer changed it.",
 }
 WITHDRAWN: Final = "You took that back; it goes on."
 
@@ -107,9 +109,12 @@ def _updated(data: JsonMap) -> str:
         return STOP_REQUESTS.get(str(data["wish"]), WITHDRAWN)
     if what == "twin":
         return str(data.get("said"))
+    if what == "slots skipped":
+        slots = "1 run was" if data["slots"] == 1 else f"{data['slots']} runs were"
+        return f"{slots} left out before this one: {data['why']}."
     if "task" in data:
         return f"A task it made is {data.get('to')}: {data.get('summary') or ''}"
-    return deferred.deferred_sentence(data) or CHANGES.get(what, f"You changed it: {what}.")
+    return deferred.deferred_sentence(data) or CHANGES.get(what, f"It was changed: {what}.")
 
 
 def _settled(data: JsonMap) -> str:
