@@ -63,6 +63,7 @@ CHANGES: Final = {
     "followed": "Its event changed in the calendar.",
     "deleted": "You deleted it; it is hidden.",
     "vouched": "You vouched for what its session remembers.",
+    "restored": "You took its deletion back.",
     "put off": "You put the question off.",
     "as you answered": "Your answer changed it.",
 }
