@@ -423,3 +423,17 @@ def test_work_behind_a_prohibition_is_kept(text: str, title: str) -> None:
 
     assert [draft.title for draft in found.tasks] == [title]
     assert not any(each.recipient for draft in found.tasks for each in draft.deliveries)
+
+
+@for_each(
+    ("text", "name"),
+    [
+        ("could you text nina vogel good luck for tomorrow", "nina vogel"),
+        ("niemand soll dr. alba schreiben wegen donnerstag", "dr. alba"),
+        ("Tom Stone tiene que saber esto ya: se rompió la bomba. Mándaselo!!", "Tom Stone"),
+    ],
+)
+def test_who_may_be_meant_is_asked_by_the_whole_name(text: str, name: str) -> None:
+    found = read_plainly(text, now=NOW, zone=ZONE, book=exam_book())
+
+    assert [each.sentence for each in found.questions if f" sent to {name}? " in each.sentence]
