@@ -207,9 +207,15 @@ def _o_clock(line: TimeText, at: int) -> Found | None:
     if hour is None or mark is None or hour[0] > _LAST_HOUR:
         return None
     minute = read_number(line, mark[1])
+    if minute and _is_article(line, mark[1], minute[0]):  # "um 15 Uhr eine Mail"
+        minute = None
     if minute and minute[0] <= _LAST_MINUTE and _ends_well(line, minute[1], sure=False):
         return replace(_on_dial(hour[0]), minute=minute[0]), minute[1]
     return _on_dial(hour[0]), mark[1]
+
+
+def _is_article(line: TimeText, at: int, number: int) -> bool:
+    return number == 1 and line.tokens[at].kind is TokenKind.WORD
 
 
 def _on_dial(hour: int) -> ClockTime:
