@@ -267,7 +267,7 @@ def test_nothing_stands_in_anybodys_way(
     asked = next(str(each.id) for each in _open(site) if each.id != review)
     held = site.post("/api/messages", {"text": 'Maybe send Anna "Hi" and "Ho" on WhatsApp'})
     two = site.post("/api/messages", {"text": "Remind me soon to eat. Remind me soon to run."})
-    cards = [str(each["questions"][0]["id"]) for each in (held, two)]  # type: ignore[index,call-overload]
+    cards = [str(each["questions"][0]["id"]) for each in (held, two)]
     for path in ("/inbox", *(f"/inbox/{each}" for each in (review, asked, *cards))):
         page = visit(path, dark=dark, phone=phone)
         assert barriers(page) == []
