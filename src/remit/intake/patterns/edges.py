@@ -5,7 +5,7 @@ from typing import Final
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.orders import read_order, skip_to
 from remit.intake.patterns.spoken_order import SpokenOrder
-from remit.language.files import phrases_in_all
+from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import TextLead, is_laughter, order_words
 from remit.language.tokens import TokenKind, is_sign
 from remit.model.veto import LED_KINDS
@@ -129,8 +129,8 @@ def without_suffix(
         if order is None or order.end < end or order.verb is not None:
             continue
         named = bool(order.people or order.unnamed)
-        if is_reminder and named:
-            continue  # "remind me to write to Bob"
+        if is_reminder and (named or thing_in(words, order) is not None):
+            continue  # "remind me to write to Bob", "remind me to send an email"
         if _is_suffix(words, order, is_work=is_work, is_object=is_object):
             last = at - 1 if order.times and words.is_deadline(at - 1) else at
             return (start, without_marks(words, start, last)), order
@@ -153,6 +153,13 @@ def _is_suffix(words: MessageWords, order: SpokenOrder, *, is_work: bool, is_obj
     event = before in words.own_words("events") and not any(each.every for each in order.times)
     topic = words.is_topic(before) or event
     return bool(order.channels or order.times) and strong and exact and not topic
+
+
+def thing_in(words: MessageWords, order: SpokenOrder) -> int | None:
+    """Return where a thing begins that is no way to send: "an email", unlike "email"."""
+    articles = order_words().articles - words_in_all("words", "my")
+    starts = (start - 1 for (start, _), _ in order.channels if start)
+    return next((at for at in starts if words.keys[at] in articles), None)
 
 
 def without_marks(words: MessageWords, start: int, end: int) -> int:

@@ -7,6 +7,7 @@ from remit.intake.patterns.edges import (
     begins_limit,
     behind_lead,
     split,
+    thing_in,
     with_marks,
     without_marks,
     without_suffix,
@@ -242,6 +243,9 @@ def read_reminding(place: UnitSearch) -> MessageUnit | None:
     at, _ = behind_lead(words, order.end, place.stop)
     if words.keys[at : at + 1] == (":",):
         return _typed_reminder(place, order, at + 1)
+    if at < place.stop and (thing := thing_in(words, order)) is not None:
+        order = read_order(words, place.body, thing)  # "remind me at 3 an email must be sent"
+        at, _ = behind_lead(words, order.end, place.stop)
     if at < place.stop and words.tokens[at].kind is TokenKind.QUOTE:
         return replace(quoted_text(place, order, at), kind=UnitKind.REMIND)
     return read_reminder(place, order, at)
