@@ -303,12 +303,12 @@ def test_a_title_is_one_short_line() -> None:
         ("Write a poem and send me the result", "Write a poem", []),
         ("Write the minutes and send them to me", "Write the minutes", []),
         ("Find flights and email them to me", "Find flights", []),
-        ("Write a poem and send it to Zoltan", "Write a poem", ["Zoltan"]),
-        ("Escribe un poema y mándaselo a Zoltan", "Escribe un poema", ["Zoltan"]),
-        ("Send the quarterly numbers to Zed", "the quarterly numbers", ["Zed"]),
-        ("Schick die Fotos den Nachbarn", "die Fotos den Nachbarn", ["Schick"]),
-        ("Forward the contract to legal@example.com", "the contract", ["legal@example.com"]),
-        ("Send them the file", "the file", ["them"]),
+        ("Write a poem and send it to Zoltan", "Write a poem", ["'Zoltan'"]),
+        ("Escribe un poema y mándaselo a Zoltan", "Escribe un poema", ["'Zoltan'"]),
+        ("Send the quarterly numbers to Zed", "the quarterly numbers", ["'Zed'"]),
+        ("Schick die Fotos den Nachbarn", "die Fotos den Nachbarn", ["Who is to get it?"]),
+        ("Forward the contract to legal@example.com", "the contract", ["'legal@example.com'"]),
+        ("Send them the file", "the file", ["'them'"]),
     ],
 )
 def test_what_was_made_goes_to_whom_it_is_for_and_a_stranger_is_asked_about(
@@ -319,7 +319,7 @@ def test_what_was_made_goes_to_whom_it_is_for_and_a_stranger_is_asked_about(
 
     assert [item.description for item in found.tasks[0].work] == [work]
     assert len(asked) == len(strangers)
-    assert all(f"{name!r}" in sentence for name, sentence in zip(strangers, asked, strict=True))
+    assert all(name in sentence for name, sentence in zip(strangers, asked, strict=True))
     assert all(each.recipient is None for each in found.tasks[0].deliveries)
 
 

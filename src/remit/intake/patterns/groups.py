@@ -321,6 +321,10 @@ def _unknown(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Q
     if unit.stranger:
         sentence = f"Who is {text!r}? Nobody in your contacts is called that."
         return Question(QuestionTopic.RECIPIENT, sentence)
+    if span[0] == unit.order.verb_at:  # "write to Anna and send it by email"
+        people = [person for some, _ in words.named.values() for person in some]
+        names = dict.fromkeys(each.name for each in people if each is not words.book.owner)
+        return Question(QuestionTopic.RECIPIENT, "Who is to get it?", tuple(names))
     return Question(QuestionTopic.RECIPIENT, f"Who is meant by {text!r}?")
 
 

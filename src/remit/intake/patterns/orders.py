@@ -213,6 +213,11 @@ def _unnamed(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     start = skip_to(words, at)
     for place in range(at, start + 1):
         if found := order_words().them.at(words.keys, place):
+            if (
+                order_words().to.at(words.keys, found[1])
+                and skip_to(words, found[1]) in words.named
+            ):
+                return None  # "text them to Anna": the results
             order.unnamed.append((place, found[1]))
             return found[1]
     role = start > at and words.keys[start : start + 1]
