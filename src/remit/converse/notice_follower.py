@@ -12,7 +12,6 @@ from typing import Final, Protocol, TypeAlias
 from msgspec import Struct
 
 from remit.errors import StoreTrouble
-from remit.journal.follow import NEWS_SECONDS
 from remit.model.conversation import (
     CONVERSATION,
     SCHEDULED,
@@ -48,7 +47,7 @@ _BRIEF: Final = (
 class JournalReader(Protocol):
     """The journal in batches."""
 
-    def pages(self, since: int, *, gather_seconds: float = 0.0) -> AsyncIterator[list[Event]]: ...
+    def pages(self, since: int) -> AsyncIterator[list[Event]]: ...
 
 
 class OwnerPresence(Struct, frozen=True):
@@ -97,7 +96,7 @@ class NoticeFollower:
         while True:
             try:
                 reached = await self._db.read(conversations.told_upto)
-                async for page in self._journal.pages(reached, gather_seconds=NEWS_SECONDS):
+                async for page in self._journal.pages(reached):
                     reached = await self._tell(page, reached)
             except StoreTrouble:
                 await self._clock.sleep(_TROUBLE_PAUSE)
