@@ -36,7 +36,7 @@ def key_for(home: Path, request: str, key: str) -> Iterator[str]:
         yield kept or key
     except (Unreachable, KeyboardInterrupt):
         file.parent.mkdir(mode=0o700, exist_ok=True)
-        file.write_text(f"{kept or key} {clock.now().timestamp():.0f}", encoding="utf-8")
+        file.write_text(f"{kept or key} {int(clock.now().timestamp())}", encoding="utf-8")
         raise
     except BaseException:
         file.unlink(missing_ok=True)
