@@ -14,7 +14,7 @@ from remit.model import run
 from remit.model.run import Event
 from remit.store import events, tasks
 from remit.store.opening import opened_store
-from remit.store.postgres import connection, database, schema
+from remit.store.postgres import connection, database, lock, schema
 from remit.store.postgres.connection import connect
 from remit.store.postgres.database import SharedPostgres, seal
 from remit.store.postgres.lock import only_process, shared_process
@@ -213,3 +213,15 @@ def test_either_one_process_has_the_database_alone_or_several_share_it(
         pass
     with only_process(maker.url), pytest.raises(StoreLocked), shared_process(maker.url):
         pass
+
+
+def test_a_new_process_waits_a_moment_for_the_end_of_the_one_before(
+    maker: PostgresScene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock, "GRACE_SECONDS", 30.0)
+    before = only_process(maker.url)
+    before.__enter__()
+    ending = threading.Timer(0.2, before.__exit__, (None, None, None))
+    ending.start()
+    with only_process(maker.url):
+        ending.join()

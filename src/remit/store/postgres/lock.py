@@ -7,6 +7,7 @@ import os
 import select
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import partial
@@ -20,6 +21,7 @@ from remit.store.postgres.connection import connect, location
 
 _PROCESS_LOCK: Final = 0x52454D4954  # "REMIT"
 CHECK_SECONDS: Final = 5.0
+GRACE_SECONDS: Final = 1.0
 LOST: Final = 74  # exit code: an input/output error
 
 
@@ -53,12 +55,16 @@ def _shared(url: str) -> psycopg.Connection[DictRow]:
 
 
 def _locked(url: str, take: str) -> psycopg.Connection[DictRow]:
-    connection = connect(url)
-    row = connection.execute(f"SELECT {take}(%s) AS held", [_PROCESS_LOCK]).fetchone()
-    if row is None or not row["held"]:
-        connection.close()
-        raise StoreLocked(location(url))
-    return connection
+    """Take the lock. The server may learn a moment later that the process before has ended."""
+    connection, end = connect(url), time.monotonic() + GRACE_SECONDS
+    while True:
+        row = connection.execute(f"SELECT {take}(%s) AS held", [_PROCESS_LOCK]).fetchone()
+        if row is not None and row["held"]:
+            return connection
+        if time.monotonic() > end:
+            connection.close()
+            raise StoreLocked(location(url))
+        time.sleep(GRACE_SECONDS / 10)
 
 
 class _LockWatch(threading.Thread):
