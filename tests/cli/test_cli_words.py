@@ -193,11 +193,15 @@ TOLD: Final[tuple[tuple[str, str, JsonMap, str], ...]] = (
     ("task.updated", "owner", {"what": "put off"}, "You put the question off."),
     ("task.updated", "owner", {"what": "as you answered"}, "Your answer changed it."),
     (
-        *("task.updated", "meta", {"what": "slots skipped", "slots": 1, "why": "it slept"}),
+        "task.updated",
+        "meta",
+        {"what": "slots skipped", "slots": 1, "why": "it slept"},
         "1 run was left out before this one: it slept.",
     ),
     (
-        *("task.updated", "meta", {"what": "slots skipped", "slots": 12, "why": "it slept"}),
+        "task.updated",
+        "meta",
+        {"what": "slots skipped", "slots": 12, "why": "it slept"},
         "12 runs were left out before this one: it slept.",
     ),
     (
