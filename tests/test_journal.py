@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from remit import notify
 from remit.engine.loops import keep_logs
 from remit.errors import BadInput
-from remit.journal import follow, scribe
+from remit.journal import event_words, follow, scribe
 from remit.journal.follow import Journal, record
 from remit.journal.scribe import TaskLogWriter, mend
 from remit.model.ids import TaskId
@@ -407,3 +407,17 @@ def test_the_owner_hears_of_questions_and_ends_and_of_nothing_else() -> None:
     assert told(EventKind.STEP_DONE, step="plan_step") is None
     whole = Event(1, None, 0, EventKind.STORE_RESTORED, Actor.OWNER, START, {}, "")
     assert notify.remark(whole, "") is None
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "a brain is there now",
+        "Remit was started again",
+        "post was switched on",
+        "post was connected",
+    ],
+)
+def test_what_went_on_by_itself_is_not_told_as_the_owners_decision(how: str) -> None:
+    assert event_words.decision("approve", f"owner: {how}") == f"It went on by itself: {how}"
+    assert event_words.decision("approve", "owner: by mail") == "You approved by mail"

@@ -10,6 +10,7 @@ import pytest
 
 import remit
 from remit import wiring
+from remit.journal import event_words
 from remit.model.codec import Json
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
@@ -41,6 +42,7 @@ async def test_what_waited_for_a_brain_goes_on_once_there_is_one(tmp_path: Path)
     assert (done.status, done.delivery[0].body) == (Status.COMPLETED, "Sanur.")
     (decided,) = [event for event in told if event.kind is EventKind.REVIEW_DECIDED]
     assert decided.data["by"] == "owner: a brain is there now"
+    assert event_words.decided(decided.data) == "It went on by itself: a brain is there now."
 
 
 @pytest.mark.parametrize(

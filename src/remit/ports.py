@@ -1,6 +1,6 @@
 """Every port of the system, on one page."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from typing import (
     Final,
@@ -338,8 +338,8 @@ class Steps(Protocol):
     async def decided(self, key: str) -> Decision | None:
         """Return the owner's decision at this place in the run, if there is one."""
 
-    async def declined(self, key: str) -> bool:
-        """Whether the owner declined a question whose key has this prefix."""
+    async def decisions(self, prefix: str) -> Mapping[str, Decision]:
+        """Return the decisions of questions whose key has this prefix, in the order asked."""
 
     async def tell(self, text: str = "", done: Sequence[int] = ()) -> None:
         """Show progress to the owner: text, and finished work items.

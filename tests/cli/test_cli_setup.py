@@ -142,6 +142,17 @@ def test_a_channel_is_asked_for_sent_on_and_removed_with_its_secret(tmp_path: Pa
     assert Secrets(terminal.home).names() == ()
 
 
+def test_a_new_channel_that_is_named_at_once_is_asked_for_its_kind(tmp_path: Path) -> None:
+    terminal = Terminal(tmp_path, script=None)
+    secret = "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ=="
+    keys = ["webhook", "http://127.0.0.1:9/in", secret, "yes", "", ""]
+
+    said = terminal.type(["setup", "channels.alarm"], keys)
+
+    assert "Which channel" in said.out
+    assert tomllib.loads(_kept(terminal))["channels"]["alarm"]["kind"] == "webhook"
+
+
 def test_a_hook_gets_a_secret_that_is_shown_once(tmp_path: Path) -> None:
     terminal = Terminal(tmp_path, script=None)
     said = terminal.type(["setup", "hooks"], ["shop", "Say what was ordered.", "", "", "", "5"])

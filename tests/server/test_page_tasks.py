@@ -22,7 +22,7 @@ from remit.model.task import Task
 from remit.server.web import calendar, listing, row
 from remit.server.web.calendar import CalendarMark, CalendarSpan
 from remit.server.web.words import wall
-from remit.settings import Settings
+from remit.settings import Settings, load
 from tests.browser.crowd import crowd
 from tests.sample_task import sample_task
 from tests.server.served import Served
@@ -125,6 +125,22 @@ def test_a_row_is_drawn_alike_at_load_and_after_an_event(fresh: Served) -> None:
     assert drawn
     assert again
     assert drawn[0] == again[0]
+
+
+def test_a_row_and_the_filters_call_a_channel_what_other_pages_call_it(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(
+        '[channels.post]\nkind = "email"\nhost = "127.0.0.1"\nport = 9\nsecurity = "none"\n'
+        'sender = "nina@example.org"\nowner = "hanan@example.org"\n'
+    )
+    settings = load({"REMIT_HOME": str(tmp_path)})
+    with Served(tmp_path, settings=settings) as served:
+        task = served.add("Tell me the news", delivery=[{"channel": "post"}])
+        page = served.look("/tasks").text
+        row = served.look(f"/tasks/rows?ids={task}").text
+
+    for drawn in (page, row):
+        assert '<use href="#i-mail"/></svg><span class="clip">Email</span>' in drawn
+    assert '<option value="post">Email</option>' in page
 
 
 def test_rows_come_together_and_what_is_gone_has_none(fresh: Served) -> None:

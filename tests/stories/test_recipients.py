@@ -217,17 +217,53 @@ async def test_another_person_under_the_same_address_is_asked_about_again(tmp_pa
     assert house.whatsapp.tried == []
 
 
-async def test_a_text_written_for_one_address_does_not_go_to_another(tmp_path: Path) -> None:
+@pytest.mark.parametrize("text", ["Hi", "✓ STEP 1: wrote it"])  # asked about, and held
+async def test_a_text_the_owner_wrote_is_asked_about_again_for_another_address(
+    tmp_path: Path, text: str
+) -> None:
     async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
-        await house.tell(text="✓ STEP 1: wrote it", taint=Taint.PUBLIC)
-        held = await house.say(ReviewAnswer.EDIT, "See you at six.")
+        await house.tell(text=text, taint=Taint.PUBLIC)
+        await house.say(ReviewAnswer.EDIT, "See you at six.")
         house.write(MOVED)
+        await house.run(timedelta(seconds=10))
+        assert house.whatsapp.tried == []
+        moved = await house.say(ReviewAnswer.EDIT, "See you at seven.")
+        house.write(ANNA.replace("+491", "+888"))
+        await house.run(timedelta(seconds=10))
+        again = await house.say(ReviewAnswer.APPROVE)
+        await house.run(timedelta(seconds=10))
+
+    assert (moved.reason, moved.evidence) == (Reason.APPROVAL, "See you at six.")
+    assert "Anna Weber (+666)" in moved.question
+    assert (again.reason, again.evidence) == (Reason.APPROVAL, "See you at seven.")
+    assert [each.body for each in house.whatsapp.sent] == ["See you at seven."]
+    assert house.went_to == ["+888"]
+
+
+async def test_a_text_the_owner_wrote_for_one_is_not_shown_for_another(tmp_path: Path) -> None:
+    async with House(tmp_path, ANNA + SCHMIDT, DeliverSettings(undo=10)) as house:
+        sends = tuple(Delivery("whatsapp", to, "Hi") for to in ("Anna Weber", "Anna Schmidt"))
+        await house.add("Tell them", delivery=sends)
+        await house.say(ReviewAnswer.EDIT, "Dear Anna")
+        await house.run(timedelta(seconds=10))
+        other = await house.asked()
+
+    assert "Anna Schmidt (+777)" in other.question
+    assert other.evidence == "Hi"
+
+
+async def test_a_text_the_owner_wrote_is_asked_about_even_where_he_allows_all(
+    tmp_path: Path,
+) -> None:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
+        await house.tell()
+        await house.say(ReviewAnswer.EDIT, "See you at six.")
+        house.write(ALLOWED.replace("+491", "+666"))
         await house.run(timedelta(seconds=10))
         again = await house.asked()
 
-    assert held.reason is Reason.DELIVERABLE
+    assert again.evidence == "See you at six."
     assert house.whatsapp.tried == []
-    assert again.reason is Reason.DELIVERABLE
 
 
 async def test_of_two_annas_neither_is_guessed_and_who_was_said_stays_said(tmp_path: Path) -> None:

@@ -221,6 +221,29 @@ async def test_an_address_that_could_carry_something_private_away_asks_first(
         assert [path for path, *_ in site.heard] == ["/sights"]
 
 
+async def test_what_a_check_quotes_is_not_the_owners_word_for_an_address(tmp_path: Path) -> None:
+    async with Site({"/sights": Page(ARTICLE), "/leak": Page("thanks")}) as site:
+        leak = site.url("/leak?book=anna")
+        ready = script(
+            [
+                once(use("write_file", path="a.md", text="secret"), use("read_file", path="a.md")),
+                once(use("fetch", url=site.url("/sights"))),
+                _once(answer(leak)),
+                once(use("read_file", path="a.md"), use("fetch", url=leak)),
+                {"reply": "<deliverable>Done.</deliverable>"},
+            ]
+        )
+        async with World(tmp_path, brain=ready, settings=settings(tmp_path, site)) as world:
+            found = await world.add(ASK)
+            await world.run()
+            (review,) = await world.waiting()
+            again = await world.get(found.id)
+
+        assert leak in "".join(again.check_notes)
+        assert leak in str(review)
+        assert [path for path, *_ in site.heard].count("/leak") == 0
+
+
 # Search -------------------------------------------------------------------------------------------
 
 PROVIDERS: Final[Mapping[SearchProvider, tuple[str, Json]]] = {

@@ -17,7 +17,7 @@ from remit.brain import outside
 from remit.errors import BadInput
 from remit.model.caller import OUTSIDE
 from remit.model.codec import JsonMap
-from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Plan
+from remit.model.contract import Contract, ContractType, Criterion, Plan
 from remit.model.reply import Memory, Prompt, Snippet
 from remit.model.task import Creator, SourceKind, Taint, Task
 from remit.model.task_file import ATTACHMENTS
@@ -138,7 +138,7 @@ def render(
         _received_files(task),
         _contract(plan.contract, task),
         _quiet(task),
-        *_since(task.notes),
+        *_since(task),
         time(now) if now else "",
     ]
     lines = rules(standing, delivers=bool(plan.delivery))
@@ -179,21 +179,19 @@ def _names(reachable: Reachable) -> str:
     return ", ".join(["your owner", *names]) + (f" and {more} others" if more > 0 else "")
 
 
-def _since(notes: Sequence[str]) -> Sequence[str]:
+def _since(task: Task) -> Sequence[str]:
     """Return what came after the task: the owner's words, and separately the checks' findings."""
-    notes_of_owner = [note for note in notes if not note.startswith(UNPROVEN)]
     # Programs wrote it about a brain's text: on one line nothing in it passes for a heading.
-    found = [" ".join(note.split()) for note in notes if note.startswith(UNPROVEN)]
+    found = [" ".join(note.split()) for note in task.check_notes]
     return [
         _section("What the checks found", _bullets(found)),
-        _section("What the owner said since", _bullets(notes_of_owner)),
+        _section("What the owner said since", _bullets(task.owner_notes)),
     ]
 
 
 def goes_on(task: Task, now: datetime | None = None) -> str:
     """Return the prompt that continues a run after the owner was asked."""
-    notes_of_owner = [note for note in task.notes if not note.startswith(UNPROVEN)]
-    text = notes_of_owner[-1] if notes_of_owner else "Go on."
+    text = task.owner_notes[-1] if task.owner_notes else "Go on."
     return _joined([f"The owner says: {text}", time(now) if now else ""])
 
 

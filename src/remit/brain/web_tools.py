@@ -88,7 +88,7 @@ class WebTools:
             return Policy.ALLOW
         used = await self._usage(task)
         url = str(call.args.get("url", "")).partition("#")[0]
-        owner = (task.request.text if task.request else "", task.instructions, *task.notes)
+        owner = (task.request.text if task.request else "", task.instructions, *task.owner_notes)
         seen = (*used.texts, *(owner if is_owners(task) else ()))
         private = used.private or not is_owners(task)
         return Policy.ASK if private and not any(url in each for each in seen) else Policy.ALLOW

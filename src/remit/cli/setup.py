@@ -68,8 +68,9 @@ def _headline(text: str) -> None:
 
 def _ask_section(section: str) -> int:
     settings = house_settings.load()
-    if section == CHANNELS:
-        return _ask_channel()
+    table, _, name = section.partition(".")
+    if table == CHANNELS and name not in settings.channels:
+        return _ask_channel(name)
     if section == _CONTACTS:
         return _ask_contact(settings)
     if section in MANY:
@@ -81,11 +82,11 @@ def _ask_section(section: str) -> int:
     (form,) = with_kept_secrets([form_for(section, settings)], settings)
     out.hint(form.about)
     save(form, answers(form))
-    table = section.partition(".")[0]
     return _test(section) if table in _TESTED else codes.DONE
 
 
-def _ask_channel() -> int:
+def _ask_channel(name: str = "") -> int:
+    """Ask for a new channel: its kind, its name if none is given, and its account."""
     offered = (*kinds(), *channels.BY_SIGN_IN)
     known = ", ".join(offered)
     kind = ask(f"Which channel: {known}, or none", "", "none")
@@ -94,7 +95,7 @@ def _ask_channel() -> int:
     if kind == "none":
         out.say("What needs you waits in the inbox; `remit setup channels` adds a channel later.")
         return codes.DONE
-    name = ask("What to call it", "", kind)
+    name = name or ask("What to call it", "", kind)
     if kind not in channels.BY_SIGN_IN:
         return channels.add(kind, name=name)
     user, client_id = _ask_account()

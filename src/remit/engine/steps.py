@@ -21,7 +21,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.delivery_moves import after_answer
-from remit.model.review import Decision, ReviewAnswer
+from remit.model.review import Decision
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
 from remit.model.task import RunFindings, Task
@@ -123,11 +123,8 @@ class LocalSteps:
     async def decided(self, key: str) -> Decision | None:
         return self._decisions.get(key)
 
-    async def declined(self, key: str) -> bool:
-        return any(
-            known.startswith(key) and decision.answer is ReviewAnswer.DECLINE
-            for known, decision in self._decisions.items()
-        )
+    async def decisions(self, prefix: str) -> Mapping[str, Decision]:
+        return {key: each for key, each in self._decisions.items() if key.startswith(prefix)}
 
     def has(self, name: str) -> bool:
         return name in self._recorded

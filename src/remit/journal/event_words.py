@@ -44,7 +44,12 @@ DECIDED: Final = {
     "readdress": "chose another recipient or channel",
 }
 # How Remit names what it decided itself, because the reason for the question was gone.
-_BY_ITSELF: Final = ("a brain is there now", "Remit was started again", "was switched on")
+_BY_ITSELF: Final = (
+    "a brain is there now",
+    "Remit was started again",
+    "was switched on",
+    "was connected",
+)
 SETTLED: Final = {
     "accepted": "Sent",
     "retry": "Not sent yet",

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
 from remit.model.contract import (
+    UNPROVEN,
     Contract,
     Gap,
     ItemStatus,
@@ -177,7 +178,7 @@ class Task(Struct, frozen=True, kw_only=True):
     started_at: datetime | None = None
     completed_at: datetime | None = None
     retry_of: TaskId | None = None
-    notes: tuple[str, ...] = ()  # the owner's later answers and corrections
+    notes: tuple[str, ...] = ()  # the owner's later answers and corrections, and what checks found
     files: tuple[TaskFile, ...] = ()  # what came in with it, and what its messages carry
     cancel_requested: bool = False
     pause_requested: bool = False
@@ -268,6 +269,16 @@ class Task(Struct, frozen=True, kw_only=True):
         allowed = self.quiet is not None or self.watch is not None
         unsent = all(each.status is DeliveryStatus.PENDING for each in self.delivery)
         return self.status is Status.COMPLETED and allowed and unsent and bool(self.delivery)
+
+    @property
+    def owner_notes(self) -> tuple[str, ...]:
+        """What the owner said since it began."""
+        return tuple(note for note in self.notes if not note.startswith(UNPROVEN))
+
+    @property
+    def check_notes(self) -> tuple[str, ...]:
+        """What the checks of earlier rounds found. It may quote what a brain wrote."""
+        return tuple(note for note in self.notes if note.startswith(UNPROVEN))
 
     @property
     def ended(self) -> bool:

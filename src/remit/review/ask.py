@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -143,7 +143,7 @@ def held(
     """Ask about a text that the gate held. The owner's text goes to this person, or is asked."""
     key = _held_key(tries, delivery)
     if delivery is not None and reach is not None and not reach.owner:
-        key = f"{key}:{seal(task, delivery, reach, '')}"
+        key = f"{key}:{_place(task, delivery, reach)}"
     asked = _translated(task, hold.reason, ASKS_TEXT)
     after = Status.RUNNING if delivery is None and task.contract else Status.DELIVERING
     return _review(task, key, Reason.DELIVERABLE, asked, reply.text, resume_to=after)
@@ -179,7 +179,7 @@ def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str
     asked = task_sentences["keep_this" if here else "send_this"].format(name, delivery.channel)
     return _review(
         task,
-        f"send:{digest}",
+        f"send:{delivery.id}:{_place(task, delivery, reach)}:{digest}",
         Reason.APPROVAL,
         f"{_translated(task, why.strip()) or _why_asked(task, reach)} {asked}".strip(),
         body,
@@ -281,6 +281,38 @@ def doubtful(task: Task, delivery: Delivery) -> Review:
 def doubt_key(delivery: Delivery) -> str:
     """Return the key prefix of questions whether this delivery arrived."""
     return f"doubt:{delivery.id}:"
+
+
+def key_before(asked: Review) -> str:
+    """Return the key that Remit 0.1.0 gave to a question about a text; it may be answered."""
+    return f"{asked.key.partition(':')[0]}:send:{asked.digest}"
+
+
+def _place(task: Task, delivery: Delivery, reach: Reach) -> str:
+    """Return the digest of whom and which address a question names, whatever the text is."""
+    return seal(task, delivery, reach, "")
+
+
+def text_for_another_place(
+    task: Task, delivery: Delivery, reach: Reach, decisions: Mapping[str, Decision]
+) -> str | None:
+    """Return what the owner last wrote for this delivery when it had another recipient or address.
+
+    None if he wrote nothing, or said later, when he changed the recipient, what to send instead.
+    """
+    place = _place(task, delivery, reach)
+    prefixes = [f"{task.round}:send:{delivery.id}:"]
+    if not reach.owner:  # what the owner wrote to himself, in place of a held text, has no address
+        prefixes.append(f"{task.round}:held:{delivery.id}:")
+    found = None
+    for key, decision in decisions.items():
+        if not key.startswith(tuple(prefixes)):
+            continue
+        if decision.answer is ReviewAnswer.EDIT and place not in key.split(":"):
+            found = decision.text
+        elif decision.answer is ReviewAnswer.READDRESS and decision.text is not None:
+            found = None
+    return found
 
 
 def seal(task: Task, delivery: Delivery, reach: Reach, body: str) -> str:

@@ -13,7 +13,7 @@ from remit.model import delivery as answers
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.permit import Reach
 from remit.model.reply import Deliverable, Hold, Policy, Reply
-from remit.model.review import Review, ReviewAnswer
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Done, Fail, Later, Outcome, Retry, Wait, first_line
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
@@ -104,7 +104,10 @@ async def _doubt(rooms: RunPorts, steps: Steps, *, at_once: bool = False) -> Wai
     """
     waits: list[float] = []
     for each in steps.task.delivery:
-        if each.status is not DeliveryStatus.UNKNOWN or await steps.declined(ask.doubt_key(each)):
+        if each.status is not DeliveryStatus.UNKNOWN:
+            continue
+        decisions = await steps.decisions(ask.doubt_key(each))
+        if any(decision.answer is ReviewAnswer.DECLINE for decision in decisions.values()):
             continue
         left = 0.0 if at_once else rooms.courier.waits(each)
         if not left:
@@ -184,7 +187,7 @@ async def _body(
     delivery: Delivery, reach: Reach, written: GatedText, rooms: RunPorts, steps: Steps
 ) -> ReadyDelivery | answers.Refused | Review:
     """The exact text to send, or the question that must be answered first."""
-    body, author, asks_first = _whose(delivery, reach, written, steps.task)
+    body, author, asks_first = await _text(delivery, reach, written, steps)
     leave = await rooms.courier.leave(steps.task, delivery, reach, asks_first=asks_first)
     if leave.policy is Policy.DENY:
         return answers.Refused(leave.why)
@@ -203,7 +206,7 @@ async def _body(
             return ReadyDelivery(to, reach, judged.text, approved_at=at)
         else:
             question = _approval(rooms, steps.task, to, reach, judged.text)
-        decision = await steps.decided(question.key)
+        decision = await _decision(question, steps)
         if decision is None:
             if isinstance(judged, Hold) or leave.policy is Policy.ASK:
                 return question
@@ -218,6 +221,10 @@ async def _body(
     raise AssertionError  # pragma: no cover - count() does not end
 
 
+async def _decision(question: Review, steps: Steps) -> Decision | None:
+    return await steps.decided(question.key) or await steps.decided(ask.key_before(question))
+
+
 async def _judged(
     body: str, author: Author, to: Delivery, rooms: RunPorts, steps: Steps
 ) -> Deliverable | Hold:
@@ -230,6 +237,21 @@ async def _judged(
     if why:
         return Hold(why)
     return await attach(judged.text, rooms.attacher, steps, delivery=to)
+
+
+async def _text(
+    delivery: Delivery, reach: Reach, written: GatedText, steps: Steps
+) -> tuple[str, Author, bool]:
+    """Return the text to begin with, like `_whose`.
+
+    What the owner wrote for another address of this delivery comes first; it needs his approval.
+    """
+    if not delivery.is_cut:
+        decisions = await steps.decisions(f"{steps.task.round}:")
+        own = ask.text_for_another_place(steps.task, delivery, reach, decisions)
+        if own is not None:
+            return own, Author.OWNER, True
+    return _whose(delivery, reach, written, steps.task)
 
 
 def _whose(

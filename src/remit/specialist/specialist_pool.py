@@ -6,7 +6,7 @@ repository, where no drivers run; only a result that applies cleanly goes there,
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -371,8 +371,8 @@ def allowing(
 
 
 def _write_brief(task: Task, contract: Contract | None, history: WorkHistory) -> str:
-    notes: Sequence[str] = task.notes
-    asked = "\n\n".join([task.instructions, *(f"The owner adds: {note}" for note in notes)])
+    since = (*(f"The owner adds: {note}" for note in task.owner_notes), *task.check_notes)
+    asked = "\n\n".join([task.instructions, *since])
     note = checkpoint.resume(history.note) if history.note else ""
     text = changes.prompt(asked, contract, checkpoint=note, failed=history.failed)
     return f"{text}\n{history.said}" if history.said else text

@@ -48,7 +48,7 @@ class MemorySteps:
         self.cut_after: str | None = None
         self.trail: list[str] = []
         self.told: list[str] = []
-        self.decisions: dict[str, Decision] = {}
+        self.answered: dict[str, Decision] = {}
         self._done: dict[str, object] = {}
         self._looked: dict[str, object] = {}  # done, but lost in a cut
         self._owed: dict[str, object] = {}  # those of them that the end of a leg writes
@@ -87,11 +87,10 @@ class MemorySteps:
             await self.save()
 
     async def decided(self, key: str) -> Decision | None:
-        return self.decisions.get(key)
+        return self.answered.get(key)
 
-    async def declined(self, key: str) -> bool:
-        found = (each for known, each in self.decisions.items() if known.startswith(key))
-        return any(each.answer is ReviewAnswer.DECLINE for each in found)
+    async def decisions(self, prefix: str) -> Mapping[str, Decision]:
+        return {key: each for key, each in self.answered.items() if key.startswith(prefix)}
 
     def has(self, name: str) -> bool:
         return name in self._done or name in self._looked
@@ -135,7 +134,7 @@ class MemorySteps:
     def decide(self, review: Review, answer: ReviewAnswer, text: str | None = None) -> None:
         """Apply the owner's decision to a waiting task."""
         self._done |= self._owed
-        self.decisions[review.key] = Decision(answer, text)
+        self.answered[review.key] = Decision(answer, text)
         if answer is ReviewAnswer.BACK:
             self.again(text or "")
             return

@@ -223,8 +223,10 @@ async def _show(  # noqa: PLR0913 - what was typed comes back when it was refuse
     text: str = "",
     status: int = 200,
 ) -> CallResult:
-    room = await call.house.db.read(_room, talk, before, about, place_of(call))
+    place = place_of(call)
+    room = await call.house.db.read(_room, talk, before, about, place)
     values = {"room": room, "wrong": wrong, "text": text, "line": talk_cards.line}
+    values["channel"] = place.channels.get(room.talk.channel, room.talk.channel)
     return await shell.page(call, "pages/conversation.html", values, status)
 
 

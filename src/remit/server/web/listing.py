@@ -101,7 +101,9 @@ class _Part(Struct, frozen=True):
         return 0 in (self.count, self.most)
 
 
-def look(tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime) -> TaskListing:
+def look(
+    tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime, called: Mapping[str, str]
+) -> TaskListing:
     """Return the first page in sections; later only the section that continues."""
     wanted = search.prepared(tx, wanted)
     count = counted(tx, shown, wanted)
@@ -124,9 +126,8 @@ def look(tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime) -> TaskL
         href = part.href if page.next and not is_last else ""
         text = "" if part.count is None else _count_text(part.count, cut=is_cut)
         if found:
-            sections.append(
-                ListSection(part.title, row.rows(tx, found, page.asks, now), text, href)
-            )
+            drawn = row.rows(tx, found, page.asks, now, called)
+            sections.append(ListSection(part.title, drawn, text, href))
     made = _numbered(tx, shown, wanted, count)
     return TaskListing(sections, cursor, count, made, newest(tx, wanted))
 

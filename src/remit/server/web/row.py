@@ -66,16 +66,26 @@ class _About(Struct, frozen=True):
     series: Series | None = None
 
 
-def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime) -> list[TaskRow]:
-    """Return the rows of a page; `now` is on the owner's clock."""
+def rows(
+    tx: Tx,
+    found: Sequence[Task],
+    asks: Collection[TaskId],
+    now: datetime,
+    called: Mapping[str, str],
+) -> list[TaskRow]:
+    """Return the rows of a page; `now` is on the owner's clock, `called` the names of channels."""
     known: dict[SeriesId, Series | None] = {}
-    return [draw(task, _about(tx, task, known, now), task.id in asks, now) for task in found]
+    return [
+        draw(task, _about(tx, task, known, now), task.id in asks, now, called) for task in found
+    ]
 
 
-def rows_of_tasks(tx: Tx, task_ids: Sequence[TaskId], now: datetime) -> list[TaskRow]:
+def rows_of_tasks(
+    tx: Tx, task_ids: Sequence[TaskId], now: datetime, called: Mapping[str, str]
+) -> list[TaskRow]:
     """Return the rows of these tasks; deleted ones have none."""
     found = [task for each in task_ids if (task := _undeleted_task(tx, each))]
-    return rows(tx, found, reviews.asking(tx, task_ids), now)
+    return rows(tx, found, reviews.asking(tx, task_ids), now, called)
 
 
 def _undeleted_task(tx: Tx, task_id: TaskId) -> Task | None:
@@ -100,7 +110,9 @@ def _about(tx: Tx, task: Task, known: dict[SeriesId, Series | None], now: dateti
     )
 
 
-def draw(task: Task, about: _About, asks: bool, now: datetime) -> TaskRow:
+def draw(
+    task: Task, about: _About, asks: bool, now: datetime, called: Mapping[str, str]
+) -> TaskRow:
     state = words.state(task)
     if asks and state.kind != "you":
         state = _NEEDS_YOU
@@ -109,7 +121,7 @@ def draw(task: Task, about: _About, asks: bool, now: datetime) -> TaskRow:
         task=task,
         state=state,
         sub=_sub(task, about, now.tzinfo),
-        chips=chips(task, now.tzinfo),
+        chips=chips(task, now.tzinfo, called),
         lane=lane(task, about.runs, about.reviews, now),
         cents=about.cents,
         at=(planned or task.last_updated).astimezone(now.tzinfo),
@@ -192,26 +204,20 @@ def _failed(task: Task, legs: Sequence[Run]) -> str:
 # Where it goes -----------------------------------------------------------------------------------
 
 
-def chips(task: Task, zone: tzinfo | None) -> tuple[RowChip, ...]:
+def chips(task: Task, zone: tzinfo | None, called: Mapping[str, str]) -> tuple[RowChip, ...]:
     """Return each delivery with its state; of many, the first ones and a number."""
     whole = [each for each in task.delivery if each.part == 0]
-    shown = [
-        RowChip(words.channel_icon(each.channel), _stands(task, each, zone))
-        for each in whole[:_SHOWN]
-    ]
+    shown: list[RowChip] = []
+    for each in whole[:_SHOWN]:
+        name = called.get(each.channel, each.channel)
+        shown.append(RowChip(words.channel_icon(name.lower()), _stands(task, each, name, zone)))
     more = len(whole) - _SHOWN
     if more > 0:
         shown.append(RowChip("send", f"{more} more"))
     return (*shown, _UNVERIFIED) if is_unverified(task) else tuple(shown)
 
 
-def channel_name(channel: str) -> str:
-    """Return the kind's name if the channel's name contains it; else the name."""
-    return next((name for word, (_, name, _) in words.CHANNELS.items() if word in channel), channel)
-
-
-def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:
-    name = channel_name(delivery.channel)
+def _stands(task: Task, delivery: Delivery, name: str, zone: tzinfo | None) -> str:
     if delivery.status is DeliveryStatus.SENT:
         at = delivery.sent_at
         quiet = at is None or delivery.channel == "dashboard"

@@ -10,7 +10,6 @@ from remit.errors import NotFound
 from remit.journal import tries
 from remit.journal.tries import TryHistory
 from remit.model import ids
-from remit.model.contract import UNPROVEN
 from remit.model.conversation import Conversation
 from remit.model.deferred import project_of
 from remit.model.ids import TaskId
@@ -136,7 +135,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "asks": waiting[0] if waiting else None,
         "work": task_sections.work(task, found.happened, now),
         "cards": task_sections.cards(task, found.asked, place),
-        "notes": [note for note in task.notes if not note.startswith(UNPROVEN)],
+        "notes": task.owner_notes,
         "proof": task_sections.proof(
             tries.with_records(task, found.tries), edited=review_kinds.was_edited(found.asked)
         ),

@@ -22,7 +22,7 @@ from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult
 from remit.server.page_language import say
 from remit.server.routes import form, page
-from remit.server.web import listing, row, shell, words
+from remit.server.web import listing, row, shell, task_sections, words
 from remit.server.web.listing import ListAddress, ListGrouping
 from remit.store import stats as stored_stats
 from remit.store import task_filter, tasks
@@ -184,12 +184,13 @@ async def show(call: Call) -> CallResult:
     if any(call.text(name) is not None for name in _MENU):
         return shell.elsewhere(_chosen(call))
     shown, now = _shown(call), shell.local(call)
+    called = task_sections.called(call.house.settings.channels)
     try:
         wanted, wrong = wanted_of(call, shown.q), ""
     except BadInput as bad:
         wanted, wrong = TaskFilter(), str(bad)
     try:
-        found = await call.house.db.read(listing.look, shown, wanted, now)
+        found = await call.house.db.read(listing.look, shown, wanted, now, called)
     except NotFound:  # an outdated place in the list
         return shell.elsewhere(shown.href())
     if wrong:
@@ -224,7 +225,8 @@ async def rows(call: Call) -> CallResult:
     if len(asked) > _TOGETHER:
         raise BadInput(f"Ask for up to {_TOGETHER} rows at once, not {len(asked)}.", field="ids")
     now = shell.local(call)
-    found = await call.house.db.read(row.rows_of_tasks, asked, now)
+    called = task_sections.called(call.house.settings.channels)
+    found = await call.house.db.read(row.rows_of_tasks, asked, now, called)
     return shell.part("parts/some_rows.html", {"rows": found, "now": now})
 
 
@@ -271,6 +273,7 @@ def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
         "done": _bulk_result(call.text("done")),
         "gone": ids.task_id(gone) if (gone := call.text("gone")) else "",
         "icons": words.ICONS,
+        "called": task_sections.called(call.house.settings.channels),
     }
 
 
