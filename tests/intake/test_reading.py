@@ -7,6 +7,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
+from remit.errors import StepFailed
 from remit.intake.exam.qualify import ExamFile, QualifiedReader, exam_messages
 from remit.intake.exam.score import (
     NOW,
@@ -375,6 +376,24 @@ async def test_a_model_leads_only_after_it_has_passed_the_exam(tmp_path: Path) -
     assert (passed.qualifies, reader.leads) == (True, True)
     assert (failed.qualifies, liar.leads) == (False, False)
     assert QualifiedReader(ModelReader(Answers(None)), "another", ExamFile(tmp_path)).leads is False
+
+
+async def test_a_model_that_does_not_answer_is_not_asked_all_of_the_exam(tmp_path: Path) -> None:
+    class Mute:
+        asked = 0
+
+        async def __call__(self, prompt: str, form: type[Reading], /) -> Reading | None:
+            del prompt, form
+            self.asked += 1
+            return None
+
+    mute = Mute()
+    reader = QualifiedReader(ModelReader(mute), "vendor:mute", ExamFile(tmp_path))  # type: ignore[arg-type]
+    with pytest.raises(StepFailed, match="did not answer any of the first 5 messages"):
+        await reader.take_exam(NOW)
+
+    assert mute.asked == 5
+    assert reader.needs_exam
 
 
 async def test_an_order_that_code_reads_is_not_lost_because_a_model_sees_none() -> None:

@@ -27,6 +27,7 @@ from remit.system.files import write_atomic
 FILE: Final = "reader-exam.json"
 VERSION: Final = 2  # raised when the exam or the form changes
 MESSAGES: Final = 40
+FIRST_MESSAGES: Final = 5
 
 
 class ExaminedReader(RequestReader, TurnReader, Protocol):
@@ -72,7 +73,7 @@ def exam_messages() -> tuple[LabelledMessage, ...]:
 
 async def take_exam(reader: ExaminedReader, model: str, now: datetime) -> ExamResult:
     """Let a model read the messages and mark its answers; nothing is stored."""
-    strict = _StrictReader(reader)
+    strict = _StrictReader(reader, model)
     marked = await score(strict, exam_messages())
     if strict.silent > MESSAGES // 2:
         sentence = f"{model} did not answer {strict.silent} of {MESSAGES} messages of the exam."
@@ -90,15 +91,24 @@ async def take_exam(reader: ExaminedReader, model: str, now: datetime) -> ExamRe
 
 
 class _StrictReader:
-    """Reads with the model only; no answer counts as reading nothing."""
+    """Reads with the model only; no answer counts as reading nothing.
 
-    def __init__(self, reader: ExaminedReader) -> None:
+    A model that answers none of the first messages is not asked about the rest.
+    """
+
+    def __init__(self, reader: ExaminedReader, model: str) -> None:
         self._reader = reader
+        self._model = model
+        self._asked = 0
         self.silent = 0
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         read = await self._reader.read_by_model(text, now, zone, book)
+        self._asked += 1
         self.silent += read is None
+        if self.silent == self._asked == FIRST_MESSAGES:
+            first = f"the first {FIRST_MESSAGES} messages"
+            raise StepFailed(f"{self._model} did not answer any of {first} of the exam.")
         return read or Extraction((), (), None, (), ())
 
 
