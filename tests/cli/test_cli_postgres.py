@@ -1,5 +1,6 @@
 """A store on a Postgres server: the same commands, its refusals, and the move to it."""
 
+import re
 import signal
 import socket
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from remit.store import search
 from remit.store.read_only import glance
 from remit.store.search import TaskFilter
 from tests.cli.terminal import LIMIT, SETTINGS, Terminal, never_read
+from tests.live.http_client import Client
 from tests.store.postgres import Postgres
 
 LOCK_HOLDERS = "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'"
@@ -38,12 +40,15 @@ def seat_on(folder: Path, url: str) -> Terminal:
 def test_a_remit_works_on_postgres_as_on_its_file(tmp_path: Path, url: str) -> None:
     seat = seat_on(tmp_path, url)
     before = seat.add("Find two parks")
-    with seat.up():
+    with seat.up() as up:
         seat.until(before, "completed")
         later = seat.add("two parks again")
         seat.until(later, "completed")
         listed = seat.run("ls", "--ids")
+        about = Client(seat, up).bytes("/settings/about").decode()
 
+    assert re.search(r"[0-9]+ events in postgresql://\S+/store, Postgres 18", about)
+    assert "agent.db" not in about
     assert set(listed.out.split()) == {before, later}
     assert "Lumphini Park and Benjakitti Park." in seat.run("show", before).out
     assert seat.run("audit", "--json").json["whole"] is True
@@ -51,6 +56,27 @@ def test_a_remit_works_on_postgres_as_on_its_file(tmp_path: Path, url: str) -> N
     saved = seat.run("backup")
     assert (saved.code, "pg_dump" in saved.err) == (2, True)
     assert not (seat.home / "agent.db").exists()
+
+
+def test_a_question_is_answered_by_the_beginning_of_its_id(tmp_path: Path, url: str) -> None:
+    seat = seat_on(tmp_path, url)
+    task = seat.add("Renew my passport")
+    with seat.up():
+        seat.until(task, "needs_review")
+        said = seat.run("answer", task.removeprefix("task-"), "The red one")
+        assert said.code == 0, said.err
+        seat.until(task, "completed")
+
+
+def test_a_short_command_beside_several_processes_leaves_the_work_and_the_secrets_to_them(
+    tmp_path: Path, url: str
+) -> None:
+    seat = seat_on(tmp_path, url)
+    said = seat.run("add", "Find two parks", REMIT_ENGINE_KIND="temporal")
+
+    assert (said.code, "remit up" in said.out + said.err) == (0, False), said.out + said.err
+    with psycopg.connect(url) as server:
+        assert server.execute("SELECT place FROM secret_fingerprints").fetchall() == []
 
 
 def test_of_two_processes_on_one_database_the_second_leaves(tmp_path: Path, url: str) -> None:

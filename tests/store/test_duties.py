@@ -76,6 +76,18 @@ def test_a_task_at_which_three_workers_died_waits_for_the_owner(maker: PostgresS
     assert maker.claim(DISPATCHED) == []
 
 
+def test_a_leg_that_was_lost_on_its_way_to_a_worker_is_no_death(maker: PostgresScene) -> None:
+    task = maker.ready()
+    for _ in range(3):
+        (claim,) = maker.claim(DISPATCHED)
+        assert maker.do(legs.release, task.id, claim.lease.number, maker.ids.review(), AT)
+
+    found = maker.get(task.id)
+    assert (found.status, found.crashes) == (Status.RUNNING, 0)
+    assert [each.task.id for each in maker.claim(DISPATCHED)] == [task.id]
+    assert maker.complaints() == []
+
+
 def test_only_workers_that_live_count_as_free(maker: PostgresScene) -> None:
     maker.ready()
     for n, slots in ((1, 3), (2, 5)):

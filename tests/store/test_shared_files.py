@@ -94,6 +94,7 @@ async def test_a_process_with_another_secret_or_none_is_named_and_no_value_is_st
 
     other = tmp_path / "other"
     three = machine(db, other, {"ANTHROPIC_API_KEY": "sk-ant-2"}, name="c:3")
+    Secrets(other).put("calendar_own", "from when it worked alone")
     await three.compare()
     found = await db.read(fingerprints.differing, now)
     assert [each.sentence for each in found] == [

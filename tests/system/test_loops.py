@@ -69,7 +69,7 @@ OF_SEVERAL = {
     "engine/leg_worker.py:_hear",
     "engine/leg_worker.py:start",
     "wiring/foundation.py:laid",
-    "wiring/foundation.py:_compare_secrets",
+    "wiring/running.py:_compare_secrets",
     "wiring/running.py:_logs",
     "wiring/worker.py:start",
 }

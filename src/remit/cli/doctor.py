@@ -138,7 +138,7 @@ def _temporal(settings: Settings) -> DoctorFinding:
     try:
         return ok("temporal", f"{where}, {server_version(settings.engine)}")
     except RemitError as error:
-        todo = "Check [engine] address in settings.toml, and that the server is running."
+        todo = "Check address and namespace under [engine], and that the server is running."
         return fail("temporal", f"{where} does not answer: {error}", todo)
 
 

@@ -7,7 +7,7 @@ stops in good order.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
-from typing import Final, TypeVar
+from typing import TypeVar
 
 from msgspec.structs import replace
 
@@ -63,13 +63,16 @@ def _row_of(arguments: Arguments) -> Operation:
 
 
 class InProcessClient:
-    serves: Final = False
-
     def __init__(self, runner: asyncio.Runner, stack: AsyncExitStack, house: QuickApp) -> None:
         self._runner = runner
         self._stack = stack
         self._house = house
         self._working = False
+
+    @property
+    def serves(self) -> bool:
+        """Whether workers go on with what is given to them."""
+        return self._house.settings.engine.is_shared
 
     def ask(self, arguments: Arguments, key: str | None = None) -> JsonMap:
         return self._do(self._ask(arguments, key or new_key()))

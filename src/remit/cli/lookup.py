@@ -91,7 +91,7 @@ class EventWatch:
 
 
 _WHOLE_ID: Final = 26
-_ALL: Final = -1
+_ALL: Final = 2**63 - 1  # Postgres takes no negative limit
 
 
 def find_review(tx: Tx, text: str) -> Review:

@@ -201,7 +201,7 @@ class UpProcess:
             ("Listens", url),
             ("Open", link),
             ("Home", home),
-            ("Tasks", _tasks(again, before)),
+            ("Tasks", _tasks(again, before, shared=self._settings.engine.is_shared)),
             ("Brain", _BRAINS.get(brain) or model_choice(self._settings).sentence),
         ]
         if self._settings.calendar.own:
@@ -225,7 +225,11 @@ class UpProcess:
         if self._json:
             out.emit({"event": "down"})
         else:
-            out.say("Stopped. What was at work goes on at the next start.")
+            shared = self._settings.engine.is_shared
+            goes_on = (
+                "The workers go on." if shared else "What was at work goes on at the next start."
+            )
+            out.say(f"Stopped. {goes_on}")
 
 
 MAX_PARTING_SECONDS: Final = 20.0  # for everything after the steps
@@ -324,9 +328,13 @@ def _task_counts(tx: Tx, now: datetime) -> dict[str, int]:
     return counts | {Status.NEW: unbegun, _ASKS: inbox.needs(tx, now).decisions}
 
 
-def _tasks(again: int, before: dict[str, int]) -> str:
+_PICKED_UP: Final = ("picked up again", "none was half done")
+
+
+def _tasks(again: int, before: dict[str, int], *, shared: bool) -> str:
     waiting = before.get(_ASKS, 0)
-    parts = [f"{words.count(again, 'task')} picked up again" if again else "none was half done"]
+    doing, none = ("at work", "none at work") if shared else _PICKED_UP
+    parts = [f"{words.count(again, 'task')} {doing}" if again else none]
     if planned := before.get(Status.NEW, 0) + before.get(Status.READY, 0):
         parts.append(f"{planned:,} to come")
     if waiting:

@@ -254,6 +254,11 @@ def release_leg(tx: Tx, lease: Lease, review_id: ReviewId, why: str, now: dateti
     return True
 
 
+def release_unbegun(tx: Tx, row: Row, now: datetime) -> None:
+    """Release a task that no worker has begun: nobody died of it."""
+    _free(tx, row, None, now, outcome="parked", note="no worker began it")
+
+
 def release_crashed(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
     """Release a task whose holder died; one that died three times goes to the owner."""
     crashes = rows.number(row["crashes"]) + 1
@@ -278,6 +283,7 @@ def _free(
         "reason": review.reason.value if review else None,
         "resume_to": review.resume_to.value if review else None,
         "due_at": None if review else rows.ms(now),
+        "deaths": 0 if outcome == "parked" else 1,
         "now": rows.ms(now),
     }
     freed = rows.found(tx.one("release_orphan", columns))

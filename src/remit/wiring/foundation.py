@@ -98,7 +98,6 @@ async def laid(
         found = lay(settings, db, clock, brain, channels or {})
         if shared_files is not None:
             found.background.start("shared documents", shared_files.keep)
-            _compare_secrets(found)
         stack.push_async_callback(found.background.close)
         stack.push_async_callback(found.outfit.close)
         stack.push_async_callback(found.recollection.close)
@@ -112,14 +111,6 @@ async def _shared_files(db: Database, clock: Clock, folder: Path) -> "SharedDocu
     made = SharedDocuments(db, clock, folder)
     await made.share()
     return made
-
-
-def _compare_secrets(base: Foundation) -> None:
-    """Say if another process of this store has other secrets."""
-    from remit.wiring.shared_documents import SharedSecrets  # noqa: PLC0415 - not for one process
-
-    made = SharedSecrets(base.db, base.clock, base.settings, base.keys)
-    base.background.start("secrets of all processes", made.keep)
 
 
 def lay(

@@ -42,7 +42,17 @@ def start_upkeep(house: App) -> None:
     """Start what every process does for itself: correct its clock, remove files of its own."""
     if isinstance(house.clock, StoreClock):
         house.background.start("clock of the database", house.clock.keep_correct)
+    if house.settings.engine.is_shared:
+        _compare_secrets(house)
     house.background.start(CLEANUP_LOOP, partial(_keep_clean, house))
+
+
+def _compare_secrets(house: App) -> None:
+    """Say if another process of this store has other secrets."""
+    from remit.wiring.shared_documents import SharedSecrets  # noqa: PLC0415 - not for one process
+
+    made = SharedSecrets(house.db, house.clock, house.settings, house.keys)
+    house.background.start("secrets of all processes", made.keep)
 
 
 async def _begin(house: App, *duties: str) -> None:

@@ -187,11 +187,14 @@ class SharedSecrets:
 
     def _values(self) -> Iterator[tuple[str, str]]:
         """Yield every secret that the settings name or that is kept here, and models' keys."""
+        from remit.wiring.calendar import PASSWORD  # noqa: PLC0415 - loaded by then
+
         settings, environ = self._settings, self._keys.environ
         tokens = (each.token_env for each in settings.mcp.values())
         variables = {settings.brain.key_env, settings.brain.fallback.key_env, *tokens}
         models = {each for each in choose.KEY_NAMES if environ.get(each)}
         kept = {*self._keys.kept.names(), settings.web.key, *names_in_use(settings)}
+        kept.discard(PASSWORD)  # of the own calendar, which is off here
         for name in sorted((kept | variables | models) - {""}):
             # A variable that is named as such counts more than what is kept under its name.
             given = environ.get(name, "") if name in variables | models else ""

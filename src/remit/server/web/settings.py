@@ -162,7 +162,9 @@ async def _tokens(call: Call) -> Values:
 
 
 async def _about(call: Call) -> Values:
-    return {"findings": await settings_sections.findings(call), "version": __version__}
+    has_file = not call.house.settings.store.url
+    found = await settings_sections.findings(call)
+    return {"findings": found, "version": __version__, "has_file": has_file}
 
 
 _LATELY: Final = 12

@@ -5,6 +5,7 @@ import os
 import platform
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
@@ -229,14 +230,10 @@ class HealthFinding(Struct, frozen=True):
 async def findings(call: Call) -> tuple[HealthFinding, ...]:
     """Return the health of this Remit, part by part."""
     house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
-    event_count = await house.db.read(events.last)
     brain = mind(call, call.house.settings)
     found = [
         HealthFinding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
-        HealthFinding(
-            "Store",
-            f"{event_count:,} events, schema {len(home.migrations())}, SQLite {read_only.SQLITE}",
-        ),
+        HealthFinding("Store", await house.db.read(_store_sentence, house.settings.database)),
         HealthFinding("Clock", f"{now:%Y-%m-%d %H:%M} in {house.zone.key}"),
         HealthFinding("Brain", brain.sentence) if brain.ready else _warn("Brain", brain.sentence),
     ]
@@ -257,6 +254,16 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
     except RemitError as error:
         found.append(HealthFinding("Contacts", str(error), "bad", "fail", "Fix that line."))
     return tuple(found)
+
+
+def _store_sentence(tx: Tx, place: Path | str) -> str:
+    """Return what the store holds, and which database that is."""
+    count = f"{events.last(tx):,} events"
+    if isinstance(place, Path):
+        return f"{count}, schema {len(home.migrations())}, SQLite {read_only.SQLITE}"
+    (server,) = tx.ask("SHOW server_version")
+    version = str(server["server_version"])
+    return f"{count} in {read_only.location(place)}, Postgres {version}"
 
 
 def _loops(background: Background, hide: Callable[[str], str]) -> list[HealthFinding]:

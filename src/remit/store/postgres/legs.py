@@ -103,11 +103,17 @@ def begin(
 
 
 def release(tx: Tx, task_id: TaskId, lease: int, review_id: ReviewId, now: datetime) -> bool:
-    """Take a task from a worker that died, so that it goes on elsewhere; False if it ended."""
+    """Take a task from a worker that died, so that it goes on elsewhere; False if it ended.
+
+    One that was lost on its way to a worker has not died of its work.
+    """
     query = "SELECT * FROM tasks WHERE id = ? AND lease = ? AND worker IS NOT NULL FOR UPDATE"
     found = tx.ask(query, (task_id, lease))
     for row in found:
-        queue.release_crashed(tx, row, review_id, now)
+        if row["worker"] == DISPATCHED:
+            queue.release_unbegun(tx, row, now)
+        else:
+            queue.release_crashed(tx, row, review_id, now)
     return bool(found)
 
 
