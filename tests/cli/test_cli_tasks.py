@@ -219,7 +219,7 @@ def test_what_asks_before_it_begins_is_shown_as_asking(tmp_path: Path) -> None:
         asked = len(reviews.waiting(tx))
         assert asked > 0
         assert f"{asked} waiting for you (remit inbox)" in up_process._tasks(
-            0, up_process._task_counts(tx, clock.now())
+            0, up_process._task_counts(tx, clock.now()), shared=False
         )
 
 
@@ -229,6 +229,6 @@ def test_what_asks_is_not_counted_among_what_is_planned(tmp_path: Path) -> None:
     seat.run("add", "Remind me in 2 hours: stretch")
 
     with glance(seat.home / "agent.db") as tx:
-        said = up_process._tasks(0, up_process._task_counts(tx, clock.now()))
+        said = up_process._tasks(0, up_process._task_counts(tx, clock.now()), shared=False)
         assert "1 to come" in said
         assert f"{len(reviews.waiting(tx))} waiting for you" in said
