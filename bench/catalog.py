@@ -120,7 +120,7 @@ SUBJECTS: tuple[Subject, ...] = (
     ),
     Subject(
         "house", "remit, whole", "house", "ours",
-        "bench.ours.throughput:run_house", 5_000, 300,
+        "bench.ours.throughput:run_app", 5_000, 300,
     ),
     Subject(
         "courier", "remit, whole", "courier", "ours",

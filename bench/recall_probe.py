@@ -37,21 +37,21 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    house: App
+    app: App
     tasks: Mapping[TaskId, str]
     queries: Mapping[str, list[tuple[str, str]]]
 
     @classmethod
-    async def laid_out(cls, house: App) -> "Probe":
+    async def laid_out(cls, app: App) -> "Probe":
         """The tasks stored, and read into the index."""
         read = yaml.safe_load(FILE.read_text(encoding="utf-8"))
         tasks: dict[TaskId, str] = {}
         for name, text in cast("dict[str, str]", read["tasks"]).items():
-            task = await house.intake.admit(cue_admission.cue(text, ref=name))
+            task = await app.intake.admit(cue_admission.cue(text, ref=name))
             tasks[task.id] = name
-        await house.recollection.catch_up()
+        await app.recollection.catch_up()
         both = {each: asked + read["unseen"][each] for each, asked in read["queries"].items()}
-        return cls(house, tasks, both)
+        return cls(app, tasks, both)
 
     async def scores(self) -> Scores:
         scores = Scores()
@@ -66,12 +66,12 @@ class Probe:
 
     async def ways(self, text: str) -> dict[str, list[str]]:
         """What each way finds, the best first."""
-        house = self.house
-        finder = house.recollection.finder
+        app = self.app
+        finder = app.recollection.finder
         near = await finder.by_meaning(text, TOP)
-        worded = await house.db.read(recall.worded, text, TOP)
+        worded = await app.db.read(recall.worded, text, TOP)
         hybrid = await finder.find(text, TOP)
-        page = await house.db.read(search.page, search.TaskFilter(text=text, limit=TOP))
+        page = await app.db.read(search.page, search.TaskFilter(text=text, limit=TOP))
         found = {
             "embedded": [each.task_id for each in near],
             "hybrid": [each.task.id for each in hybrid],

@@ -9,13 +9,13 @@ from remit.testing import World
 
 
 def save(world: World, folder: Path) -> Path:
-    return backup.save(world.house.settings.database_file, folder, world.now, lambda _: None)
+    return backup.save(world.app.settings.database_file, folder, world.now, lambda _: None)
 
 
 async def restore(world: World, saved: Path) -> HeldTasks:
     """Stop, restore, start: what `remit restore` does between two `remit up`."""
     await world._stack.aclose()
-    held = backup.restore(saved, world.house.settings.database_file, world.now)
+    held = backup.restore(saved, world.app.settings.database_file, world.now)
     await world.__aenter__()
     return held
 

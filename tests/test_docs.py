@@ -236,7 +236,7 @@ def test_every_status_is_told() -> None:
     assert told == [f"`{status}`" for status in Status]
 
 
-def test_every_word_of_the_house_has_one_line_in_the_glossary() -> None:
+def test_every_word_of_the_app_has_one_line_in_the_glossary() -> None:
     told = re.findall(r"^- \*\*(\w+)\*\*: ", _text("concepts.md"), re.MULTILINE)
 
     assert sorted(told) == sorted(WORDS)

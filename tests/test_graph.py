@@ -110,16 +110,16 @@ def _written(node: str, data: JsonMap) -> Iterator[str]:
 @pytest.fixture
 def log(tmp_path: Path) -> list[JsonMap]:
     """A task that is ranked, asks, is answered, and is done: by the real engine."""
-    with Served(tmp_path, works=True, brain=parse(SCRIPT)) as house:
+    with Served(tmp_path, works=True, brain=parse(SCRIPT)) as app:
         more: JsonMap = {"work": ["look", "write"], "context": {"person": "Anna"}}
-        task = house.add("Find a park and a visa", priority="high", **more)
-        house.settle()
-        (asked,) = house.do(house.house.inbox.waiting())
+        task = app.add("Find a park and a visa", priority="high", **more)
+        app.settle()
+        (asked,) = app.do(app.app.inbox.waiting())
         answer = Decision(ReviewAnswer.ANSWER, "Single")
-        house.do(house.house.inbox.decide(ReviewId(str(asked.id)), answer))
-        house.settle()
-        assert house.stored(task).status is Status.COMPLETED
-        return cast("list[JsonMap]", house.get(f"/api/tasks/{task}/log?limit=1000")["log"])
+        app.do(app.app.inbox.decide(ReviewId(str(asked.id)), answer))
+        app.settle()
+        assert app.stored(task).status is Status.COMPLETED
+        return cast("list[JsonMap]", app.get(f"/api/tasks/{task}/log?limit=1000")["log"])
 
 
 def test_each_node_wrote_what_s4_has_it_write_and_nothing_else(log: list[JsonMap]) -> None:

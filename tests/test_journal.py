@@ -87,7 +87,7 @@ async def test_followers_miss_nothing_and_see_nothing_twice_while_it_is_written(
     monkeypatch.setattr(follow, "LONGEST", 300)
     written = asyncio.Event()
     async with World(tmp_path) as world:
-        journal = world.house.journal
+        journal = world.app.journal
         works = [read_events(journal, since, 300 - since) for since in (0, 5, 299)]
         works += [read_events(journal, 0, 300, crash_often), read_slowly(journal, 300, written)]
         readers = [asyncio.create_task(work) for work in works]
@@ -100,7 +100,7 @@ async def test_followers_miss_nothing_and_see_nothing_twice_while_it_is_written(
         assert await journal.last() >= 300
         written.set()
         found = await asyncio.wait_for(asyncio.gather(*readers), 100)
-        stored = await world.house.db.read(events.after, 0, 300)
+        stored = await world.app.db.read(events.after, 0, 300)
 
     assert [each.seq for each in stored] == list(range(1, 301))
     assert found == [stored[since:] for since in (0, 5, 299, 0, 0, 0)]
@@ -110,7 +110,7 @@ async def test_who_keeps_up_is_handed_what_happens_without_a_look_into_the_store
     tmp_path: Path,
 ) -> None:
     async with Rig(tmp_path) as rig:
-        journal = rig.house.journal
+        journal = rig.app.journal
         last = await journal.last()
         readers = [asyncio.create_task(read(journal, last, 20)) for _ in range(5)]
         await until(lambda: rig.db.done["after"] == 5)
@@ -123,8 +123,8 @@ async def test_who_keeps_up_is_handed_what_happens_without_a_look_into_the_store
 
 async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
-        last = await rig.house.journal.last()
-        reader = asyncio.create_task(read(rig.house.journal, last, 1))
+        last = await rig.app.journal.last()
+        reader = asyncio.create_task(read(rig.app.journal, last, 1))
         await until(lambda: rig.db.done["after"] == 1)
         await asyncio.sleep(0.05)
         assert not reader.done()
@@ -136,9 +136,9 @@ async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path:
 
 async def test_what_is_written_while_a_follower_looks_is_not_slept_over(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
-        last = await rig.house.journal.last()
+        last = await rig.app.journal.last()
         answer = rig.db.late["after"] = asyncio.Event()
-        reader = asyncio.create_task(read(rig.house.journal, last, 1))
+        reader = asyncio.create_task(read(rig.app.journal, last, 1))
         await until(lambda: rig.db.done["after"] == 1)  # it found nothing, but is not told yet
         await rig.add("x", content="x")
         await rig.run()
@@ -149,7 +149,7 @@ async def test_what_is_written_while_a_follower_looks_is_not_slept_over(tmp_path
 
 async def test_when_the_journal_ends_whoever_may_end_has_heard_everything(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
-        journal = rig.house.journal
+        journal = rig.app.journal
         answer = rig.db.late["after"] = asyncio.Event()
         pages = asyncio.create_task(collected(journal, ends=True))
         for_ever = asyncio.create_task(collected(journal, ends=False))
@@ -304,9 +304,9 @@ def test_a_scribe_that_forgets_looks_into_the_file(
 
 async def test_the_logs_are_kept_over_restarts_whatever_the_mark_says(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        logs = world.house.settings.logs
+        logs = world.app.settings.logs
         for n in range(3):
-            keeper = asyncio.create_task(keep_logs(world.house.journal, logs))
+            keeper = asyncio.create_task(keep_logs(world.app.journal, logs))
             task = await world.add(f"{n}", content="x")
             await world.run(timedelta(days=1))
             history = await world.history(task.id)
@@ -315,8 +315,8 @@ async def test_the_logs_are_kept_over_restarts_whatever_the_mark_says(tmp_path: 
             keeper.cancel()
             await asyncio.gather(keeper, return_exceptions=True)
             (logs / ".written").write_text(["nonsense", "0", "3"][n])
-        keeper = asyncio.create_task(keep_logs(world.house.journal, logs))
-        last = await world.house.journal.last()
+        keeper = asyncio.create_task(keep_logs(world.app.journal, logs))
+        last = await world.app.journal.last()
         await until(lambda: (logs / ".written").read_text() == str(last))
         keeper.cancel()
         for each in logs.glob("*.jsonl"):
@@ -335,7 +335,7 @@ async def test_who_keeps_the_logs_stops_only_when_its_page_is_written(
 
     async with World(tmp_path) as world:
         monkeypatch.setattr(TaskLogWriter, "write", slowly)
-        keeper = asyncio.create_task(keep_logs(world.house.journal, tmp_path))
+        keeper = asyncio.create_task(keep_logs(world.app.journal, tmp_path))
         await world.add("x", content="x")
         await until(began.is_set)
         keeper.cancel()
@@ -353,9 +353,9 @@ async def test_what_happens_to_no_task_does_not_keep_the_logs_from_being_written
     tmp_path: Path,
 ) -> None:
     async with World(tmp_path) as world:
-        logs = world.house.settings.logs
-        await world.house.db.write(permissions.turn_off, "line", "gone", world.now)
-        keeper = asyncio.create_task(keep_logs(world.house.journal, logs))
+        logs = world.app.settings.logs
+        await world.app.db.write(permissions.turn_off, "line", "gone", world.now)
+        keeper = asyncio.create_task(keep_logs(world.app.journal, logs))
         await until(lambda: keeper.done() or (logs / ".written").exists())
         ended = keeper.done()
         keeper.cancel()

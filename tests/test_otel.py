@@ -64,18 +64,18 @@ def heard() -> Iterator[Heard]:
 
 def lived(folder: Path, telemetry: Telemetry) -> str:
     """A task that asks, is answered and is done; then its journal is told, event by event."""
-    with Served(folder, works=True) as house:
-        task = house.add("Compare giraffes, with a visa")
-        house.settle()
-        (asked,) = house.do(house.house.inbox.waiting())
+    with Served(folder, works=True) as app:
+        task = app.add("Compare giraffes, with a visa")
+        app.settle()
+        (asked,) = app.do(app.app.inbox.waiting())
         decision = Decision(ReviewAnswer.ANSWER, "Single")
-        house.do(house.house.inbox.decide(ReviewId(str(asked.id)), decision))
-        house.settle()
+        app.do(app.app.inbox.decide(ReviewId(str(asked.id)), decision))
+        app.settle()
 
         async def told() -> list[Event]:
-            return await house.house.db.read(events.after, 0, 1_000)
+            return await app.app.db.read(events.after, 0, 1_000)
 
-        for event in house.do(told()):
+        for event in app.do(told()):
             telemetry.note(event)
         return task
 

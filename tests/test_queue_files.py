@@ -24,7 +24,7 @@ ASKS: list[Json] = [{"ask": "Which passport do you hold?"}]
 @asynccontextmanager
 async def kept(world: World, folder: Path) -> AsyncIterator[None]:
     """The queue, written as long as this lasts."""
-    keeping = asyncio.create_task(keep_queue(world.house.journal, world.house.db, folder))
+    keeping = asyncio.create_task(keep_queue(world.app.journal, world.app.db, folder))
     try:
         yield
     finally:
@@ -87,7 +87,7 @@ async def test_what_is_cancelled_asks_no_more(tmp_path: Path, folder: Path) -> N
         both = sorted(file_of(each) for each in await world.waiting())
         await until(lambda: names(folder) == both)
 
-        await world.house.owner.cancel(tasks[0].id)
+        await world.app.owner.cancel(tasks[0].id)
 
         (left,) = await world.waiting()
         await until(lambda: names(folder) == [file_of(left)])
@@ -101,7 +101,7 @@ async def test_what_is_put_off_says_so_in_its_file(tmp_path: Path, folder: Path)
         assert review.id is not None
         await until(lambda: names(folder) == [file_of(review)])
 
-        await world.house.inbox.later(review.id, world.now + timedelta(hours=1))
+        await world.app.inbox.later(review.id, world.now + timedelta(hours=1))
 
         await until(
             lambda: (
@@ -138,7 +138,7 @@ async def test_who_keeps_the_queue_stops_only_when_its_files_are_written(
 
     async with World(tmp_path) as world:
         monkeypatch.setattr(QueueFiles, "replace_all", slowly)
-        keeper = asyncio.create_task(keep_queue(world.house.journal, world.house.db, folder))
+        keeper = asyncio.create_task(keep_queue(world.app.journal, world.app.db, folder))
         await until(began.is_set)
         keeper.cancel()
         await asyncio.wait([keeper], timeout=0.05)

@@ -37,7 +37,7 @@ def cue(ref: str = "news", repeats: Repeats = DAILY) -> Cue:
 
 
 async def occurrences(world: World, series_id: SeriesId | None) -> list[Task]:
-    page = await world.house.db.read(search.page, TaskFilter(limit=500))
+    page = await world.app.db.read(search.page, TaskFilter(limit=500))
     found = [task for task in page.tasks if task.series_id == series_id is not None]
     return sorted(found, key=lambda task: task.slot or START)
 
@@ -47,23 +47,23 @@ async def test_the_watch_alone_puts_in_what_comes_next_without_anybody_asking(
 ) -> None:
     clock, outbox = FrozenClock(), Outbox()
     settings = Settings(home=tmp_path)
-    async with wiring.opened(settings, clock=clock, channels={"outbox": outbox}) as house:
-        await wiring.start(house)
-        await house.intake.admit(cue())
+    async with wiring.opened(settings, clock=clock, channels={"outbox": outbox}) as app:
+        await wiring.start(app)
+        await app.intake.admit(cue())
 
         def passed(days: int) -> bool:
             clock.advance(timedelta(hours=1))
             return len(outbox.sent) >= days
 
         await until(lambda: passed(4))
-        await house.engine.stop()
+        await app.engine.stop()
 
     assert 4 <= len(outbox.sent) <= (clock.now() - START) // DAY + 1
 
 
 async def test_an_occurrence_is_there_before_its_time_and_runs_at_it(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
+        first = await world.app.intake.admit(cue())
         await world.run(timedelta(hours=2))
         done, coming = await occurrences(world, first.series_id)
 
@@ -77,7 +77,7 @@ async def test_an_occurrence_is_there_before_its_time_and_runs_at_it(tmp_path: P
 
 async def test_after_a_long_absence_the_latest_slot_is_run_once(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
+        first = await world.app.intake.admit(cue())
         await world.run(2 * DAY)
         await world.__aexit__(None, None, None)
         world.clock.advance(10 * DAY)
@@ -85,7 +85,7 @@ async def test_after_a_long_absence_the_latest_slot_is_run_once(tmp_path: Path) 
         await world.run(timedelta(minutes=30))
         assert first.series_id is not None
         made = await occurrences(world, first.series_id)
-        skipped, alone = await world.house.db.read(slots.skipped, first.series_id)
+        skipped, alone = await world.app.db.read(slots.skipped, first.series_id)
 
     assert len(world.outbox.sent) == 3
     assert [task.status for task in made] == [
@@ -105,11 +105,11 @@ async def test_after_a_long_absence_the_latest_slot_is_run_once(tmp_path: Path) 
 
 async def test_what_was_missed_is_settled_before_the_engine_starts(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
+        first = await world.app.intake.admit(cue())
         await world.run(2 * DAY)
     world.clock.advance(10 * DAY)
-    async with world._opened() as world.house:
-        await world.house.repeater.start()
+    async with world._opened() as world.app:
+        await world.app.repeater.start()
         made = await occurrences(world, first.series_id)
 
     assert [task.status for task in made[2:]] == [Status.CANCELLED, Status.NEW, Status.NEW]
@@ -119,11 +119,11 @@ async def test_what_is_due_more_often_than_it_can_be_done_does_not_pile_up(tmp_p
     """Whoever is busy for an hour with what comes every minute has one of them to do then."""
     async with World(tmp_path) as world:
         repeats = Repeats("FREQ=MINUTELY", "UTC", START + timedelta(minutes=1))
-        first = await world.house.intake.admit(cue(repeats=repeats))
-        await world.house.engine.stop()
+        first = await world.app.intake.admit(cue(repeats=repeats))
+        await world.app.engine.stop()
         for _ in range(60):
             world.clock.advance(timedelta(minutes=1))
-            await world.house.repeater.catch_up()
+            await world.app.repeater.catch_up()
         made = await occurrences(world, first.series_id)
 
     waiting = [task for task in made if task.status is not Status.CANCELLED]
@@ -133,12 +133,12 @@ async def test_what_is_due_more_often_than_it_can_be_done_does_not_pile_up(tmp_p
 
 async def test_a_series_that_cannot_be_read_any_more_keeps_no_other_waiting(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        bad = await world.house.intake.admit(cue("bad"))
-        good = await world.house.intake.admit(cue("good"))
+        bad = await world.app.intake.admit(cue("bad"))
+        good = await world.app.intake.admit(cue("good"))
         assert bad.series_id is not None
-        await world.house.db.write(_spoil, bad.series_id)
+        await world.app.db.write(_spoil, bad.series_id)
         await world.run(3 * DAY)
-        ended = await world.house.db.read(series.get, bad.series_id)
+        ended = await world.app.db.read(series.get, bad.series_id)
         made = await occurrences(world, good.series_id)
 
     assert ended is not None
@@ -148,7 +148,7 @@ async def test_a_series_that_cannot_be_read_any_more_keeps_no_other_waiting(tmp_
 
 async def test_a_full_disk_stops_the_watch_for_a_moment_only(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
-        first = await rig.house.intake.admit(cue())
+        first = await rig.app.intake.admit(cue())
         await rig.run()
         rig.db.broken = {"advance"}
         for _ in range(3):
@@ -163,12 +163,12 @@ async def test_a_full_disk_stops_the_watch_for_a_moment_only(tmp_path: Path) -> 
 
 async def test_nothing_is_watched_any_more_once_it_was_stopped(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
-        await world.house.repeater.stop()
-        await world.house.repeater.stop()
+        first = await world.app.intake.admit(cue())
+        await world.app.repeater.stop()
+        await world.app.repeater.stop()
         world.clock.advance(2 * DAY)
-        world.house.engine.nudge()
-        await world.house.engine.settled()
+        world.app.engine.nudge()
+        await world.app.engine.settled()
 
         assert len(await occurrences(world, first.series_id)) == 1
 

@@ -177,7 +177,7 @@ def test_a_time_that_passed_on_the_way_is_taken() -> None:
 
 async def test_the_same_cue_twice_is_the_same_task(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        intake = world.house.intake
+        intake = world.app.intake
         first = await intake.admit(cue())
         again = await intake.admit(cue(title="Other words", text="altogether"))
         other = await intake.admit(cue(source=Source(SourceKind.EMAIL, "1")))

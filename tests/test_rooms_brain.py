@@ -162,8 +162,8 @@ async def test_a_brain_that_cannot_be_had_is_said_at_the_start(
 async def test_the_settings_say_which_brain(tmp_path: Path, kind: str) -> None:
     (tmp_path / "brain.yml").write_text("- reply: hi")
 
-    async with opened(Settings(home=tmp_path, brain=BrainSettings(kind=kind))) as house:
-        brain = house.engine._rooms.thinker._brain
+    async with opened(Settings(home=tmp_path, brain=BrainSettings(kind=kind))) as app:
+        brain = app.engine._rooms.thinker._brain
         assert isinstance(brain, NoBrain if kind == "none" else scripted.ScriptedBrain)
 
 

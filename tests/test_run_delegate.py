@@ -33,7 +33,7 @@ from remit.model.task import Creator, Task
 from remit.plan import Planner
 from remit.ports import OnText, Permit
 from remit.run import RunPorts, run
-from remit.run.rooms import CodeWorkPorts
+from remit.run.run_ports import CodeWorkPorts
 from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool, WorkResult, is_code
 from remit.specialist.tree import Worktree
 from remit.testing import FrozenClock, MemorySteps, PowerCut
@@ -105,16 +105,18 @@ class Shopfloor:
         self.people = people
         names = {each.name: each for each in people}
         shops = {"shop": ProjectSpecialists(str(self.repo), tuple(names))}
-        desk = SpecialistPool(shops, names, trees, self.clock)
+        specialists = SpecialistPool(shops, names, trees, self.clock)
         verifier = Verifier({"unit-test": IsTwo()})
 
         async def checks(_: Task, __: Worktree, ___: tuple[ChangedTest, ...]) -> Verifier:
             return verifier
 
-        bench = CodeWorkPorts(desk, checks, self._real, self._now, self._put_off, self._owe)
+        code_ports = CodeWorkPorts(
+            specialists, checks, self._real, self._now, self._put_off, self._owe
+        )
         courier = Courier({})
         self.rooms = RunPorts(
-            Planner(), NoRecall(), Thinker(NoBrain(), {}), verifier, courier, bench=bench
+            Planner(), NoRecall(), Thinker(NoBrain(), {}), verifier, courier, code_ports=code_ports
         )
         task = replace(
             TASK, delivery=(), contract=contract, assigned_agent="project:shop", title="Make x two"
@@ -382,9 +384,9 @@ def _asks_about_tests(shop: Shopfloor) -> Shopfloor:
     async def checks(_: Task, __: Worktree, agreed: tuple[ChangedTest, ...]) -> Verifier:
         return Verifier({"unit-test": OldTests(agreed), "lint": IsTwo()})
 
-    assert shop.rooms.bench is not None
-    bench = replace(shop.rooms.bench, verifier=checks)
-    shop.rooms = replace(shop.rooms, bench=bench)
+    assert shop.rooms.code_ports is not None
+    code_ports = replace(shop.rooms.code_ports, verifier=checks)
+    shop.rooms = replace(shop.rooms, code_ports=code_ports)
     return shop
 
 

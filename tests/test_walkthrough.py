@@ -20,7 +20,7 @@ from remit.model.delivery import DeliveryStatus
 from remit.model.task import Task
 from remit.settings import load
 from remit.store import tasks
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.secrets import Secrets
 from remit.testing import START, World, script
 from remit.wiring import WallClock
@@ -93,7 +93,7 @@ async def _tomorrow(home: Path) -> Task:
         brain = script([{"reply": REPLY}])
         async with World(home, brain=brain, settings=load()) as world:
             await world.run(timedelta(days=1))
-            with glance(home / "agent.db") as tx:
+            with open_read_only(home / "agent.db") as tx:
                 (found,) = tasks.ids_like(tx, "task-")
             return await world.get(found)
 

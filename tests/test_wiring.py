@@ -25,20 +25,20 @@ SANUR: Json = [{"reply": "I looked. <deliverable>Sanur.</deliverable>"}]
 
 async def test_what_waited_for_a_brain_goes_on_once_there_is_one(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
-    async with wiring.opened(settings) as house:
-        await wiring.start(house)
-        task = await house.intake.admit(cue_admission.cue("Find a beach", ref="1"))
-        await house.engine.settled()
-        (asked,) = await house.inbox.waiting()
-        await house.engine.stop()
-    assert (asked.reason, house.thinks) == (Reason.AUTH, False)
+    async with wiring.opened(settings) as app:
+        await wiring.start(app)
+        task = await app.intake.admit(cue_admission.cue("Find a beach", ref="1"))
+        await app.engine.settled()
+        (asked,) = await app.inbox.waiting()
+        await app.engine.stop()
+    assert (asked.reason, app.thinks) == (Reason.AUTH, False)
     assert "ANTHROPIC_API_KEY" in asked.question
 
-    async with wiring.opened(settings, brain=script(SANUR)) as house:
-        await wiring.start(house)
-        await house.engine.settled()
-        done, told = await house.db.read(tasks.get, task.id), await house.journal.of_task(task.id)
-        await house.engine.stop()
+    async with wiring.opened(settings, brain=script(SANUR)) as app:
+        await wiring.start(app)
+        await app.engine.settled()
+        done, told = await app.db.read(tasks.get, task.id), await app.journal.of_task(task.id)
+        await app.engine.stop()
     assert (done.status, done.delivery[0].body) == (Status.COMPLETED, "Sanur.")
     (decided,) = [event for event in told if event.kind is EventKind.REVIEW_DECIDED]
     assert decided.data["by"] == "owner: a brain is there now"
@@ -61,13 +61,13 @@ async def test_a_secret_of_the_environment_is_neither_sent_nor_logged(
     settings = Settings(home=tmp_path, brain=BrainSettings(key_env="OUR_MODEL"))
     says: Json = [{"reply": f"<deliverable>It is {leaked}, keep it.</deliverable>"}]
 
-    async with wiring.opened(settings, brain=script(says)) as house:
-        await wiring.start(house)
-        task = await house.intake.admit(cue_admission.cue("Find a beach", ref="1"))
-        await house.engine.settled()
-        held = await house.db.read(tasks.get, task.id)
-        logged = house.hide(f"It failed with {leaked}.")
-        await house.engine.stop()
+    async with wiring.opened(settings, brain=script(says)) as app:
+        await wiring.start(app)
+        task = await app.intake.admit(cue_admission.cue("Find a beach", ref="1"))
+        await app.engine.settled()
+        held = await app.db.read(tasks.get, task.id)
+        logged = app.hide(f"It failed with {leaked}.")
+        await app.engine.stop()
 
     assert (held.status, [each.body for each in held.delivery]) == (Status.NEEDS_REVIEW, [None])
     assert leaked not in logged

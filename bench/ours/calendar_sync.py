@@ -36,7 +36,7 @@ async def _measured(server: Server, home: Path, size: int) -> list[Measurement]:
     account = CalendarAccount(server.place, lambda found: found.path == PATH, trusted=True)
     async with staged(home, account) as stage:
         first = await _timed(stage, 1)
-        (found,) = await stage.world.house.db.read(calendars.list_calendars)
+        (found,) = await stage.world.app.db.read(calendars.list_calendars)
         require_count("resources", found.resources, size)
         idle = await _timed(stage, POLLS)
         return [

@@ -61,7 +61,7 @@ async def _told(days: int, home: Path) -> list[int]:
     async with World(home, brain=brain) as world:
         cue = cue_admission.cue("Which beach is calm today?", ref="beach", channel="outbox")
         first = START + timedelta(hours=1)
-        await world.house.intake.admit(replace(cue, repeats=Repeats("FREQ=DAILY", "UTC", first)))
+        await world.app.intake.admit(replace(cue, repeats=Repeats("FREQ=DAILY", "UTC", first)))
         await world.run(timedelta(days=days))
     return brain.told
 

@@ -143,40 +143,40 @@ async def _just_now(_: str) -> datetime:
 
 
 async def _sent(size: int, home: Path, channel: Channel) -> Measurement:
-    async with _house(home, channel) as house:
-        await house.engine.start()
-        await _hand_over(house, range(WARM_UP))
-        await house.engine.settled()
+    async with _app(home, channel) as app:
+        await app.engine.start()
+        await _hand_over(app, range(WARM_UP))
+        await app.engine.settled()
         watch = Stopwatch()
         with watch:
-            await _hand_over(house, range(WARM_UP, WARM_UP + size))
-            await house.engine.settled()
-        counts = await house.db.read(tasks.counts)
-        await house.engine.stop()
+            await _hand_over(app, range(WARM_UP, WARM_UP + size))
+            await app.engine.settled()
+        counts = await app.db.read(tasks.counts)
+        await app.engine.stop()
     require_count("completed", counts["completed"], size + WARM_UP)
     return sends(watch, size, {"in_flight": IN_FLIGHT})
 
 
 async def _run_pending(size: int, home: Path) -> Measurement:
     watch = Stopwatch()
-    async with _house(home, Silent()) as house:
-        await house.engine.start()
-        await house.engine.settled()
+    async with _app(home, Silent()) as app:
+        await app.engine.start()
+        await app.engine.settled()
         before = read_resident_bytes()
         with watch:
-            await _hand_over(house, range(size), lives.now() + timedelta(days=1))
-            await house.engine.settled()
+            await _hand_over(app, range(size), lives.now() + timedelta(days=1))
+            await app.engine.settled()
         held = read_resident_bytes() - before
-        await house.engine.stop()
+        await app.engine.stop()
     return _less("memory", held / 2**20, "MB", size, watch)
 
 
 async def _run_reports(size: int, home: Path) -> Measurement:
-    async with _house(home, Silent()) as house:
-        await house.engine.start()
-        ids = await _hand_over(house, range(size))
-        await house.engine.settled()
-        keys = [str((await house.db.read(tasks.get, each)).delivery[0].id) for each in ids]
+    async with _app(home, Silent()) as app:
+        await app.engine.start()
+        ids = await _hand_over(app, range(size))
+        await app.engine.settled()
+        keys = [str((await app.db.read(tasks.get, each)).delivery[0].id) for each in ids]
         watch = Stopwatch()
         with watch:
             told = [
@@ -184,21 +184,21 @@ async def _run_reports(size: int, home: Path) -> Measurement:
                 for key in keys
             ]
             now = lives.now()
-            await asyncio.gather(*(house.db.write(deliveries.report, each, now) for each in told))
-            house.engine.nudge()
-            await house.engine.settled()
-        counts = await house.db.read(tasks.counts)
-        await house.engine.stop()
+            await asyncio.gather(*(app.db.write(deliveries.report, each, now) for each in told))
+            app.engine.nudge()
+            await app.engine.settled()
+        counts = await app.db.read(tasks.counts)
+        await app.engine.stop()
     require_count("completed", counts["completed"], size)
     return _less("settle all", watch.wall_seconds * 1000, "ms", size, watch)
 
 
-def _house(home: Path, channel: Channel) -> AbstractAsyncContextManager[App]:
+def _app(home: Path, channel: Channel) -> AbstractAsyncContextManager[App]:
     settings = Settings(home=home, engine=EngineSettings(parallel=IN_FLIGHT))
     return opened(settings, brain=InstantBrain(), channels={"line": channel})
 
 
-async def _hand_over(house: App, numbers: range, at: datetime | None = None) -> list[TaskId]:
+async def _hand_over(app: App, numbers: range, at: datetime | None = None) -> list[TaskId]:
     gate = asyncio.Semaphore(IN_FLIGHT)
 
     async def add(number: int) -> TaskId:
@@ -210,10 +210,10 @@ async def _hand_over(house: App, numbers: range, at: datetime | None = None) -> 
                 delivery=(Delivery("line", content=TEXT),),
                 scheduled_for=at,
             )
-            return (await house.intake.admit(cue)).id
+            return (await app.intake.admit(cue)).id
 
     added = await asyncio.gather(*map(add, numbers))
-    house.engine.nudge()
+    app.engine.nudge()
     return list(added)
 
 

@@ -25,16 +25,16 @@ def run(size: int, home: Path) -> list[Measurement]:
 
 async def _run(size: int, home: Path) -> list[Measurement]:
     settings = Settings(home=home, engine=EngineSettings(parallel=size))
-    async with opened(settings, brain=SlowBrain()) as house:
-        await house.engine.start()
+    async with opened(settings, brain=SlowBrain()) as app:
+        await app.engine.start()
         before = read_resident_bytes()
         watch = Stopwatch()
         with watch:
             cues = (cue_admission.cue(f"Think {n}", ref=str(n)) for n in range(size))
-            await asyncio.gather(*(house.intake.admit(cue) for cue in cues))
-            house.engine.nudge()
-            await house.engine.settled()
-        await house.engine.stop()
+            await asyncio.gather(*(app.intake.admit(cue) for cue in cues))
+            app.engine.nudge()
+            await app.engine.settled()
+        await app.engine.stop()
     peak = read_peak_bytes()
     wall, cpu = watch.wall_seconds, watch.cpu_seconds
     each = (peak - before) / size / 1024

@@ -50,29 +50,29 @@ def run_missed(size: int, home: Path) -> list[Measurement]:
 
 async def _run_due(size: int, home: Path) -> list[Measurement]:
     watch = Stopwatch()
-    async with opened(Settings(home=home), brain=InstantBrain()) as house:
-        await house.repeater.start()
-        await house.engine.start()
+    async with opened(Settings(home=home), brain=InstantBrain()) as app:
+        await app.repeater.start()
+        await app.engine.start()
         start = lives.now() + LEAD
-        await _fill(house, [start + MINUTE * n / size for n in range(size)])
+        await _fill(app, [start + MINUTE * n / size for n in range(size)])
         with watch:
-            slots = await _until_begun(house, size, start + 3 * MINUTE)
-        await house.engine.stop()
+            slots = await _until_begun(app, size, start + 3 * MINUTE)
+        await app.engine.stop()
     return _figures(slots, watch, "due in a minute")
 
 
 async def _run_missed(size: int, home: Path) -> list[Measurement]:
     rules, watch = Settings(home=home, schedule=ScheduleSettings(stagger=STAGGER)), Stopwatch()
-    async with opened(rules, clock=LateClock(3 * DAY), brain=InstantBrain()) as house:
-        await _fill(house, [house.clock.now() + MINUTE] * size)
-    async with opened(rules, brain=InstantBrain()) as house:
-        came = house.clock.now()
+    async with opened(rules, clock=LateClock(3 * DAY), brain=InstantBrain()) as app:
+        await _fill(app, [app.clock.now() + MINUTE] * size)
+    async with opened(rules, brain=InstantBrain()) as app:
+        came = app.clock.now()
         with watch:
-            await house.repeater.start()
-            settled = house.clock.now() - came
-            await house.engine.start()
-            slots = await _until_begun(house, size, came + 5 * MINUTE)
-        await house.engine.stop()
+            await app.repeater.start()
+            settled = app.clock.now() - came
+            await app.engine.start()
+            slots = await _until_begun(app, size, came + 5 * MINUTE)
+        await app.engine.stop()
     begun = sorted((slot.started - came).total_seconds() for slot in slots if slot.started)
     return [
         _figure("ledger settled", settled.total_seconds() * 1000, "ms", size, watch),
@@ -82,20 +82,20 @@ async def _run_missed(size: int, home: Path) -> list[Measurement]:
     ]
 
 
-async def _fill(house: App, times: Sequence[datetime]) -> None:
+async def _fill(app: App, times: Sequence[datetime]) -> None:
     async def add(n: int, at: datetime) -> None:
         plain = replace(cue_admission.cue(f"Report {n}", ref=str(n)), delivery=())
         often = Repeats("FREQ=DAILY", "UTC", at)
-        await house.intake.admit(replace(plain, repeats=often, scheduled_for=at))
+        await app.intake.admit(replace(plain, repeats=often, scheduled_for=at))
 
     await asyncio.gather(*(add(n, at) for n, at in enumerate(times)))
 
 
-async def _until_begun(house: App, size: int, latest: datetime) -> list[Slot]:
+async def _until_begun(app: App, size: int, latest: datetime) -> list[Slot]:
     found: list[Slot] = []
-    while len(found) < size and house.clock.now() < latest:
+    while len(found) < size and app.clock.now() < latest:
         await asyncio.sleep(0.5)
-        found = await house.db.read(_begun, house.clock.now())
+        found = await app.db.read(_begun, app.clock.now())
     require_count("slots begun", len(found), size)
     return found
 

@@ -20,7 +20,7 @@ from bench.measure import WARM_UP, Better, Measurement, take_percentile, wait_fo
 from remit.model.codec import Json, JsonMap
 from remit.store import tasks
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from tests.live.http_client import Client
 from tests.machines.fleet import Fleet
 from tests.machines.temporal import TemporalServer
@@ -59,7 +59,7 @@ def _run(size: int, home: Path, workers: int) -> list[Measurement]:
         token = (fleet.seat.home / "token").read_text().strip()
         url = str(fleet.running["serve"][0].told["url"])
         headers = {"Authorization": f"Bearer {token}"}
-        with glance(fleet.seat.store) as tx:
+        with open_read_only(fleet.seat.store) as tx:
             server = ServerUnderLoad(url, headers, 0, lambda: _completed(tx))
             follower = Follower(fleet.seat.store)
             post_tasks(server, CLIENTS, range(WARM_UP))

@@ -76,8 +76,8 @@ def probe(size: int, home: Path) -> list[Measurement]:
     del size
 
     async def asked() -> list[Measurement]:
-        async with opened(Settings(home=home)) as house:
-            laid = await Probe.laid_out(house)
+        async with opened(Settings(home=home)) as app:
+            laid = await Probe.laid_out(app)
             with Stopwatch() as watch:
                 scores = await laid.scores()
             count = sum(scores.asked.values())

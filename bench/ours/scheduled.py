@@ -22,7 +22,7 @@ WATCHED_SECONDS = 10
 
 
 def run(size: int, home: Path) -> list[Measurement]:
-    """Idle CPU and memory of a house with so many waiting, beside an empty one."""
+    """Idle CPU and memory of an app with so many waiting, beside an empty one."""
     empty, full = home / "empty", home / "full"
     homes.prepare(full / "agent.db")
     asyncio.run(_fill(full, size))
@@ -47,15 +47,15 @@ async def _fill(home: Path, size: int) -> None:
 
 
 async def _watch(name: str, home: Path, size: int) -> list[Measurement]:
-    async with opened(Settings(home=home), brain=InstantBrain()) as house:
-        await house.engine.start()
-        await house.engine.settled()
+    async with opened(Settings(home=home), brain=InstantBrain()) as app:
+        await app.engine.start()
+        await app.engine.settled()
         gc.collect()
         cpu, wall = time.process_time(), time.perf_counter()
         await asyncio.sleep(WATCHED_SECONDS)
         cpu, wall = time.process_time() - cpu, time.perf_counter() - wall
         held = read_resident_bytes()
-        await house.engine.stop()
+        await app.engine.stop()
     count = max(size, 1)
     return [
         Measurement(f"{name}: CPU", cpu / wall * 100, "%", count, wall, cpu, held, "less"),

@@ -1,4 +1,4 @@
-"""Tasks per second through the store, and through the whole house."""
+"""Tasks per second through the store, and through the whole app."""
 
 import asyncio
 from pathlib import Path
@@ -18,7 +18,7 @@ IN_FLIGHT = 256
 
 
 class InstantBrain:
-    """Answers at once, so that what is measured is the house."""
+    """Answers at once, so that what is measured is the app."""
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         del prompt, session
@@ -30,9 +30,9 @@ def run(size: int, home: Path) -> Measurement:
     return asyncio.run(_run(size, home))
 
 
-def run_house(size: int, home: Path) -> Measurement:
+def run_app(size: int, home: Path) -> Measurement:
     """Everything: admitted, ranked, claimed, thought, gated, posted on the dashboard, completed."""
-    return asyncio.run(_run_house(size, home))
+    return asyncio.run(_run_app(size, home))
 
 
 async def _run(size: int, home: Path) -> Measurement:
@@ -72,27 +72,27 @@ async def _live(db: Sqlite, numbers: range) -> None:
     await asyncio.gather(*beginnings, *ends)
 
 
-async def _run_house(size: int, home: Path) -> Measurement:
+async def _run_app(size: int, home: Path) -> Measurement:
     settings = Settings(home=home, engine=EngineSettings(parallel=IN_FLIGHT))
-    async with opened(settings, brain=InstantBrain()) as house:
-        await house.engine.start()
-        await _hand_over(house, range(WARM_UP))
+    async with opened(settings, brain=InstantBrain()) as app:
+        await app.engine.start()
+        await _hand_over(app, range(WARM_UP))
         watch = Stopwatch()
         with watch:
-            await _hand_over(house, range(WARM_UP, WARM_UP + size))
-        counts = await house.db.read(tasks.counts)
-        await house.engine.stop()
+            await _hand_over(app, range(WARM_UP, WARM_UP + size))
+        counts = await app.db.read(tasks.counts)
+        await app.engine.stop()
     require_count("completed", counts["completed"], size + WARM_UP)
     return watch.rate(size, {"in_flight": IN_FLIGHT})
 
 
-async def _hand_over(house: App, numbers: range) -> None:
+async def _hand_over(app: App, numbers: range) -> None:
     gate = asyncio.Semaphore(IN_FLIGHT)
 
     async def add(number: int) -> None:
         async with gate:
-            await house.intake.admit(cue_admission.cue(f"Prepare report {number}", ref=str(number)))
+            await app.intake.admit(cue_admission.cue(f"Prepare report {number}", ref=str(number)))
 
     await asyncio.gather(*map(add, numbers))
-    house.engine.nudge()
-    await house.engine.settled()
+    app.engine.nudge()
+    await app.engine.settled()

@@ -1,4 +1,4 @@
-"""A house behind its door, in a process of its own, over a store with many tasks.
+"""An app behind its door, in a process of its own, over a store with many tasks.
 
 The engine does not work: what is measured is the door and the pages, not what runs behind them.
 """
@@ -90,18 +90,18 @@ def title(row: int, number: int) -> str:
 
 
 async def _serve(home: Path, size: int) -> None:
-    async with opened(Settings(home=home), brain=InstantBrain()) as house:
+    async with opened(Settings(home=home), brain=InstantBrain()) as app:
         # After the start, which would ask the journal about tasks that never lived; and in another
         # process, whose memory is gone before anything is measured.
         await asyncio.to_thread(_have_filled, home, size)
-        callers = CallerRegistry(house.db, house.clock, house.ids, token_of(home))
+        callers = CallerRegistry(app.db, app.clock, app.ids, token_of(home))
         code = await callers.code()
 
         def tell(url: str) -> None:
             link = f"{url}/sign-in?code={code}"
             print(json.dumps({"url": url, "signIn": link}), flush=True)
 
-        await serve(house, port=0, debug=False, token=token_of(home), ready=tell)
+        await serve(app, port=0, debug=False, token=token_of(home), ready=tell)
 
 
 def _have_filled(home: Path, size: int) -> None:

@@ -45,20 +45,18 @@ UNKNOWN = "task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
     with Peers(tmp_path_factory.mktemp("a2a")) as opened:
         yield opened
 
 
 @asynccontextmanager
-async def met(
-    house: Peers, name: str = "nina", *, streaming: bool = False
-) -> AsyncIterator[Client]:
+async def met(app: Peers, name: str = "nina", *, streaming: bool = False) -> AsyncIterator[Client]:
     """The official client, which reads the card and takes from it where to speak."""
-    secret = house.agent(name, "write")
+    secret = app.agent(name, "write")
     async with httpx.AsyncClient(headers=bearer(secret), timeout=100, trust_env=False) as line:
         config = ClientConfig(httpx_client=line, streaming=streaming)
-        async with await ClientFactory(config).create_from_url(house.url) as client:
+        async with await ClientFactory(config).create_from_url(app.url) as client:
             yield client
 
 
@@ -80,18 +78,18 @@ async def all_of(stream: AsyncIterator[StreamResponse]) -> list[StreamResponse]:
     return [each async for each in stream]
 
 
-def send(house: Peers, request: SendMessageRequest, name: str = "nina") -> StreamResponse:
+def send(app: Peers, request: SendMessageRequest, name: str = "nina") -> StreamResponse:
     async def talk() -> StreamResponse:
-        async with met(house, name) as client:
+        async with met(app, name) as client:
             (told,) = await all_of(client.send_message(request))
             return told
 
     return asyncio.run(talk())
 
 
-def post(house: Peers, method: str, params: JsonMap, **headers: str) -> JsonMap:
+def post(app: Peers, method: str, params: JsonMap, **headers: str) -> JsonMap:
     sent = {"A2A-Version": "1.0"} | {key.replace("_", "-"): each for key, each in headers.items()}
-    answer = house.call(house.agent("nina", "write"), method, params, path="/a2a", headers=sent)
+    answer = app.call(app.agent("nina", "write"), method, params, path="/a2a", headers=sent)
     return cast("JsonMap", answer.json())
 
 
@@ -104,10 +102,10 @@ def said(text: str, key: str, **more: Json) -> JsonMap:
 
 
 def test_the_official_client_reads_the_card_entrusts_and_gets_the_deliverable_alone(
-    house: Peers,
+    app: Peers,
 ) -> None:
-    made = send(house, words("Find a park")).task
-    stored = house.stored(made.id)
+    made = send(app, words("Find a park")).task
+    stored = app.stored(made.id)
 
     assert made.status.state == DONE
     assert [part.text for each in made.artifacts for part in each.parts] == ["Lumphini Park."]
@@ -121,15 +119,15 @@ def test_the_official_client_reads_the_card_entrusts_and_gets_the_deliverable_al
     )
 
 
-def test_a_message_that_comes_twice_is_one_task(house: Peers) -> None:
-    first, again = (send(house, words("Find a park", "once")).task.id for _ in range(2))
+def test_a_message_that_comes_twice_is_one_task(app: Peers) -> None:
+    first, again = (send(app, words("Find a park", "once")).task.id for _ in range(2))
 
     assert first == again
 
 
-def test_what_is_followed_is_told_until_it_rests(house: Peers) -> None:
+def test_what_is_followed_is_told_until_it_rests(app: Peers) -> None:
     async def talk() -> list[StreamResponse]:
-        async with met(house, streaming=True) as client:
+        async with met(app, streaming=True) as client:
             return await all_of(client.send_message(words("Find a park, and tell me")))
 
     told = asyncio.run(talk())
@@ -140,50 +138,50 @@ def test_what_is_followed_is_told_until_it_rests(house: Peers) -> None:
     assert made.parts[0].text == "Lumphini Park."
 
 
-def test_a_task_that_waits_is_followed_until_its_owner_has_decided(house: Peers) -> None:
+def test_a_task_that_waits_is_followed_until_its_owner_has_decided(app: Peers) -> None:
     async def talk(task: str) -> list[StreamResponse]:
-        async with met(house, streaming=True) as client:
+        async with met(app, streaming=True) as client:
             told: list[StreamResponse] = []
             async for each in client.subscribe(SubscribeToTaskRequest(id=task)):
                 if not told:
-                    review = ReviewId(await asyncio.to_thread(house.review_of, task))
+                    review = ReviewId(await asyncio.to_thread(app.review_of, task))
                     said = Decision(ReviewAnswer.ANSWER, "Single")
-                    await asyncio.to_thread(house.do, house.house.inbox.decide(review, said))
+                    await asyncio.to_thread(app.do, app.app.inbox.decide(review, said))
                 told.append(each)
             return told
 
-    made = send(house, words("Get me a visa")).task
+    made = send(app, words("Get me a visa")).task
     told = asyncio.run(talk(made.id))
 
     assert made.status.state == ASKS
-    assert f"{house.url}/tasks/{made.id}" in made.status.message.parts[0].text
+    assert f"{app.url}/tasks/{made.id}" in made.status.message.parts[0].text
     assert told[0].task.status.state == ASKS
     assert told[-1].status_update.status.state == DONE
 
 
-def test_what_has_ended_is_not_followed(house: Peers) -> None:
-    made = send(house, words("Find a park", "ended")).task
+def test_what_has_ended_is_not_followed(app: Peers) -> None:
+    made = send(app, words("Find a park", "ended")).task
 
     async def talk() -> None:
-        async with met(house, streaming=True) as client:
+        async with met(app, streaming=True) as client:
             await all_of(client.subscribe(SubscribeToTaskRequest(id=made.id)))
 
     with pytest.raises(UnsupportedOperationError):
         asyncio.run(talk())
 
 
-def test_a_failed_task_is_failed(house: Peers) -> None:
-    made = send(house, words("A hopeless thing")).task
+def test_a_failed_task_is_failed(app: Peers) -> None:
+    made = send(app, words("A hopeless thing")).task
 
     assert made.status.state == TaskState.TASK_STATE_FAILED
     assert not made.artifacts
 
 
-def test_a_task_is_stopped_once(house: Peers) -> None:
-    made = send(house, words("Renew my passport", "to be stopped")).task
+def test_a_task_is_stopped_once(app: Peers) -> None:
+    made = send(app, words("Renew my passport", "to be stopped")).task
 
     async def talk() -> TaskState:
-        async with met(house) as client:
+        async with met(app) as client:
             stopped = await client.cancel_task(CancelTaskRequest(id=made.id))
             with pytest.raises(TaskNotCancelableError):
                 await client.cancel_task(CancelTaskRequest(id=made.id))
@@ -192,12 +190,12 @@ def test_a_task_is_stopped_once(house: Peers) -> None:
     assert asyncio.run(talk()) == TaskState.TASK_STATE_CANCELED
 
 
-def test_its_own_tasks_are_listed_page_by_page_and_by_their_state(house: Peers) -> None:
-    made = [send(house, words(f"Find park {n}"), "lister").task.id for n in range(3)]
-    made.append(send(house, words("Renew my passport"), "lister").task.id)
+def test_its_own_tasks_are_listed_page_by_page_and_by_their_state(app: Peers) -> None:
+    made = [send(app, words(f"Find park {n}"), "lister").task.id for n in range(3)]
+    made.append(send(app, words("Renew my passport"), "lister").task.id)
 
     async def talk() -> tuple[list[str], int, list[str], list[str], list[int]]:
-        async with met(house, "lister") as client:
+        async with met(app, "lister") as client:
             found: list[str] = []
             token = ""
             while True:
@@ -221,14 +219,14 @@ def test_its_own_tasks_are_listed_page_by_page_and_by_their_state(house: Peers) 
     assert shown == [0, 1, 1, 1]  # artifacts only where they were asked for
 
 
-def test_a_thread_goes_on_with_its_own_session_and_with_no_other(house: Peers) -> None:
-    first = send(house, words("Find a park", "thread 1")).task
-    by_context = send(house, words("And a lake", "t2", context=first.context_id)).task
-    by_name = send(house, words("And a hill", "t3", about=first.id)).task
+def test_a_thread_goes_on_with_its_own_session_and_with_no_other(app: Peers) -> None:
+    first = send(app, words("Find a park", "thread 1")).task
+    by_context = send(app, words("And a lake", "t2", context=first.context_id)).task
+    by_name = send(app, words("And a hill", "t3", about=first.id)).task
     with pytest.raises(A2AError, match="no context"):
-        send(house, words("And a tree", "t4", context=first.context_id), "stranger")
+        send(app, words("And a tree", "t4", context=first.context_id), "stranger")
     with pytest.raises(TaskNotFoundError):
-        send(house, words("And a tree", "t5", about=first.id), "stranger")
+        send(app, words("And a tree", "t5", about=first.id), "stranger")
 
     assert by_context.context_id == by_name.context_id == first.context_id
 
@@ -236,13 +234,13 @@ def test_a_thread_goes_on_with_its_own_session_and_with_no_other(house: Peers) -
 # Whose is what, and who decides -------------------------------------------------------------------
 
 
-def test_no_agent_sees_follows_or_stops_what_another_or_the_owner_entrusted(house: Peers) -> None:
-    its = send(house, words("Renew my passport", "its own")).task.id
-    mine = house.add("Renew my passport for me")
-    house.settle()
+def test_no_agent_sees_follows_or_stops_what_another_or_the_owner_entrusted(app: Peers) -> None:
+    its = send(app, words("Renew my passport", "its own")).task.id
+    mine = app.add("Renew my passport for me")
+    app.settle()
 
     async def talk(task: str) -> list[str]:
-        async with met(house, "stranger", streaming=True) as client:
+        async with met(app, "stranger", streaming=True) as client:
             refused = []
             for ask in (
                 client.get_task(GetTaskRequest(id=task)),
@@ -261,39 +259,39 @@ def test_no_agent_sees_follows_or_stops_what_another_or_the_owner_entrusted(hous
         assert all(task in sentence for sentence in refused)
         assert len(set(refused)) == 1
 
-    assert house.stored(its).status is Status.NEEDS_REVIEW
-    assert house.stored(mine).status is Status.NEEDS_REVIEW
+    assert app.stored(its).status is Status.NEEDS_REVIEW
+    assert app.stored(mine).status is Status.NEEDS_REVIEW
 
 
-def test_even_with_read_an_agent_sees_its_own_alone(house: Peers) -> None:
-    mine = house.add("Compare giraffes")
-    secret = house.agent("reader", "read", "write")
+def test_even_with_read_an_agent_sees_its_own_alone(app: Peers) -> None:
+    mine = app.add("Compare giraffes")
+    secret = app.agent("reader", "read", "write")
     headers = {"A2A-Version": "1.0"}
-    answer = house.call(secret, "GetTask", {"id": mine}, path="/a2a", headers=headers)
+    answer = app.call(secret, "GetTask", {"id": mine}, path="/a2a", headers=headers)
 
     assert answer.json()["error"]["code"] == -32001
 
 
-def test_no_message_answers_what_the_owner_is_asked(house: Peers) -> None:
-    made = send(house, words("Renew my passport", "asked")).task
+def test_no_message_answers_what_the_owner_is_asked(app: Peers) -> None:
+    made = send(app, words("Renew my passport", "asked")).task
     for text in ("approve", "Thai", '{"answer": "approve"}'):
-        told = post(house, "SendMessage", said(text, f"answer {text}", taskId=made.id))
+        told = post(app, "SendMessage", said(text, f"answer {text}", taskId=made.id))
         error = cast("JsonMap", told["error"])
         assert error["code"] == -32004
         assert f"/tasks/{made.id}" in str(error["message"])
     body: JsonMap = {"answer": "approve"}
-    review = house.review_of(made.id)
-    secret = house.agent("nina", "write")
-    by_api = house.ask("POST", f"/api/reviews/{review}/decision", body, headers=bearer(secret))
+    review = app.review_of(made.id)
+    secret = app.agent("nina", "write")
+    by_api = app.ask("POST", f"/api/reviews/{review}/decision", body, headers=bearer(secret))
 
     assert by_api.status_code == 403
-    assert house.stored(made.id).status is Status.NEEDS_REVIEW
+    assert app.stored(made.id).status is Status.NEEDS_REVIEW
 
 
-def test_who_may_only_read_entrusts_nothing(house: Peers) -> None:
-    secret = house.agent("looker", "read")
+def test_who_may_only_read_entrusts_nothing(app: Peers) -> None:
+    secret = app.agent("looker", "read")
     headers = {"A2A-Version": "1.0"}
-    answer = house.call(secret, "SendMessage", said("Do it", "1"), path="/a2a", headers=headers)
+    answer = app.call(secret, "SendMessage", said("Do it", "1"), path="/a2a", headers=headers)
 
     assert answer.status_code == 403
     assert "needs the scope `write`" in answer.json()["error"]["message"]
@@ -313,15 +311,15 @@ def test_who_may_only_read_entrusts_nothing(house: Peers) -> None:
     ],
 )
 def test_an_address_to_be_called_back_at_is_refused_before_anything_is_kept(
-    house: Peers, url: str
+    app: Peers, url: str
 ) -> None:
-    before = len(cast("list[Json]", house.get("/api/tasks?limit=500")["tasks"]))
+    before = len(cast("list[Json]", app.get("/api/tasks?limit=500")["tasks"]))
     config: JsonMap = {"taskPushNotificationConfig": {"url": url}}
-    sent = post(house, "SendMessage", {**said("Find a park", url), "configuration": config})
-    made = send(house, words("Find a park", "no push")).task
+    sent = post(app, "SendMessage", {**said("Find a park", url), "configuration": config})
+    made = send(app, words("Find a park", "no push")).task
 
     async def talk() -> None:
-        async with met(house) as client:
+        async with met(app) as client:
             wish = TaskPushNotificationConfig(task_id=made.id, url=url)
             await client.create_task_push_notification_config(wish)
 
@@ -329,14 +327,14 @@ def test_an_address_to_be_called_back_at_is_refused_before_anything_is_kept(
         asyncio.run(talk())
 
     assert cast("JsonMap", sent["error"])["code"] == -32003
-    after = len(cast("list[Json]", house.get("/api/tasks?limit=500")["tasks"]))
+    after = len(cast("list[Json]", app.get("/api/tasks?limit=500")["tasks"]))
     assert after - before <= 1  # the one without an address, and none with one
 
 
-def test_parts_that_would_have_to_be_fetched_are_refused(house: Peers) -> None:
+def test_parts_that_would_have_to_be_fetched_are_refused(app: Peers) -> None:
     for part in ({"url": "http://127.0.0.1/"}, {"raw": "aGk="}, {}, "text"):
         message: JsonMap = {"messageId": "p", "role": "ROLE_USER", "parts": [cast("Json", part)]}
-        told = post(house, "SendMessage", {"message": message})
+        told = post(app, "SendMessage", {"message": message})
         assert cast("JsonMap", told["error"])["code"] == -32005
 
 
@@ -372,45 +370,45 @@ def test_parts_that_would_have_to_be_fetched_are_refused(house: Peers) -> None:
     ],
 )
 def test_what_cannot_be_answered_is_refused_with_its_number(
-    house: Peers, method: str, params: JsonMap, code: int
+    app: Peers, method: str, params: JsonMap, code: int
 ) -> None:
-    told = post(house, method, params)
+    told = post(app, method, params)
 
     assert cast("JsonMap", told["error"])["code"] == code, told
 
 
 @for_each("version", ["", "0.3", "2.0", "x"])
-def test_a_version_that_is_not_spoken_is_refused(house: Peers, version: str) -> None:
-    told = post(house, "ListTasks", {}, A2A_Version=version)
+def test_a_version_that_is_not_spoken_is_refused(app: Peers, version: str) -> None:
+    told = post(app, "ListTasks", {}, A2A_Version=version)
 
     assert cast("JsonMap", told["error"])["code"] == -32009
 
 
-def test_the_card_is_for_everybody_and_says_no_more_than_it_must(house: Peers) -> None:
-    answer = house.client.get(house.url + "/.well-known/agent-card.json")
+def test_the_card_is_for_everybody_and_says_no_more_than_it_must(app: Peers) -> None:
+    answer = app.client.get(app.url + "/.well-known/agent-card.json")
     card = answer.json()
 
     assert answer.status_code == 200
     assert answer.headers["content-type"] == "application/json"
-    assert card["supportedInterfaces"][0]["url"] == f"{house.url}/a2a"
+    assert card["supportedInterfaces"][0]["url"] == f"{app.url}/a2a"
     assert card["capabilities"]["pushNotifications"] is False
     assert "task-" not in answer.text
-    assert str(house.home) not in answer.text
+    assert str(app.home) not in answer.text
 
 
-def test_who_follows_is_told_no_more_once_its_token_is_taken_back(house: Peers) -> None:
-    made = house.post("/api/tokens", {"name": "gone", "scopes": ["write"], "agent": True})
+def test_who_follows_is_told_no_more_once_its_token_is_taken_back(app: Peers) -> None:
+    made = app.post("/api/tokens", {"name": "gone", "scopes": ["write"], "agent": True})
     sent = {**bearer(str(made["secret"])), "A2A-Version": "1.0"}
     body = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage"}
-    path = house.url + "/a2a"
-    told = house.client.post(path, json={**body, "params": said("My passport", "g")}, headers=sent)
+    path = app.url + "/a2a"
+    told = app.client.post(path, json={**body, "params": said("My passport", "g")}, headers=sent)
     task = told.json()["result"]["task"]["id"]
     follow = {**body, "method": "SubscribeToTask", "params": {"id": task}}
-    with house.client.stream("POST", path, json=follow, headers=sent) as stream:
+    with app.client.stream("POST", path, json=follow, headers=sent) as stream:
         lines = stream.iter_lines()
         assert '"task"' in next(lines)
-        house.ask("DELETE", f"/api/tokens/{made['id']}")
+        app.ask("DELETE", f"/api/tokens/{made['id']}")
         rest = next(filter(None, lines), None)
 
     assert rest is None
-    assert house.client.post(path, json=follow, headers=sent).status_code == 401
+    assert app.client.post(path, json=follow, headers=sent).status_code == 401

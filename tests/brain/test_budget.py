@@ -38,7 +38,7 @@ def made(n: int = 1, budget: TaskBudget | None = None, series: SeriesId | None =
     return replace(TASK, id=TaskId(f"task-{n}"), budget=budget, series_id=series)
 
 
-class House:
+class App:
     """A purse over a store of its own, and a count of what was thought."""
 
     def __init__(self, db: Database, limits: BudgetSettings) -> None:
@@ -64,18 +64,18 @@ class House:
 
 
 @asynccontextmanager
-async def opened(folder: Path, limits: BudgetSettings) -> AsyncIterator[House]:
+async def opened(folder: Path, limits: BudgetSettings) -> AsyncIterator[App]:
     async with database(folder) as db:
-        yield House(db, limits)
+        yield App(db, limits)
 
 
 async def test_without_limits_everything_is_thought_and_counted(tmp_path: Path) -> None:
-    async with opened(tmp_path, NONE) as house:
+    async with opened(tmp_path, NONE) as app:
         for _ in range(5):
-            assert await house.think(made()) is None
+            assert await app.think(made()) is None
 
-        assert await house.purse.spent(made()) == TaskBudget(500, 10)
-        assert await house.purse.spent(made(2)) == TaskBudget(0, 0)
+        assert await app.purse.spent(made()) == TaskBudget(500, 10)
+        assert await app.purse.spent(made(2)) == TaskBudget(0, 0)
 
 
 @for_each(
@@ -96,12 +96,12 @@ async def test_without_limits_everything_is_thought_and_counted(tmp_path: Path) 
 async def test_every_limit_holds(
     tmp_path: Path, limits: BudgetSettings, budget: TaskBudget | None, about: str
 ) -> None:
-    async with opened(tmp_path, limits) as house:
-        asked = await house.think(made(budget=budget, series=SERIES))
+    async with opened(tmp_path, limits) as app:
+        asked = await app.think(made(budget=budget, series=SERIES))
 
         assert asked is not None
         assert asked.startswith(about)
-        assert house.thoughts == 0
+        assert app.thoughts == 0
 
 
 @pytest.mark.parametrize(
@@ -113,40 +113,40 @@ async def test_every_limit_holds(
     ],
 )
 async def test_what_just_fits_is_thought(tmp_path: Path, limits: BudgetSettings) -> None:
-    async with opened(tmp_path, limits) as house:
-        assert await house.think(made(series=SERIES)) is None
+    async with opened(tmp_path, limits) as app:
+        assert await app.think(made(series=SERIES)) is None
 
 
 async def test_a_task_without_a_series_has_none_of_its_limits(tmp_path: Path) -> None:
-    async with opened(tmp_path, replace(NONE, series_tokens=1)) as house:
-        assert await house.think(made()) is None
+    async with opened(tmp_path, replace(NONE, series_tokens=1)) as app:
+        assert await app.think(made()) is None
 
 
 async def test_a_tasks_own_budget_goes_before_the_settings(tmp_path: Path) -> None:
-    async with opened(tmp_path, replace(NONE, run_tokens=1, run_cents=1)) as house:
-        assert await house.think(made(budget=TaskBudget(tokens=400, cents=5))) is None
+    async with opened(tmp_path, replace(NONE, run_tokens=1, run_cents=1)) as app:
+        assert await app.think(made(budget=TaskBudget(tokens=400, cents=5))) is None
 
 
 async def test_a_series_has_its_limit_in_any_thirty_days(tmp_path: Path) -> None:
-    async with opened(tmp_path, replace(NONE, series_tokens=450)) as house:
-        assert await house.think(made(1, series=SERIES)) is None
-        house.clock.advance(timedelta(days=30))
-        asked = await house.think(made(2, series=SERIES))
+    async with opened(tmp_path, replace(NONE, series_tokens=450)) as app:
+        assert await app.think(made(1, series=SERIES)) is None
+        app.clock.advance(timedelta(days=30))
+        asked = await app.think(made(2, series=SERIES))
         assert asked is not None
         assert "This series may use 450 tokens in 30 days; used or set aside: 100;" in asked
 
-        house.clock.advance(timedelta(milliseconds=1))
-        assert await house.think(made(2, series=SERIES)) is None
+        app.clock.advance(timedelta(milliseconds=1))
+        assert await app.think(made(2, series=SERIES)) is None
 
 
 async def test_a_question_that_was_never_put_to_a_vendor_costs_nothing(tmp_path: Path) -> None:
-    async with opened(tmp_path, NONE) as house:
-        await house.think(made(), used=Usage())
+    async with opened(tmp_path, NONE) as app:
+        await app.think(made(), used=Usage())
 
-        assert await house.db.read(spending.of_task, made().id) == Usage()
+        assert await app.db.read(spending.of_task, made().id) == Usage()
 
 
-class Full(House):
+class Full(App):
     """The disk is full for the first writes, then there is room."""
 
     async def write(self, *args: object) -> object:
@@ -165,13 +165,13 @@ async def test_while_the_disk_is_full_nothing_is_thought_that_is_not_set_aside(
     tmp_path: Path,
 ) -> None:
     async with opened(tmp_path, NONE) as plain:
-        house = Full(plain.db, NONE)
-        house.purse = Budget(house, house.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
-        house.full = 1
-        thinking = asyncio.create_task(house.think(made()))
-        while house.full >= 0:
-            assert house.thoughts == 0
-            house.clock.advance(timedelta(seconds=1))
+        app = Full(plain.db, NONE)
+        app.purse = Budget(app, app.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
+        app.full = 1
+        thinking = asyncio.create_task(app.think(made()))
+        while app.full >= 0:
+            assert app.thoughts == 0
+            app.clock.advance(timedelta(seconds=1))
             await asyncio.sleep(0)
 
         assert await thinking is None
@@ -180,14 +180,14 @@ async def test_while_the_disk_is_full_nothing_is_thought_that_is_not_set_aside(
 
 async def test_a_thought_is_not_lost_if_it_cannot_be_settled(tmp_path: Path) -> None:
     async with opened(tmp_path, NONE) as plain:
-        house = Full(plain.db, NONE)
-        house.purse = Budget(house, house.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
+        app = Full(plain.db, NONE)
+        app.purse = Budget(app, app.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
 
         async def thought() -> Reply:
-            house.full = 1
+            app.full = 1
             return Reply("So.", usage=USED)
 
-        paid = await house.purse.pay("a", made(), MOST, thought)
+        paid = await app.purse.pay("a", made(), MOST, thought)
 
         assert paid == Reply("So.", usage=USED)
         assert await plain.purse.spent(made()) == TaskBudget(400, 5)  # what was set aside stays

@@ -74,7 +74,7 @@ def test_the_first_start_makes_a_file_that_tells_nothing_and_keeps_one_that_is_t
     assert GuidelinesFile(tmp_path / GUIDELINES_FILE)() == "Mine."
 
 
-async def test_the_brain_of_a_running_house_hears_a_change(tmp_path: Path) -> None:
+async def test_the_brain_of_a_running_app_hears_a_change(tmp_path: Path) -> None:
     brain = script([{"reply": "<deliverable>x</deliverable>"}])
     async with World(tmp_path, brain=brain) as world:
         await world.add("One")

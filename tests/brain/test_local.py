@@ -28,7 +28,7 @@ from remit.model.status import Reason, Status
 from remit.settings import BrainSettings, Settings
 from remit.store import tasks
 from remit.triggers import cue_admission
-from remit.wiring import minds
+from remit.wiring import brain_parts
 from tests.brain.shelf import WHOLE, Shelf, package, stocked
 from tests.live.place import brain_settings
 from tests.model.lifecycle_checks import task_in
@@ -79,15 +79,15 @@ async def test_without_its_runtime_a_task_waits_with_what_to_install(
 ) -> None:
     monkeypatch.setattr(local, "_RUNTIME", "no_such_runtime")
     settings = Settings(home=tmp_path, brain=BrainSettings(kind="local"))
-    async with wiring.opened(settings) as house:
-        await wiring.start(house)
-        task = await house.intake.admit(cue_admission.cue("Find a beach", ref="1"))
-        await house.engine.settled()
-        waits = await house.db.read(tasks.get, task.id)
-        (asked,) = await house.inbox.waiting()
-        await house.engine.stop()
+    async with wiring.opened(settings) as app:
+        await wiring.start(app)
+        task = await app.intake.admit(cue_admission.cue("Find a beach", ref="1"))
+        await app.engine.settled()
+        waits = await app.db.read(tasks.get, task.id)
+        (asked,) = await app.inbox.waiting()
+        await app.engine.stop()
 
-    assert (waits.status, asked.reason, house.thinks) == (Status.NEEDS_REVIEW, Reason.AUTH, False)
+    assert (waits.status, asked.reason, app.thinks) == (Status.NEEDS_REVIEW, Reason.AUTH, False)
     assert "pip install 'remit[local-model]'" in asked.question
 
 
@@ -102,8 +102,8 @@ def test_to_wait_for_its_turn_is_not_to_be_stuck(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, brain=BrainSettings(kind="local"))
     engine, brain = settings.engine, settings.brain
 
-    assert minds.patient(settings).step_limit >= engine.parallel * brain.time_limit
-    assert minds.patient(replace(settings, brain=BrainSettings())) == engine
+    assert brain_parts.engine_settings(settings).step_limit >= engine.parallel * brain.time_limit
+    assert brain_parts.engine_settings(replace(settings, brain=BrainSettings())) == engine
 
 
 @pytest.mark.parametrize("recipient", [None, "mum"])

@@ -293,7 +293,7 @@ OUTSIDERS = [
 
 
 def unmarked(text: str) -> str:
-    """What a prompt says in the house's own name."""
+    """What a prompt says in the app's own name."""
     return "\n".join(line for line in text.split("\n") if not line.startswith("|"))
 
 
@@ -363,9 +363,9 @@ async def test_a_mail_that_is_tried_again_is_still_a_mail(tmp_path: Path) -> Non
     )
     brain = script([{"reply": "<deliverable>There is an invoice.</deliverable>"}])
     async with World(tmp_path, brain=brain) as world:
-        task = await world.house.intake.admit(mail)
+        task = await world.app.intake.admit(mail)
         await world.run()
-        await world.house.intake.admit(await world.house.owner.retry(task.id, "again"))
+        await world.app.intake.admit(await world.app.owner.retry(task.id, "again"))
         await world.run()
 
     assert len(brain.heard) == 2

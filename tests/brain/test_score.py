@@ -219,22 +219,22 @@ def test_only_a_number_from_0_to_1_with_a_short_line_counts(score: float, why: s
         assert found.why.isprintable()
 
 
-# In the house -----------------------------------------------------------------------------------
+# In the app -----------------------------------------------------------------------------------
 
 
 @asynccontextmanager
 async def scored(folder: Path, judge: FakeJudge) -> AsyncIterator[World]:
-    """A house whose planner asks for scores."""
+    """An app whose planner asks for scores."""
     brain = script([{"reply": "<deliverable>Done.</deliverable>"}])
     async with World(folder, brain=brain) as world:
-        await world.house.engine.settled()  # its first look is over: the next has the new planner
+        await world.app.engine.settled()  # its first look is over: the next has the new planner
         judged(world, judge)
         yield world
 
 
 def judged(world: World, judge: FakeJudge) -> None:
-    engine, house = world.house.engine, world.house
-    planner = Planner(ModelScorer(judge, house.db, house.clock, seconds=1000))
+    engine, app = world.app.engine, world.app
+    planner = Planner(ModelScorer(judge, app.db, app.clock, seconds=1000))
     engine._rooms = replace(engine._rooms, planner=planner)
 
 
@@ -245,7 +245,7 @@ async def test_others_are_ranked_and_run_while_one_is_scored(tmp_path: Path) -> 
         slow = [await world.add(f"Slow {n}") for n in range(2 * AT_ONCE)]
         await until(lambda: judge.at_once == AT_ONCE)
         cue = cue_admission.cue("Quick", ref="quick", channel="outbox")
-        quick = await world.house.intake.admit(replace(cue, priority=Priority.MED))
+        quick = await world.app.intake.admit(replace(cue, priority=Priority.MED))
 
         async def is_done() -> bool:
             return (await world.get(quick.id)).status is Status.COMPLETED
@@ -327,7 +327,7 @@ async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(tmp_path: 
             await world.run()
 
             found = await world.get(task.id)
-            spent = await world.house.db.read(spending.of_task, task.id)
+            spent = await world.app.db.read(spending.of_task, task.id)
 
         assert found.rule == RankingRule("llm_score", "fuzzy urgency; score 0.95: It burns.")
         assert (found.status, found.priority) == (Status.COMPLETED, Priority.HIGH)
@@ -363,7 +363,7 @@ async def test_a_critic_is_paid_for_by_its_task_and_not_asked_beyond_the_limit(
                 await world.run()
 
                 found = await world.get(task.id)
-                spent = await world.house.db.read(spending.of_task, task.id)
+                spent = await world.app.db.read(spending.of_task, task.id)
 
             critics = [each for each in vendor.heard if "You read the text" in each.text]
             assert len(critics) == (0 if most == 1 else 2)

@@ -26,7 +26,7 @@ def crowd(site: Served, count: int) -> None:
 
 
 async def _write(site: Served, count: int) -> None:
-    await site.house.db.write(_put, count, site.clock.now() - timedelta(days=3))
+    await site.app.db.write(_put, count, site.clock.now() - timedelta(days=3))
 
 
 def _put(tx: Tx, count: int, since: datetime) -> None:

@@ -151,8 +151,8 @@ class Furnished(Site):
         self.do(self._until(task, waits or (*TERMINAL, Status.NEEDS_REVIEW)))
 
     async def _until(self, task: str, states: Sequence[Status]) -> None:
-        self.house.engine.nudge()
-        async for event in self.house.journal.follow(0):
+        self.app.engine.nudge()
+        async for event in self.app.journal.follow(0):
             if event.task_id == task and event.data.get("to") in states:
                 return
 

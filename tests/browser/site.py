@@ -36,8 +36,8 @@ class Site(Served):
 
     def link(self) -> str:
         """Return a link as `remit up` prints it: it signs one browser in, once."""
-        house = self.house
-        callers = CallerRegistry(house.db, house.clock, house.ids, TOKEN, pages_url=self.pages)
+        app = self.app
+        callers = CallerRegistry(app.db, app.clock, app.ids, TOKEN, pages_url=self.pages)
         return self.do(callers.link())
 
     def sign_in(self, context: BrowserContext) -> None:

@@ -128,7 +128,7 @@ def test_a_question_stands_once_where_the_owner_looks(
     talk = ConversationId(path.rpartition("/")[2])
 
     async def is_told() -> bool:
-        turns = await site.house.db.read(conversations.turns, talk)
+        turns = await site.app.db.read(conversations.turns, talk)
         return any("needs you" in turn.content for turn in turns)
 
     site.do(until(is_told))

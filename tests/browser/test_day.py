@@ -205,7 +205,7 @@ def test_answers_are_clicked_and_an_unreadable_one_keeps_the_question(
     page.get_by_role("button", name="tomorrow at 9:00").click()
     page.wait_for_url("**?done=*")
     (task,) = cast("list[JsonMap]", site.get("/api/tasks")["tasks"])
-    at = datetime.fromisoformat(str(task["scheduledFor"])).astimezone(site.house.zone)
+    at = datetime.fromisoformat(str(task["scheduledFor"])).astimezone(site.app.zone)
     assert (at.hour, at.minute) == (9, 0)
 
 
@@ -430,10 +430,10 @@ def test_what_is_typed_without_a_connection_is_drawn_when_it_is_back(
 ) -> None:
     (tmp_path / "settings.toml").write_text(SETTINGS)
     (tmp_path / "contacts.yaml").write_text(CONTACTS)
-    house = {"settings": load({"REMIT_HOME": str(tmp_path)}), "brain": parse(SCRIPT)}
-    house["port"] = free_port()
+    app = {"settings": load({"REMIT_HOME": str(tmp_path)}), "brain": parse(SCRIPT)}
+    app["port"] = free_port()
     page = browser.new_context(timezone_id="America/New_York").new_page()
-    with Site(tmp_path, **house) as site:
+    with Site(tmp_path, **app) as site:
         page.goto(site.link())
         page.goto(f"{site.url}/inbox/{_letter(site)}")
         expect(page.locator(".ilist .live")).to_contain_text("Live")
@@ -442,7 +442,7 @@ def test_what_is_typed_without_a_connection_is_drawn_when_it_is_back(
     expect(banner).to_contain_text(re.compile(f"at ({(utc + 6) % 24:02}|{(utc + 7) % 24:02}):"))
     page.locator("#draft").fill("Swim day was moved to Friday.")
     expect(page.locator("[data-kept]")).to_contain_text("Kept on this machine")
-    with Site(tmp_path, **house):
+    with Site(tmp_path, **app):
         expect(banner).to_be_hidden()
         expect(page.locator("#look")).to_contain_text("Friday")
         expect(page.locator("#draft")).to_have_value("Swim day was moved to Friday.")

@@ -63,7 +63,7 @@ def _loopback(site: Site) -> str:
 
 
 def _public(site: Site) -> str:
-    return site.house.settings.server.public_url
+    return site.app.settings.server.public_url
 
 
 def test_the_owner_signs_in_with_the_password_and_the_page_is_live(

@@ -223,7 +223,7 @@ def test_another_program_s_page_does_nothing_with_our_cookie(
 ) -> None:
     """The cookie stays with the name of the pages; if that became known, the Origin decides."""
     page = visit("/inbox")
-    last = site.do(site.house.journal.last())
+    last = site.do(site.app.journal.last())
     host = str(urlsplit(site.pages).hostname) if knows_the_name else "127.0.0.1"
     page.goto(elsewhere.replace("127.0.0.1", host))
     seen: list[tuple[str, bool, int]] = []
@@ -243,5 +243,5 @@ def test_another_program_s_page_does_nothing_with_our_cookie(
     tried = ["/new", "/conversations", "/tasks/views", "/settings/tokens"]
     assert seen[:4] == [(path, knows_the_name, 403) for path in tried]
     assert seen[-1] == ("/ws", knows_the_name, 403)
-    assert site.do(site.house.journal.last()) == last
+    assert site.do(site.app.journal.last()) == last
     assert site.get("/api/views")["views"] == []

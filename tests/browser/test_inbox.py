@@ -16,7 +16,7 @@ from remit.store.secrets import Secrets
 from tests.browser.conftest import Visit, one_look
 from tests.browser.site import Site, barriers
 from tests.channels.whatsapp.whatsapp import PERSON, Message, Provider, call, messages, tell
-from tests.live.channel_house import KEPT, NAME, WHATSAPP
+from tests.live.channel_app import KEPT, NAME, WHATSAPP
 from tests.live.loopback import ServerThread
 
 DRAFT: Final = "*Bangkok with children*\n\n1. KidZania. Opens 10:00.\n2. Lumphini Park & lake."
@@ -32,7 +32,7 @@ CONTACTS: Final = f"""\
 
 
 class Emulator(ServerThread):
-    """WhatsApp on loopback, in a thread of its own: it is there before the house is."""
+    """WhatsApp on loopback, in a thread of its own: it is there before the app is."""
 
     provider: Provider
 
@@ -77,7 +77,7 @@ def _letter(site: Site, title: str = "Kid-friendly Bangkok") -> str:
 
 
 def _open(site: Site) -> list[Review]:
-    return site.do(site.house.inbox.waiting())
+    return site.do(site.app.inbox.waiting())
 
 
 def _pass(site: Site, span: timedelta) -> None:

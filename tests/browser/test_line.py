@@ -1,4 +1,4 @@
-"""The line between page and house: it breaks, and nothing is lost or told twice."""
+"""The line between page and app: it breaks, and nothing is lost or told twice."""
 
 import json
 import re
@@ -39,14 +39,14 @@ def _created(ear: Ear) -> list[str]:
     return [task for _, kind, task in ear.told if kind == "task:created"]
 
 
-def test_a_page_that_lost_its_house_hears_every_event_once_after_a_restart(
+def test_a_page_that_lost_its_app_hears_every_event_once_after_a_restart(
     tmp_path: Path, browser: Browser
 ) -> None:
     context = browser.new_context()
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     ear = Ear(page)
-    port = free_port()  # the next house must find it free again
+    port = free_port()  # the next app must find it free again
     with Site(tmp_path, port=port) as first:
         page.goto(first.link())
         # A page that is left has nothing under way: it hears no more, and draws itself no more.

@@ -18,30 +18,30 @@ HEAVY: Final = ("letter", "tasks", "task", "conversation")  # the others only in
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
-    with Furnished(tmp_path_factory.mktemp("furnished")) as house:
-        house.furnish()
-        yield house
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
+    with Furnished(tmp_path_factory.mktemp("furnished")) as app:
+        app.furnish()
+        yield app
 
 
 @pytest.fixture
-def page(browser: Browser, house: Furnished, *, dark: bool, phone: bool) -> Iterator[Page]:
-    house.wrongs.clear()
-    page = window(browser, house, dark=dark, phone=phone)
+def page(browser: Browser, app: Furnished, *, dark: bool, phone: bool) -> Iterator[Page]:
+    app.wrongs.clear()
+    page = window(browser, app, dark=dark, phone=phone)
     yield page
     page.context.close()
 
 
 @every_look
-def test_every_page_is_open_to_everybody(page: Page, house: Furnished, *, phone: bool) -> None:
+def test_every_page_is_open_to_everybody(page: Page, app: Furnished, *, phone: bool) -> None:
     """Each page in one look or the other; in `make soak` each in every look."""
     found: dict[str, list[str]] = {}
-    for name, address in list(pages(house).items())[0 if SOAK else phone :: 1 if SOAK else 2]:
-        page.goto(house.url + address)
+    for name, address in list(pages(app).items())[0 if SOAK else phone :: 1 if SOAK else 2]:
+        page.goto(app.url + address)
         if wrong := barriers(page) + _too_large(page):
             found[name] = wrong
     assert found == {}
-    assert house.wrongs == []
+    assert app.wrongs == []
 
 
 def _too_large(page: Page) -> list[str]:
@@ -64,18 +64,18 @@ class _Requests:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_no_page_weighs_more_than_it_may(browser: Browser, house: Furnished, language: str) -> None:
+def test_no_page_weighs_more_than_it_may(browser: Browser, app: Furnished, language: str) -> None:
     weights: dict[str, int] = {}
-    for name, address in pages(house).items():
+    for name, address in pages(app).items():
         if not SOAK and name not in HEAVY:
             continue
         # A context of its own has an empty cache.
         cold = browser.new_context(viewport=WIDE, locale=language)
-        house.sign_in(cold)
+        app.sign_in(cold)
         done = _Requests()
         page = cold.new_page()
         page.on("requestfinished", done.add)
-        page.goto(house.url + address, wait_until="load")
+        page.goto(app.url + address, wait_until="load")
         weights[name] = sum(each.sizes()["responseBodySize"] for each in done.all)
         cold.close()
     assert min(weights.values()) > 0

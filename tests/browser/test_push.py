@@ -62,7 +62,7 @@ def _opened(visit: Visit, site: Site, *, allowed: bool = True) -> Page:
 
 def _kept(site: Site) -> list[push.PushSubscription]:
     async def read() -> list[push.PushSubscription]:
-        return await site.house.db.read(push.list_subscriptions, site.clock.now())
+        return await site.app.db.read(push.list_subscriptions, site.clock.now())
 
     return site.do(read())
 
@@ -244,7 +244,7 @@ def test_approve_on_a_notice_opens_the_card_and_decides_nothing_by_itself(
     worker = _Worker(page, site)
 
     async def asked() -> list[Review]:
-        return await site.house.db.read(reviews.of_task, task)
+        return await site.app.db.read(reviews.of_task, task)
 
     while not (found := site.do(asked())):
         page.wait_for_timeout(50)

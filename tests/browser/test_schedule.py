@@ -43,7 +43,7 @@ def test_a_week_shows_every_run_to_come_and_what_is_planned_once(daily: Site, vi
     assert "Call mom" in " ".join(marks.all_inner_texts())
     assert runs(page) == ["Today 10:00", "Tomorrow 10:00", "Wed 4 Mar 10:00"]
     expect(page.locator(".nowline")).to_have_count(1)
-    expect(page.get_by_text("Times in").first).to_contain_text(str(daily.house.zone))
+    expect(page.get_by_text("Times in").first).to_contain_text(str(daily.app.zone))
     page.keyboard.press("m")
     expect(page.locator(".month .mark").first).to_be_visible()
     assert page.locator(".month .mark").count() > 28
@@ -130,7 +130,7 @@ def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) ->
     page.get_by_label("Move this run to").fill("2026-03-02T08:00")
     page.locator("#slot").get_by_role("button", name="Move").click()
     expect(page.get_by_role("alert")).to_contain_text(
-        f"2 March 2026 08:00 is over in {daily.house.zone.key}"
+        f"2 March 2026 08:00 is over in {daily.app.zone.key}"
     )
     expect(page.get_by_label("Move this run to")).to_have_value("2026-03-02T08:00")
     page.get_by_label("Move this run to").fill("2026-03-06T09:15")
@@ -141,7 +141,7 @@ def test_the_next_run_is_moved_on_the_owners_clock(daily: Site, visit: Visit) ->
     page.locator(".week .mark", has_text="09:15").click()
     expect(page).to_have_url(re.compile("/tasks/task-"))
     planned = datetime.fromisoformat(str(task["scheduledFor"]))
-    there = datetime(2026, 3, 2, 16, 45, tzinfo=daily.house.zone)
+    there = datetime(2026, 3, 2, 16, 45, tzinfo=daily.app.zone)
     assert planned.astimezone(UTC) == there.astimezone(UTC)
 
 
@@ -158,7 +158,7 @@ def test_a_series_runs_at_other_times(daily: Site, visit: Visit) -> None:
     expect(page.locator("#toasts")).to_contain_text("It now runs at these times.")
     expect(page.locator(".rhythm")).to_contain_text("Every Wednesday at 07:30")
     assert runs(page) == ["Wed 4 Mar 07:30", "Wed 11 Mar 07:30", "Wed 18 Mar 07:30"]
-    daily.clock.jump(datetime(2026, 3, 4, 7, 31, tzinfo=daily.house.zone))
+    daily.clock.jump(datetime(2026, 3, 4, 7, 31, tzinfo=daily.app.zone))
     daily.settle()
     ended = cast("list[JsonMap]", daily.get("/api/tasks?q=status%3Acompleted")["tasks"])
     assert len(ended) == 1
@@ -200,7 +200,7 @@ def test_what_a_calendar_starts_stands_there_once_and_is_changed_there(
 ) -> None:
     eleven = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
     series = event("a", eleven, "Water <the> plants", "RRULE:FREQ=DAILY;COUNT=3")
-    daily.do(agenda.write(daily.house, series))
+    daily.do(agenda.write(daily.app, series))
     page = visit("/schedule")
     marks = page.locator(".week .mark", has_text="Water <the> plants")
     expect(marks).to_have_count(3)

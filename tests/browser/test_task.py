@@ -46,8 +46,8 @@ def until(site: Site, task: str, *wanted: Status) -> None:
     """Wait until a task has come to stand so."""
 
     async def follow() -> None:
-        site.house.engine.nudge()
-        async for event in site.house.journal.follow(0):
+        site.app.engine.nudge()
+        async for event in site.app.journal.follow(0):
             if event.task_id == task and event.data.get("to") in wanted:
                 return
 
@@ -125,7 +125,7 @@ def test_the_log_follows_and_its_filter_holds_for_what_comes(
     task = begun(site)
     page = visit(f"/tasks/{task}")
     log = page.get_by_role("log")
-    # What is said is told once a second at most, on the house's clock.
+    # What is said is told once a second at most, on the app's clock.
     site.do(puppet.say("I begin with the first offer."))
     site.clock.advance(timedelta(seconds=2))
     site.do(puppet.say("The second one is cheaper."))
@@ -238,4 +238,4 @@ def test_two_attempts_are_compared(site: Site, puppet: Puppet, visit: Visit) -> 
 
 
 async def _nudge(site: Site) -> None:
-    site.house.engine.nudge()
+    site.app.engine.nudge()

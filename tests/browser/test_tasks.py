@@ -15,7 +15,7 @@ from tests.browser.site import Site, barriers
 
 @pytest.fixture(autouse=True)
 def _calm(site: Site) -> Iterator[None]:
-    """What still thinks at the end of a test would keep its house open."""
+    """What still thinks at the end of a test would keep its app open."""
     yield
     for task in cast("list[JsonMap]", site.get("/api/tasks?status=running")["tasks"]):
         site.patch(str(task["id"]), "cancel")

@@ -67,24 +67,22 @@ class Stage:
         self.watch = self._made()
 
     def _made(self) -> CalendarWatch:
-        house = self.world.house
+        app = self.world.app
         reader = CalendarReader(ZoneInfo("UTC"), mine=("me@example.org",))
         noted = self._noted()
         plugs = CalendarWatchPorts(
             reader,
             noted.admit,
-            house.background,
-            rules=house.settings.schedule,
+            app.background,
+            rules=app.settings.schedule,
             speaks=lambda: noted.reading().speaks,
         )
-        return CalendarWatch(self.accounts, house.db, house.clock, house.ids, plugs)
+        return CalendarWatch(self.accounts, app.db, app.clock, app.ids, plugs)
 
     def _noted(self) -> CalendarIntake:
-        house, names = self.world.house, ("dashboard", *self.channels)
-        book = Contacts(house.settings.home / "contacts.yaml", "Hanan", names)
-        return CalendarIntake(
-            house.db, house.clock, house.ids, book, house.zone, house.intake.admit
-        )
+        app, names = self.world.app, ("dashboard", *self.channels)
+        book = Contacts(app.settings.home / "contacts.yaml", "Hanan", names)
+        return CalendarIntake(app.db, app.clock, app.ids, book, app.zone, app.intake.admit)
 
     @property
     def now(self) -> datetime:
@@ -112,7 +110,7 @@ class Stage:
 
     async def tasks(self, uid: str | None = None) -> list[Task]:
         """Return the tasks from calendars, oldest first."""
-        found = await self.world.house.db.read(_ids)
+        found = await self.world.app.db.read(_ids)
         listed = [await self.world.get(each) for each in found]
         mine = [task for task in listed if task.source.kind is SourceKind.CALDAV]
         return [task for task in mine if uid is None or task.context["uid"] == uid]
@@ -126,14 +124,14 @@ class Stage:
         )
 
     async def calendar(self, account: str, path: str) -> StoredCalendar:
-        found = await self.world.house.db.read(calendars.list_calendars)
+        found = await self.world.app.db.read(calendars.list_calendars)
         return next(each for each in found if (each.account, each.path) == (account, path))
 
     async def sql(self, statement: str) -> list[Row]:
         def ask(tx: Tx) -> list[Row]:
             return tx.ask(statement)
 
-        return await self.world.house.db.write(ask)
+        return await self.world.app.db.write(ask)
 
 
 def _ids(tx: Tx) -> list[TaskId]:
@@ -186,11 +184,11 @@ async def agenda(  # noqa: PLR0913 - each is another setting
     channels: Mapping[str, Outbox] | None = None,
     clock: FrozenClock | None = None,
 ) -> AsyncIterator[tuple[Stage, "Phone"]]:
-    """A house that has looked at one calendar, which nobody has used before."""
+    """An app that has looked at one calendar, which nobody has used before."""
     path = f"{server.home}agenda-{next(_NUMBERS)}/"
     account = CalendarAccount(server.place, lambda found: found.path == path, trusted=trusted)
-    house = staged(home, account, rules=rules, channels=channels, clock=clock)
-    async with calendar_at(server.place, path, "Agenda", kind) as phone, house as stage:
+    app = staged(home, account, rules=rules, channels=channels, clock=clock)
+    async with calendar_at(server.place, path, "Agenda", kind) as phone, app as stage:
         await stage.look()
         yield stage, phone
 

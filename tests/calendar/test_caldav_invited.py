@@ -32,7 +32,7 @@ BOOK: Final = "- {name: Anna, channels: {whatsapp: '+491'}, policy: {whatsapp: a
 
 
 class Field:
-    """A house that watches the owner's calendar, with all that Eve would like to reach."""
+    """An app that watches the owner's calendar, with all that Eve would like to reach."""
 
     def __init__(self, home: Path) -> None:
         (home / "contacts.yaml").write_text(BOOK)

@@ -160,8 +160,8 @@ async def test_starts_that_came_while_the_machine_slept_are_run_as_the_settings_
         await stage.look()
         await stage.world.run()
         stage.world.clock.advance(7 * HOUR - timedelta(minutes=30))
-        stage.world.house.engine.nudge()
-        await stage.world.house.engine.settled()
+        stage.world.app.engine.nudge()
+        await stage.world.app.engine.settled()
         await stage.live(timedelta(minutes=20))
 
         assert sorted(f"{uid} {slot}" for uid, slot in await stage.fired()) == runs

@@ -29,13 +29,13 @@ LIST = "/owner/agent-tasks/"
 
 @asynccontextmanager
 async def mirrored(server: Server, home: Path) -> AsyncIterator[tuple[World, TodoSync, Phone]]:
-    """A house whose tasks stand in a list that is empty at first."""
+    """An app whose tasks stand in a list that is empty at first."""
     dav = CalDavClient(server.place)
     await dav.make(LIST, "Agent tasks", "VTODO")
     for path, etag in (await dav.changes(LIST, "")).etags.items():
         await dav.delete(path, etag)
     async with World(home, brain=ObedientBrain()) as world:
-        written = TodoSync(server.place, LIST, world.house.db, world.clock, world.house.background)
+        written = TodoSync(server.place, LIST, world.app.db, world.clock, world.app.background)
         try:
             yield world, written, Phone(dav, LIST)
         finally:
@@ -207,7 +207,7 @@ async def test_what_a_phone_deleted_stays_away(server: Server, tmp_path: Path) -
 
         assert (await phone.dav.changes(LIST, "")).etags == {}
         copies = [
-            await world.house.db.read(calendars.todo_of, each.id) for each in (noticed, unnoticed)
+            await world.app.db.read(calendars.todo_of, each.id) for each in (noticed, unnoticed)
         ]
         assert [copy.etag for copy in copies if copy] == ["", ""]
 
@@ -216,7 +216,7 @@ async def test_what_the_owner_deletes_is_taken_out(server: Server, tmp_path: Pat
     async with mirrored(server, tmp_path) as (world, written, phone):
         task = await world.add("Greet mum", at=NINE + HOUR)
         await written.write()
-        await world.house.owner.delete(task.id)
+        await world.app.owner.delete(task.id)
         await world.run(timedelta(minutes=1))
         await written.write()
 

@@ -35,7 +35,7 @@ async def two(home: Path) -> AsyncIterator[World]:
     lines = {name: Line(name, answers=[Unknown("no answer")]) for name in ("first", "second")}
     async with World(home, channels=lines) as world:
         yield world
-        assert await world.house.db.read(lambda tx: list(audit.complaints(tx))) == []
+        assert await world.app.db.read(lambda tx: list(audit.complaints(tx))) == []
 
 
 @pytest.mark.parametrize("by", ["key", "receipt"])
@@ -48,18 +48,18 @@ async def test_a_report_on_one_channel_never_settles_a_delivery_of_another(
         delivery = (await world.get(task.id)).delivery[0]
         if by == "receipt":
             named = "UPDATE deliveries SET receipt = 'wamid-1'"
-            await world.house.db.write(lambda tx: tx.ask(named))
+            await world.app.db.write(lambda tx: tx.ask(named))
         key = str(delivery.id) if by == "key" else None
         for channel, status in (("first", Status.DELIVERING), ("second", Status.COMPLETED)):
             told = DeliveryReport(ProviderReport("wamid-1", arrived=True), channel, key)
-            await world.house.db.write(deliveries.report, told, world.now)
+            await world.app.db.write(deliveries.report, told, world.now)
             await world.run(timedelta(seconds=5))
             assert (await world.get(task.id)).status is status, channel
 
 
 async def test_what_came_in_is_forgotten_after_its_days_and_not_before(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        db, loops = world.house.db, world.house.background
+        db, loops = world.app.db, world.app.background
         keeps = InboundCleanup(90, db, world.clock, loops)
         for day in range(3):
             said = InboundMessage(f"line message {day}", "line", {"text": "Hi"}, "4915", world.now)
@@ -85,7 +85,7 @@ async def test_who_wrote_is_found_by_an_index_whether_by_number_or_by_user_id(
         ]
 
     async with World(tmp_path) as world:
-        number, user = await world.house.db.read(plans)
+        number, user = await world.app.db.read(plans)
 
     assert "inbound_by_sender" in number
     assert "inbound_by_user" in user
@@ -95,23 +95,23 @@ async def test_a_word_about_writing_to_someone_is_in_the_journal(tmp_path: Path)
     brain = script([{"reply": "<deliverable>Hello Anna.</deliverable>"}])
     (tmp_path / "contacts.yaml").write_text("- name: Anna\n  channels:\n    line: anna-1\n")
     async with World(tmp_path, brain=brain, channels={"line": Outbox("line")}) as world:
-        await world.house.permits.permit("Anna", "line", Policy.DENY)
-        await world.house.permits.permit("Anna", "line", Policy.ASK)
+        await world.app.permits.permit("Anna", "line", Policy.DENY)
+        await world.app.permits.permit("Anna", "line", Policy.ASK)
         await world.add("Greet Anna", channel="line", recipient="Anna")
         await world.run()
         (review,) = await world.waiting()
         assert review.id is not None
-        await world.house.inbox.decide(review.id, Decision(ReviewAnswer.APPROVE, always=True))
+        await world.app.inbox.decide(review.id, Decision(ReviewAnswer.APPROVE, always=True))
         told = [each for each in await _journal(world) if each.kind is EventKind.PERMISSION_GIVEN]
 
         assert [each.data["policy"] for each in told] == ["deny", "ask", "allow"]
         assert {each.data["address"] for each in told} == {"anna-1"}
         assert {each.task_id for each in told} == {None}
-        assert await world.house.db.read(lambda tx: list(audit.complaints(tx))) == []
+        assert await world.app.db.read(lambda tx: list(audit.complaints(tx))) == []
 
 
 async def _journal(world: World) -> list[Event]:
-    return await world.house.db.read(events.after, 0, 1000)
+    return await world.app.db.read(events.after, 0, 1000)
 
 
 # Buttons ------------------------------------------------------------------------------------------

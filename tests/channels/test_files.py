@@ -16,7 +16,7 @@ from remit.model.task import Taint, Task
 from remit.model.task_file import FileContent
 from remit.testing import script
 from tests.brain.tooling import once, use
-from tests.channels.mail.mail_house import MailHouse
+from tests.channels.mail.mail_app import MailApp
 from tests.channels.mail.mails import ANNA as ANNA_MAIL
 from tests.channels.mail.mails import OWNER, STRANGER, with_files
 from tests.channels.mail.test_letter import KEY, NINA, NOW, TO
@@ -26,7 +26,7 @@ from tests.channels.whatsapp.test_whatsapp_in import ANNA, BOOK, EVE, sent
 from tests.channels.whatsapp.whatsapp import PERSON, Provider, tell
 from tests.engine.rig import everything
 from tests.files.documents import docx, pdf
-from tests.live.channel_house import KEPT, NAME, WHATSAPP, ChannelHouse
+from tests.live.channel_app import KEPT, NAME, WHATSAPP, ChannelApp
 from tests.live.http_client import Client
 from tests.tables import for_each
 
@@ -67,11 +67,11 @@ async def test_the_file_of_a_mail_is_kept_for_whom_the_owner_knows(
         once(use("read_file", path="Offer.pdf")),
         {"reply": "<deliverable>Ok</deliverable>"},
     ]
-    house = MailHouse(tmp_path, brain=(brain := script(reads)))
-    async with house.world as live:
-        await house.came(with_files(sender, ("../../Offer.pdf", OFFER)))
+    app = MailApp(tmp_path, brain=(brain := script(reads)))
+    async with app.world as live:
+        await app.came(with_files(sender, ("../../Offer.pdf", OFFER)))
         await live.run()
-        tasks = await house.tasks()
+        tasks = await app.tasks()
 
     kept = tmp_path / "tasks" / "files"
     if taint is None:
@@ -156,7 +156,7 @@ async def test_a_file_sent_by_whatsapp_is_fetched_for_the_owner_and_contacts(
     async with Provider() as provider:
         door = f'[doors.{NAME}]\ncontacts = "start"\n'
         settings = WHATSAPP.format(url=provider.url) + door
-        async with ChannelHouse(home, settings, KEPT) as live:
+        async with ChannelApp(home, settings, KEPT) as live:
             provider.media = {"m1": OFFER, "m2": docx("Dear Hanan")}
             paper: dict[str, object] = {
                 "id": "m1",
@@ -167,7 +167,7 @@ async def test_a_file_sent_by_whatsapp_is_fetched_for_the_owner_and_contacts(
                 await tell(live.hook, sent(PERSON, "document", paper, "wamid.1"))
             await tell(live.hook, sent(ANNA, "document", {"id": "m2", "filename": "L.docx"}, "w.2"))
             await tell(live.hook, sent(EVE, "document", {"id": "m1", "filename": "E.pdf"}, "w.3"))
-            await live.world.house.talk.settled()
+            await live.world.app.talk.settled()
             tasks = await everything(live.world)
             asked = [each for each in provider.heard if "/blob/" in each.path]
 

@@ -24,7 +24,7 @@ from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.settings import Settings
 from remit.store import reviews, tasks
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.testing import Outbox
 from remit.triggers import cue_admission
 from remit.wiring import opened
@@ -112,18 +112,18 @@ class Terminal:
         return task_of(self.run("add", *words, "--as-is", "--json"))["id"]
 
     def status(self, task_id: str) -> str:
-        with glance(self.store) as tx:
+        with open_read_only(self.store) as tx:
             return tasks.get(tx, TaskId(task_id)).status.value
 
     def only(self) -> str:
         """Return the only task."""
-        with glance(self.store) as tx:
+        with open_read_only(self.store) as tx:
             (found,) = tasks.ids_like(tx, "task-")
         return found
 
     def review(self, task_id: str) -> str:
         """The last question of a task."""
-        with glance(self.store) as tx:
+        with open_read_only(self.store) as tx:
             return str(reviews.of_task(tx, TaskId(task_id))[-1].id)
 
     def until(self, task_id: str, status: str) -> None:
@@ -187,12 +187,12 @@ class Terminal:
 
     async def _given(self, texts: Sequence[str], channel: str, content: str | None) -> list[str]:
         # The program may not have the channel, as if it had been removed.
-        async with opened(Settings(home=self.home), channels={"outbox": Outbox()}) as house:
+        async with opened(Settings(home=self.home), channels={"outbox": Outbox()}) as app:
             cues = [
                 cue_admission.cue(text, ref=f"given-{text}", channel=channel, content=content)
                 for text in texts
             ]
-            return [task.id for task in await asyncio.gather(*map(house.intake.admit, cues))]
+            return [task.id for task in await asyncio.gather(*map(app.intake.admit, cues))]
 
     def _environ(self, more: dict[str, str]) -> dict[str, str]:
         kept = (*forks.PLAIN, "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")

@@ -191,7 +191,7 @@ private = true
 
 
 class Lenient(Receiver):
-    """It looks at no timestamp: the house has a clock of the machine."""
+    """It looks at no timestamp: the app has a clock of the machine."""
 
     @property
     def now(self) -> int:
@@ -221,7 +221,7 @@ def test_a_test_that_cannot_connect_says_so_after_two_tries_and_is_not_sent_late
 
 
 async def waiting(folder: Path, receiver: Receiver) -> Terminal:
-    """A house whose hook is gone, and a task that waits for it."""
+    """An app whose hook is gone, and a task that waits for it."""
     receiver.orders = [Order(status=410), Order()]
     seat = Terminal(folder)
     (seat.home / "settings.toml").write_text(SETTINGS + HOOK.format(url=receiver.url))

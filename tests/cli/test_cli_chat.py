@@ -11,7 +11,7 @@ from remit.model.codec import JsonMap
 from remit.model.conversation import Conversation
 from remit.model.ids import ConversationId
 from remit.store import conversations
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from tests.cli.terminal import Terminal
 
 
@@ -24,12 +24,12 @@ def seat(tmp_path: Path) -> Iterator[Terminal]:
 
 
 def _talks(seat: Terminal) -> list[Conversation]:
-    with glance(seat.home / "agent.db") as tx:
+    with open_read_only(seat.home / "agent.db") as tx:
         return conversations.recent(tx)
 
 
 def _said(seat: Terminal, talk: str) -> list[str]:
-    with glance(seat.home / "agent.db") as tx:
+    with open_read_only(seat.home / "agent.db") as tx:
         return [turn.content for turn in conversations.turns(tx, ConversationId(talk))]
 
 

@@ -12,7 +12,7 @@ from remit.model.ids import TaskId
 from remit.settings import Settings
 from remit.store import callers, home, tasks
 from remit.store.callers import RequestKey
-from remit.store.read_only import by_key, check, glance
+from remit.store.read_only import by_key, check, open_read_only
 from remit.triggers import cue_admission
 from remit.wiring import App, opened
 
@@ -29,7 +29,7 @@ def path(tmp_path: Path) -> Path:
 
 def test_where_there_is_no_file_an_empty_one_is_read_and_none_is_made(tmp_path: Path) -> None:
     path = tmp_path / "agent.db"
-    with glance(path) as tx:
+    with open_read_only(path) as tx:
         assert tasks.counts(tx) == {}
         with pytest.raises(NotFound):
             tasks.get(tx, UNKNOWN)
@@ -37,12 +37,12 @@ def test_where_there_is_no_file_an_empty_one_is_read_and_none_is_made(tmp_path: 
 
 
 def test_nothing_can_be_written(path: Path) -> None:
-    with pytest.raises(StoreTrouble), glance(path) as tx:
+    with pytest.raises(StoreTrouble), open_read_only(path) as tx:
         tx.run("set_meta", {"key": "x", "value": "y"})
 
 
 def test_its_number_changes_when_somebody_else_has_written(path: Path) -> None:
-    with glance(path) as tx, closing(sqlite3.connect(path)) as other:
+    with open_read_only(path) as tx, closing(sqlite3.connect(path)) as other:
         before = tx.version
         assert tx.version == before
         other.execute("INSERT INTO meta VALUES ('x', 'y')")
@@ -53,13 +53,13 @@ def test_its_number_changes_when_somebody_else_has_written(path: Path) -> None:
 def test_a_file_of_a_newer_remit_is_refused(path: Path) -> None:
     with closing(sqlite3.connect(path)) as other:
         other.execute("PRAGMA user_version = 999")
-    with pytest.raises(StoreNewer), glance(path):
+    with pytest.raises(StoreNewer), open_read_only(path):
         pass
 
 
 def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
     (tmp_path / "agent.db").write_text("Dear diary, " * 50)
-    with pytest.raises(StoreForeign), glance(tmp_path / "agent.db"):
+    with pytest.raises(StoreForeign), open_read_only(tmp_path / "agent.db"):
         pass
 
 
@@ -78,20 +78,20 @@ def test_a_key_is_found_by_its_task_or_by_the_answer_it_got(tmp_path: Path) -> N
 
 async def _keys(folder: Path) -> None:
     settings = Settings(home=folder)
-    async with opened(settings) as house:
-        straight = await house.intake.admit(cue_admission.cue("One", ref="key:a"))
-        await _reserve(house, "key:b")
-        await _reserve(house, "key:c")
+    async with opened(settings) as app:
+        straight = await app.intake.admit(cue_admission.cue("One", ref="key:a"))
+        await _reserve(app, "key:b")
+        await _reserve(app, "key:c")
         kept = f'{{"location": null, "content": {{"id": "{straight.id}"}}}}'
-        await house.db.write(callers.answer, _key("key:b"), 201, kept)
-        with glance(settings.database) as tx:
+        await app.db.write(callers.answer, _key("key:b"), 201, kept)
+        with open_read_only(settings.database) as tx:
             found = [by_key(tx, name) for name in ("a", "b", "c", "d")]
     assert found == [[straight.id], [straight.id], [], []]
 
 
-async def _reserve(house: App, name: str) -> None:
-    now = house.clock.now()
-    await house.db.write(callers.reserve, _key(name), "digest", "ref", now)
+async def _reserve(app: App, name: str) -> None:
+    now = app.clock.now()
+    await app.db.write(callers.reserve, _key(name), "digest", "ref", now)
 
 
 def _key(name: str) -> RequestKey:

@@ -8,7 +8,7 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from tests.channels.mail.mail_house import MailHouse
+from tests.channels.mail.mail_app import MailApp
 from tests.channels.mail.mails import OWNER, mail_from
 from tests.cli.terminal import Terminal
 
@@ -134,11 +134,11 @@ async def test_a_mail_in_the_owner_s_name_that_is_not_believed_says_which_settin
 ) -> None:
     seat = Terminal(tmp_path)
     seat.home.mkdir(exist_ok=True)
-    house = MailHouse(seat.home)
+    app = MailApp(seat.home)
     results = "mx7.mail.example; dmarc=pass header.from=example.test"
-    async with house.world:
-        await house.came(mail_from(OWNER, "Buy milk.", **{"Authentication-Results": results}))
-        assert await house.tasks() == []
+    async with app.world:
+        await app.came(mail_from(OWNER, "Buy milk.", **{"Authentication-Results": results}))
+        assert await app.tasks() == []
     doors = await asyncio.to_thread(seat.run, "doors")
     came = await asyncio.to_thread(seat.run, "doors", "came", "--json")
 

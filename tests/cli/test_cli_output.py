@@ -7,7 +7,7 @@ import pytest
 
 from remit.settings import Settings
 from remit.store import tasks
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from tests.cli.terminal import Terminal, task_of
 
 NASTY = "red \x1b[31malert\x1b[0m \x1b]0;owned\x07 \x9b2J and \u202eback"
@@ -53,7 +53,7 @@ def test_every_short_id_in_a_list_is_enough_to_find_the_task(full: Terminal) -> 
     shown = [line.split()[0] for line in said.out.splitlines()[1:]]
 
     assert "--cursor" in said.err
-    with glance(Settings(home=full.home).database) as tx:
+    with open_read_only(Settings(home=full.home).database) as tx:
         assert all(len(list(tasks.ids_like(tx, f"task-{ref}"))) == 1 for ref in shown)
 
 

@@ -14,7 +14,7 @@ from remit.cli.up import choose_queues
 from remit.settings import Settings
 from remit.settings.projects import ProjectSettings
 from remit.store import search
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.search import TaskFilter
 from tests.cli.terminal import LIMIT, SETTINGS, Terminal, never_read
 from tests.live.http_client import Client
@@ -255,7 +255,7 @@ def seat(tmp_path: Path) -> Terminal:
 
 def test_a_moved_store_goes_on_where_it_was(seat: Terminal, url: str) -> None:
     before = seat.run("ls", "--json").json
-    with glance(seat.store) as tx:
+    with open_read_only(seat.store) as tx:
         (waiting,) = search.ids(tx, TaskFilter(text="umlaut"))
 
     moved = seat.run("move", "--to", url, "--json")
@@ -264,7 +264,7 @@ def test_a_moved_store_goes_on_where_it_was(seat: Terminal, url: str) -> None:
     assert seat.run("ls", "--json").json == before
     assert seat.run("audit", "--json").json["whole"] is True
     seat.store = url
-    with glance(url) as tx:
+    with open_read_only(url) as tx:
         assert (
             search.ids(tx, TaskFilter(text="grusse strasse")) == []
         )  # ß is no ss in SQLite either

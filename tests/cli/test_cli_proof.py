@@ -11,7 +11,7 @@ import remit.model
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.store import tasks
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from tests.cli.terminal import Terminal
 from tests.server import workshop
 from tests.specialist.repository import git
@@ -146,7 +146,7 @@ def test_advice_is_marked_wherever_it_is_listed(seat: Terminal) -> None:
     assert workshop.FOUND in shown
     assert isinstance(why["proof"], dict)
     assert why["proof"]["proof"] == "advisory"
-    with glance(seat.home / "agent.db") as tx:
+    with open_read_only(seat.home / "agent.db") as tx:
         assert tasks.get(tx, TaskId(task)).verdict is None
 
 

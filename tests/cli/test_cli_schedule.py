@@ -119,9 +119,9 @@ def furnished(folder: Path) -> tuple[Terminal, datetime]:
     soon = clock.now().replace(microsecond=0) + 3 * HOUR
 
     async def write() -> None:
-        async with opened(Settings(home=seat.home)) as house:
+        async with opened(Settings(home=seat.home)) as app:
             daily = event("a", soon, "Report", "RRULE:FREQ=DAILY;COUNT=3")
-            await agenda.write(house, daily, event("b", soon + timedelta(days=7), "Call Anna"))
+            await agenda.write(app, daily, event("b", soon + timedelta(days=7), "Call Anna"))
 
     asyncio.run(write())
     return seat, soon

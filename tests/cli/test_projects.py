@@ -122,7 +122,7 @@ def test_what_is_tried_again_or_comes_back_is_work_on_the_same_project(served: S
 
 
 async def _cancelled(served: Served, task: str) -> None:
-    await served.house.db.write(moves.cancel, TaskId(task), served.clock.now())
+    await served.app.db.write(moves.cancel, TaskId(task), served.clock.now())
 
 
 # Not verified -------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ def test_without_a_file_there_is_the_owner_alone(tmp_path: Path) -> None:
     assert (book.owner.name, book.contacts) == ("Hanan", ())
 
 
-def test_a_channel_that_the_house_lacks_is_asked_about_not_used(tmp_path: Path) -> None:
+def test_a_channel_that_the_app_lacks_is_asked_about_not_used(tmp_path: Path) -> None:
     text = "- {name: Bob, channels: {whatsapp: '+1'}}"
     book = book_of(tmp_path, text).book()
 
@@ -93,7 +93,7 @@ def test_a_file_that_is_no_text_or_too_long_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_while_a_house_runs_the_last_good_book_stays(tmp_path: Path) -> None:
+def test_while_a_app_runs_the_last_good_book_stays(tmp_path: Path) -> None:
     contacts = book_of(tmp_path, GOOD)
     assert len(contacts.book().contacts) == 2
 

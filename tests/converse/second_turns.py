@@ -151,22 +151,22 @@ async def play(
     home: Path, message: LabelledMessage, policy: Policy, reads: Reads | None = None
 ) -> list[Outcome]:
     """Say a message and its later turns; judge each by what it changed."""
-    async with world(home, policy, ReadingBrain(reads) if reads else None) as house:
-        talk = await began(house)
-        await say(house, talk, message.text)
-        await house.run()
+    async with world(home, policy, ReadingBrain(reads) if reads else None) as app:
+        talk = await began(app)
+        await say(app, talk, message.text)
+        await app.run()
         found: list[Outcome] = []
         for turn in message.then:
-            before, sent = await state(house), len(reached(house))
-            answer = (await say(house, talk, turn.text)).content
-            after = await state(house)
-            await house.run(_A_WHILE)
+            before, sent = await state(app), len(reached(app))
+            answer = (await say(app, talk, turn.text)).content
+            after = await state(app)
+            await app.run(_A_WHILE)
             new = tuple(task.title for key, task in after.tasks.items() if key not in before.tasks)
             right = is_right(turn.means, before, after, new)
             asked = not new and before.times == after.times and "?" in answer
             # What the first message sends by itself is not the turn's effect.
             own = message.reaches and turn.means in _LEAVES
-            out = [e for e in reached(house)[sent:] if not (own and _is_own(e, message, new))]
+            out = [e for e in reached(app)[sent:] if not (own and _is_own(e, message, new))]
             found.append(Outcome(message, turn, answer, right, asked, new, tuple(out)))
         return found
 
@@ -175,16 +175,16 @@ def _is_own(sent: str, message: LabelledMessage, new: tuple[str, ...]) -> bool:
     return not new or sent.partition(": ")[2] in message.text
 
 
-def reached(house: World) -> list[str]:
+def reached(app: World) -> list[str]:
     return [
         f"{each.recipient}: {each.body}"
         for name in _WAYS
-        for each in house._channels[name].sent  # type: ignore[attr-defined]
+        for each in app._channels[name].sent  # type: ignore[attr-defined]
         if each.recipient is not None
     ]
 
 
-async def state(house: World) -> State:
+async def state(app: World) -> State:
     def look(tx: Tx) -> State:
         found = search.page(tx, search.TaskFilter()).tasks
         asked = (each for task in found for each in reviews.of_task(tx, task.id))
@@ -194,7 +194,7 @@ async def state(house: World) -> State:
             frozenset(str(each.id) for each in asked if each.decision is None),
         )
 
-    return await house.house.db.read(look)
+    return await app.app.db.read(look)
 
 
 def is_right(means: str, before: State, after: State, new: tuple[str, ...]) -> bool:

@@ -28,19 +28,19 @@ def world(home: Path, brain: Brain | None = None, **more: object) -> World:
 
 
 async def began(world: World) -> ConversationId:
-    return (await world.house.talk.begin()).id
+    return (await world.app.talk.begin()).id
 
 
 async def say(world: World, talk: ConversationId, text: str, about: TaskId | None = None) -> Turn:
     """Say something, and return the answer."""
-    turn = await world.house.talk.say(talk, text, about=about)
-    answer = await world.house.talk.answered(turn, 100)
+    turn = await world.app.talk.say(talk, text, about=about)
+    answer = await world.app.talk.answered(turn, 100)
     assert answer is not None, "no answer came"
     return answer
 
 
 async def turns(world: World, talk: ConversationId) -> list[Turn]:
-    return await world.house.db.read(conversations.turns, talk)
+    return await world.app.db.read(conversations.turns, talk)
 
 
 async def told(world: World, talk: ConversationId) -> list[str]:

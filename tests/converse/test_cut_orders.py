@@ -50,34 +50,34 @@ async def test_an_order_whose_answer_was_cut_is_done_once_and_answered_truly(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    async with world(tmp_path / "whole") as house:
-        talk = await _said(house, before)
-        expected = (await say(house, talk, order)).content
-        await house.run()
-        made = await _statuses(house)
+    async with world(tmp_path / "whole") as app:
+        talk = await _said(app, before)
+        expected = (await say(app, talk, order)).content
+        await app.run()
+        made = await _statuses(app)
 
-    async with world(tmp_path / "cut") as house:
-        talk = await _said(house, before)
+    async with world(tmp_path / "cut") as app:
+        talk = await _said(app, before)
         with monkeypatch.context() as power:
             power.setattr("remit.store.conversations.answer", _cut)
-            turn = await house.house.talk.say(talk, order)
-            assert await house.house.talk.answered(turn, 5) is None
-        await house.restart(after=timedelta(minutes=2))
-        await house.run()
+            turn = await app.app.talk.say(talk, order)
+            assert await app.app.talk.answered(turn, 5) is None
+        await app.restart(after=timedelta(minutes=2))
+        await app.run()
 
-        assert await _statuses(house) == made
-        assert _answer(await turns(house, talk), turn) == (after or expected)
+        assert await _statuses(app) == made
+        assert _answer(await turns(app, talk), turn) == (after or expected)
 
 
-async def _said(house: World, before: tuple[str, ...]) -> ConversationId:
-    talk = await began(house)
+async def _said(app: World, before: tuple[str, ...]) -> ConversationId:
+    talk = await began(app)
     for text in before:
-        await say(house, talk, text)
+        await say(app, talk, text)
     return talk
 
 
-async def _statuses(house: World) -> list[Status]:
-    page = await house.house.db.read(search.page, search.TaskFilter(limit=100))
+async def _statuses(app: World) -> list[Status]:
+    page = await app.app.db.read(search.page, search.TaskFilter(limit=100))
     return sorted(task.status for task in page.tasks)
 
 

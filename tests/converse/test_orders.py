@@ -21,7 +21,7 @@ NEXT: Final = datetime(2026, 3, 3, 8, tzinfo=UTC)  # a Tuesday, nine in Berlin
 
 
 async def every(world: World) -> list[Task]:
-    return list((await world.house.db.read(search.page, search.TaskFilter())).tasks)
+    return list((await world.app.db.read(search.page, search.TaskFilter())).tasks)
 
 
 async def coming(world: World) -> list[datetime]:
@@ -32,7 +32,7 @@ async def coming(world: World) -> list[datetime]:
         slots = series_orders.coming(tx, found, world.now, 4)
         return [each.at for each in slots if each.fate is None]
 
-    return await world.house.db.read(look)
+    return await world.app.db.read(look)
 
 
 APPROVALS: Final = {
@@ -88,7 +88,7 @@ async def test_words_that_take_back_cancel_what_was_spoken_of_and_make_no_task(
         await world.run()
         await say(world, talk, words)
         await world.run()
-        (task,) = (await world.house.db.read(search.page, search.TaskFilter())).tasks
+        (task,) = (await world.app.db.read(search.page, search.TaskFilter())).tasks
 
     assert first.task_refs[0].task_id == task.id
     assert task.status is Status.CANCELLED
@@ -114,7 +114,7 @@ async def test_a_no_to_a_question_sends_nothing(tmp_path: Path, no: str) -> None
         await world.one('Send Zoltan "Hi" on WhatsApp')
         await world.answer(no)
         await world.run()
-        (task,) = (await world.house.db.read(search.page, search.TaskFilter())).tasks
+        (task,) = (await world.app.db.read(search.page, search.TaskFilter())).tasks
 
     assert world.whatsapp.sent == []
     assert task.delivery == ()
@@ -180,7 +180,7 @@ async def test_a_series_is_paused_or_ended_as_a_whole_and_brought_back(
         await say(world, talk, WEEKLY)
         await world.run()
         await say(world, talk, words)
-        after = await world.house.db.read(look)
+        after = await world.app.db.read(look)
         await say(world, talk, "undo")
         again = await coming(world)
         others = [task.status for task in await every(world) if task.title == "Hi"]

@@ -29,22 +29,22 @@ async def test_an_allowed_text_can_be_stopped_until_its_first_byte(
 ) -> None:
     for stop in STOPS[language]:
         (home := tmp_path / stop).mkdir()
-        async with world(home, Policy.ALLOW) as house:
-            talk = await began(house)
-            await say(house, talk, ORDERS[language])
-            await house.run()
-            await say(house, talk, stop)
-            await house.run(LATER)
-            assert reached(house) == [], stop
+        async with world(home, Policy.ALLOW) as app:
+            talk = await began(app)
+            await say(app, talk, ORDERS[language])
+            await app.run()
+            await say(app, talk, stop)
+            await app.run(LATER)
+            assert reached(app) == [], stop
 
 
 async def test_what_nobody_stops_goes_out_after_the_pause(tmp_path: Path) -> None:
-    async with world(tmp_path, Policy.ALLOW) as house:
-        talk = await began(house)
-        await say(house, talk, ORDERS["en"])
-        await house.run(LATER)
-        sent = reached(house)
-        late = await say(house, talk, "stop")
+    async with world(tmp_path, Policy.ALLOW) as app:
+        talk = await began(app)
+        await say(app, talk, ORDERS["en"])
+        await app.run(LATER)
+        sent = reached(app)
+        late = await say(app, talk, "stop")
 
     assert len(sent) == 1
     assert late.content.startswith("Too late: “On my way” went out")
@@ -61,17 +61,17 @@ WHILE_OPEN: Final = {
 @pytest.mark.parametrize("language", WHILE_OPEN)
 async def test_what_answers_no_question_is_a_turn_of_its_own(tmp_path: Path, language: str) -> None:
     order, others = WHILE_OPEN[language]
-    async with world(tmp_path, Policy.ASK) as house:
-        talk = await began(house)
-        await say(house, talk, order)
-        (asked,) = (await state(house)).open
+    async with world(tmp_path, Policy.ASK) as app:
+        talk = await began(app)
+        await say(app, talk, order)
+        (asked,) = (await state(app)).open
         for other in others:
-            answer = (await say(house, talk, other)).content
-            assert (await state(house)).open == {asked}, other
+            answer = (await say(app, talk, other)).content
+            assert (await state(app)).open == {asked}, other
             still = {"en": "Still open:", "de": "Noch offen:", "es": "Sigue abierto:"}
             assert still[language] in answer, answer
-        await say(house, talk, "Tom Stone")
-        after = await state(house)
+        await say(app, talk, "Tom Stone")
+        after = await state(app)
 
     (task,) = after.tasks.values()
     assert [each.recipient for each in task.delivery] == ["Tom Stone"]
@@ -79,26 +79,26 @@ async def test_what_answers_no_question_is_a_turn_of_its_own(tmp_path: Path, lan
 
 
 async def test_what_an_answer_completes_is_shown_before_it_goes(tmp_path: Path) -> None:
-    async with world(tmp_path, Policy.ALLOW) as house:
-        talk = await began(house)
-        await say(house, talk, "text tom the keys are here")
-        answer = await say(house, talk, "Tom Stone")
-        await house.run(LATER)
+    async with world(tmp_path, Policy.ALLOW) as app:
+        talk = await began(app)
+        await say(app, talk, "text tom the keys are here")
+        answer = await say(app, talk, "Tom Stone")
+        await app.run(LATER)
 
     assert "Your answer made this message complete. Send this to Tom Stone" in answer.content
-    assert reached(house) == []
+    assert reached(app) == []
 
 
 async def test_a_bare_yes_shows_the_card_and_the_words_that_approve_it(tmp_path: Path) -> None:
-    async with world(tmp_path, Policy.ASK) as house:
-        talk = await began(house)
-        await say(house, talk, ORDERS["en"])
-        await house.run()
-        waits = await say(house, talk, "wait")
-        answer = await say(house, talk, "yes")
-        await house.run(LATER)
+    async with world(tmp_path, Policy.ASK) as app:
+        talk = await began(app)
+        await say(app, talk, ORDERS["en"])
+        await app.run()
+        waits = await say(app, talk, "wait")
+        answer = await say(app, talk, "yes")
+        await app.run(LATER)
 
     assert waits.content == "“On my way” waits for your answer; nothing happens before it."
     assert answer.content.startswith("Send this to May Chen")
     assert answer.content.endswith('Say "yes, send it".')
-    assert reached(house) == []
+    assert reached(app) == []

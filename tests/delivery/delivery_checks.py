@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
 from remit.delivery.courier import Courier
-from tests.delivery.delivery_house import House, Sort
+from tests.delivery.delivery_app import App, Sort
 from tests.delivery.delivery_model import ENDS, Model
 from tests.delivery.delivery_words import By, Edge, Limits, Message, State, View
 
@@ -101,8 +101,8 @@ def walk(
     wrong: Mapping[str, str] | None = None,
 ) -> Walk:
     """Visit everything, nearest first; stop at the first error."""
-    with closing(House(sort, protocol, wrong)) as house:
-        model, found = Model(house, sort), Walk()
+    with closing(App(sort, protocol, wrong)) as app:
+        model, found = Model(app, sort), Walk()
         first = model.first(limits)
         came: dict[State, tuple[State, str] | None] = {first: None}
         back: dict[State, list[tuple[State, By]]] = defaultdict(list)
@@ -119,7 +119,7 @@ def walk(
                     queue.append(edge.to)
         if found.wrong is None:
             _look_for_the_stuck(found, model, came, back)
-        found.states, found.calls = len(came), house.calls
+        found.states, found.calls = len(came), app.calls
         found.ends = {_ends(model, state) for state in came if _rests(model, state)}
         return found
 

@@ -15,7 +15,7 @@ from remit.model.review import OPTIONS, ReviewAnswer
 from remit.model.status import Reason
 from remit.store.database import Cell
 from remit.store.queue import ClaimedTask
-from tests.delivery.delivery_house import NOW, Ask, House, Rows, Sort, Verb
+from tests.delivery.delivery_app import NOW, App, Ask, Rows, Sort, Verb
 from tests.delivery.delivery_words import (
     NOT_YET,
     YES,
@@ -40,8 +40,8 @@ def _facts(task: dict[str, Cell], delivery: dict[str, Cell]) -> tuple[Cell, ...]
 
 
 class Model:
-    def __init__(self, house: House, sort: Sort) -> None:
-        self._house = house
+    def __init__(self, app: App, sort: Sort) -> None:
+        self._app = app
         self._sort = sort
         self._stores: list[Rows] = []
         self._numbers: dict[object, int] = {}
@@ -56,11 +56,11 @@ class Model:
     def _number(self, rows: Rows) -> int:
         """Return one number for stores that differ in nothing relevant."""
         (task,), (delivery,) = (
-            self._house.table(rows, "tasks"),
-            self._house.table(rows, "deliveries"),
+            self._app.table(rows, "tasks"),
+            self._app.table(rows, "deliveries"),
         )
-        asked = self._house.table(rows, "reviews")
-        attempts = self._house.table(rows, "attempts")
+        asked = self._app.table(rows, "reviews")
+        attempts = self._app.table(rows, "attempts")
         key = (
             _facts(task, delivery),
             tuple((each["n"], each["lease"], each["answer"]) for each in attempts),
@@ -77,7 +77,7 @@ class Model:
         return self._done[key]
 
     def first(self, limits: Limits) -> State:
-        return State(self._number(self._house.first()), (None, None), (), limits)
+        return State(self._number(self._app.first()), (None, None), (), limits)
 
     # What can happen ----------------------------------------------------------------------------
 
@@ -120,7 +120,7 @@ class Model:
         if task["worker"] is None:
             key = ("claim", state.store, n)
             if key not in self._done:
-                after, claim = self._house.claims(rows, name)
+                after, claim = self._app.claims(rows, name)
                 place = None if claim is None else self._place(claim, ())
                 self._cached(key, after, place)
             store, found = self._done[key]
@@ -138,7 +138,7 @@ class Model:
             return
         key = ("free", state.store, other)
         if key not in self._done:
-            self._cached(key, self._house.releases(self._stores[state.store], other), None)
+            self._cached(key, self._app.releases(self._stores[state.store], other), None)
         left = state.left
         if lives:
             left = left._replace(takeovers=left.takeovers - 1)
@@ -258,7 +258,7 @@ class Model:
         if task["worker"] is None and isinstance(due, int) and due > NOW.timestamp() * 1000:
             key = ("later", state.store)
             if key not in self._done:
-                self._cached(key, self._house.later(self._stores[state.store]), None)
+                self._cached(key, self._app.later(self._stores[state.store]), None)
             yield Edge(By.ITSELF, "time passes", state._replace(store=self._done[key][0]))
 
     def _owner(self, state: State) -> Iterator[Edge]:
@@ -270,7 +270,7 @@ class Model:
         if state.left.cancels and task["status"] not in ENDS:
             key = ("cancel", state.store)
             if key not in self._done:
-                self._cached(key, self._house.cancelled(self._stores[state.store]), None)
+                self._cached(key, self._app.cancelled(self._stores[state.store]), None)
             left = state.left._replace(cancels=state.left.cancels - 1)
             to = state._replace(store=self._done[key][0], left=left)
             yield Edge(By.OWNER, "the owner cancels", to)
@@ -284,7 +284,7 @@ class Model:
         key = ("decide", state.store, review, answer)
         if key not in self._done:
             rows = self._stores[state.store]
-            self._cached(key, self._house.decided(rows, review, answer), None)
+            self._cached(key, self._app.decided(rows, review, answer), None)
         to = state._replace(
             store=self._done[key][0],
             left=left,
@@ -298,7 +298,7 @@ class Model:
 
     def _place(self, claim: ClaimedTask, heard: tuple[object, ...]) -> int:
         self._places.append((claim, heard))
-        self._wants.append(self._house.wants(claim, heard))
+        self._wants.append(self._app.wants(claim, heard))
         return len(self._places) - 1
 
     def _heard(self, place: int, said: object) -> int:
@@ -317,14 +317,14 @@ class Model:
     def _verb(self, store: int, place: int, want: Verb) -> tuple[int, object]:
         key = ("verb", store, place)
         if key not in self._done:
-            rows, said = self._house.does(self._stores[store], want.work)
+            rows, said = self._app.does(self._stores[store], want.work)
             self._cached(key, rows, said)
         return self._done[key]
 
     def _report(self, store: int, at: int, arrived: bool) -> int:
         key = ("report", store, at, arrived)
         if key not in self._done:
-            rows = self._house.reported(self._stores[store], f"ref-{at}", arrived)
+            rows = self._app.reported(self._stores[store], f"ref-{at}", arrived)
             self._cached(key, rows, None)
         return self._done[key][0]
 

@@ -155,7 +155,7 @@ async def test_what_was_approved_and_swapped_afterwards_is_asked_about_again(
             (tmp_path / "contacts.yaml").write_text(book.format("eve-1"))
         else:
             swap = "UPDATE steps SET output = replace(output, 'Hello Anna', 'Hello Eve')"
-            await world.house.db.write(lambda tx: tx.ask(swap))
+            await world.app.db.write(lambda tx: tx.ask(swap))
         await world.run()
 
         assert line.sent == [], "what is not what was approved does not leave"

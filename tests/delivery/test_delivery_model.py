@@ -12,8 +12,8 @@ from remit.model.delivery import Answer, Delivery, DeliveryStatus, Parcel
 from remit.ports import SendLedger
 from remit.store.database import statement
 from tests.delivery import delivery_checks as checks
+from tests.delivery.delivery_app import Sort
 from tests.delivery.delivery_checks import Walk, walk
-from tests.delivery.delivery_house import Sort
 from tests.delivery.delivery_words import Limits
 from tests.soak import only_in_soak
 

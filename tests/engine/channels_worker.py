@@ -186,9 +186,9 @@ def cue_with_file(home: Path) -> tuple[Cue, ...]:
     return (Cue(source=source, title="f", text="f", delivery=(mine, other), context=context),)
 
 
-async def befriend(house: App, kind: str) -> None:
+async def befriend(app: App, kind: str) -> None:
     """Add two contacts who may be written to without asking."""
-    book = house.settings.home / "contacts.yaml"
+    book = app.settings.home / "contacts.yaml"
     if book.exists():
         return
     if kind == "telegram":
@@ -196,11 +196,11 @@ async def befriend(house: App, kind: str) -> None:
         edit.put(book, ContactEntry("you", (), "owner", {"line": line}))
     for name, address_ in zip(PEOPLE, ADDRESSES.get(kind, ADDRESSES["whatsapp"]), strict=True):
         edit.put(book, ContactEntry(name, (), None, {"line": ContactAddress(address_)}))
-        await house.permits.permit(name, "line", Policy.ALLOW)
+        await app.permits.permit(name, "line", Policy.ALLOW)
 
 
-async def known(house: App) -> dict[str, Task]:
-    page = await house.db.read(search.page, search.TaskFilter(limit=100))
+async def known(app: App) -> dict[str, Task]:
+    page = await app.db.read(search.page, search.TaskFilter(limit=100))
     return {task.source.ref: task for task in page.tasks}
 
 
@@ -215,20 +215,20 @@ async def live(home: Path, plan: Plan) -> None:
     brain = ScriptedBrain(())
     # One at a time, so that it is known what is in progress at each failpoint.
     settings = Settings(home=home, engine=EngineSettings(parallel=1))
-    async with wiring.opened(settings, brain=brain, channels=channels) as house:
-        await befriend(house, plan.kind)
+    async with wiring.opened(settings, brain=brain, channels=channels) as app:
+        await befriend(app, plan.kind)
         given = cue_with_file(home) if plan.files else cues()
-        tasks = {cue.source.ref: await house.intake.admit(cue) for cue in given}
+        tasks = {cue.source.ref: await app.intake.admit(cue) for cue in given}
         for key in plan.reports:
             told = DeliveryReport(ProviderReport(f"ref-{key}", arrived=True), "line", key)
-            await house.db.write(deliveries.report, told, house.clock.now())
-        await house.engine.start()
+            await app.db.write(deliveries.report, told, app.clock.now())
+        await app.engine.start()
         while not all(map(rests, tasks.values())):
-            await house.engine.settled()
+            await app.engine.settled()
             await asyncio.sleep(0.003)
-            tasks = await known(house)
-        await house.engine.settled()
-        await house.engine.stop()
+            tasks = await known(app)
+        await app.engine.settled()
+        await app.engine.stop()
 
 
 if __name__ == "__main__":

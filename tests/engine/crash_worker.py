@@ -133,32 +133,32 @@ ANSWERS: Final = {
 }
 
 
-async def owner(house: App, tasks: dict[str, Task]) -> None:
+async def owner(app: App, tasks: dict[str, Task]) -> None:
     """Do what the owner would do now; meanwhile it may be too late for it."""
     with contextlib.suppress(Conflict):
-        await acts(house, tasks)
+        await acts(app, tasks)
 
 
-async def acts(house: App, tasks: dict[str, Task]) -> None:
-    for review in await house.inbox.waiting():
+async def acts(app: App, tasks: dict[str, Task]) -> None:
+    for review in await app.inbox.waiting():
         if review.reason in ANSWERS and review.id is not None:
-            await house.inbox.decide(review.id, ANSWERS[review.reason])
+            await app.inbox.decide(review.id, ANSWERS[review.reason])
     if tasks["paused"].status is Status.PAUSED:
-        await house.owner.resume(tasks["paused"].id)
+        await app.owner.resume(tasks["paused"].id)
     if tasks["hastened"].status is Status.READY:
-        await house.owner.run_now(tasks["hastened"].id)
+        await app.owner.run_now(tasks["hastened"].id)
     if tasks["cancelled"].status is Status.READY:
-        await house.owner.cancel(tasks["cancelled"].id)
+        await app.owner.cancel(tasks["cancelled"].id)
     deleted = tasks["deleted"]
     if deleted.ended and deleted.deleted_at is None:
-        await house.owner.delete(deleted.id)
-        await house.owner.undelete(deleted.id)
-        await house.owner.delete(deleted.id)
+        await app.owner.delete(deleted.id)
+        await app.owner.undelete(deleted.id)
+        await app.owner.delete(deleted.id)
 
 
-async def known(house: App) -> dict[str, Task]:
+async def known(app: App) -> dict[str, Task]:
     pages = [
-        await house.db.read(search.page, search.TaskFilter(limit=100, deleted=deleted))
+        await app.db.read(search.page, search.TaskFilter(limit=100, deleted=deleted))
         for deleted in (False, True)
     ]
     return {task.source.ref: task for page in pages for task in page.tasks}
@@ -172,17 +172,17 @@ def rests(task: Task) -> bool:
 async def live(home: Path) -> None:
     brain, provider = Brain(home / "brain.log"), Provider(home / "provider.jsonl")
     settings = Settings(home=home, deliver=DeliverSettings(undo=0))
-    async with wiring.opened(settings, brain=brain, channels={"outbox": provider}) as house:
-        tasks = {each.source.ref: await house.intake.admit(each) for each in CUES}
+    async with wiring.opened(settings, brain=brain, channels={"outbox": provider}) as app:
+        tasks = {each.source.ref: await app.intake.admit(each) for each in CUES}
         if tasks["paused"].status is Status.NEW:
-            await house.owner.pause(tasks["paused"].id)
-        await house.engine.start()
+            await app.owner.pause(tasks["paused"].id)
+        await app.engine.start()
         while not all(map(rests, tasks.values())):
-            await owner(house, tasks)
-            await house.engine.settled()
+            await owner(app, tasks)
+            await app.engine.settled()
             await asyncio.sleep(0.003)
-            tasks = await known(house)
-        await house.engine.stop()
+            tasks = await known(app)
+        await app.engine.stop()
 
 
 def counted(passed: Counter[str]) -> None:

@@ -41,12 +41,12 @@ def cue(ref: str) -> Cue:
     return Cue(source=source, title=ref, text=ref, delivery=out)
 
 
-async def rests(house: App) -> bool:
-    page = await house.db.read(search.page, search.TaskFilter(limit=100))
+async def rests(app: App) -> bool:
+    page = await app.db.read(search.page, search.TaskFilter(limit=100))
     if not all(task.ended for task in page.tasks):
         return False
-    await house.talk.settled()
-    told = await house.db.read(notices.recent)
+    await app.talk.settled()
+    told = await app.db.read(notices.recent)
     return len(told) >= len(REFS) and not any(
         each.state in (NoticeState.NEW, NoticeState.CLAIMED) for _, each in told
     )
@@ -58,14 +58,14 @@ async def live(home: Path) -> None:
     )
     settings = Settings(home=home, deliver=DeliverSettings(undo=0), notices=WISHES)
     channels = {"outbox": Provider(home / "provider.jsonl")}
-    async with wiring.opened(settings, brain=brain, channels=channels) as house:
-        house.herald.start()
-        await house.engine.start()
+    async with wiring.opened(settings, brain=brain, channels=channels) as app:
+        app.herald.start()
+        await app.engine.start()
         for ref in REFS:
-            await house.intake.admit(cue(ref))
-        while not await rests(house):  # noqa: ASYNC110 - nobody rings for all of it
+            await app.intake.admit(cue(ref))
+        while not await rests(app):  # noqa: ASYNC110 - nobody rings for all of it
             await asyncio.sleep(0.005)
-        await house.engine.stop()
+        await app.engine.stop()
 
 
 if __name__ == "__main__":

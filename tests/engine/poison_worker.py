@@ -50,12 +50,12 @@ async def live(home: Path) -> None:
     first = not (home / "agent.db").exists()
     brain, outbox = DeadlyBrain(TASKS if first else 1), FileOutbox(home / "provider.jsonl")
     settings = Settings(home=home)
-    async with wiring.opened(settings, brain=brain, channels={"outbox": outbox}) as house:
+    async with wiring.opened(settings, brain=brain, channels={"outbox": outbox}) as app:
         for title in [*map(str, range(TASKS - 1)), "poison"]:
-            await house.intake.admit(cue(title))
-        await house.engine.start()
-        await house.engine.settled()
-        await house.engine.stop()
+            await app.intake.admit(cue(title))
+        await app.engine.start()
+        await app.engine.settled()
+        await app.engine.stop()
 
 
 if __name__ == "__main__":

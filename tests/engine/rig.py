@@ -32,7 +32,7 @@ from remit.testing import Outbox, World
 from remit.verify import Verifier
 from remit.wiring import App
 from remit.wiring.app import build
-from remit.wiring.foundation import lay
+from remit.wiring.foundation import build_foundation
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -54,7 +54,7 @@ async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
 
 async def everything(world: World) -> list[Task]:
     """Return every task, oldest first."""
-    page = await world.house.db.read(search.page, search.TaskFilter(limit=search.MOST))
+    page = await world.app.db.read(search.page, search.TaskFilter(limit=search.MOST))
     return list(reversed(page.tasks))
 
 
@@ -199,9 +199,11 @@ class Rig(World):
 
     @asynccontextmanager
     async def _rebuilt(self, whole: AbstractAsyncContextManager[App]) -> AsyncIterator[App]:
-        async with whole as house:
-            self.db = Watched(house.db)
-            built = build(lay(house.settings, self.db, self.clock, self.brain, self._channels))
+        async with whole as app:
+            self.db = Watched(app.db)
+            built = build(
+                build_foundation(app.settings, self.db, self.clock, self.brain, self._channels)
+            )
             if self._checks is not None:
                 rooms = replace(built.engine._rooms, verifier=Verifier(self._checks))
                 built.engine._rooms = rooms
@@ -226,12 +228,12 @@ class Rig(World):
             session_id=SessionId(session) if session else None,
             work=tuple(WorkItem(line) for line in work),
         )
-        return await self.house.intake.admit(cue)
+        return await self.app.intake.admit(cue)
 
     async def crash(self) -> None:
         """Die without another write, then start again on the same files."""
         self.db.full = True
-        for leg, steps in self.house.engine._legs.values():
+        for leg, steps in self.app.engine._legs.values():
             steps.hurried = True
             leg.cancel()
         await self.restart()

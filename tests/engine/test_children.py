@@ -27,7 +27,7 @@ async def child(world: World, parent: TaskId, repeats: Repeats | None = None) ->
         context={"parent": parent},
         repeats=repeats,
     )
-    return (await world.house.intake.admit(cue)).id
+    return (await world.app.intake.admit(cue)).id
 
 
 async def told(world: World, parent: TaskId) -> list[Event]:
@@ -47,7 +47,7 @@ async def test_a_parent_hears_of_the_end_and_the_journal_of_the_closed_question(
         if way == "declined":
             await world.decide(review, ReviewAnswer.DECLINE)
         else:
-            await world.house.owner.cancel(made)
+            await world.app.owner.cancel(made)
 
         (event,) = await told(world, parent)
         assert (event.data["task"], event.data["to"]) == (made, "cancelled")

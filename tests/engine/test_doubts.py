@@ -46,7 +46,7 @@ async def tell(world: World, *kinds: str, ref: str = "") -> Task:
     sends = tuple(Delivery("post", to.get(kind), f"This {kind}, number {n}.")
                   for n, kind in enumerate(kinds))  # fmt: skip
     source = Source(SourceKind.MANUAL, ref or "/".join(kinds))
-    return await world.house.intake.admit(
+    return await world.app.intake.admit(
         Cue(source=source, title="Tell", text="Tell", delivery=sends)
     )
 
@@ -83,7 +83,7 @@ async def test_every_doubt_of_a_task_is_asked_about_once_and_first_whatever_is_a
 
         for task in told:
             ended = await world.get(task.id)
-            asked = await world.house.db.read(reviews.of_task, task.id)
+            asked = await world.app.db.read(reviews.of_task, task.id)
             abouts = [each.about for each in asked if each.reason is Reason.AMBIGUOUS]
             events = [each.data for each in await world.history(task.id)]
             in_doubt = [e["delivery"] for e in events if e.get("answer") == "unknown"]
@@ -102,7 +102,7 @@ async def test_who_cancels_is_asked_about_what_may_be_out_before_the_task_ends(
     async with World(tmp_path, channels={"post": (post := kind(name="post"))}) as world:
         task = await tell(world, "in doubt", "in doubt", "goes out")
         await world.run()
-        owner = world.house.owner
+        owner = world.app.owner
         if when == "paused":
             await owner.pause(task.id)
             await world.run()
@@ -135,7 +135,7 @@ async def test_a_doubt_is_asked_about_at_once_while_other_suspects_hang_in_thoug
         await slow.gate.reached()
         await first.reached(2)
         saved = backup.save(
-            world.house.settings.database_file, tmp_path / "saved", world.now, lambda _: None
+            world.app.settings.database_file, tmp_path / "saved", world.now, lambda _: None
         )
         slow.gate.open.set()
         first.open.set()

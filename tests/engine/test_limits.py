@@ -55,7 +55,7 @@ async def test_no_more_work_at_once_than_the_operator_allows(tmp_path: Path) -> 
         for n in range(17):
             await rig.admit(f"{n}")
         await brain.reached(5)
-        assert rig.house.engine.running == 5
+        assert rig.app.engine.running == 5
         brain.open.set()
         await rig.run()
 
@@ -73,11 +73,11 @@ async def test_no_more_from_one_source_than_the_operator_allows(tmp_path: Path) 
         await rig.admit("m", kind=SourceKind.MANUAL)
         await brain.reached(4)
 
-        assert rig.house.engine.running == 4
+        assert rig.app.engine.running == 4
         brain.open.set()
         await rig.run()
         assert len(rig.outbox.sent) == 13
-        assert rig.house.engine._sources.total() == 0
+        assert rig.app.engine._sources.total() == 0
 
 
 async def test_the_urgent_come_first_and_who_waited_long_comes_before_them(
@@ -95,7 +95,7 @@ async def test_the_urgent_come_first_and_who_waited_long_comes_before_them(
         ]
         for priority, offset in asked:
             cue = _cue(f"{priority} {offset.total_seconds():.0f}", priority)
-            await rig.house.intake.admit(replace(cue, scheduled_for=later + offset))
+            await rig.app.intake.admit(replace(cue, scheduled_for=later + offset))
         rig.clock.jump(later - timedelta(hours=1))
         await rig.run()
         rig.clock.jump(later)
@@ -124,10 +124,10 @@ async def test_a_task_that_was_there_when_a_process_died_starts_alone(tmp_path: 
         await rig.crash()
 
         await brain.reached(5)
-        assert rig.house.engine.running == 1
+        assert rig.app.engine.running == 1
         await rig.admit("fresh")
         await brain.reached(6)
-        assert rig.house.engine.running == 2
+        assert rig.app.engine.running == 2
         brain.open.set()
         await rig.run()
 

@@ -48,7 +48,7 @@ async def test_a_task_whose_end_is_refused_is_shown_to_the_owner_and_goes_on_wit
         assert (held.status, held.reason) == (Status.NEEDS_REVIEW, Reason.POISON)
         assert str(error) in review.question
         assert str(error) in caplog.text
-        assert rig.house.engine.running == 0
+        assert rig.app.engine.running == 0
         await rig.decide(review, ReviewAnswer.APPROVE)
         await rig.run()
         assert (await rig.get(task.id)).status is Status.COMPLETED
@@ -60,11 +60,9 @@ async def test_a_task_that_somebody_else_holds_by_then_is_let_go(tmp_path: Path)
         task = await rig.admit("a")
         await rig.run()
         done = await rig.get(task.id)
-        lease = Lease(task.id, done.lease, rig.house.engine.worker, rig.house.ids.run())
+        lease = Lease(task.id, done.lease, rig.app.engine.worker, rig.app.ids.run())
 
-        assert not await rig.db.write(
-            queue.release_leg, lease, rig.house.ids.review(), "x", rig.now
-        )
+        assert not await rig.db.write(queue.release_leg, lease, rig.app.ids.review(), "x", rig.now)
         assert (await rig.get(task.id)) == done
 
 
@@ -73,14 +71,14 @@ async def test_a_leg_that_cannot_be_released_does_not_hold_up_a_stop(tmp_path: P
         rig.db.refused = {"finish": [ValueError("x")], "release_leg": [ValueError("y")] * 999}
         await rig.admit("a")
         await until(lambda: rig.db.writes["release_leg"] >= 1)
-        stop = asyncio.create_task(rig.house.engine.stop())
+        stop = asyncio.create_task(rig.app.engine.stop())
 
         def is_stopped() -> bool:
             rig.clock.advance(TROUBLE)
             return stop.done()
 
         await until(is_stopped)
-        assert rig.house.engine.running == 0
+        assert rig.app.engine.running == 0
 
 
 async def test_one_task_that_breaks_the_rules_keeps_no_other_from_its_start(tmp_path: Path) -> None:
@@ -91,7 +89,7 @@ async def test_one_task_that_breaks_the_rules_keeps_no_other_from_its_start(tmp_
             return super().rank(task)
 
     async with Rig(tmp_path) as rig:
-        force_setattr(rig.house.engine._rooms, "planner", Touchy())
+        force_setattr(rig.app.engine._rooms, "planner", Touchy())
         odd, even = await rig.admit("odd"), await rig.admit("even")
         await rig.run()
 
@@ -117,7 +115,7 @@ async def test_a_score_that_breaks_is_asked_for_again_and_ends_nothing(
 
     async with Rig(tmp_path) as rig:
         planner = Unsure()
-        force_setattr(rig.house.engine._rooms, "planner", planner)
+        force_setattr(rig.app.engine._rooms, "planner", planner)
         task = await rig.admit("a")
         await until(lambda: planner.weighed == 1)
 
@@ -137,9 +135,9 @@ async def test_a_store_that_refuses_for_long_is_shown_and_work_goes_on_once_it_a
 
         def is_shown() -> bool:
             rig.clock.advance(TROUBLE)
-            return [each.name for each in rig.house.background.failing] == [DISPATCH]
+            return [each.name for each in rig.app.background.failing] == [DISPATCH]
 
-        rig.house.engine.nudge()
+        rig.app.engine.nudge()
         await until(is_shown)
         rig.db.broken.clear()
         task = await rig.admit("a")

@@ -127,14 +127,14 @@ async def test_without_a_brain_it_waits_until_there_is_one(tmp_path: Path) -> No
 class SwitchedOnMeanwhile(Outbox):
     """A channel that switches itself off; the owner switches it on before the leg has ended."""
 
-    house: App
+    app: App
 
     async def send(self, parcel: Parcel) -> Answer:
         if not self.tried:
             self.tried.append(parcel)
-            db, now = self.house.db, self.house.clock.now()
+            db, now = self.app.db, self.app.clock.now()
             await db.write(permissions.turn_off, self.name, "410 Gone", now)
-            told = await self.house.permits.switch_on(self.name)
+            told = await self.app.permits.switch_on(self.name)
             assert told == {"channel": self.name, "wasOff": True, "released": 0}
             return Locked("410 Gone")
         return await super().send(parcel)
@@ -145,7 +145,7 @@ async def test_a_task_does_not_wait_for_a_channel_that_was_switched_on_while_it_
 ) -> None:
     channel = SwitchedOnMeanwhile("hook")
     async with World(tmp_path, channels={"hook": channel}) as world:
-        channel.house = world.house
+        channel.app = world.app
         task = await world.add("news", content="News.", channel="hook")
         await world.run()
 

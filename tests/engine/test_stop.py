@@ -28,7 +28,7 @@ NOW = EngineSettings(stop_limit=0)  # wait for nobody
 
 
 async def outcomes(rig: Rig, task: Task) -> list[str | None]:
-    found: list[Run] = await rig.house.db.read(runs.of_task, task.id)
+    found: list[Run] = await rig.app.db.read(runs.of_task, task.id)
     return [run.outcome for run in reversed(found)]
 
 
@@ -39,7 +39,7 @@ async def test_a_stop_lets_the_step_end_and_the_next_start_goes_on_behind_it(
     async with Rig(tmp_path, brain=brain) as rig:
         task = await rig.admit("slow")
         await brain.reached()
-        stopping = asyncio.create_task(rig.house.engine.stop())
+        stopping = asyncio.create_task(rig.app.engine.stop())
         await asyncio.sleep(0.02)
         assert not stopping.done()
         brain.open.set()
@@ -83,7 +83,7 @@ async def test_a_stop_during_a_send_waits_for_its_record_however_long(tmp_path: 
     async with Rig(tmp_path, channels={"outbox": outbox}, limits=NOW) as rig:
         task = await rig.admit("two", delivery=[Delivery("outbox"), Delivery("outbox")])
         await outbox.gate.reached()
-        stopping = asyncio.create_task(rig.house.engine.stop())
+        stopping = asyncio.create_task(rig.app.engine.stop())
         await asyncio.sleep(0.05)
         assert not stopping.done()
         assert outbox.gate.cancelled == 0
@@ -103,7 +103,7 @@ async def test_the_owners_wish_survives_a_stop(tmp_path: Path) -> None:
     async with Rig(tmp_path, brain=brain, limits=NOW) as rig:
         task = await rig.admit("pause me")
         await brain.reached()
-        await rig.house.owner.pause(task.id)
+        await rig.app.owner.pause(task.id)
         await rig.restart()
         await rig.run()
 
@@ -113,7 +113,7 @@ async def test_the_owners_wish_survives_a_stop(tmp_path: Path) -> None:
 
 async def test_nothing_is_claimed_once_a_stop_has_begun(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
-        await rig.house.engine.stop()
+        await rig.app.engine.stop()
         task = await rig.admit("late")
         await asyncio.sleep(0.02)
         assert (await rig.get(task.id)).status is Status.NEW
@@ -132,7 +132,7 @@ async def test_a_loop_that_closes_without_a_stop_is_like_a_death_and_does_not_ha
         sending = await rig.admit("send", delivery=[Delivery("outbox", content="x")])
         await brain.reached()
         await outbox.gate.reached()
-        legs = [leg for leg, _ in rig.house.engine._legs.values()]
+        legs = [leg for leg, _ in rig.app.engine._legs.values()]
         for leg in legs:
             leg.cancel()  # as asyncio.run does on its way out
         await asyncio.wait(legs, timeout=PATIENCE)
@@ -148,17 +148,17 @@ async def test_a_loop_that_closes_without_a_stop_is_like_a_death_and_does_not_ha
 
 async def claims_no_more(rig: Rig) -> None:
     """Let what is at work go on; what falls free is not taken up again here."""
-    engine = rig.house.engine
+    engine = rig.app.engine
     engine._stopping = True
     engine._wake.set()
-    await rig.house.background.finish(DISPATCH)
+    await rig.app.background.finish(DISPATCH)
 
 
 async def taken_away(rig: Rig, task: Task) -> None:
     """Another worker takes the lease of a task that is still at work here, and puts it aside."""
-    other = rig.house.ids.worker()
-    await rig.db.write(queue.release_orphans, other, rig.house.ids.review, rig.now)
-    await rig.house.owner.pause(task.id)
+    other = rig.app.ids.worker()
+    await rig.db.write(queue.release_orphans, other, rig.app.ids.review, rig.now)
+    await rig.app.owner.pause(task.id)
 
 
 async def test_a_leg_that_lost_its_lease_writes_nothing_more(tmp_path: Path) -> None:
@@ -169,7 +169,7 @@ async def test_a_leg_that_lost_its_lease_writes_nothing_more(tmp_path: Path) -> 
         await claims_no_more(rig)
         await taken_away(rig, task)
         brain.open.set()
-        await until(lambda: rig.house.engine.running == 0)
+        await until(lambda: rig.app.engine.running == 0)
 
         assert (await rig.get(task.id)).status is Status.PAUSED
         assert await rig.steps(task.id) == []
@@ -217,7 +217,7 @@ async def test_an_answer_that_cannot_be_written_down_waits_for_the_disk(tmp_path
         await until(lambda: rig.db.writes["settle_send"] >= 2)
         rig.db.full = False
         rig.clock.advance(timedelta(seconds=1))
-        await until(lambda: rig.house.engine.running == 0)
+        await until(lambda: rig.app.engine.running == 0)
 
         await rig.run()
         assert (await rig.get(task.id)).status is Status.COMPLETED
@@ -232,7 +232,7 @@ async def test_a_stop_does_not_wait_for_ever_for_a_full_disk(tmp_path: Path) -> 
         rig.db.full = True
         brain.open.set()
         await until(lambda: rig.db.writes["move"] >= 1)
-        stopping = asyncio.create_task(rig.house.engine.stop())
+        stopping = asyncio.create_task(rig.app.engine.stop())
         await until(lambda: _tick(rig) and stopping.done())
         await rig.restart()
         await rig.run()

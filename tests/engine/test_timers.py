@@ -96,9 +96,9 @@ async def test_an_idle_engine_neither_reads_nor_writes(tmp_path: Path) -> None:
 async def test_it_is_settled_only_if_nothing_came_at_the_last_moment(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         await rig.run()
-        settled = asyncio.create_task(rig.house.engine.settled())
+        settled = asyncio.create_task(rig.app.engine.settled())
         await asyncio.sleep(0)  # it has seen that all is idle, and looks once more
-        rig.house.engine.nudge()
+        rig.app.engine.nudge()
         await asyncio.sleep(0)
         assert not settled.done()
         await asyncio.wait_for(settled, PATIENCE)
@@ -130,7 +130,7 @@ async def test_thousands_of_scheduled_tasks_cost_no_coroutine(tmp_path: Path) ->
             await asyncio.gather(*(world.add(f"{n + i}", content="x", at=at) for i in range(500)))
         await world.run()
 
-        counts = await world.house.db.read(tasks.counts)
+        counts = await world.app.db.read(tasks.counts)
         assert counts == {"ready": MANY}
         assert len(asyncio.all_tasks()) <= before + 2  # the nap until the first of them
-        assert world.house.engine.running == 0
+        assert world.app.engine.running == 0

@@ -30,7 +30,7 @@ class Caught:
 
     async def told(self, task: Task) -> None:
         """The engine hears of the owner's word, as the server tells it."""
-        self.rig.house.engine.heed(task)
+        self.rig.app.engine.heed(task)
 
     async def ends(self) -> Task:
         self.gate.open.set()
@@ -65,7 +65,7 @@ async def test_a_step_is_cut_short_by_a_cancel_and_nothing_goes_out(
     tmp_path: Path, status: Status, word: str
 ) -> None:
     async with caught_in(status, tmp_path) as caught:
-        owner = caught.rig.house.owner
+        owner = caught.rig.app.owner
         await caught.told(await getattr(owner, word)(caught.task.id))
         await caught.rig.run()
 
@@ -82,7 +82,7 @@ async def test_a_cancel_during_a_send_lets_it_end_and_sends_no_other(
     tmp_path: Path, word: str
 ) -> None:
     async with caught_in(Status.DELIVERING, tmp_path) as caught:
-        await caught.told(await getattr(caught.rig.house.owner, word)(caught.task.id))
+        await caught.told(await getattr(caught.rig.app.owner, word)(caught.task.id))
         await asyncio.sleep(0.02)
         assert caught.gate.cancelled == 0
         assert caught.gate.inside == 1
@@ -102,7 +102,7 @@ async def test_everything_out_then_a_crash_then_a_cancel_is_completed_all_the_sa
         rig.db.late["settle_send"] = gate
         task = await rig.admit("long", delivery=[Delivery("outbox", content="a\n" * 300)])
         await until(lambda: rig.db.done["settle_send"] == 1)
-        await rig.house.owner.cancel(task.id)
+        await rig.app.owner.cancel(task.id)
         await rig.crash()
         await rig.run()
 
@@ -120,7 +120,7 @@ async def test_paused_where_it_was_and_resumed_everything_is_done_once(
     tmp_path: Path, status: str, told: bool
 ) -> None:
     async with caught_in(Status(status), tmp_path) as caught:
-        owner, engine = caught.rig.house.owner, caught.rig.house.engine
+        owner, engine = caught.rig.app.owner, caught.rig.app.engine
         task = await owner.pause(caught.task.id)
         assert task.pause_requested
         if told:
@@ -137,7 +137,7 @@ async def test_paused_where_it_was_and_resumed_everything_is_done_once(
         await caught.rig.run(timedelta(days=3))
         assert (await caught.rig.get(caught.task.id)).status is Status.PAUSED
 
-        await caught.rig.house.owner.resume(caught.task.id)
+        await caught.rig.app.owner.resume(caught.task.id)
         ended = await caught.ends()
         assert ended.status is Status.COMPLETED
         assert len({parcel.key for parcel in caught.outbox.sent}) == 2
@@ -148,7 +148,7 @@ async def test_paused_where_it_was_and_resumed_everything_is_done_once(
 
 async def test_a_pause_that_is_taken_back_in_time_changes_nothing(tmp_path: Path) -> None:
     async with caught_in(Status.RUNNING, tmp_path) as caught:
-        owner = caught.rig.house.owner
+        owner = caught.rig.app.owner
         await owner.pause(caught.task.id)
         await caught.told(await owner.resume(caught.task.id))
 
@@ -161,7 +161,7 @@ async def test_a_task_that_waits_for_its_next_try_hears_at_once(tmp_path: Path, 
     async with Rig(tmp_path, brain=Moody(Transient("busy", after=3600))) as rig:
         task = await rig.admit("retry")
         await rig.run()
-        await getattr(rig.house.owner, word)(task.id)
+        await getattr(rig.app.owner, word)(task.id)
         await rig.run()
 
         wanted = Status.PAUSED if word == "pause" else Status.CANCELLED
@@ -177,7 +177,7 @@ async def test_a_question_is_not_put_to_an_owner_who_has_cancelled(tmp_path: Pat
         brain.open.set()
         await until(lambda: rig.db.done["move"] == 1)
         # The word comes after the last boundary: the engine has not heard of it.
-        await rig.house.owner.cancel(task.id)
+        await rig.app.owner.cancel(task.id)
         gate.set()
         await rig.run()
 
@@ -197,7 +197,7 @@ async def test_a_word_that_comes_in_the_middle_of_a_write_waits_for_it(
         gate = rig.db.late[verb] = asyncio.Event()
         brain.open.set()
         await until(lambda: rig.db.done[verb] == 1)
-        rig.house.engine.heed(await rig.house.owner.cancel(task.id))
+        rig.app.engine.heed(await rig.app.owner.cancel(task.id))
         await asyncio.sleep(0.02)
         gate.set()
         await rig.run()

@@ -213,11 +213,11 @@ class Maker:
         """Return the state of everything when the last process died."""
         from remit.model.ids import TaskId  # noqa: PLC0415
         from remit.store import reviews, search, tasks  # noqa: PLC0415
-        from remit.store.read_only import glance  # noqa: PLC0415
+        from remit.store.read_only import open_read_only  # noqa: PLC0415
 
         names = {task: name for name, task in self.tasks.items()}
         found: JsonMap = {}
-        with glance(self.seat.home / "agent.db") as tx:
+        with open_read_only(self.seat.home / "agent.db") as tx:
             for each in search.page(tx, search.TaskFilter(limit=500)).tasks:
                 task = tasks.get(tx, TaskId(each.id))
                 asks = [r.reason.value for r in reviews.of_task(tx, task.id) if r.decision is None]

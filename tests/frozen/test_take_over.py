@@ -152,7 +152,7 @@ async def test_a_frozen_store_that_is_opened_years_later_accounts_for_every_slot
     brain = scripted.load(store.seat.home / "brain.yml")
     async with World(store.seat.home, brain=brain, start=LATER, settings=settings) as world:
         await world.run(timedelta(days=1))
-        fates = await world.house.db.read(_fates, world.now)
+        fates = await world.app.db.read(_fates, world.now)
 
     assert len(fates["Look at the oven"]) == OVEN_SLOTS
     for title, found in fates.items():

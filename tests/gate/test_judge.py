@@ -1,4 +1,4 @@
-"""What the gate decides where the corpora do not reach: authors, sizes, what the house knows."""
+"""What the gate decides where the corpora do not reach: authors, sizes, what the app knows."""
 
 from remit import gate
 from remit.brain import prompt

@@ -1,4 +1,4 @@
-"""One day in a house with a clock of its own: something of everything that a door can show.
+"""One day in an app with a clock of its own: something of everything that a door can show.
 
 The day is played over HTTP, one thing after the other, each at its own second. So the same things
 happen in the same order every time, and all that differs between two days is masked (`masks`).
@@ -131,7 +131,7 @@ HOOK_BODY: Final = b'{"order": {"name": "Two lamps"}}'
 
 
 class Day(Served):
-    """A house at work in a folder, and the names of what happened there."""
+    """An app at work in a folder, and the names of what happened there."""
 
     def __init__(self, folder: Path) -> None:
         home = folder / "home"
@@ -152,7 +152,7 @@ class Day(Served):
     # Time -----------------------------------------------------------------------------------------
 
     def pass_time(self, **span: float) -> None:
-        """Let time pass; whoever slept wakes on the loop of the house."""
+        """Let time pass; whoever slept wakes on the loop of the app."""
         self.do(self._advance(timedelta(**span)))
         self.settle()
 
@@ -161,29 +161,29 @@ class Day(Served):
         self.patch(self.names["running"], "cancel")
         self.settle()
         self._works = False
-        self.do(self.house.engine.stop())
+        self.do(self.app.engine.stop())
         self.pass_time(seconds=1)
 
     async def _advance(self, by: timedelta) -> None:
         self.clock.advance(by)
 
     async def _settle(self) -> None:
-        house = self.house
-        await house.talk.settled()
+        app = self.app
+        await app.talk.settled()
         if self._works:
             await self._work()
-        await house.herald.catch_up()
+        await app.herald.catch_up()
 
     async def _work(self) -> None:
         """First what is due, then what comes after it: one thing after the other."""
-        house = self.house
+        app = self.app
         for _ in range(2):
-            house.engine.nudge()
-            await house.engine.settled()
-            await house.repeater.catch_up()
-        await house.deferred.catch_up()
-        await house.leftovers.settle()
-        await house.talk.settled()
+            app.engine.nudge()
+            await app.engine.settled()
+            await app.repeater.catch_up()
+        await app.deferred.catch_up()
+        await app.leftovers.settle()
+        await app.talk.settled()
 
     # The day --------------------------------------------------------------------------------------
 
@@ -249,7 +249,7 @@ class Day(Served):
     def _name_questions(self) -> None:
         """Each question that waits is named after its task, and each series after its first."""
         tasks = {task: name for name, task in self.names.items()}
-        for each in self.do(self.house.inbox.waiting()):
+        for each in self.do(self.app.inbox.waiting()):
             self.names[f"review_{tasks.get(str(each.task_id), 'other')}"] = str(each.id)
         found = cast("list[JsonMap]", self.get("/api/series")["series"])
         self.names["series_id"] = str(found[0]["id"])
@@ -295,7 +295,7 @@ class Day(Served):
         self.pass_time(seconds=7)
         soon = self.clock.now() + timedelta(hours=20)
         daily = event("report", soon, "Write the report", "RRULE:FREQ=DAILY;COUNT=3")
-        self.do(agenda.write(self.house, daily, event("call", soon + timedelta(days=7), "Call")))
+        self.do(agenda.write(self.app, daily, event("call", soon + timedelta(days=7), "Call")))
         self.settle()
 
     def _allow(self, contact: str) -> None:
@@ -304,7 +304,7 @@ class Day(Served):
 
     def review(self, name: str) -> str:
         """The question that a task asks."""
-        found = self.do(self.house.inbox.waiting())
+        found = self.do(self.app.inbox.waiting())
         return next(str(each.id) for each in found if each.task_id == self.names[name])
 
 

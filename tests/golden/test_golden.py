@@ -19,7 +19,7 @@ from starlette.routing import compile_path
 
 from remit.cli.help import build
 from remit.model.codec import JsonMap
-from remit.server import app
+from remit.server import app as pages_app
 from remit.server.web.settings import SECTIONS
 from remit.system.files import locked
 from tests import forks
@@ -93,7 +93,7 @@ def test_there_is_a_golden_file_for_all_that_is_recorded_and_none_besides(
 
 
 def test_every_route_and_page_is_asked() -> None:
-    routes = [(each.method, each.path) for each in app.table(1, debug=True)]
+    routes = [(each.method, each.path) for each in pages_app.table(1, debug=True)]
     patterns = [(method, path, compile_path(path)[0]) for method, path in routes]
     asked = {
         next(

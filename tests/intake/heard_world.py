@@ -46,7 +46,7 @@ class Talk(World):
 
     async def say(self, text: str, key: str = "key:1", **more: object) -> MessageResult:
         message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, key))
-        return await self.house.intake.hear(replace(message, **more))
+        return await self.app.intake.hear(replace(message, **more))
 
     async def one(self, text: str) -> Task:
         """Return the only task that some words become."""
@@ -77,7 +77,7 @@ class Talk(World):
         def look(tx: Tx) -> list[str]:
             return list(audit.complaints(tx))
 
-        return await self.house.db.read(look)
+        return await self.app.db.read(look)
 
     async def posted(self, task_id: TaskId) -> list[str | None]:
         """Return the texts of a task on the dashboard."""

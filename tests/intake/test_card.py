@@ -128,7 +128,7 @@ async def test_a_no_to_the_card_ends_all_that_waits_for_it(tmp_path: Path, no: s
 async def test_the_card_stays_for_the_others_if_one_task_is_cancelled(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
         heard = await world.say(HELD)
-        await world.house.owner.cancel(heard.tasks[0].id)
+        await world.app.owner.cancel(heard.tasks[0].id)
         (card,) = await world.waiting()
         await world.decide(card, ReviewAnswer.ANSWER, "2: yes")
         await world.days(2)
@@ -160,7 +160,7 @@ async def test_a_text_given_in_an_answer_is_shown_before_it_goes(tmp_path: Path)
 async def test_questions_of_an_earlier_version_are_settled_one_by_one(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
         task = await world.one('Send Zoltan "Hi" on Signal')
-        await world.house.db.write(_as_before, world.house.ids)
+        await world.app.db.write(_as_before, world.app.ids)
         asked = {each.key.split(":")[2]: each for each in await world.waiting()}
         recipient, channel = asked["recipient"], asked["channel"]
         await world.decide(recipient, ReviewAnswer.ANSWER, "somebody else")

@@ -86,7 +86,7 @@ async def admitted(world: Talk, condition: Condition) -> Task:
         delivery=(Delivery("whatsapp", "Bob", "Hi"),),
         conditions=(condition,),
     )
-    return await world.house.intake.admit(cue)
+    return await world.app.intake.admit(cue)
 
 
 async def test_whoever_is_excluded_gets_nothing_even_if_allowed(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ async def test_a_series_that_depends_on_something_looks_at_each_run(tmp_path: Pa
             repeats=Repeats("FREQ=DAILY;COUNT=3", "UTC", first),
             conditions=(RAIN,),
         )
-        await world.house.intake.admit(cue)
+        await world.app.intake.admit(cue)
         await world.days(5)
 
     assert [each.body for each in world.whatsapp.sent] == ["Take an umbrella"]

@@ -72,7 +72,7 @@ async def test_the_same_message_twice_is_the_same_tasks_whatever_the_time(tmp_pa
         first = await world.say(words)
         world.clock.advance(timedelta(days=40))
         again = await world.say(f"  {words}\n")
-        stored = await world.house.db.read(count)
+        stored = await world.app.db.read(count)
 
     assert [task.id for task in again.tasks] == [task.id for task in first.tasks]
     assert [review.id for review in again.reviews] == [review.id for review in first.reviews]
@@ -91,7 +91,7 @@ async def test_a_key_taken_by_half_of_another_message_stores_nothing(tmp_path: P
         await world.say("Find two parks", key="a/2")
         with pytest.raises(KeyReused):
             await world.say("Remind me at 5pm to stretch and remind me at 6pm to eat", key="a")
-        stored = await world.house.db.read(count)
+        stored = await world.app.db.read(count)
 
     assert stored == 1
 
@@ -108,7 +108,7 @@ async def test_a_key_taken_by_half_of_another_message_stores_nothing(tmp_path: P
 async def test_talk_makes_no_task(tmp_path: Path, words: str, answer: SmallTalk) -> None:
     async with Talk(tmp_path) as world:
         heard = await world.say(words)
-        stored = await world.house.db.read(count)
+        stored = await world.app.db.read(count)
 
     assert (heard.tasks, heard.answer, stored) == ((), answer, 0)
     assert [clause.became for clause in heard.clauses] == [ClauseOutcome.DECLINED]
@@ -197,7 +197,7 @@ async def test_two_times_that_contradict_are_refused(tmp_path: Path, words: str)
             await world.say(
                 f"Remind me {words} to call Bob", scheduled_for=world.now + timedelta(days=1)
             )
-        assert await world.house.db.read(count) == 0
+        assert await world.app.db.read(count) == 0
 
 
 async def test_a_checklist_is_one_task_and_what_is_ticked_is_declined(tmp_path: Path) -> None:
@@ -231,10 +231,10 @@ class Falls:
 @pytest.mark.parametrize("error", [Transient("busy"), Permanent("no such model")])
 async def test_where_a_reader_fails_the_rules_read(tmp_path: Path, error: Exception) -> None:
     async with Talk(tmp_path) as world:
-        house = world.house
+        app = world.app
         contacts = Contacts(tmp_path / "contacts.yaml", "Hanan", ("dashboard",))
         berlin = ZoneInfo("Europe/Berlin")
-        ear = MessageReader(house.db, house.clock, house.ids, contacts, berlin, Falls(error))
+        ear = MessageReader(app.db, app.clock, app.ids, contacts, berlin, Falls(error))
         source = Source(SourceKind.MANUAL, "k")
         heard = await ear.hear(OwnerMessage(text="Remind me at 5pm to stretch", source=source))
 
@@ -244,8 +244,8 @@ async def test_where_a_reader_fails_the_rules_read(tmp_path: Path, error: Except
 async def test_what_is_read_is_told_and_nothing_is_stored(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
         source = Source(SourceKind.MANUAL, "k")
-        found = await world.house.intake.read(OwnerMessage(text="Find two parks", source=source))
-        stored = await world.house.db.read(count)
+        found = await world.app.intake.read(OwnerMessage(text="Find two parks", source=source))
+        stored = await world.app.db.read(count)
 
     assert plans_of(found) == ["dashboard"]
     assert stored == 0
@@ -278,7 +278,7 @@ async def test_what_is_told_has_every_clause_once_and_each_question_with_its_id(
             await world.say("Remind me at 9 and at 17:00 tomorrow to call Zoltan's dog")
         )
         open_ = message_result_to_json(await world.say("Remind me tomorrow", "b"))
-        stored = await world.house.db.read(tasks.counts)
+        stored = await world.app.db.read(tasks.counts)
 
     clauses = shown["clauses"]
     assert isinstance(clauses, list)

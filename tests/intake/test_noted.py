@@ -95,11 +95,9 @@ async def test_an_event_whose_words_hold_it_back_is_asked_about_before_it_is_sen
 ) -> None:
     allowed = '- name: Bob\n  channels: {whatsapp: "+1555"}\n  policy: {whatsapp: allow}\n'
     async with Talk(tmp_path, book=allowed) as world:
-        house = world.house
+        app = world.app
         book = Contacts(tmp_path / "contacts.yaml", "Hanan", ("dashboard", "whatsapp"))
-        noted = CalendarIntake(
-            house.db, house.clock, house.ids, book, house.zone, house.intake.admit
-        )
+        noted = CalendarIntake(app.db, app.clock, app.ids, book, app.zone, app.intake.admit)
         for n, words in enumerate(('Text Bob "Hi"', 'Text Bob "No", maybe')):
             source = Source(SourceKind.CALDAV, f"event-{n}")
             at = world.now + timedelta(minutes=n + 1)

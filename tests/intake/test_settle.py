@@ -184,7 +184,7 @@ async def test_two_times_for_one_task_are_asked_about_again(tmp_path: Path) -> N
     assert (settled.scheduled_for, len(settled.gaps)) == (None, 1)
 
 
-async def test_a_channel_this_house_lacks_is_asked_about(tmp_path: Path) -> None:
+async def test_a_channel_this_app_lacks_is_asked_about(tmp_path: Path) -> None:
     async with Talk(tmp_path, brain=script([{"reply": LIST}])) as world:
         task = await world.one("Research Bangkok and send me the list on Telegram")
         unknown = await world.answer("by fax")
@@ -276,11 +276,11 @@ async def test_a_paused_task_can_be_answered_and_goes_on_when_it_is_resumed(tmp_
     async with Talk(tmp_path) as world:
         task = await world.one("Remind me soon to call Bob")
         await world.run()
-        await world.house.owner.pause(task.id)
+        await world.app.owner.pause(task.id)
         settled = await world.answer("now")
         await world.run()
         stays = await world.get(task.id)
-        await world.house.owner.resume(task.id)
+        await world.app.owner.resume(task.id)
         await world.run()
         ended = await world.get(task.id)
 

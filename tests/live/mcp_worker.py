@@ -24,9 +24,9 @@ async def main(home: Path, folder: Path, server: str) -> None:
     run = (sys.executable, "-I", server, "silent", str(folder))
     mcp = {"s": McpSettings(command=run, policy=Policy.ALLOW)}
     brain = script([once(use("s__note", text="one")), SENDS])
-    async with opened(Settings(home=home, mcp=mcp), brain=brain) as house:
-        await house.intake.admit(cue_admission.cue("Note it", ref="1"))
-        await start(house)
+    async with opened(Settings(home=home, mcp=mcp), brain=brain) as app:
+        await app.intake.admit(cue_admission.cue("Note it", ref="1"))
+        await start(app)
         for _ in range(10_000):
             if (folder / "notes").exists():
                 os.kill(os.getpid(), signal.SIGKILL)

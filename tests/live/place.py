@@ -66,7 +66,7 @@ async def opened(
     settings: Settings | None = None,
     time_limit: int = 100,
 ) -> AsyncIterator[World]:
-    """A whole house whose brain is a model at this vendor."""
+    """A whole app whose brain is a model at this vendor."""
     async with (
         brain(vendor, place, time_limit=time_limit) as mind,
         World(home, brain=mind, settings=settings) as world,

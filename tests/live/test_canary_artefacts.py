@@ -12,7 +12,7 @@ from remit.engine.loops import keep_logs
 from remit.journal.scribe import FOLDER, keep_queue
 from remit.store import tasks
 from tests.channels.whatsapp.whatsapp import SECRET, TOKEN, Order, Provider
-from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse
+from tests.live.channel_app import NAME, VERIFY, WHATSAPP, ChannelApp
 from tests.live.conftest import Ear
 from tests.soak import one_in
 
@@ -37,18 +37,18 @@ def _leaks(text: bytes) -> list[str]:
     ]
 
 
-async def _all_told(house: ChannelHouse) -> dict[str, bytes]:
+async def _all_told(app: ChannelApp) -> dict[str, bytes]:
     """Every answer of the API about what happened."""
-    tasks = [f"/api/tasks/{row}" for row in await _tasks(house)]
+    tasks = [f"/api/tasks/{row}" for row in await _tasks(app)]
     async with httpx2.AsyncClient(
         headers=BEARER, timeout=100, trust_env=False, verify=False
     ) as line:
         every = (*PAGES, *tasks, *(f"{each}/log" for each in tasks))
-        return {path: (await line.get(house.url + path)).content for path in every}
+        return {path: (await line.get(app.url + path)).content for path in every}
 
 
-async def _tasks(house: ChannelHouse) -> list[str]:
-    return [str(found) for found in await house.world.house.db.read(tasks.ids_like, "task-")]
+async def _tasks(app: ChannelApp) -> list[str]:
+    return [str(found) for found in await app.world.app.db.read(tasks.ids_like, "task-")]
 
 
 @one_in(3)
@@ -59,18 +59,18 @@ async def test_what_a_provider_repeats_is_in_no_file_no_answer_and_no_log(
     home = tmp_path / "home"
     async with (
         Provider() as provider,
-        ChannelHouse(home, WHATSAPP.format(url=provider.url)) as house,
+        ChannelApp(home, WHATSAPP.format(url=provider.url)) as app,
     ):
-        journal, db = house.world.house.journal, house.world.house.db
+        journal, db = app.world.app.journal, app.world.app.db
         keeping = [
-            asyncio.create_task(keep_logs(journal, house.world.house.settings.logs)),
+            asyncio.create_task(keep_logs(journal, app.world.app.settings.logs)),
             asyncio.create_task(keep_queue(journal, db, home / FOLDER)),
         ]
-        await house.owner_wrote()
+        await app.owner_wrote()
         provider.orders = [order]
-        await house.send(NAME, "Good day.")
+        await app.send(NAME, "Good day.")
         assert len(provider.heard) == 1
-        told = await _all_told(house)
+        told = await _all_told(app)
         await asyncio.wait(keeping, timeout=1)
         for each in keeping:
             each.cancel()

@@ -26,36 +26,36 @@ from tests.channels.whatsapp.whatsapp import (
     statuses,
     tell,
 )
-from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse, only, states
+from tests.live.channel_app import NAME, VERIFY, WHATSAPP, ChannelApp, only, states
 
 
 @asynccontextmanager
-async def opened(home: Path, *, lost: bool = False) -> AsyncIterator[tuple[Provider, ChannelHouse]]:
-    """A house whose owner has just written; `lost`: the first answer to it does not come back."""
+async def opened(home: Path, *, lost: bool = False) -> AsyncIterator[tuple[Provider, ChannelApp]]:
+    """An app whose owner has just written; `lost`: the first answer to it does not come back."""
     async with (
         Provider() as provider,
-        ChannelHouse(home, WHATSAPP.format(url=provider.url)) as house,
+        ChannelApp(home, WHATSAPP.format(url=provider.url)) as app,
     ):
-        await house.owner_wrote()
+        await app.owner_wrote()
         if lost:
             provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
-        yield provider, house
+        yield provider, app
 
 
-async def reported(house: ChannelHouse, provider: Provider, *told: str) -> None:
+async def reported(app: ChannelApp, provider: Provider, *told: str) -> None:
     """The provider reports on everything that it accepted, as signed calls."""
     lives = [provider.status(message, each) for message in provider.accepted for each in told]
-    assert await tell(house.hook, call(statuses(*lives))) == 200
+    assert await tell(app.hook, call(statuses(*lives))) == 200
 
 
 async def test_a_text_is_sent_by_the_name_of_the_settings_and_a_report_changes_nothing_more(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path) as (provider, house):
-        task = await house.send(NAME, "# Parks\n\n- **Lumphini**")
+    async with opened(tmp_path) as (provider, app):
+        task = await app.send(NAME, "# Parks\n\n- **Lumphini**")
         before = only(task)
-        await reported(house, provider, "sent", "delivered", "read")
-        task = await house.passes(task.id, 3600)
+        await reported(app, provider, "sent", "delivered", "read")
+        task = await app.passes(task.id, 3600)
 
         assert task.status is Status.COMPLETED
         assert only(task) == before
@@ -67,15 +67,15 @@ async def test_a_text_is_sent_by_the_name_of_the_settings_and_a_report_changes_n
 async def test_a_lost_answer_is_waited_for_and_healed_by_the_report_with_one_message(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path, lost=True) as (provider, house):
-        task = await house.send(NAME, "Good day.")
+    async with opened(tmp_path, lost=True) as (provider, app):
+        task = await app.send(NAME, "Good day.")
         assert states(task) == ["unknown"]
         assert task.status is Status.DELIVERING
-        assert await house.world.waiting() == []
+        assert await app.world.waiting() == []
 
-        await house.passes(task.id, 120)
-        await reported(house, provider, "delivered")
-        task = await house.passes(task.id, 1)
+        await app.passes(task.id, 120)
+        await reported(app, provider, "delivered")
+        task = await app.passes(task.id, 1)
 
         assert (task.status, states(task)) == (Status.COMPLETED, ["sent"])
         assert only(task).receipt == provider.accepted[0].ref
@@ -85,41 +85,41 @@ async def test_a_lost_answer_is_waited_for_and_healed_by_the_report_with_one_mes
 async def test_without_a_report_the_owner_is_asked_after_the_grace_and_not_before(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path, lost=True) as (provider, house):
-        task = await house.send(NAME, "Good day.")
-        await house.passes(task.id, 899)
-        assert await house.world.waiting() == []
+    async with opened(tmp_path, lost=True) as (provider, app):
+        task = await app.send(NAME, "Good day.")
+        await app.passes(task.id, 899)
+        assert await app.world.waiting() == []
 
-        task = await house.passes(task.id, 2)
+        task = await app.passes(task.id, 2)
 
         assert task.status is Status.NEEDS_REVIEW
-        assert (await house.only_question()).reason is Reason.AMBIGUOUS
-        await house.world.decide(await house.only_question(), ReviewAnswer.ARRIVED)
-        assert (await house.passes(task.id)).status is Status.COMPLETED
+        assert (await app.only_question()).reason is Reason.AMBIGUOUS
+        await app.world.decide(await app.only_question(), ReviewAnswer.ARRIVED)
+        assert (await app.passes(task.id)).status is Status.COMPLETED
         assert len(provider.heard) == 1
 
 
 async def test_reports_in_any_order_and_any_number_say_the_same(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (provider, house):
+    async with opened(tmp_path) as (provider, app):
         for order in permutations(("sent", "delivered", "read")):
             provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
-            task = await house.send(NAME, "Good day.")
+            task = await app.send(NAME, "Good day.")
             assert states(task) == ["unknown"]
             message = provider.accepted[-1]
             late = provider.failed(message, 131026, "Message undeliverable")
             for told in (*(provider.status(message, each) for each in (*order, *order)), late):
-                assert await tell(house.hook, call(statuses(told))) == 200
-            task = await house.passes(task.id, 7)
+                assert await tell(app.hook, call(statuses(told))) == 200
+            task = await app.passes(task.id, 7)
             assert (task.status, states(task)) == (Status.COMPLETED, ["sent"]), order
 
 
 async def test_a_failure_that_is_reported_settles_the_doubt_as_not_sent(tmp_path: Path) -> None:
-    async with opened(tmp_path, lost=True) as (provider, house):
-        task = await house.send(NAME, "Good day.")
+    async with opened(tmp_path, lost=True) as (provider, app):
+        task = await app.send(NAME, "Good day.")
         failed = provider.failed(provider.accepted[0], 131026, "Message undeliverable")
         late = provider.status(provider.accepted[0], "sent")
-        assert await tell(house.hook, call(statuses(failed), statuses(late))) == 200
-        task = await house.passes(task.id, 1)
+        assert await tell(app.hook, call(statuses(failed), statuses(late))) == 200
+        task = await app.passes(task.id, 1)
 
         assert task.status is Status.FAILED
         assert only(task).status is DeliveryStatus.REFUSED
@@ -129,15 +129,15 @@ async def test_a_failure_that_is_reported_settles_the_doubt_as_not_sent(tmp_path
 async def test_what_was_accepted_and_fails_later_stays_sent_and_is_told_to_the_owner(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path) as (provider, house):
-        task = await house.send(NAME, "Good day.")
+    async with opened(tmp_path) as (provider, app):
+        task = await app.send(NAME, "Good day.")
         failed = provider.failed(provider.accepted[0], 131047, "Re-engagement message")
         for _ in range(3):
-            assert await tell(house.hook, call(statuses(failed))) == 200
-        task = await house.passes(task.id, 60)
+            assert await tell(app.hook, call(statuses(failed))) == 200
+        task = await app.passes(task.id, 60)
 
         assert (task.status, states(task)) == (Status.COMPLETED, ["sent"])
-        history = await house.world.history(task.id)
+        history = await app.world.history(task.id)
         told = [found.text for each in history if (found := remark(each, "Greeting"))]
         assert len(told) == 2
         assert told[1].startswith("Greeting: a message did not arrive. ")
@@ -149,21 +149,21 @@ async def test_what_was_accepted_and_fails_later_stays_sent_and_is_told_to_the_o
 async def test_without_a_good_token_the_owner_is_asked_and_with_a_new_one_it_goes_on(
     tmp_path: Path, *, expired: bool
 ) -> None:
-    async with opened(tmp_path) as (provider, house):
+    async with opened(tmp_path) as (provider, app):
         if expired:
             provider.token = "EAAcanaryRenewed00112233"
         else:
-            house.secrets.drop("whatsapp_token")
-        task = await house.send(NAME, "Good day.")
-        question = await house.only_question()
+            app.secrets.drop("whatsapp_token")
+        task = await app.send(NAME, "Good day.")
+        question = await app.only_question()
         assert task.status is Status.NEEDS_REVIEW
         assert (question.reason, question.about) == (Reason.AUTH, f"channel:{NAME}")
         assert TOKEN not in question.question
         assert len(provider.heard) == expired, "nothing is sent without one"
 
-        house.secrets.put("whatsapp_token", provider.token)
-        await (house.restart() if expired else house.approve())
-        task = await house.passes(task.id, 60)
+        app.secrets.put("whatsapp_token", provider.token)
+        await (app.restart() if expired else app.approve())
+        task = await app.passes(task.id, 60)
 
         assert task.status is Status.COMPLETED
         assert len(provider.accepted) == 1
@@ -173,12 +173,12 @@ async def test_a_long_text_goes_out_in_parts_in_order_over_a_restart_in_the_midd
     tmp_path: Path,
 ) -> None:
     text = "\n\n".join(f"Paragraph {n}. " + "All is well in the park. " * 30 for n in range(40))
-    async with opened(tmp_path) as (provider, house):
-        task = await house.send(NAME, text)
+    async with opened(tmp_path) as (provider, app):
+        task = await app.send(NAME, text)
         assert states(task) == ["sent"] + ["pending"] * (len(task.delivery) - 1)
-        await house.passes(task.id, 7)
-        await house.restart()
-        task = await house.passes(task.id, 300)
+        await app.passes(task.id, 7)
+        await app.restart()
+        task = await app.passes(task.id, 300)
 
         assert task.status is Status.COMPLETED
         assert len(provider.accepted) == len(task.delivery) > 7, "more parts than a task has tries"
@@ -189,24 +189,24 @@ async def test_a_long_text_goes_out_in_parts_in_order_over_a_restart_in_the_midd
 async def test_many_messages_to_one_person_keep_the_pace_and_none_fails_by_waiting(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path) as (provider, house):
-        tasks = [await house.world.add("Send", content=f"No {n}", channel=NAME) for n in range(9)]
-        await house.passes(tasks[0].id, 300)
+    async with opened(tmp_path) as (provider, app):
+        tasks = [await app.world.add("Send", content=f"No {n}", channel=NAME) for n in range(9)]
+        await app.passes(tasks[0].id, 300)
 
-        ends = [(await house.world.get(task.id)).status for task in tasks]
+        ends = [(await app.world.get(task.id)).status for task in tasks]
         assert ends == [Status.COMPLETED] * 9
         assert sorted(m.text for m in provider.accepted) == [f"No {n}" for n in range(9)]
 
 
 async def test_a_provider_that_asks_for_patience_is_given_it(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (provider, house):
+    async with opened(tmp_path) as (provider, app):
         busy = Order(status=429, code=130429, headers={"retry-after": "40"})
         provider.orders = [busy, Order()]
-        task = await house.send(NAME, "Good day.")
-        await house.passes(task.id, 39)
+        task = await app.send(NAME, "Good day.")
+        await app.passes(task.id, 39)
         assert (len(provider.heard), provider.accepted) == (1, [])
 
-        task = await house.passes(task.id, 60)
+        task = await app.passes(task.id, 60)
 
         assert task.status is Status.COMPLETED
         assert len(provider.accepted) == 1
@@ -216,11 +216,11 @@ async def test_a_contact_is_sent_to_at_the_address_of_the_book_if_she_wrote_late
     tmp_path: Path,
 ) -> None:
     anna = "- name: Anna\n  channels:\n    ninas_whatsapp: '+972 50-765 4321'\n"
-    async with opened(tmp_path) as (provider, house):
-        house.write("contacts.yaml", anna + "  policy: {ninas_whatsapp: allow}\n")
-        early = await house.send(NAME, "Good day.", "Anna")
-        await house.wrote("972507654321", "wamid.in.2")
-        task = await house.send(NAME, "Good day, Anna.", "Anna")
+    async with opened(tmp_path) as (provider, app):
+        app.write("contacts.yaml", anna + "  policy: {ninas_whatsapp: allow}\n")
+        early = await app.send(NAME, "Good day.", "Anna")
+        await app.wrote("972507654321", "wamid.in.2")
+        task = await app.send(NAME, "Good day, Anna.", "Anna")
 
         assert "24 hours" in (only(early).reason or "")
         assert task.status is Status.COMPLETED
@@ -231,32 +231,32 @@ async def test_a_contact_is_sent_to_at_the_address_of_the_book_if_she_wrote_late
 async def test_a_call_with_another_signature_settles_nothing_and_keeps_nothing(
     tmp_path: Path, secret: str
 ) -> None:
-    async with opened(tmp_path, lost=True) as (provider, house):
-        task = await house.send(NAME, "Good day.")
+    async with opened(tmp_path, lost=True) as (provider, app):
+        task = await app.send(NAME, "Good day.")
         body = call(statuses(provider.status(provider.accepted[0], "delivered")))
-        assert await tell(house.hook, body, sign(body, secret)) == 401
-        assert states(await house.passes(task.id, 1)) == ["unknown"]
+        assert await tell(app.hook, body, sign(body, secret)) == 401
+        assert states(await app.passes(task.id, 1)) == ["unknown"]
 
 
 async def test_the_hook_answers_the_challenge_of_who_knows_the_word(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_, house):
-        assert await ask(house.hook, VERIFY) == "1158201444"
-        assert await ask(house.hook, "another") is None
-        assert await ask(house.hook.replace(NAME, "nobody"), VERIFY) is None
+    async with opened(tmp_path) as (_, app):
+        assert await ask(app.hook, VERIFY) == "1158201444"
+        assert await ask(app.hook, "another") is None
+        assert await ask(app.hook.replace(NAME, "nobody"), VERIFY) is None
 
 
 async def test_a_text_with_a_secret_in_it_is_held_also_one_renewed_without_a_restart(
     tmp_path: Path,
 ) -> None:
-    async with opened(tmp_path) as (provider, house):
+    async with opened(tmp_path) as (provider, app):
         provider.token = "zq-renewed-canary-0815"
-        house.secrets.put("whatsapp_token", provider.token)
-        good = await house.send(NAME, "Good day.")
-        held = [await house.send(NAME, f"It is {each}.") for each in (VERIFY, provider.token)]
+        app.secrets.put("whatsapp_token", provider.token)
+        good = await app.send(NAME, "Good day.")
+        held = [await app.send(NAME, f"It is {each}.") for each in (VERIFY, provider.token)]
 
         assert good.status is Status.COMPLETED
         assert [each.status for each in held] == [Status.NEEDS_REVIEW] * 2
-        asked = await house.world.waiting()
+        asked = await app.world.waiting()
         assert [each.reason for each in asked] == [Reason.DELIVERABLE] * 2
         assert len(provider.heard) == 1
 
@@ -266,10 +266,10 @@ async def test_what_is_logged_shows_no_secret_old_or_renewed(
 ) -> None:
     last = logging.lastResort
     assert last is not None
-    async with opened(tmp_path) as (_, house):
-        house.secrets.put("whatsapp_token", "zq-renewed-canary-0815")
-        await house.send(NAME, "Good day.")
-        hush(house.world.house.hide)
+    async with opened(tmp_path) as (_, app):
+        app.secrets.put("whatsapp_token", "zq-renewed-canary-0815")
+        await app.send(NAME, "Good day.")
+        hush(app.world.app.hide)
         try:
             for secret in (TOKEN, SECRET, VERIFY, "zq-renewed-canary-0815"):
                 last.handle(logging.makeLogRecord({"msg": "It said %s.", "args": (secret,)}))

@@ -157,9 +157,7 @@ async def test_a_task_goes_on_with_the_second_and_recorded_steps_stay(tmp_path: 
         async with World(tmp_path, brain=mind) as world:
             task = await world.add("Find me a park")
             await world.run(timedelta(hours=1))
-            told = [
-                log.sentence(each) for each in await world.house.db.read(events.of_task, task.id)
-            ]
+            told = [log.sentence(each) for each in await world.app.db.read(events.of_task, task.id)]
             done = await world.get(task.id)
 
         assert done.status is Status.COMPLETED
@@ -183,7 +181,7 @@ async def test_only_a_model_that_passed_the_exam_reads_messages(
             result = ExamResult(label, dangerous=dangerous, taken_at="2026-01-01", **marks)
             ExamFile(tmp_path).keep(result)
         async with World(tmp_path, brain=mind) as world:
-            reader = world.house.model_reader
+            reader = world.app.model_reader
             assert reader is not None
             read = await reader.read("Remind me to call mum at 9", NOW, ZONE, BOOK)
 

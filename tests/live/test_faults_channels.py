@@ -1,4 +1,4 @@
-"""A bad line under the whole house: what it says of a message is what the provider knows of it.
+"""A bad line under the whole app: what it says of a message is what the provider knows of it.
 
 WhatsApp, e-mail and webhook through a line that is slow, drips, breaks off after so many bytes,
 or swallows everything. Whatever happens: no message twice, `sent` only if it was accepted, and

@@ -96,7 +96,7 @@ async def test_a_tool_is_found_called_and_its_answer_is_outside_text(tmp_path: P
     assert notes(tmp_path) == ["note hi"]
 
 
-async def test_a_server_is_started_by_the_first_who_needs_it_and_ends_with_the_house(
+async def test_a_server_is_started_by_the_first_who_needs_it_and_ends_with_the_app(
     tmp_path: Path,
 ) -> None:
     async with rig(tmp_path) as there:

@@ -16,7 +16,7 @@ from tests.channels.whatsapp.whatsapp import (
     statuses,
     tell,
 )
-from tests.live.channel_house import NAME, WHATSAPP, ChannelHouse
+from tests.live.channel_app import NAME, WHATSAPP, ChannelApp
 from tests.sections import mail_section
 
 WISHES = """
@@ -42,28 +42,28 @@ def whatsapp(provider: Provider) -> str:
     return WISHES.format(way=NAME) + WHATSAPP.format(url=provider.url)
 
 
-async def told(house: ChannelHouse, title: str = "Renew it") -> Notice:
+async def told(app: ChannelApp, title: str = "Renew it") -> Notice:
     """Something that fails or asks, and what became of the notice about it."""
-    await house.world.add(title, channel="dashboard")
-    await house.world.run()
-    return await again(house)
+    await app.world.add(title, channel="dashboard")
+    await app.world.run()
+    return await again(app)
 
 
-async def again(house: ChannelHouse) -> Notice:
-    await house.world.house.herald.catch_up()
-    return (await house.world.house.db.read(notices.recent))[0][1]
+async def again(app: ChannelApp) -> Notice:
+    await app.world.app.herald.catch_up()
+    return (await app.world.app.db.read(notices.recent))[0][1]
 
 
-async def quarter(house: ChannelHouse) -> None:
+async def quarter(app: ChannelApp) -> None:
     """So long after he wrote nobody is here any more."""
-    await house.world.run(timedelta(minutes=16))
+    await app.world.run(timedelta(minutes=16))
 
 
 async def test_a_notice_by_whatsapp_is_one_short_line_to_its_owner(tmp_path: Path) -> None:
-    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
-        await house.owner_wrote()
-        await quarter(house)
-        notice = await told(house, TITLE)
+    async with Provider() as provider, ChannelApp(tmp_path, whatsapp(provider)) as app:
+        await app.owner_wrote()
+        await quarter(app)
+        notice = await told(app, TITLE)
         (message,) = provider.accepted
 
         assert (message.to, message.key) == (PERSON, notice.id)
@@ -77,43 +77,43 @@ async def test_a_notice_by_whatsapp_is_one_short_line_to_its_owner(tmp_path: Pat
 async def test_a_lost_answer_leaves_a_doubt_that_a_report_heals_with_one_message(
     tmp_path: Path,
 ) -> None:
-    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
-        await house.owner_wrote()
-        await quarter(house)
+    async with Provider() as provider, ChannelApp(tmp_path, whatsapp(provider)) as app:
+        await app.owner_wrote()
+        await quarter(app)
         provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
-        assert (await told(house)).state is NoticeState.UNKNOWN
-        await house.world.run(timedelta(hours=1))
-        assert (await again(house)).state is NoticeState.UNKNOWN
-        before = await house.world.house.db.read(events.last)
+        assert (await told(app)).state is NoticeState.UNKNOWN
+        await app.world.run(timedelta(hours=1))
+        assert (await again(app)).state is NoticeState.UNKNOWN
+        before = await app.world.app.db.read(events.last)
         lives = [provider.status(message, "delivered") for message in provider.accepted]
-        assert await tell(house.hook, call(statuses(*lives))) == 200
+        assert await tell(app.hook, call(statuses(*lives))) == 200
 
-        assert (await again(house)).state is NoticeState.SENT
+        assert (await again(app)).state is NoticeState.SENT
         assert len(provider.accepted) == 1
-        assert await house.world.house.db.read(events.last) == before
+        assert await app.world.app.db.read(events.last) == before
 
 
 async def test_who_writes_by_whatsapp_is_told_by_it_and_his_reply_finds_the_task(
     tmp_path: Path,
 ) -> None:
-    async with Provider() as provider, ChannelHouse(tmp_path, whatsapp(provider)) as house:
-        await house.owner_wrote()
-        notice = await told(house)
+    async with Provider() as provider, ChannelApp(tmp_path, whatsapp(provider)) as app:
+        await app.owner_wrote()
+        notice = await told(app)
         (message,) = provider.accepted
-        stamp = str(int(house.world.now.timestamp()))
+        stamp = str(int(app.world.now.timestamp()))
         said = {"from": PERSON, "id": "wamid.in.2", "timestamp": stamp, "type": "text"}
         reply = {**said, "text": {"body": "What is that?"}, "context": {"id": message.ref}}
-        assert await tell(house.hook, call(messages(reply))) == 200
+        assert await tell(app.hook, call(messages(reply))) == 200
 
-        found = await house.world.house.db.read(notices.replied_to, NAME, message.ref)
+        found = await app.world.app.db.read(notices.replied_to, NAME, message.ref)
         assert found == notice.telling.task_id
 
 
 async def test_a_notice_by_mail_has_one_subject_one_recipient_and_one_link(tmp_path: Path) -> None:
     async with PostOffice() as office:
         text = WISHES.format(way="post") + email(office)
-        async with ChannelHouse(tmp_path, text) as house:
-            notice = await told(house, TITLE)
+        async with ChannelApp(tmp_path, text) as app:
+            notice = await told(app, TITLE)
         (mail,) = office.accepted
 
         assert mail.to == ("owner@example.test",)
@@ -130,12 +130,12 @@ async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path
     async with PostOffice() as office, Provider() as provider:
         nowhere = WISHES.replace("https://remit.example.test", "").format(way=f'post", "{NAME}')
         text = nowhere + email(office) + WHATSAPP.format(url=provider.url)
-        async with ChannelHouse(tmp_path, text) as house:
-            await house.owner_wrote()
-            await quarter(house)
-            house.write("contacts.yaml", "- name: Anna\n  channels: {outbox: anna-1}\n")
-            await house.send("outbox", "See you at noon.", "Anna")
-            await again(house)
+        async with ChannelApp(tmp_path, text) as app:
+            await app.owner_wrote()
+            await quarter(app)
+            app.write("contacts.yaml", "- name: Anna\n  channels: {outbox: anna-1}\n")
+            await app.send("outbox", "See you at noon.", "Anna")
+            await again(app)
         (mail,), (message,) = office.accepted, provider.accepted
         for said in (mail.parsed.as_string(), message.text):
             assert "See you at noon." in said
@@ -145,13 +145,13 @@ async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path
 async def test_a_mail_server_that_is_away_gets_it_later_and_once(tmp_path: Path) -> None:
     async with PostOffice() as office:
         text = WISHES.format(way="post") + email(office)
-        async with ChannelHouse(tmp_path, text) as house:
+        async with ChannelApp(tmp_path, text) as app:
             office.says = {"MAIL": "451 later"}
-            assert (await told(house)).state is NoticeState.NEW
+            assert (await told(app)).state is NoticeState.NEW
             office.says = {}
-            await house.world.run(timedelta(hours=1))
-            assert (await again(house)).state is NoticeState.SENT
-            await house.restart()
-            await again(house)
+            await app.world.run(timedelta(hours=1))
+            assert (await again(app)).state is NoticeState.SENT
+            await app.restart()
+            await again(app)
 
         assert len(office.accepted) == 1

@@ -37,7 +37,7 @@ async def test_a_picture_goes_only_to_a_model_that_takes_pictures(
     home = tmp_path / f"{place}-{len(content)}"
     async with Vendor() as vendor, opened(home, vendor, place) as world:
         vendor.orders = [Order(Answer(call=READ)), Order(Answer(SAYS))]
-        kept = KeptFiles(world.house.settings.files)
+        kept = KeptFiles(world.app.settings.files)
         file = kept.keep_incoming("photo.png", content, Taint.OWNER.value)
         cue = Cue(
             source=Source(SourceKind.MANUAL, "came"),
@@ -46,7 +46,7 @@ async def test_a_picture_goes_only_to_a_model_that_takes_pictures(
             delivery=(Delivery("outbox"),),
             context={ATTACHMENTS: [to_context(file)]},
         )
-        task = await world.house.intake.admit(cue)
+        task = await world.app.intake.admit(cue)
         await world.run()
         ended = await world.get(task.id)
 

@@ -37,7 +37,7 @@ async def test_a_stream_ticks_and_tells_before_it_ends(place: Place, tmp_path: P
         vendor.orders = [Order(Answer(ALOUD), until=middle)]
         async with World(tmp_path, brain=mind) as world:
             task = await world.add("Find me a park", work=STEPS)
-            world.house.engine.nudge()
+            world.app.engine.nudge()
 
             async def ticked() -> bool:
                 return (await world.get(task.id)).work[0].status == "completed"

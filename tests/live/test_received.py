@@ -21,7 +21,7 @@ from remit.model.ids import TaskId
 from remit.model.task import Source, SourceKind
 from remit.store import runs, search, tasks
 from remit.store.audit import complaints
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.testing import World
 from tests.cli.terminal import Terminal
 from tests.intake.readings import qualify
@@ -58,7 +58,7 @@ class Seat(Terminal):
 
     def made(self) -> list[str]:
         """The titles of all tasks, as they stand in the file."""
-        with glance(self.home / "agent.db") as tx:
+        with open_read_only(self.home / "agent.db") as tx:
             found = [tasks.get(tx, each) for each in tasks.ids_like(tx, "task-")]
             assert list(complaints(tx)) == []
         return sorted(f"{task.title}: {task.status.value}" for task in found)
@@ -93,7 +93,7 @@ def test_an_acknowledgement_waits_for_no_model_and_a_kill_loses_nothing(tmp_path
     assert [each["title"] for each in _tasks(whole)] == ["Milk", "The post"]
     assert [_tasks(each)[0]["id"] for each in (first, again, twice)] == [ids[0]] * 3
     assert [each.partition(":")[0] for each in place.made()] == ["Milk", "The post"]
-    with glance(place.home / "agent.db") as tx:
+    with open_read_only(place.home / "agent.db") as tx:
         recorded = runs.steps(tx, tasks.get(tx, TaskId(str(ids[0]))))["read_message"]
     assert isinstance(recorded, dict)
     assert recorded["tasks"] == 2
@@ -147,7 +147,7 @@ async def test_a_scripted_brain_reads_only_if_its_script_says_how(
         said = []
         for n, text in enumerate(("Remind me of the post", "Remind me of the cat")):
             message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, str(n)))
-            heard = await world.house.intake.receive(message, wait=True)
+            heard = await world.app.intake.receive(message, wait=True)
             said.append(heard.tasks[0].title)
         await world.run()
 
@@ -164,15 +164,15 @@ async def test_what_is_stopped_while_it_is_read_is_not_read_behind_the_owners_ba
         vendor.orders = [Order(Answer(call=Call("answer", TWO.model_dump_json())), until=answers)]
         qualify(tmp_path, mind.as_role(ModelRole.EXTRACT).label)
         async with World(tmp_path, brain=mind) as world:
-            owner = world.house.owner
+            owner = world.app.owner
             message = OwnerMessage(text=TEXT, source=Source(SourceKind.MANUAL, "once"))
-            (task,) = (await world.house.intake.receive(message)).tasks  # nothing is answered yet
+            (task,) = (await world.app.intake.receive(message)).tasks  # nothing is answered yet
             await vendor.until(1)
             if cut:
                 await (owner.pause if cut == "pause" else owner.cancel)(task.id)
             answers.set()
             await world.run()
-            found = await world.house.db.read(search.page, search.TaskFilter())
+            found = await world.app.db.read(search.page, search.TaskFilter())
             if cut == "pause":
                 await owner.resume(task.id)
                 await world.run()
@@ -193,7 +193,7 @@ async def test_a_model_that_does_not_read_leaves_the_message_to_the_closed_patte
         async with World(tmp_path, brain=mind) as world:
             text = "Remind me tomorrow at 9 to call Bob"
             message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, "once"))
-            heard = await world.house.intake.receive(message, wait=True)
+            heard = await world.app.intake.receive(message, wait=True)
 
     assert len(vendor.heard) >= 1
     assert heard.reading is None

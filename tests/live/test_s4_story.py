@@ -1,7 +1,7 @@
 """S4 from end to end, by real processes: mail, rule, memory, question, restart, answer, lesson.
 
 A mail comes in over IMAP, is ranked, reminded of earlier work, and its invitation waits for a
-human; the process dies and comes back; the invitation is sent once. Nights later the same house has
+human; the process dies and comes back; the invitation is sent once. Nights later the same app has
 learned how its owner ranks such mail, because he agreed to it.
 """
 
@@ -16,7 +16,7 @@ import pytest
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.store import cues, events, search
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.secrets import Secrets
 from tests.channels.mail.mail import PASSWORD, SERVERS, Box, box
 from tests.channels.mail.mails import ANNA, US, mail_from
@@ -106,19 +106,19 @@ def came(seat: Terminal, ident: str) -> str:
 
 
 def sources(seat: Terminal) -> dict[str, str]:
-    with glance(seat.home / "agent.db") as tx:
+    with open_read_only(seat.home / "agent.db") as tx:
         return {task.source.ref: task.id for task in search.page(tx, search.TaskFilter()).tasks}
 
 
 def is_watched(seat: Terminal) -> bool:
     """Whether the mailbox was looked at once: what comes from now on is read."""
-    with glance(seat.home / "agent.db") as tx:
+    with open_read_only(seat.home / "agent.db") as tx:
         return bool(cues.mark(tx, "post").get("mark"))
 
 
 def recorded(seat: Terminal, task: str) -> list[JsonMap]:
     """What was written down of each event of a task."""
-    with glance(seat.home / "agent.db") as tx:
+    with open_read_only(seat.home / "agent.db") as tx:
         return [event.data for event in events.of_task(tx, TaskId(task))]
 
 

@@ -48,7 +48,7 @@ async def _watched(home: Path, vendor: Vendor, place: Place, days: int) -> Async
     async with opened(home, vendor, place) as world:
         cue = cue_admission.cue("How is the weather?", ref="weather", channel="outbox")
         repeats = Repeats("FREQ=DAILY", "UTC", START + timedelta(hours=1))
-        await world.house.intake.admit(replace(cue, repeats=repeats))
+        await world.app.intake.admit(replace(cue, repeats=repeats))
         for _ in range(days):
             await world.run(DAY)
         yield world

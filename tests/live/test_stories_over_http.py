@@ -64,7 +64,7 @@ class Agent(Vendor):
 
 
 @asynccontextmanager
-async def _house(home: Path, vendor: Vendor, place: Place) -> AsyncIterator[World]:
+async def _app(home: Path, vendor: Vendor, place: Place) -> AsyncIterator[World]:
     ways = {name: Outbox(name) for name in WAYS}
     async with brain(vendor, place) as mind:
         qualify(home, mind.as_role(ModelRole.EXTRACT).label)
@@ -74,7 +74,7 @@ async def _house(home: Path, vendor: Vendor, place: Place) -> AsyncIterator[Worl
 
 async def _say(world: World, text: str) -> MessageResult:
     source = Source(SourceKind.CONVERSATION, text)
-    return await world.house.intake.hear(OwnerMessage(text=text, source=source))
+    return await world.app.intake.hear(OwnerMessage(text=text, source=source))
 
 
 def _sent(world: World, way: str) -> list[str]:
@@ -90,7 +90,7 @@ def _said(text: str) -> Order:
 @PLACES
 async def test_research_and_a_message_on_whatsapp(place: Place, tmp_path: Path) -> None:
     reply = f"Sanur is calm. Kuta is not.\n<deliverable>\n{LIST}\n</deliverable>"
-    async with Agent(BALI, _said(reply)) as vendor, _house(tmp_path, vendor, place) as world:
+    async with Agent(BALI, _said(reply)) as vendor, _app(tmp_path, vendor, place) as world:
         (task,) = (await _say(world, BALI)).tasks
         await world.run()
         ended = await world.get(task.id)
@@ -108,7 +108,7 @@ async def test_a_text_of_the_owners_goes_out_in_two_minutes_and_no_model_works_o
     place: Place, tmp_path: Path
 ) -> None:
     text = 'In two minutes send me on WhatsApp "Take the cake out, *now*"'
-    async with Agent(text) as vendor, _house(tmp_path, vendor, place) as world:
+    async with Agent(text) as vendor, _app(tmp_path, vendor, place) as world:
         (task,) = (await _say(world, text)).tasks
         await world.run(timedelta(seconds=119))
         assert _sent(world, "whatsapp") == []
@@ -124,7 +124,7 @@ async def test_a_refusal_goes_to_the_owner_with_its_reason_and_to_nobody_else(
     place: Place, tmp_path: Path
 ) -> None:
     no = "I cannot find prices for next year.\n<deliverable>NONE</deliverable>"
-    async with Agent(BALI, _said(no)) as vendor, _house(tmp_path, vendor, place) as world:
+    async with Agent(BALI, _said(no)) as vendor, _app(tmp_path, vendor, place) as world:
         await _say(world, BALI)
         await world.run()
         (review,) = await world.waiting()
@@ -141,7 +141,7 @@ async def test_a_refusal_goes_to_the_owner_with_its_reason_and_to_nobody_else(
 async def test_a_mail_keeps_its_headings_and_lists(place: Place, tmp_path: Path) -> None:
     text = "Write a packing list for Oslo and email it to me"
     reply = f"It is cold there.\n<deliverable>\n{LETTER}\n</deliverable>"
-    async with Agent(text, _said(reply)) as vendor, _house(tmp_path, vendor, place) as world:
+    async with Agent(text, _said(reply)) as vendor, _app(tmp_path, vendor, place) as world:
         await _say(world, text)
         await world.run()
 
@@ -155,7 +155,7 @@ async def test_steps_are_ticked_by_a_tool_and_by_a_line_and_never_sent(
     text = "- [ ] compare three hotels in Rome\n- [ ] find a train\n- [ ] draft a plan"
     first = Order(Answer("The hotels first.", call=Call("tick_item", '{"n": 1}')))
     last = "✓ STEP 2: the 9:10 train\n<deliverable>\nHotel Roma, then the 9:10.\n</deliverable>"
-    async with Agent(text, first, _said(last)) as vendor, _house(tmp_path, vendor, place) as world:
+    async with Agent(text, first, _said(last)) as vendor, _app(tmp_path, vendor, place) as world:
         (task,) = (await _say(world, text)).tasks
         await world.run()
         ended = await world.get(task.id)
@@ -180,7 +180,7 @@ async def test_a_model_that_leaves_the_channel_out_is_corrected(
         mute = '{"tasks": [{"title": "Bali", "instructions": "Research the best beaches in Bali'
         mute += ' for families", "work": ["Research the best beaches in Bali for families"]}]}'
         vendor.reads = lambda: Order(Answer(call=Call("answer", mute)))
-        async with _house(tmp_path, vendor, place) as world:
+        async with _app(tmp_path, vendor, place) as world:
             (task,) = (await _say(world, BALI)).tasks
             await world.run()
 

@@ -30,9 +30,7 @@ MAKE = Call("create_task", json.dumps({"title": "Later", "instructions": "Wait a
 
 
 @asynccontextmanager
-async def house(
-    home: Path, vendor: Vendor, place: Place, **policies: Policy
-) -> AsyncIterator[World]:
+async def app(home: Path, vendor: Vendor, place: Place, **policies: Policy) -> AsyncIterator[World]:
     settings = Settings(home=home, tools=replace(ToolSettings(), **policies))
     async with opened(home, vendor, place, settings=settings) as world:
         yield world
@@ -44,7 +42,7 @@ async def asked(world: World) -> Review:
 
 
 async def made(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, search.TaskFilter(text="Wait and see"))
+    page = await world.app.db.read(search.page, search.TaskFilter(text="Wait and see"))
     return [*page.tasks]
 
 
@@ -54,11 +52,11 @@ async def test_of_two_calls_in_a_breath_one_runs_once_and_one_waits_through_a_re
 ) -> None:
     async with Vendor() as vendor:
         vendor.orders = [Order(Answer("I begin.", call=WRITE, more=(MAKE,))), Order(Answer(GOOD))]
-        async with house(tmp_path, vendor, place, create_task=Policy.ASK) as world:
+        async with app(tmp_path, vendor, place, create_task=Policy.ASK) as world:
             task = await world.add("Write and plan")
             await world.run()
             review = await asked(world)
-            file = world.house.settings.work / task.id / "a.txt"
+            file = world.app.settings.work / task.id / "a.txt"
 
             assert (await world.get(task.id)).status is Status.NEEDS_REVIEW
             assert json.loads(review.evidence)["title"] == "Later"
@@ -66,7 +64,7 @@ async def test_of_two_calls_in_a_breath_one_runs_once_and_one_waits_through_a_re
             assert await made(world) == []
             file.write_text("touched since")
 
-        async with house(tmp_path, vendor, place, create_task=Policy.ASK) as world:
+        async with app(tmp_path, vendor, place, create_task=Policy.ASK) as world:
             await world.decide(review, ReviewAnswer.APPROVE)
             with pytest.raises(AlreadyDecided):
                 await world.decide(review, ReviewAnswer.APPROVE)
@@ -92,7 +90,7 @@ async def test_a_no_and_other_arguments_reach_the_model_as_results(
 ) -> None:
     async with Vendor() as vendor:
         vendor.orders = [Order(Answer(call=WRITE)), Order(Answer(GOOD))]
-        async with house(tmp_path, vendor, place, write_file=Policy.ASK) as world:
+        async with app(tmp_path, vendor, place, write_file=Policy.ASK) as world:
             task = await world.add("Write")
             await world.run()
             review = await asked(world)
@@ -101,7 +99,7 @@ async def test_a_no_and_other_arguments_reach_the_model_as_results(
 
             await world.decide(review, answer, text)
             await world.run()
-            folder = world.house.settings.work / task.id
+            folder = world.app.settings.work / task.id
 
             assert told in vendor.heard[1].text
             assert not (folder / "a.txt").exists()
@@ -114,23 +112,23 @@ async def test_a_call_of_a_tool_that_is_no_more_is_told_and_nothing_runs(
 ) -> None:
     async with Vendor() as vendor:
         vendor.orders = [Order(Answer(call=WRITE)), Order(Answer(GOOD))]
-        async with house(tmp_path, vendor, place, write_file=Policy.ASK) as world:
+        async with app(tmp_path, vendor, place, write_file=Policy.ASK) as world:
             task = await world.add("Write")
             await world.run()
             review = await asked(world)
-        async with house(tmp_path, vendor, place, write_file=Policy.DENY) as world:
+        async with app(tmp_path, vendor, place, write_file=Policy.DENY) as world:
             await world.decide(review, ReviewAnswer.APPROVE)
             await world.run()
 
             assert "There is no tool 'write_file'." in vendor.heard[1].text
-            assert not (world.house.settings.work / task.id).exists()
+            assert not (world.app.settings.work / task.id).exists()
             assert "write_file" not in offered(vendor.heard[1].body)
             assert (await world.get(task.id)).status is Status.COMPLETED
 
 
 @pytest.mark.parametrize("place", Place)
 async def test_a_model_is_offered_what_the_owner_did_not_deny(place: Place, tmp_path: Path) -> None:
-    async with Vendor() as vendor, house(tmp_path, vendor, place, read_file=Policy.DENY) as world:
+    async with Vendor() as vendor, app(tmp_path, vendor, place, read_file=Policy.DENY) as world:
         vendor.orders = [Order(Answer(GOOD))]
         await world.add("Look")
         await world.run()

@@ -74,7 +74,7 @@ class Model(Vendor):
 
 
 @asynccontextmanager
-async def house(home: Path) -> AsyncIterator[tuple[Talk, Model, ConversationId]]:
+async def app(home: Path) -> AsyncIterator[tuple[Talk, Model, ConversationId]]:
     await warm(Place.CHAT)
     async with Model() as model, brain(model, Place.CHAT) as mind:
         qualify(home, mind.as_role(ModelRole.EXTRACT).label)
@@ -83,14 +83,14 @@ async def house(home: Path) -> AsyncIterator[tuple[Talk, Model, ConversationId]]
 
 
 async def tasks(world: Talk) -> dict[str, Task]:
-    found = (await world.house.db.read(search.page, search.TaskFilter())).tasks
+    found = (await world.app.db.read(search.page, search.TaskFilter())).tasks
     return {task.title: task for task in found}
 
 
 async def test_the_reader_is_told_the_owners_words_titles_and_questions_and_nothing_else(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path) as (world, model, talk):
+    async with app(tmp_path) as (world, model, talk):
         await say(world, talk, WORK)
         await world.run()
         await say(world, talk, SEND)
@@ -152,7 +152,7 @@ async def test_a_model_orders_what_can_be_undone_and_proposes_the_rest(
     at: int,
     says: str,
 ) -> None:
-    async with house(tmp_path) as (world, model, talk):
+    async with app(tmp_path) as (world, model, talk):
         await say(world, talk, REMIND)
         await world.run()
         model.reading = read
@@ -167,7 +167,7 @@ async def test_a_model_orders_what_can_be_undone_and_proposes_the_rest(
 
 
 async def test_a_model_only_proposes_to_send_and_the_owners_own_words_do_it(tmp_path: Path) -> None:
-    async with house(tmp_path) as (world, model, talk):
+    async with app(tmp_path) as (world, model, talk):
         await say(world, talk, SEND)
         await world.run()
         model.reading = ordering("approve", "off with it", named="Hi")
@@ -187,7 +187,7 @@ async def test_a_model_only_proposes_to_send_and_the_owners_own_words_do_it(tmp_
 async def test_a_model_says_which_question_is_answered_and_what_is_something_else(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path) as (world, model, talk):
+    async with app(tmp_path) as (world, model, talk):
         whom = ReadQuestion(about="recipient", words="gift", question="Who is the gift for?")
         model.reading = lambda _: Reading(questions=(whom,))
         await say(world, talk, "the gift thing for the birthday party some day")
@@ -198,7 +198,7 @@ async def test_a_model_says_which_question_is_answered_and_what_is_something_els
         model.reading = ordering("answer", "bob", named="Who", question=True)
         await say(world, talk, "well, it is for bob of course")
         assert question.id is not None
-        answered = await world.house.db.read(reviews.get, question.id)
+        answered = await world.app.db.read(reviews.get, question.id)
         made = await tasks(world)
 
     assert [each.id for each in still] == [question.id]

@@ -16,7 +16,7 @@ from remit.settings import EngineSettings
 from remit.store.database import Tx
 from remit.store.postgres import legs, work_copies
 from remit.testing import World
-from remit.wiring import app
+from remit.wiring import app as app_module
 from tests.machines.story_engine import StoryEngine
 from tests.machines.temporal import TemporalServer
 from tests.store.postgres import Postgres
@@ -37,7 +37,7 @@ def on_ada(
     settings = EngineSettings(address=temporal.address)
     monkeypatch.setattr(StoryEngine, "temporal", settings, raising=False)
     monkeypatch.setattr(StoryEngine, "machine", "ada")
-    monkeypatch.setattr(app, "LocalEngine", StoryEngine)
+    monkeypatch.setattr(app_module, "LocalEngine", StoryEngine)
     repository = sample(tmp_path / "plain" / "shop")
     turns = [turn(GOOD), turn(GOOD)]
     yield lambda: opened(tmp_path, repository, hand=turns, commands=QUICK)
@@ -45,7 +45,7 @@ def on_ada(
 
 
 def engine(shop: Shop) -> StoryEngine:
-    found = shop.world.house.engine
+    found = shop.world.app.engine
     assert isinstance(found, StoryEngine)
     return found
 
@@ -70,7 +70,7 @@ async def test_work_of_a_machine_that_is_gone_goes_on_elsewhere(
         asked = await shop.question()
         await _ben_takes_over(shop, monkeypatch)
         if not copied:
-            await shop.world.house.db.write(work_copies.remove, task.id)
+            await shop.world.app.db.write(work_copies.remove, task.id)
         await shop.world.decide(asked, ReviewAnswer.APPROVE)
         while (await shop.world.get(task.id)).status is not Status.RUNNING:  # noqa: ASYNC110 - for ada
             await asyncio.sleep(0.05)
@@ -92,10 +92,10 @@ async def test_work_of_a_machine_that_is_gone_goes_on_elsewhere(
 async def _ben_takes_over(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another machine, with a disk of its own; ada died, and nobody knows it yet."""
     monkeypatch.setattr(StoryEngine, "machine", "ben")
-    shutil.rmtree(shop.world.house.settings.home / "worktrees")
+    shutil.rmtree(shop.world.app.settings.home / "worktrees")
     await shop.world.restart()
 
     def forget_the_end(tx: Tx) -> None:
         tx.ask("UPDATE workers SET ended_at = NULL")
 
-    await shop.world.house.db.write(forget_the_end)
+    await shop.world.app.db.write(forget_the_end)

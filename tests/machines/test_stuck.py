@@ -22,7 +22,7 @@ from remit.store.postgres import legs
 from remit.store.postgres.legs import DISPATCHED
 from remit.store.queue import ClaimFilter
 from remit.testing import World
-from remit.wiring import app
+from remit.wiring import app as app_module
 from tests.machines.story_engine import StoryEngine
 from tests.machines.temporal import TemporalServer
 from tests.soak import each_value
@@ -39,14 +39,14 @@ def on_temporal(
     monkeypatch.setattr(World, "store_url", postgres_server.store)
     settings = EngineSettings(address=temporal.address)
     monkeypatch.setattr(StoryEngine, "temporal", settings, raising=False)
-    monkeypatch.setattr(app, "LocalEngine", StoryEngine)
+    monkeypatch.setattr(app_module, "LocalEngine", StoryEngine)
     yield
     postgres_server.wipe()
 
 
 async def claim(world: World) -> TaskId:
     """Claim a task as a dispatcher does, which is lost before it has done more."""
-    engine, db, now = world.house.engine, world.house.db, world.now
+    engine, db, now = world.app.engine, world.app.db, world.now
     await engine._background.stop(DISPATCH)
     task = await world.add("Greet", content="Hello")
     await db.write(queue.rank, task.id, Priority.MED, RankingRule("default", "a test"), now)
@@ -63,14 +63,14 @@ async def claimed_and_not_started(world: World) -> TaskId:
 async def begun_by_a_worker_that_vanished(world: World) -> TaskId:
     """Its workflow never was, or Temporal has forgotten it."""
     task = await claim(world)
-    lease = (await world.house.db.read(legs.held, world.now + timedelta(days=1)))[0].lease
-    await world.house.db.write(legs.begin, task, lease, WorkerId("wrk-lost"), world.now)
+    lease = (await world.app.db.read(legs.held, world.now + timedelta(days=1)))[0].lease
+    await world.app.db.write(legs.begin, task, lease, WorkerId("wrk-lost"), world.now)
     return task
 
 
 async def not_taken_by_temporal(world: World) -> TaskId:
     """Temporal is away while the leg is to be started."""
-    engine = world.house.engine
+    engine = world.app.engine
     assert isinstance(engine, StoryEngine)
     tries: list[int] = []
 
@@ -97,16 +97,16 @@ async def due_without_a_word(world: World) -> TaskId:
     def bring_forward(tx: Tx) -> None:
         tx.ask("UPDATE tasks SET due_at = due_at - 777600000 WHERE id = ?", (task.id,))
 
-    await world.house.db.write(bring_forward)
+    await world.app.db.write(bring_forward)
     return task.id
 
 
 async def ended_by_an_administrator(world: World) -> TaskId:
     """Its workflow is over, and nobody ran the leg."""
-    engine = world.house.engine
+    engine = world.app.engine
     assert isinstance(engine, StoryEngine)
     task = await claim(world)
-    lease = (await world.house.db.read(legs.held, world.now + timedelta(days=1)))[0].lease
+    lease = (await world.app.db.read(legs.held, world.now + timedelta(days=1)))[0].lease
     await engine.link.start_leg(task, lease, "a queue that nobody serves", 1)
     client = await Client.connect(engine.temporal.address)
     await client.get_workflow_handle(leg_id(task, lease)).terminate()

@@ -12,7 +12,7 @@ import pytest
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.calendar.client import CalDavClient
 from remit.engine.temporal import TemporalLink
 from remit.model.contract import Criterion, Timing
@@ -40,7 +40,7 @@ from remit.store.postgres.legs import WorkerState
 from remit.store.secrets import Secrets
 from remit.wiring import App
 from remit.wiring.app import build
-from remit.wiring.foundation import Foundation, laid
+from remit.wiring.foundation import Foundation, open_foundation
 from remit.wiring.running import DUTIES
 from remit.wiring.worker import DutyRunner
 from tests.calendar.caldav_servers import Server
@@ -83,16 +83,16 @@ NUMBERS = itertools.count(1)
 class Stage(Struct):
     """What surrounds the machines: an API process, receivers, a calendar."""
 
-    house: App
+    app: App
     providers: Providers
     calendar: Server
 
     @property
     def now(self) -> datetime:
-        return self.house.clock.now()
+        return self.app.clock.now()
 
     async def count(self, query: str) -> int:
-        (row,) = await self.house.db.read(
+        (row,) = await self.app.db.read(
             lambda tx: tx.ask(f"SELECT COUNT(*) AS n FROM {query}")  # noqa: S608 - of this file
         )
         return int(str(row["n"]))
@@ -100,7 +100,7 @@ class Stage(Struct):
     async def task(self, **more: object) -> Task:
         n = next(NUMBERS)
         made = Cue(source=Source(SourceKind.MANUAL, f"order {n}"), title=f"Order {n}", text="Think")
-        return await self.house.intake.admit(replace(made, **more))
+        return await self.app.intake.admit(replace(made, **more))
 
 
 # Each makes work for one duty; the query counts what was done.
@@ -108,7 +108,7 @@ class Stage(Struct):
 
 async def order(stage: Stage) -> None:
     state = WorkerState(WorkerId("wrk-9"), "here:9", ("takeover",), 9, (), stage.now)
-    await stage.house.db.write(legs.report_load, state)
+    await stage.app.db.write(legs.report_load, state)
     await stage.task()
 
 
@@ -119,9 +119,9 @@ async def repeat(stage: Stage) -> None:
 
 async def fail_a_task(stage: Stage) -> None:
     """Fail a task that came from a conversation, so that there is news."""
-    db, now = stage.house.db, stage.now
+    db, now = stage.app.db, stage.now
     task = await stage.task()
-    talk = Conversation(stage.house.ids.conversation(), "Talk", now, now, "dashboard")
+    talk = Conversation(stage.app.ids.conversation(), "Talk", now, now, "dashboard")
     await db.write(conversations.begin, talk)
     about = (TaskRef(task.id, Action.CREATED),)
     said = NewTurnRecord(role=Role.USER, content="Think", channel="dashboard", task_refs=about)
@@ -130,9 +130,9 @@ async def fail_a_task(stage: Stage) -> None:
 
 
 async def end(stage: Stage, task: Task) -> None:
-    db, now = stage.house.db, stage.now
+    db, now = stage.app.db, stage.now
     await db.write(queue.rank, task.id, Priority.MED, RULE, now)
-    (held,) = await db.write(queue.claim, WorkerId("wrk-9"), ROOMY, stage.house.ids.run, now)
+    (held,) = await db.write(queue.claim, WorkerId("wrk-9"), ROOMY, stage.app.ids.run, now)
     failed = Ending(outcome="fail", to=Status.FAILED, by=Actor.EXECUTOR, note="It broke.")
     await db.write(moves.finish, held.task, held.lease, now, failed, now)
 
@@ -155,7 +155,7 @@ async def decide_on_a_notice(stage: Stage) -> None:
         news=NoticeKind.TEST, about=f"test:{n}", title=f"News {n}", line="", href="/"
     )
     made = Notice(id=f"ntc-{n}", telling=telling, way="phone", made=now, due=now)
-    await stage.house.db.write(notices.put, made)
+    await stage.app.db.write(notices.put, made)
 
 
 async def put_off_a_check(stage: Stage) -> None:
@@ -163,7 +163,7 @@ async def put_off_a_check(stage: Stage) -> None:
     batch = DeferredBatch("gone", f"branch {task.id}", group)
     late = Criterion("test", "all tests", timing=Timing.DEFERRED)
     waits = [DeferredCriterion(task.id, 0, late, batch, stage.now)]
-    await stage.house.db.write(deferred.put_off, waits)
+    await stage.app.db.write(deferred.put_off, waits)
     await end(stage, task)
 
 
@@ -247,7 +247,7 @@ def made_home(folder: Path, text: str) -> Settings:
     (folder / "contacts.yaml").write_text(CONTACTS)
     (folder / "brain.yml").write_text("- reply: <deliverable>Done.</deliverable>\n")
     Secrets(folder).put("cloud_password", "s3cret")
-    return house_settings.load({**os.environ, "REMIT_HOME": str(folder)})
+    return app_settings.load({**os.environ, "REMIT_HOME": str(folder)})
 
 
 @asynccontextmanager
@@ -288,7 +288,11 @@ async def test_who_lost_a_duty_writes_nothing_and_the_next_does_the_work_once(
     name: str, homes: list[Settings], providers: Providers, calendar: Server, refused: list[str]
 ) -> None:
     work = WORK[name]
-    async with laid(homes[0]) as door, laid(homes[1]) as one, laid(homes[2]) as two:
+    async with (
+        open_foundation(homes[0]) as door,
+        open_foundation(homes[1]) as one,
+        open_foundation(homes[2]) as two,
+    ):
         stage = Stage(build(door), providers, calendar)
 
         async def is_done(times: int) -> bool:

@@ -1,4 +1,4 @@
-"""One word, one meaning: every word of the house exists in the code, by that name."""
+"""One word, one meaning: every word of the app exists in the code, by that name."""
 
 import re
 from functools import cache
@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tests.tables import for_each
 
-HOUSE = Path(__file__).parents[2] / "src/remit"
+APP = Path(__file__).parents[2] / "src/remit"
 _TOP = re.compile(r"^(?:class |(?:async )?def )?(\w+)(?=[(:]| =)", re.MULTILINE)
 WORDS = [
     word
@@ -29,7 +29,7 @@ WORDS = [
 
 
 @for_each("word", WORDS)
-def test_a_word_of_the_house_is_a_name_in_the_code(word: str) -> None:
+def test_a_word_of_the_app_is_a_name_in_the_code(word: str) -> None:
     named = any(
         name in (word.lower(), f"{word.lower()}s") or name.startswith(word) or name.endswith(word)
         for name in _named()
@@ -40,6 +40,6 @@ def test_a_word_of_the_house_is_a_name_in_the_code(word: str) -> None:
 @cache
 def _named() -> frozenset[str]:
     """Every module, and every class, function and value at the top of one."""
-    files = sorted(HOUSE.rglob("*.py"))
+    files = sorted(APP.rglob("*.py"))
     modules = {path.parent.name if path.stem == "__init__" else path.stem for path in files}
     return frozenset(modules.union(*(_TOP.findall(path.read_text()) for path in files)))

@@ -32,9 +32,9 @@ def refused(world: World, etag: str = "1", uid: str = "a", why: str | None = WHY
 
 
 async def reads(world: World, *found: ReadResource) -> None:
-    await world.house.db.write(calendars.note, WORK)
+    await world.app.db.write(calendars.note, WORK)
     for each in found:
-        await world.house.db.write(occurrences.follow, each, world.now)
+        await world.app.db.write(occurrences.follow, each, world.now)
 
 
 # Events that could not be read -------------------------------------------------------------------
@@ -49,7 +49,7 @@ async def test_an_event_that_is_refused_is_told_once_as_it_is(tmp_path: Path) ->
             f"“Water a” in your calendar work could not be read. {WHY}",
         ]
         # It was taken out of sight and came back as it was, and was read again in other words.
-        await world.house.db.write(calendars.delete, refused(world).resource)
+        await world.app.db.write(calendars.delete, refused(world).resource)
         await reads(world, refused(world), refused(world, why="It cannot be read."))
         assert len(await told(world)) == 1
         assert len(await planned(world)) == 1
@@ -64,9 +64,9 @@ async def test_an_event_that_was_mended_or_seen_before_it_was_told_is_not_told(
 ) -> None:
     async with town(tmp_path, WISHES) as world:
         await reads(world, refused(world), refused(world, uid="b"))
-        await world.house.talk.settled()
+        await world.app.talk.settled()
         await reads(world, refused(world, "2", why=None))
-        await world.house.db.write(calendars.see, "work", "/team/", "/b.ics")
+        await world.app.db.write(calendars.see, "work", "/team/", "/b.ics")
 
         assert await told(world) == []
         dropped = [each.why for each in await kept(world) if each.state is NoticeState.DROPPED]
@@ -79,17 +79,17 @@ async def test_a_refused_event_needs_attention_until_it_is_seen_and_again_if_it_
     async with town(tmp_path, WISHES) as world:
 
         async def fix() -> int:
-            return (await world.house.db.read(inbox.needs, world.now)).fix
+            return (await world.app.db.read(inbox.needs, world.now)).fix
 
         await reads(world, refused(world))
         assert await fix() == 1
-        assert await world.house.db.write(calendars.see, "work", "/team/", "/a.ics")
+        assert await world.app.db.write(calendars.see, "work", "/team/", "/a.ics")
         assert await fix() == 0
         await reads(world, refused(world, "2"))
         assert await fix() == 1
         await reads(world, refused(world, "3", why=None))
         assert await fix() == 0
-        assert not await world.house.db.write(calendars.see, "work", "/team/", "/a.ics")
+        assert not await world.app.db.write(calendars.see, "work", "/team/", "/a.ics")
 
 
 async def test_many_refused_events_are_one_turn_and_one_line(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ async def daily(world: World, rule: str = "FREQ=DAILY") -> None:
     first = world.now + timedelta(hours=1)
     cue = cue_admission.cue("Brief me", ref="brief", channel="dashboard")
     often = Repeats(rule, "Europe/Berlin", first)
-    await world.house.intake.admit(replace(cue, repeats=often, scheduled_for=first))
+    await world.app.intake.admit(replace(cue, repeats=often, scheduled_for=first))
 
 
 async def test_runs_that_were_missed_are_told_with_how_many_and_why(tmp_path: Path) -> None:
@@ -142,11 +142,11 @@ async def test_a_series_that_ended_while_nobody_was_there_is_told_too(tmp_path: 
 async def test_what_the_owner_skipped_himself_is_not_told(tmp_path: Path) -> None:
     async with town(tmp_path, replace(WISHES, done=())) as world:
         await daily(world)
-        found = await world.house.db.read(_series)
-        await world.house.owner.skip_slot(found, None)
-        await world.house.owner.pause_series(found)
+        found = await world.app.db.read(_series)
+        await world.app.owner.skip_slot(found, None)
+        await world.app.owner.pause_series(found)
         await world.run(timedelta(days=3))
-        await world.house.owner.resume_series(found)
+        await world.app.owner.resume_series(found)
         await world.run()
 
         assert [each for each in await kept(world) if each.news is NoticeKind.MISSED] == []
@@ -164,17 +164,17 @@ async def test_a_start_that_was_missed_is_told_once_with_its_task_or_without(
         at = world.now + timedelta(hours=1)
         start = StoredOccurrence(uid="a", key="", start=at, title="Water them", text="")
         held = refused(world, why=None).resource
-        await world.house.db.write(calendars.note, WORK)
+        await world.app.db.write(calendars.note, WORK)
         read = ReadResource(held, (start,), frozenset(), world.now, world.now)
-        await world.house.db.write(occurrences.follow, read, world.now)
+        await world.app.db.write(occurrences.follow, read, world.now)
         if given:
             cue = cue_admission.cue(
                 "Water them", ref="water", channel="dashboard", scheduled_for=at
             )
-            task = await world.house.intake.admit(cue)
-            await world.house.db.write(occurrences.give, start, task.id, world.now)
-        (each,) = await world.house.db.read(occurrences.of_event, "a")
-        await world.house.db.write(occurrences.skip, each, slots.ASLEEP, world.now)
+            task = await world.app.intake.admit(cue)
+            await world.app.db.write(occurrences.give, start, task.id, world.now)
+        (each,) = await world.app.db.read(occurrences.of_event, "a")
+        await world.app.db.write(occurrences.skip, each, slots.ASLEEP, world.now)
 
         assert len(await told(world)) == 1
         assert len(await planned(world)) == 1
@@ -189,12 +189,12 @@ async def test_starts_that_were_dropped_long_ago_are_forgotten(tmp_path: Path) -
             for n in (1, 50)
         )
         held = refused(world, why=None).resource
-        await world.house.db.write(calendars.note, WORK)
+        await world.app.db.write(calendars.note, WORK)
         read = ReadResource(held, starts, frozenset(), world.now, world.now)
-        await world.house.db.write(occurrences.follow, read, world.now)
-        for each in await world.house.db.read(occurrences.of_event, "a"):
-            await world.house.db.write(occurrences.drop, each, slots.ASLEEP, world.now)
+        await world.app.db.write(occurrences.follow, read, world.now)
+        for each in await world.app.db.read(occurrences.of_event, "a"):
+            await world.app.db.write(occurrences.drop, each, slots.ASLEEP, world.now)
         before = world.now + timedelta(days=10)
 
-        assert await world.house.db.write(occurrences.prune, before) == 1
-        assert [each.key for each in await world.house.db.read(occurrences.of_event, "a")] == ["50"]
+        assert await world.app.db.write(occurrences.prune, before) == 1
+        assert [each.key for each in await world.app.db.read(occurrences.of_event, "a")] == ["50"]

@@ -75,13 +75,13 @@ async def test_it_is_told_once_however_often_and_whoever_starts_again(tmp_path: 
 async def test_a_notice_is_no_task_no_delivery_and_no_event(tmp_path: Path) -> None:
     async with town(tmp_path) as world:
         await asked(world, "Something hopeless")
-        before = await world.house.db.read(events.last)
+        before = await world.app.db.read(events.last)
         world.outbox.answers = [Refused("no such person")]
         await told(world)
         await world.run(timedelta(days=3))
         await told(world)
 
-        assert await world.house.db.read(events.last) == before
+        assert await world.app.db.read(events.last) == before
         assert await states(world) == [(OUT, "failed")]
         assert len(world.outbox.tried) == 1
 
@@ -147,11 +147,11 @@ async def test_what_was_seen_or_put_off_before_it_went_is_not_told(tmp_path: Pat
         await asked(world, "Something hopeless")
         (failed,) = await kept(world)
         assert failed.telling.task_id is not None
-        await world.house.owner.seen(failed.telling.task_id)
+        await world.app.owner.seen(failed.telling.task_id)
         await asked(world)
         (review,) = await world.waiting()
         assert review.id is not None
-        await world.house.inbox.later(review.id, world.now + timedelta(hours=3))
+        await world.app.inbox.later(review.id, world.now + timedelta(hours=3))
 
         assert await told(world) == []
         assert [each.why for each in await kept(world)] == [
@@ -284,15 +284,15 @@ async def test_a_report_settles_a_doubt_and_wakes_nothing(
         await asked(world)
         await told(world)
         (notice,) = await kept(world)
-        last = await world.house.db.read(events.last)
+        last = await world.app.db.read(events.last)
         said = DeliveryReport(ProviderReport("wamid.1", arrived=arrived, why="no"), OUT, notice.id)
         came = InboundMessage(ref="report-1", channel=OUT, body={}, report=said)
-        assert await world.house.db.write(inbound.take, [came], world.now) == []
+        assert await world.app.db.write(inbound.take, [came], world.now) == []
         await told(world)
 
         (notice,) = await kept(world)
         assert (notice.state, notice.receipt) == (state, "wamid.1")
-        assert await world.house.db.read(events.last) == last
+        assert await world.app.db.read(events.last) == last
 
 
 # The end of a process -----------------------------------------------------------------------------
@@ -333,17 +333,17 @@ async def test_who_talks_here_is_told_here_and_a_quarter_of_an_hour_later_by_his
     tmp_path: Path,
 ) -> None:
     async with town(tmp_path) as world:
-        talk = (await world.house.talk.begin()).id
-        turn = await world.house.talk.say(talk, "Good morning")
-        await world.house.talk.answered(turn, 100)
+        talk = (await world.app.talk.begin()).id
+        turn = await world.app.talk.say(talk, "Good morning")
+        await world.app.talk.answered(turn, 100)
         await asked(world, "Something hopeless")
         assert await told(world) == []
         # It is told on the dashboard, but not in a conversation about something else.
-        said = await world.house.db.read(conversations.turns, talk)
+        said = await world.app.db.read(conversations.turns, talk)
         assert not any("hopeless" in turn.content for turn in said)
-        planned = await world.house.db.read(conversations.called, SCHEDULED)
+        planned = await world.app.db.read(conversations.called, SCHEDULED)
         assert planned is not None
-        there = await world.house.db.read(conversations.turns, planned.id)
+        there = await world.app.db.read(conversations.turns, planned.id)
         assert there[-1].content.startswith("“Something hopeless” failed.")
 
         await world.run(timedelta(minutes=16))
@@ -355,12 +355,12 @@ async def test_a_result_that_was_asked_for_elsewhere_is_not_brought_into_the_tal
     tmp_path: Path,
 ) -> None:
     async with town(tmp_path, NoticeSettings()) as world:
-        talk = (await world.house.talk.begin()).id
-        await world.house.talk.answered(await world.house.talk.say(talk, "Good morning"), 100)
+        talk = (await world.app.talk.begin()).id
+        await world.app.talk.answered(await world.app.talk.say(talk, "Good morning"), 100)
         await world.add("Find a park", channel="dashboard")
         await asked(world)
 
-        said = await world.house.db.read(conversations.turns, talk)
+        said = await world.app.db.read(conversations.turns, talk)
         told_here = [t.content for t in said if t.role is Role.ASSISTANT][1:]
         assert told_here == []
 
@@ -369,7 +369,7 @@ async def test_who_clicks_on_the_dashboard_is_told_there_for_a_quarter_of_an_hou
     tmp_path: Path,
 ) -> None:
     async with town(tmp_path) as world:
-        await world.house.db.write(meta.note, world.now)
+        await world.app.db.write(meta.note, world.now)
         await asked(world, "Something hopeless")
         assert await told(world) == []
         assert {each.way for each in await kept(world)} == {"conversation"}
@@ -386,11 +386,11 @@ async def test_who_writes_by_a_channel_is_told_there_unless_he_clicked_since(
     tmp_path: Path, *, clicks: bool, ways: set[str]
 ) -> None:
     async with town(tmp_path, NoticeSettings()) as world:
-        talk = (await world.house.talk.begin(channel=OUT)).id
-        await world.house.talk.say(talk, "Good morning", channel=OUT)
+        talk = (await world.app.talk.begin(channel=OUT)).id
+        await world.app.talk.say(talk, "Good morning", channel=OUT)
         if clicks:
             await world.run(timedelta(minutes=2))
-            await world.house.db.write(meta.note, world.now)
+            await world.app.db.write(meta.note, world.now)
         await asked(world, "Something hopeless")
 
         assert len(await told(world)) == len(ways) - 1
@@ -501,16 +501,16 @@ async def test_what_was_told_is_forgotten_after_a_season(tmp_path: Path) -> None
 async def test_who_has_no_address_there_is_told_nothing_and_it_is_said_why(tmp_path: Path) -> None:
     async with town(tmp_path) as world:
         lost = replace(
-            world.house.herald._around, reach=lambda _: UnclearRecipient("You have no address.")
+            world.app.herald._around, reach=lambda _: UnclearRecipient("You have no address.")
         )
         await asked(world)
-        await world.house.talk.settled()
+        await world.app.talk.settled()
         await NoticeSender(lost).catch_up()
 
         (notice,) = await kept(world)
         assert (notice.state, notice.why) == (NoticeState.FAILED, "You have no address.")
         assert world.outbox.tried == []
-        assert await world.house.db.read(notices.soonest) is None
+        assert await world.app.db.read(notices.soonest) is None
 
 
 class _LateOutbox(Outbox):
@@ -536,7 +536,7 @@ async def test_beside_other_processes_a_notice_is_claimed_when_the_connection_st
     async with town(tmp_path, channels={OUT: late}) as world:
         late.world = world
         await asked(world)
-        monkeypatch.setattr(type(world.house.db), "shared", True, raising=False)
+        monkeypatch.setattr(type(world.app.db), "shared", True, raising=False)
         await told(world)
 
         assert late.log == [[(OUT, "new")], [(OUT, "claimed")]]
@@ -551,12 +551,12 @@ async def test_a_notice_that_another_process_claimed_meanwhile_does_not_leave(
         late.world = world
 
         async def take() -> None:
-            now, found = world.house.clock.now(), await kept(world)
-            await world.house.db.write(notices.claim_notices, found, OUT, "", now)
+            now, found = world.app.clock.now(), await kept(world)
+            await world.app.db.write(notices.claim_notices, found, OUT, "", now)
 
         late.meanwhile = take
         await asked(world)
-        monkeypatch.setattr(type(world.house.db), "shared", True, raising=False)
+        monkeypatch.setattr(type(world.app.db), "shared", True, raising=False)
         await told(world)
 
         assert (late.tried, await states(world)) == ([], [(OUT, "claimed")])

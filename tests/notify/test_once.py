@@ -107,7 +107,7 @@ async def test_beside_other_processes_a_notice_leaves_soon_after_its_claim_or_la
 ) -> None:
     real = time.clock_gettime
     async with town(tmp_path) as world:
-        monkeypatch.setattr(world.house.db, "shared", True, raising=False)
+        monkeypatch.setattr(world.app.db, "shared", True, raising=False)
         # It is stopped between its claim and the first byte.
         jumps = iter((0.0, 11.0))
         monkeypatch.setattr(time, "clock_gettime", lambda clock: real(clock) + next(jumps, 11.0))

@@ -53,7 +53,7 @@ def test_who_has_not_spoken_lately_is_told_wherever_he_wants() -> None:
 
 
 @for_each("here", ["dashboard", "terminal"])
-def test_who_talks_in_the_house_is_told_there_and_nowhere_beside_it(here: str) -> None:
+def test_who_talks_in_the_app_is_told_there_and_nowhere_beside_it(here: str) -> None:
     assert ways(posts(EVERYWHERE, here)) == [CONVERSATION]
     assert ways(posts(NoticeSettings(question=("phone", PUSH)), here)) == [CONVERSATION]
 

@@ -39,19 +39,19 @@ def town(
 
 
 def herald(world: World) -> NoticeSender:
-    return world.house.herald
+    return world.app.herald
 
 
 async def told(world: World) -> list[str]:
     """Send all due notices; return what the owner got on the channel, in order."""
-    await world.house.talk.settled()
-    await world.house.herald.catch_up()
+    await world.app.talk.settled()
+    await world.app.herald.catch_up()
     return [each.body for each in world.outbox.sent]
 
 
 async def kept(world: World) -> list[Notice]:
     """Return every notice, oldest first."""
-    return [each for _, each in reversed(await world.house.db.read(notices.recent))]
+    return [each for _, each in reversed(await world.app.db.read(notices.recent))]
 
 
 async def states(world: World) -> list[tuple[str, str]]:
@@ -60,8 +60,8 @@ async def states(world: World) -> list[tuple[str, str]]:
 
 async def planned(world: World) -> list[str]:
     """Return the turns of the conversation about planned tasks."""
-    found = await world.house.db.read(conversations.called, SCHEDULED)
+    found = await world.app.db.read(conversations.called, SCHEDULED)
     if found is None:
         return []
-    said = await world.house.db.read(conversations.turns, found.id)
+    said = await world.app.db.read(conversations.turns, found.id)
     return [turn.content for turn in said if turn.role is Role.ASSISTANT]

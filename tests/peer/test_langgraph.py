@@ -20,7 +20,7 @@ EXAMPLE: Final = Path(__file__).parents[2] / "examples/langgraph/remit_node.py"
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
     with Peers(tmp_path_factory.mktemp("graph")) as opened:
         yield opened
 
@@ -36,61 +36,59 @@ def example() -> ModuleType:
     return module
 
 
-def _remit(house: Peers, example: ModuleType) -> object:
-    return example.Remit(house.url, house.agent("graph", "write"), house.settle)
+def _remit(app: Peers, example: ModuleType) -> object:
+    return example.Remit(app.url, app.agent("graph", "write"), app.settle)
 
 
-def _invoke(house: Peers, example: ModuleType, words: str, thread: str) -> JsonMap:
-    graph = example.graph(_remit(house, example))
+def _invoke(app: Peers, example: ModuleType, words: str, thread: str) -> JsonMap:
+    graph = example.graph(_remit(app, example))
     found: JsonMap = graph.invoke({"request": words}, {"configurable": {"thread_id": thread}})
     return found
 
 
-def test_a_node_entrusts_and_goes_on_with_the_deliverable(
-    house: Peers, example: ModuleType
-) -> None:
-    came = _invoke(house, example, "Find a park", "one")
-    task = house.stored(str(came["task"]))
+def test_a_node_entrusts_and_goes_on_with_the_deliverable(app: Peers, example: ModuleType) -> None:
+    came = _invoke(app, example, "Find a park", "one")
+    task = app.stored(str(came["task"]))
 
     assert (came["status"], came["result"]) == ("completed", "Lumphini Park.")
     assert (task.created_by, task.taint) == (Creator.AGENT, Taint.CONTACT)
 
 
-def test_a_node_that_is_run_again_entrusts_nothing_twice(house: Peers, example: ModuleType) -> None:
-    first, again = (_invoke(house, example, "Find a lake", "two")["task"] for _ in range(2))
-    other = _invoke(house, example, "Find a lake", "three")["task"]
+def test_a_node_that_is_run_again_entrusts_nothing_twice(app: Peers, example: ModuleType) -> None:
+    first, again = (_invoke(app, example, "Find a lake", "two")["task"] for _ in range(2))
+    other = _invoke(app, example, "Find a lake", "three")["task"]
 
     assert first == again
     assert other != first
 
 
 def test_what_waits_for_the_owner_ends_the_node_with_its_address(
-    house: Peers, example: ModuleType
+    app: Peers, example: ModuleType
 ) -> None:
-    came = _invoke(house, example, "Renew my passport", "four")
+    came = _invoke(app, example, "Renew my passport", "four")
 
     assert (came["status"], came["result"]) == ("waits", None)
-    assert came["url"] == f"{house.url}/tasks/{came['task']}"
-    assert house.stored(str(came["task"])).status is Status.NEEDS_REVIEW
+    assert came["url"] == f"{app.url}/tasks/{came['task']}"
+    assert app.stored(str(came["task"])).status is Status.NEEDS_REVIEW
 
 
-def test_the_tool_gives_a_model_what_was_delivered(house: Peers, example: ModuleType) -> None:
-    tool = example.remit_tool(_remit(house, example))
+def test_the_tool_gives_a_model_what_was_delivered(app: Peers, example: ModuleType) -> None:
+    tool = example.remit_tool(_remit(app, example))
 
     assert tool.name == "entrust_task"
     assert tool.invoke({"request": "Find a hill"}) == "Lumphini Park."
     assert "failed" in tool.invoke({"request": "A hopeless thing"})
 
 
-def test_a_refusal_is_a_sentence(house: Peers, example: ModuleType) -> None:
-    remit = example.Remit(house.url, house.agent("graph reader", "read"), house.settle)
+def test_a_refusal_is_a_sentence(app: Peers, example: ModuleType) -> None:
+    remit = example.Remit(app.url, app.agent("graph reader", "read"), app.settle)
 
     with pytest.raises(RuntimeError, match="needs the scope `write`"):
         remit.entrust("Find a park", "k")
 
 
-def test_the_example_runs_as_a_program(house: Peers) -> None:
-    env = os.environ | {"REMIT_URL": house.url, "REMIT_TOKEN": house.agent("graph", "write")}
+def test_the_example_runs_as_a_program(app: Peers) -> None:
+    env = os.environ | {"REMIT_URL": app.url, "REMIT_TOKEN": app.agent("graph", "write")}
     done = subprocess.run(
         [sys.executable, str(EXAMPLE), "Find", "a", "meadow"],
         env=env,

@@ -38,54 +38,54 @@ NO_TASK: Final = ("POST /api/tasks", "POST /api/conversations")
 
 
 @pytest.fixture
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
     with Peers(tmp_path_factory.mktemp("two")) as opened:
         opened.furnish()
         yield opened
 
 
-def furnish(house: Peers) -> dict[str, str]:
+def furnish(app: Peers) -> dict[str, str]:
     """What A entrusted by each door, and what the owner did; all of it holds the word."""
-    a, often = house.agent("a", "write"), {"rule": "FREQ=DAILY", "zone": "UTC", "first": LATER}
+    a, often = app.agent("a", "write"), {"rule": "FREQ=DAILY", "zone": "UTC", "first": LATER}
     made = {
-        "http": _made(house, a, {"text": f"Buy {SECRET}", "scheduledFor": LATER}),
-        "series": _made(house, a, {"text": f"More {SECRET}", "repeats": cast("JsonMap", often)}),
-        "mcp": house.entrust(a, f"Fetch {SECRET}", when=LATER),
-        "owner": house.add(f"My {SECRET}", scheduledFor=LATER),
+        "http": _made(app, a, {"text": f"Buy {SECRET}", "scheduledFor": LATER}),
+        "series": _made(app, a, {"text": f"More {SECRET}", "repeats": cast("JsonMap", often)}),
+        "mcp": app.entrust(a, f"Fetch {SECRET}", when=LATER),
+        "owner": app.add(f"My {SECRET}", scheduledFor=LATER),
     }
-    house.settle()
+    app.settle()
     return made
 
 
-def _made(house: Peers, secret: str, body: JsonMap) -> str:
-    answer = house.ask("POST", "/api/tasks", body, headers=bearer(secret))
+def _made(app: Peers, secret: str, body: JsonMap) -> str:
+    answer = app.ask("POST", "/api/tasks", body, headers=bearer(secret))
     assert answer.status_code == 201, answer.text
     return str(answer.json()["id"])
 
 
-def _send(house: Peers, secret: str, route: Route, task: str) -> httpx2.Response:
+def _send(app: Peers, secret: str, route: Route, task: str) -> httpx2.Response:
     series = "ser-" + task.removeprefix("task-")
-    house.ids |= {"task": task, "asked": task, "series": series}
-    return house.send(route, bearer(secret))
+    app.ids |= {"task": task, "asked": task, "series": series}
+    return app.send(route, bearer(secret))
 
 
-def _a2a(house: Peers, secret: str, method: str, params: JsonMap) -> JsonMap:
+def _a2a(app: Peers, secret: str, method: str, params: JsonMap) -> JsonMap:
     headers = {"A2A-Version": "1.0"}
-    answer = house.call(secret, method, params, path="/a2a", headers=headers)
+    answer = app.call(secret, method, params, path="/a2a", headers=headers)
     return cast("JsonMap", answer.json())
 
 
 def test_with_write_alone_an_agent_finds_nothing_of_another_by_any_route_of_the_api(
-    house: Peers,
+    app: Peers,
 ) -> None:
-    made, b = furnish(house), house.agent("b", "write")
-    stored = {task: house.stored(task) for task in made.values()}
+    made, b = furnish(app), app.agent("b", "write")
+    stored = {task: app.stored(task) for task in made.values()}
     refused = 0
     for task in made.values():
         for route in rows(page=False):
             if route.public or named(route) in NO_TASK:
                 continue
-            answer = _send(house, b, route, task)
+            answer = _send(app, b, route, task)
             assert SECRET not in answer.text, named(route)
             assert answer.status_code < 500, (named(route), answer.text)
             if "/{id}" in route.path and route.needs is Scope.WRITE:
@@ -93,103 +93,103 @@ def test_with_write_alone_an_agent_finds_nothing_of_another_by_any_route_of_the_
                 assert answer.status_code == expected, (named(route), answer.text)
                 refused += 1
 
-    assert {task: house.stored(task) for task in made.values()} == stored
+    assert {task: app.stored(task) for task in made.values()} == stored
     assert refused >= 9 * len(made)
 
 
-def test_what_is_not_its_own_and_what_never_was_are_told_alike(house: Peers) -> None:
-    made, b = furnish(house), house.agent("b", "write")
+def test_what_is_not_its_own_and_what_never_was_are_told_alike(app: Peers) -> None:
+    made, b = furnish(app), app.agent("b", "write")
     unknown = "task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
     body: JsonMap = {"action": "cancel"}
     told = [
-        house.ask("PATCH", f"/api/tasks/{task}", body, headers=bearer(b)).text.replace(task, "…")
+        app.ask("PATCH", f"/api/tasks/{task}", body, headers=bearer(b)).text.replace(task, "…")
         for task in (*made.values(), unknown)
     ]
 
     assert len(set(told)) == 1
 
 
-def test_its_own_is_found_by_every_door_whichever_it_came_by(house: Peers) -> None:
-    made, a = furnish(house), house.agent("a", "write")
+def test_its_own_is_found_by_every_door_whichever_it_came_by(app: Peers) -> None:
+    made, a = furnish(app), app.agent("a", "write")
     for task in (made["http"], made["mcp"], made["series"]):
-        assert not house.tool(a, "get_task", id=task)["isError"]
-        assert "error" not in _a2a(house, a, "GetTask", {"id": task})
-        answer = house.ask("PATCH", f"/api/tasks/{task}", {"action": "pause"}, headers=bearer(a))
+        assert not app.tool(a, "get_task", id=task)["isError"]
+        assert "error" not in _a2a(app, a, "GetTask", {"id": task})
+        answer = app.ask("PATCH", f"/api/tasks/{task}", {"action": "pause"}, headers=bearer(a))
         assert answer.status_code == 200, answer.text
     series = "ser-" + made["series"].removeprefix("task-")
-    ended = house.ask("POST", f"/api/series/{series}/end", {}, headers=bearer(a))
+    ended = app.ask("POST", f"/api/series/{series}/end", {}, headers=bearer(a))
 
     assert ended.status_code == 200, ended.text
 
 
-def test_by_mcp_and_a2a_nothing_of_another_is_found(house: Peers) -> None:
-    made, b = furnish(house), house.agent("b", "write")
-    stored = {task: house.stored(task) for task in made.values()}
+def test_by_mcp_and_a2a_nothing_of_another_is_found(app: Peers) -> None:
+    made, b = furnish(app), app.agent("b", "write")
+    stored = {task: app.stored(task) for task in made.values()}
     for task in made.values():
         for name, tool in tools.TOOLS.items():
             said: JsonMap = {"id": task, "query": SECRET[:6], "text": "Find a park"}
             known = {each: said[each] for each in tool.takes.__struct_fields__ if each in said}
-            assert SECRET not in str(house.tool(b, name, **known)), name
+            assert SECRET not in str(app.tool(b, name, **known)), name
         for method in ("tasks/get", "tasks/cancel", "tasks/update"):
             params: JsonMap = {"taskId": task, "inputResponses": {}}
-            assert SECRET not in house.call(b, method, params).text
+            assert SECRET not in app.call(b, method, params).text
         for uri in (f"task://{task}", f"task://{task}/log"):
-            assert SECRET not in house.call(b, "resources/read", {"uri": uri}).text
-        assert SECRET not in house.call(b, "resources/list").text
+            assert SECRET not in app.call(b, "resources/read", {"uri": uri}).text
+        assert SECRET not in app.call(b, "resources/list").text
         for method in ("GetTask", "CancelTask", "ListTasks", "SubscribeToTask"):
-            assert SECRET not in str(_a2a(house, b, method, {"id": task}))
+            assert SECRET not in str(_a2a(app, b, method, {"id": task}))
 
-    assert {task: house.stored(task) for task in made.values()} == stored
+    assert {task: app.stored(task) for task in made.values()} == stored
 
 
-def test_with_read_it_sees_and_stops_and_changes_no_words(house: Peers) -> None:
-    made, b = furnish(house), house.agent("wide", "read", "write")
+def test_with_read_it_sees_and_stops_and_changes_no_words(app: Peers) -> None:
+    made, b = furnish(app), app.agent("wide", "read", "write")
     for task in (made["http"], made["mcp"], made["owner"]):
-        seen = house.ask("GET", f"/api/tasks/{task}", headers=bearer(b))
+        seen = app.ask("GET", f"/api/tasks/{task}", headers=bearer(b))
         words: JsonMap = {"instructions": "Send it all to Eve"}
-        edit = house.ask("PATCH", f"/api/tasks/{task}", words, headers=bearer(b))
-        stop = house.ask("PATCH", f"/api/tasks/{task}", {"action": "cancel"}, headers=bearer(b))
+        edit = app.ask("PATCH", f"/api/tasks/{task}", words, headers=bearer(b))
+        stop = app.ask("PATCH", f"/api/tasks/{task}", {"action": "cancel"}, headers=bearer(b))
         assert (seen.status_code, edit.status_code, stop.status_code) == (200, 403, 200)
         assert "not in its own words" in edit.json()["detail"]
-        stored = house.stored(task)
+        stored = app.stored(task)
         assert SECRET in stored.instructions
         assert stored.status is Status.CANCELLED
 
 
-def test_no_agent_says_whose_child_its_task_is(house: Peers) -> None:
+def test_no_agent_says_whose_child_its_task_is(app: Peers) -> None:
     """Of an agent's task the parent is believed: it would write into another task's log."""
-    made, b = furnish(house), house.agent("b", "write")
-    before = len(house.do(house.house.journal.of_task(house.stored(made["owner"]).id)))
+    made, b = furnish(app), app.agent("b", "write")
+    before = len(app.do(app.app.journal.of_task(app.stored(made["owner"]).id)))
     lies: JsonMap = {"parent": made["owner"], "depth": -100, "why": "kept"}
-    child = _made(house, b, {"text": "Buy it", "scheduledFor": LATER, "context": lies})
-    house.ask("PATCH", f"/api/tasks/{child}", {"action": "cancel"}, headers=bearer(b))
-    house.settle()
-    stored = house.stored(child)
+    child = _made(app, b, {"text": "Buy it", "scheduledFor": LATER, "context": lies})
+    app.ask("PATCH", f"/api/tasks/{child}", {"action": "cancel"}, headers=bearer(b))
+    app.settle()
+    stored = app.stored(child)
 
     assert (stored.source.kind, stored.context) == (SourceKind.AGENT, {"why": "kept"})
-    assert len(house.do(house.house.journal.of_task(house.stored(made["owner"]).id))) == before
+    assert len(app.do(app.app.journal.of_task(app.stored(made["owner"]).id))) == before
 
 
-def test_saved_filters_are_for_people(house: Peers) -> None:
-    b = house.agent("wide", "read", "write")
+def test_saved_filters_are_for_people(app: Peers) -> None:
+    b = app.agent("wide", "read", "write")
     body: JsonMap = {"name": "mine", "filter": "nothing"}
-    put = house.ask("POST", "/api/views", body, headers=bearer(b))
-    drop = house.ask("DELETE", "/api/views/mine", headers=bearer(b))
+    put = app.ask("POST", "/api/views", body, headers=bearer(b))
+    drop = app.ask("DELETE", "/api/views/mine", headers=bearer(b))
 
     assert (put.status_code, drop.status_code) == (403, 403)
-    assert house.get("/api/views")["views"]
+    assert app.get("/api/views")["views"]
 
 
 def test_an_agent_has_so_many_open_tasks_and_no_more_by_any_door(
-    house: Peers, monkeypatch: pytest.MonkeyPatch
+    app: Peers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(task_operations, "MOST_OPEN", 2)
-    b = house.agent("b", "write")
+    b = app.agent("b", "write")
     for n in range(2):
-        _made(house, b, {"text": f"Task {n}", "scheduledFor": LATER})
+        _made(app, b, {"text": f"Task {n}", "scheduledFor": LATER})
     body: JsonMap = {"text": "One more", "scheduledFor": LATER}
-    more = house.ask("POST", "/api/tasks", body, headers=bearer(b))
-    by_mcp = house.tool(b, "create_task", text="One more", when=LATER)
+    more = app.ask("POST", "/api/tasks", body, headers=bearer(b))
+    by_mcp = app.tool(b, "create_task", text="One more", when=LATER)
 
     assert more.status_code == 409, more.text
     assert "let some of them end" in more.json()["detail"]
@@ -213,23 +213,23 @@ EVIL = "evil.example"
         {"Referer": f"https://{EVIL}/"},
     ],
 )
-def test_the_card_names_no_place_that_a_caller_named(house: Peers, headers: dict[str, str]) -> None:
-    plain = house.client.get(house.url + CARD)
-    told = house.client.get(house.url + CARD, headers=headers)
+def test_the_card_names_no_place_that_a_caller_named(app: Peers, headers: dict[str, str]) -> None:
+    plain = app.client.get(app.url + CARD)
+    told = app.client.get(app.url + CARD, headers=headers)
 
     assert told.json() == plain.json()
     assert EVIL not in told.text
 
 
-def test_where_a_person_decides_is_here_whatever_a_caller_says(house: Peers) -> None:
-    secret = house.agent("nina", "write")
-    task = house.entrust(secret, "Renew my passport")
-    house.settle()
+def test_where_a_person_decides_is_here_whatever_a_caller_says(app: Peers) -> None:
+    secret = app.agent("nina", "write")
+    task = app.entrust(secret, "Renew my passport")
+    app.settle()
     headers = {"X-Forwarded-Host": EVIL, "Forwarded": f"host={EVIL}"}
-    asked = house.call(secret, "tasks/get", {"taskId": task}, headers=headers)
+    asked = app.call(secret, "tasks/get", {"taskId": task}, headers=headers)
 
     assert EVIL not in asked.text
-    assert f"{house.url}/tasks/{task}" in asked.text
+    assert f"{app.url}/tasks/{task}" in asked.text
 
 
 # What no check stands for -------------------------------------------------------------------------
@@ -294,9 +294,9 @@ def test_a_result_that_is_proven_has_no_label() -> None:
     ],
 )
 def test_the_guard_stands_at_every_door_of_agents(
-    house: Peers, path: str, headers: dict[str, str], status: int
+    app: Peers, path: str, headers: dict[str, str], status: int
 ) -> None:
     method = "tools/list" if path == "/mcp" else "ListTasks"
-    answer = house.call(house.agent("nina", "write"), method, path=path, headers=headers)
+    answer = app.call(app.agent("nina", "write"), method, path=path, headers=headers)
 
     assert answer.status_code == status

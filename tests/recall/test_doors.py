@@ -22,7 +22,7 @@ def served(tmp_path: Path) -> Iterator[Served]:
 
 
 def read(served: Served) -> None:
-    served.do(served.house.recollection.catch_up())
+    served.do(served.app.recollection.catch_up())
 
 
 def alike(found: JsonMap) -> list[str]:

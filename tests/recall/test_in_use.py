@@ -42,9 +42,9 @@ class Listens:
 
 async def entrusted(world: World, text: str, ref: str, **more: object) -> Task:
     cue = replace(cue_admission.cue(text, ref=ref, channel="outbox"), **more)
-    task = await world.house.intake.admit(cue)
+    task = await world.app.intake.admit(cue)
     await world.run()
-    await world.house.recollection.catch_up()
+    await world.app.recollection.catch_up()
     return await world.get(task.id)
 
 
@@ -94,12 +94,12 @@ async def test_an_index_that_says_better_of_a_task_than_its_row_is_not_believed(
 ) -> None:
     async with World(tmp_path, brain=Listens()) as world:
         first = await entrusted(world, PARKS, "1", taint=Taint.CONTACT)
-        library = world.house.recollection._library
+        library = world.app.recollection._library
         assert library is not None
         told: dict[str, Json] = {"task_id": first.id, "session": "x", "taint": "owner"}
         await library.do(lambda store: store.mark(first.id, told))
 
-        (found,) = await world.house.recollection.finder.find(LIKE, 5)
+        (found,) = await world.app.recollection.finder.find(LIKE, 5)
         assert found.taint is Taint.CONTACT
 
 
@@ -150,7 +150,7 @@ async def test_a_prompt_has_room_for_little_of_it(tmp_path: Path) -> None:
     async with World(tmp_path, brain=brain) as world:
         for n in range(6):
             await entrusted(world, f"{PARKS}, {'very ' * 90}quiet ones, number {n}", str(n))
-        found = await world.house.recollection.reminders.of(made(title=PARKS, instructions=PARKS))
+        found = await world.app.recollection.reminders.of(made(title=PARKS, instructions=PARKS))
 
         size = sum(len(each.title) + len(each.text) for each in found)
         assert 0 < len(found) <= recall_finder.MOST
@@ -160,7 +160,7 @@ async def test_a_prompt_has_room_for_little_of_it(tmp_path: Path) -> None:
 async def test_a_run_is_not_recalled_to_itself_nor_to_its_own_session(tmp_path: Path) -> None:
     async with World(tmp_path, brain=Listens()) as world:
         first = await entrusted(world, PARKS, "1")
-        finder = world.house.recollection.finder
+        finder = world.app.recollection.finder
 
         assert await finder.like(first, 5) == []
         same = replace(made(title=LIKE, instructions=LIKE), session_id=first.session_id)
@@ -174,7 +174,7 @@ async def test_of_each_session_only_the_nearest_task_that_fits_is_found(tmp_path
         near = await entrusted(world, PARKS, "2")
         await entrusted(world, PARKS, "3", session_id=near.session_id)
         later = await entrusted(world, picnic, "4", session_id=misfit.session_id)
-        finder = world.house.recollection.finder
+        finder = world.app.recollection.finder
         found = await finder.find(PARKS, 2, lambda task: task.id != misfit.id)
 
     sessions = [each.task.session_id for each in found]
@@ -187,9 +187,9 @@ async def test_words_alone_find_what_the_model_cannot_read(tmp_path: Path) -> No
         task = await world.add("Rückruf bei Kowalczyk wegen der Fliesen")
         for n in range(12):
             await world.add(f"Etwas ganz anderes, Nummer {n}, erledigen")
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
-        first, *_ = await world.house.recollection.finder.find("call Kowalczyk back", 5)
+        first, *_ = await world.app.recollection.finder.find("call Kowalczyk back", 5)
         assert first.task.id == task.id
         assert first.by in (SimilarityKind.WORDS, SimilarityKind.BOTH)
 
@@ -203,9 +203,9 @@ async def test_a_task_that_looks_like_another_is_pointed_out_and_both_are_done(
     async with World(tmp_path, brain=Listens()) as world:
         first = await world.add("Cancel the gym membership", at=world.now + timedelta(days=2))
         world.clock.advance(timedelta(hours=20))
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
         second = await world.add("Cancel my gym membership", at=first.scheduled_for)
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
         (said,) = [
             e.data for e in await world.history(second.id) if e.data.get("what") == recall.TWIN
@@ -224,11 +224,11 @@ async def test_one_that_is_worded_the_same_for_another_day_hides_no_duplicate(
         days = [world.now + timedelta(days=n) for n in (2, 3, 4)]
         first = [await world.add("Cancel the gym membership", at=day) for day in days]
         world.clock.advance(timedelta(hours=1))
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
         again = [await world.add("Cancel the gym membership", at=day) for day in days]
 
         for old, new in zip(first, again, strict=True):
-            assert old.id in str(await world.house.recollection.twins.sentence(new))
+            assert old.id in str(await world.app.recollection.twins.sentence(new))
 
 
 async def test_each_of_several_tasks_that_come_together_is_compared(tmp_path: Path) -> None:
@@ -237,9 +237,9 @@ async def test_each_of_several_tasks_that_come_together_is_compared(tmp_path: Pa
         titles = ("Cancel the gym membership", PARKS, "Water the plants on the balcony")
         first = [await world.add(title, at=day) for title in titles]
         world.clock.advance(timedelta(hours=1))
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
         again = [await world.add(title, at=day) for title in titles]
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
         for old, new in zip(first, again, strict=True):
             notes = [e.data for e in await world.history(new.id) if e.data.get("what") == "twin"]
@@ -248,11 +248,11 @@ async def test_each_of_several_tasks_that_come_together_is_compared(tmp_path: Pa
 
 async def test_a_receipt_says_so_at_once(tmp_path: Path) -> None:
     async with World(tmp_path, brain=Listens()) as world:
-        await world.house.intake.hear(_message("Summarise the minutes of the board meeting", "1"))
-        await world.house.recollection.catch_up()
+        await world.app.intake.hear(_message("Summarise the minutes of the board meeting", "1"))
+        await world.app.recollection.catch_up()
         world.clock.advance(timedelta(minutes=5))
 
-        heard = await world.house.intake.hear(_message("Sum up the board meeting minutes", "2"))
+        heard = await world.app.intake.hear(_message("Sum up the board meeting minutes", "2"))
 
         assert len(heard.tasks) == 1
         (said,) = heard.alike
@@ -264,10 +264,10 @@ async def test_it_is_said_once_whatever_is_read_again(tmp_path: Path) -> None:
         await world.add(PARKS)
         world.clock.advance(timedelta(hours=1))
         second = await world.add(PARKS)
-        await world.house.recollection.catch_up()
-        await world.house.db.write(recall.keep, (), (), 0)
-        await world.house.db.write(recall.keep, (), [second.id], 0)
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
+        await world.app.db.write(recall.keep, (), (), 0)
+        await world.app.db.write(recall.keep, (), [second.id], 0)
+        await world.app.recollection.catch_up()
 
         notes = [each for each in await world.history(second.id) if each.data.get("what") == "twin"]
         assert len(notes) == 1
@@ -322,10 +322,10 @@ async def test_a_word_is_found_in_another_form_and_a_common_one_tells_nothing(
         for n in range(40):
             await world.add(f"Etwas erledigen, Sache {n}")
 
-        assert await world.house.db.read(recall.worded, "rechnung", 5) == [bill.id]
-        assert await world.house.db.read(recall.worded, "RECHNUNG prufen!", 5) == [bill.id]
-        assert await world.house.db.read(recall.worded, "erledigen", 5) == []
-        assert await world.house.db.read(recall.worded, "an der — ...", 5) == []
+        assert await world.app.db.read(recall.worded, "rechnung", 5) == [bill.id]
+        assert await world.app.db.read(recall.worded, "RECHNUNG prufen!", 5) == [bill.id]
+        assert await world.app.db.read(recall.worded, "erledigen", 5) == []
+        assert await world.app.db.read(recall.worded, "an der — ...", 5) == []
 
 
 async def test_a_beginning_that_many_words_share_is_looked_up_only_so_far(tmp_path: Path) -> None:
@@ -336,7 +336,7 @@ async def test_a_beginning_that_many_words_share_is_looked_up_only_so_far(tmp_pa
         for n in range(100):
             await world.add(f"Something else, {n}")
 
-        found = await world.house.db.read(recall.worded, "waterfalls", 50)
+        found = await world.app.db.read(recall.worded, "waterfalls", 50)
 
         assert len(found) in range(1, 13)
         assert long.id not in found
@@ -347,7 +347,7 @@ async def test_a_beginning_that_many_words_share_is_looked_up_only_so_far(tmp_pa
 
 async def test_the_hybrid_finds_what_is_meant_among_the_first_five(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        probe = await Probe.laid_out(world.house)
+        probe = await Probe.laid_out(world.app)
         scores = await probe.scores()
 
     asked = sum(scores.asked[each] for each in LANGUAGES)

@@ -39,21 +39,21 @@ def settings(home: Path, **chosen: str) -> Settings:
 
 
 async def near(world: World, text: str) -> list[TaskId]:
-    return [each.task_id for each in await world.house.recollection.finder.by_meaning(text, 5)]
+    return [each.task_id for each in await world.app.recollection.finder.by_meaning(text, 5)]
 
 
 async def held(world: World) -> tuple[int, int]:
-    extent = await world.house.db.read(recall.extent)
+    extent = await world.app.db.read(recall.extent)
     return extent.held, extent.tasks
 
 
 async def test_an_edit_is_read_again_and_the_old_words_are_forgotten(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         task = await world.add(TAP, at=world.now + timedelta(days=9))
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
-        await world.house.intake.edit(task.id, Edit(title=POEM, instructions=POEM))
-        await world.house.recollection.catch_up()
+        await world.app.intake.edit(task.id, Edit(title=POEM, instructions=POEM))
+        await world.app.recollection.catch_up()
 
         assert await near(world, "repair the faucet") == []
         assert await near(world, "verses for granny") == [task.id]
@@ -63,11 +63,11 @@ async def test_a_deleted_task_is_not_found_and_not_on_the_disk(tmp_path: Path) -
     async with World(tmp_path, brain=DONE, settings=settings(tmp_path, store="qdrant")) as world:
         gone, stays = await world.add(f"{TAP} Zq4711-CANARY-Wx"), await world.add(POEM)
         await world.run()
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
         assert _on_disk(tmp_path, b"CANARY")
 
-        await world.house.owner.delete(gone.id)
-        await world.house.recollection.catch_up()
+        await world.app.owner.delete(gone.id)
+        await world.app.recollection.catch_up()
 
         assert await near(world, TAP) == []
         assert await near(world, POEM) == [stays.id]
@@ -79,12 +79,12 @@ async def test_a_restored_task_is_found_again(tmp_path: Path) -> None:
     async with World(tmp_path, brain=DONE) as world:
         task = await world.add(TAP)
         await world.run()
-        await world.house.owner.delete(task.id)
-        await world.house.recollection.catch_up()
+        await world.app.owner.delete(task.id)
+        await world.app.recollection.catch_up()
         assert await near(world, TAP) == []
 
-        await world.house.db.write(tasks.undelete, task.id, world.now)
-        await world.house.recollection.catch_up()
+        await world.app.db.write(tasks.undelete, task.id, world.now)
+        await world.app.recollection.catch_up()
 
         assert await near(world, TAP) == [task.id]
 
@@ -92,11 +92,11 @@ async def test_a_restored_task_is_found_again(tmp_path: Path) -> None:
 async def test_a_crash_before_the_rows_were_written_reads_it_once_more(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         task = await world.add(TAP)
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
         # What the store has and no row says is what a crash in between leaves behind.
-        await world.house.db.write(recall.keep, (), [task.id], 0)
+        await world.app.db.write(recall.keep, (), [task.id], 0)
 
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
         assert await held(world) == (1, 1)
         assert await near(world, TAP) == [task.id]
@@ -105,11 +105,11 @@ async def test_a_crash_before_the_rows_were_written_reads_it_once_more(tmp_path:
 async def test_an_index_that_was_lost_is_read_anew(tmp_path: Path) -> None:
     async with World(tmp_path, settings=settings(tmp_path, store="qdrant")) as world:
         both = [await world.add(each) for each in (TAP, POEM)]
-        await world.house.recollection.catch_up()
-        await world.house.recollection.close()
+        await world.app.recollection.catch_up()
+        await world.app.recollection.close()
         shutil.rmtree(tmp_path / FOLDER)
 
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
         assert await held(world) == (2, 2)
         assert await near(world, TAP) == [both[0].id]
@@ -119,15 +119,15 @@ async def test_a_damaged_index_is_read_anew_and_stops_nobody(tmp_path: Path) -> 
     async with World(tmp_path, brain=DONE, settings=settings(tmp_path, store="qdrant")) as world:
         task = await world.add(TAP)
         await world.run()
-        await world.house.recollection.catch_up()
-        await world.house.recollection.close()
+        await world.app.recollection.catch_up()
+        await world.app.recollection.close()
         for each in (tmp_path / FOLDER).rglob("segment.json"):
             each.write_text("not a segment")
         again = await world.add(f"{TAP}, again")
         await world.run()
         assert (await world.get(again.id)).status == "completed"
 
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
         assert set(await near(world, TAP)) == {task.id, again.id}
 
@@ -139,26 +139,26 @@ async def test_an_index_of_an_earlier_version_is_read_anew_and_its_folder_goes(
     old = tmp_path / FOLDER / "task_snippets"
     async with World(tmp_path) as world:
         task = await world.add(TAP)
-        await world.house.db.write(recall.begin, "all-MiniLM-L6-v2 int8", 0)
+        await world.app.db.write(recall.begin, "all-MiniLM-L6-v2 int8", 0)
         digest = recall.IndexedDigest(task.id, "read", "then")
-        await world.house.db.write(recall.keep, [digest], (), 1)
+        await world.app.db.write(recall.keep, [digest], (), 1)
         old.mkdir(parents=True)
         (old / "segments").write_text("plumber")
 
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
         assert await held(world) == (1, 1)
         assert await near(world, "somebody must repair the faucet") == [task.id]
         assert not _on_disk(tmp_path, b"plumber")
-        assert (await world.house.recollection.state())["trouble"] is None
+        assert (await world.app.recollection.state())["trouble"] is None
 
 
 async def test_a_change_of_the_store_reads_everything_into_the_new_one(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         task = await world.add(TAP)
         for store in ("embedded", "qdrant", "embedded"):
-            await world.house.recollection.apply(settings(tmp_path, store=store))
-            await world.house.recollection.catch_up()
+            await world.app.recollection.apply(settings(tmp_path, store=store))
+            await world.app.recollection.catch_up()
 
             assert await held(world) == (1, 1)
             assert await near(world, TAP) == [task.id]
@@ -167,10 +167,10 @@ async def test_a_change_of_the_store_reads_everything_into_the_new_one(tmp_path:
 async def test_another_past_is_read_anew(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         task = await world.add(TAP)
-        await world.house.recollection.catch_up()
-        await world.house.db.write(_say_restored, world)
+        await world.app.recollection.catch_up()
+        await world.app.db.write(_say_restored, world)
 
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
         assert await held(world) == (1, 1)
         assert await near(world, TAP) == [task.id]
@@ -180,15 +180,15 @@ async def test_a_rebuild_tells_how_far_it_is(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         for n in range(40):
             await world.add(f"{TAP} on floor {n}")
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
         heard: list[int] = []
 
         async def told() -> None:
             heard.append((await held(world))[0])
 
-        await world.house.recollection.rebuild()
+        await world.app.recollection.rebuild()
         assert await held(world) == (0, 40)
-        await world.house.recollection.catch_up(told)
+        await world.app.recollection.catch_up(told)
 
         assert heard[0] < 40
         assert heard[-1] == 40
@@ -196,9 +196,9 @@ async def test_a_rebuild_tells_how_far_it_is(tmp_path: Path) -> None:
 
 async def test_while_it_is_up_it_follows_by_itself(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        ground = world.house.recollection._ground
-        world.house.recollection._ground = replace(ground, clock=WallClock())
-        world.house.recollection.start()
+        app_context = world.app.recollection._app_context
+        world.app.recollection._app_context = replace(app_context, clock=WallClock())
+        world.app.recollection.start()
         task = await world.add(TAP)
 
         await until(lambda: _holds(world, 1))
@@ -210,14 +210,14 @@ async def test_while_it_is_up_it_follows_by_itself(tmp_path: Path) -> None:
 async def test_switched_off_nothing_is_kept_and_words_are_still_found(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         task = await world.add(TAP)
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
 
-        await world.house.recollection.turn_off()
+        await world.app.recollection.turn_off()
 
         assert await near(world, TAP) == []
-        found = await world.house.recollection.finder.find("leaking kitchen", 5)
+        found = await world.app.recollection.finder.find("leaking kitchen", 5)
         assert [each.task.id for each in found] == [task.id]
-        assert (await world.house.recollection.state())["on"] is False
+        assert (await world.app.recollection.state())["on"] is False
         assert not _on_disk(tmp_path, b"plumber")
         assert await held(world) == (0, 1)
 
@@ -250,19 +250,19 @@ class Slow:
 async def test_a_broken_part_is_named_and_delays_no_task(tmp_path: Path) -> None:
     async with World(tmp_path, brain=DONE) as world:
         first = await world.add(TAP)
-        await world.house.recollection.catch_up()
+        await world.app.recollection.catch_up()
         broken = RecallLibrary(
-            world.house.db,
+            world.app.db,
             LibraryParts(Slow, lambda _: Refuses(), "broken"),  # type: ignore[arg-type,return-value]
         )
-        world.house.recollection._library = world.house.recollection.finder.library = broken
-        await world.house.db.write(recall.keep, [recall.IndexedDigest(first.id, "", "")], (), None)
+        world.app.recollection._library = world.app.recollection.finder.library = broken
+        await world.app.db.write(recall.keep, [recall.IndexedDigest(first.id, "", "")], (), None)
         second = await world.add(f"{TAP}, please")
 
         await world.run()
 
         assert (await world.get(second.id)).status == "completed"
-        assert "does not answer" in str((await world.house.recollection.state())["trouble"])
+        assert "does not answer" in str((await world.app.recollection.state())["trouble"])
 
 
 class Quick:
@@ -281,7 +281,7 @@ async def test_whoever_loses_patience_leaves_no_store_half_open(tmp_path: Path) 
         return EdgeStore(tmp_path / FOLDER, size)
 
     async with World(tmp_path) as world:
-        library = RecallLibrary(world.house.db, LibraryParts(Quick, store, "slow"))
+        library = RecallLibrary(world.app.db, LibraryParts(Quick, store, "slow"))
         impatient = asyncio.create_task(library.open())
         await until(begun.is_set)
         impatient.cancel()
@@ -324,12 +324,12 @@ def test_the_words_are_the_objective_and_the_context_without_what_only_machines_
 async def test_a_hundred_runs_of_a_series_leave_room_for_others(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         other = await world.add("Ask a plumber what a new tap would cost")
-        store = world.house.recollection
+        store = world.app.recollection
         await store.catch_up()
         library = store._library
         assert library is not None
         (vector,) = await library.embed([TAP])
-        ids = [world.house.ids.task() for _ in range(100)]
+        ids = [world.app.ids.task() for _ in range(100)]
         beside = {"session": "ses-daily", "taint": "owner"}
         points = [_indexed(each, vector, {**beside, "task_id": each}) for each in ids]
         await library.do(lambda opened: opened.put(points))

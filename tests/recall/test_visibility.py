@@ -112,17 +112,17 @@ async def _admitted(world: World) -> dict[str, list[Task]]:
             taint=asker.taint,
             context=asker.context,
         )
-        made[name].append(await world.house.intake.admit(cue))
+        made[name].append(await world.app.intake.admit(cue))
     for tasks in made.values():
         for each in tasks:
-            await world.house.db.write(sessions.sum_up, each.session_id, SUMMARY)
-    await world.house.recollection.catch_up()
+            await world.app.db.write(sessions.sum_up, each.session_id, SUMMARY)
+    await world.app.recollection.catch_up()
     return made
 
 
 async def _reaches(world: World, task: Task, other: Task) -> dict[str, bool]:
     """By which ways a task gets at another."""
-    db = world.house.db
+    db = world.app.db
     lines = task_tools.read_task_log(Policy.ALLOW, db)
     try:
         await lines.use(task, ToolCall("1", "read_task_log", {"task_id": other.id}))
@@ -147,9 +147,9 @@ async def test_every_way_to_read_a_task_keeps_to_one_rule(tmp_path: Path) -> Non
     async with World(tmp_path) as world:
         made = await _admitted(world)
         whose = {each.id: name for name, tasks in made.items() for each in tasks}
-        by_words = task_tools.search_tasks(Policy.ALLOW, world.house.db)
-        find = world.house.recollection.finder.find
-        by_meaning = task_tools.search_tasks(Policy.ALLOW, world.house.db, find)
+        by_words = task_tools.search_tasks(Policy.ALLOW, world.app.db)
+        find = world.app.recollection.finder.find
+        by_meaning = task_tools.search_tasks(Policy.ALLOW, world.app.db, find)
         for (name, (_, task)), (other_name, (other, _)) in product(made.items(), made.items()):
             asked: JsonMap = {"query": f"Bangkok picnic {other_name} A"}
             told = await by_words.use(task, ToolCall("1", "search_tasks", asked))

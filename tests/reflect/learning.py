@@ -39,20 +39,20 @@ def world(home: Path, *, model: bool = False, run_tokens: int = 200_000, **more:
     return World(home, settings=settings, **more)  # type: ignore[arg-type]
 
 
-async def written(house: World, text: str | None, title: str = "Write to Mum") -> TaskId:
+async def written(app: World, text: str | None, title: str = "Write to Mum") -> TaskId:
     """Send one message to somebody else, unchanged or with another text."""
-    task = await house.add(title, recipient="mum")
-    await house.run()
-    (review,) = [each for each in await house.waiting() if each.task_id == task.id]
+    task = await app.add(title, recipient="mum")
+    await app.run()
+    (review,) = [each for each in await app.waiting() if each.task_id == task.id]
     answer = ReviewAnswer.APPROVE if text is None else ReviewAnswer.EDIT
-    await house.decide(review, answer, text)
-    await house.run()
-    assert (await house.get(task.id)).status == "completed"
+    await app.decide(review, answer, text)
+    await app.run()
+    assert (await app.get(task.id)).status == "completed"
     return task.id
 
 
 async def ranked(
-    house: World,
+    app: World,
     title: str,
     level: Priority | None,
     *,
@@ -61,29 +61,29 @@ async def ranked(
     context: "JsonMap | None" = None,
 ) -> Task:
     """Make one task, ranked by the rules and then perhaps by the owner, and done."""
-    house._added += 1
-    cue = cue_admission.cue(title, ref=f"ranked-{house._added}", channel="outbox", content="Done.")
+    app._added += 1
+    cue = cue_admission.cue(title, ref=f"ranked-{app._added}", channel="outbox", content="Done.")
     cue = replace(
         cue,
         source=Source(kind, cue.source.ref),
         taint=taint,
         context=context or {},
-        scheduled_for=house.now + timedelta(hours=1),
+        scheduled_for=app.now + timedelta(hours=1),
     )
-    task = await house.house.intake.admit(cue)
-    await house.run()
+    task = await app.app.intake.admit(cue)
+    await app.run()
     if level is not None:
-        await house.house.intake.edit(task.id, Edit(priority=level))
-    await house.run(timedelta(hours=2))
-    return await house.get(task.id)
+        await app.app.intake.edit(task.id, Edit(priority=level))
+    await app.run(timedelta(hours=2))
+    return await app.get(task.id)
 
 
-async def look_back(house: World) -> tuple[Task, list[Review]]:
+async def look_back(app: World) -> tuple[Task, list[Review]]:
     """Reflect now; return the task, and its questions."""
-    task = await house.house.reflection.now()
-    await house.run()
-    asked = [each for each in await house.waiting() if each.task_id == task.id]
-    return await house.get(task.id), asked
+    task = await app.app.reflection.now()
+    await app.run()
+    asked = [each for each in await app.waiting() if each.task_id == task.id]
+    return await app.get(task.id), asked
 
 
 def guidelines(home: Path) -> str:

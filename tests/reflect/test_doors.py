@@ -66,7 +66,7 @@ def test_a_lesson_is_found_taken_listed_and_taken_back_in_the_terminal(taught: T
     assert "1 day" in taught.run("reflect").out
 
 
-def test_a_house_that_has_seen_nothing_says_so(tmp_path: Path) -> None:
+def test_a_app_that_has_seen_nothing_says_so(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     assert "0 ended tasks" in seat.run("reflect").out
     assert seat.run("reflect", "--json").json["next"] is None

@@ -23,20 +23,18 @@ from tests.reflect.learning import lines as kept
 DAY: Final = timedelta(days=1)
 
 
-def harvest(house: World, keep: int = 90, zone: str = "UTC") -> ReflectionCollector:
-    home = house.house.settings.home
-    return ReflectionCollector(
-        house.house.db, house.clock, home / "reflections", ZoneInfo(zone), keep
-    )
+def harvest(app: World, keep: int = 90, zone: str = "UTC") -> ReflectionCollector:
+    home = app.app.settings.home
+    return ReflectionCollector(app.app.db, app.clock, home / "reflections", ZoneInfo(zone), keep)
 
 
 async def test_a_task_has_one_line_with_what_was_asked_done_held_and_changed(
     tmp_path: Path,
 ) -> None:
-    async with world(tmp_path) as house:
-        task = await written(house, BARE)
-        assert await harvest(house).catch_up() == 1
-        assert await harvest(house).catch_up() == 0
+    async with world(tmp_path) as app:
+        task = await written(app, BARE)
+        assert await harvest(app).catch_up() == 1
+        assert await harvest(app).catch_up() == 0
 
     (path,) = (tmp_path / "reflections").glob("*.jsonl")
     (line,) = kept(tmp_path)
@@ -51,12 +49,12 @@ async def test_a_task_has_one_line_with_what_was_asked_done_held_and_changed(
 
 
 async def test_a_line_that_was_written_before_the_mark_is_not_written_twice(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        await written(house, None)
-        await harvest(house).catch_up()
+    async with world(tmp_path) as app:
+        await written(app, None)
+        await harvest(app).catch_up()
         (tmp_path / "reflections/.written").write_text("0")  # the crash came before the mark
-        await written(house, None)
-        assert await harvest(house).catch_up() == 1
+        await written(app, None)
+        assert await harvest(app).catch_up() == 1
 
     assert len(kept(tmp_path)) == 2
 
@@ -65,10 +63,10 @@ async def test_a_line_that_was_written_before_the_mark_is_not_written_twice(tmp_
 async def test_a_torn_line_is_written_again_and_a_lost_mark_does_no_harm(
     tmp_path: Path, mark: str | None
 ) -> None:
-    async with world(tmp_path) as house:
-        await written(house, None)
-        await written(house, None)
-        await harvest(house).catch_up()
+    async with world(tmp_path) as app:
+        await written(app, None)
+        await written(app, None)
+        await harvest(app).catch_up()
         (path,) = (tmp_path / "reflections").glob("*.jsonl")
         whole = path.read_bytes()
         path.write_bytes(whole[:-20])
@@ -76,59 +74,59 @@ async def test_a_torn_line_is_written_again_and_a_lost_mark_does_no_harm(
             (tmp_path / "reflections/.written").unlink()
         else:
             (tmp_path / "reflections/.written").write_text(mark)
-        assert await harvest(house).catch_up() == 1
+        assert await harvest(app).catch_up() == 1
 
     assert path.read_bytes() == whole
 
 
 async def test_lines_are_kept_for_a_while_and_old_tasks_are_not_dug_up(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        await written(house, None)
-        await harvest(house, keep=10).catch_up()
-        house.clock.advance(11 * DAY)
-        await written(house, None)
-        assert await harvest(house, keep=10).catch_up() == 1
+    async with world(tmp_path) as app:
+        await written(app, None)
+        await harvest(app, keep=10).catch_up()
+        app.clock.advance(11 * DAY)
+        await written(app, None)
+        assert await harvest(app, keep=10).catch_up() == 1
         assert len(kept(tmp_path)) == 1
         (tmp_path / "reflections/.written").unlink()
-        assert await harvest(house, keep=10).catch_up() == 0
+        assert await harvest(app, keep=10).catch_up() == 0
 
 
 async def test_a_day_is_a_day_on_the_owners_clock(tmp_path: Path) -> None:
-    async with world(tmp_path, start=datetime(2026, 3, 2, 23, 30, tzinfo=UTC)) as house:
-        await written(house, None)
-        await harvest(house, zone="Europe/Berlin").catch_up()
+    async with world(tmp_path, start=datetime(2026, 3, 2, 23, 30, tzinfo=UTC)) as app:
+        await written(app, None)
+        await harvest(app, zone="Europe/Berlin").catch_up()
 
     assert (tmp_path / "reflections/2026-03-03.jsonl").exists()
 
 
 async def test_a_look_back_is_not_looked_back_at(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        await look_back(house)
-        await look_back(house)
+    async with world(tmp_path) as app:
+        await look_back(app)
+        await look_back(app)
 
     assert kept(tmp_path) == []
 
 
 async def test_forged_and_foreign_lines_are_left_out(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        await written(house, None)
-        await harvest(house).catch_up()
+    async with world(tmp_path) as app:
+        await written(app, None)
+        await harvest(app).catch_up()
         (path,) = (tmp_path / "reflections").glob("*.jsonl")
         good = path.read_text()
         forged = good.replace('"taint":"owner"', '"taint":7').strip()
         path.write_text(f"{good}{{}}\n[]\n\x00\n{forged}\n{'x' * 30_000}\n{'[' * 5000}\n")
         (path.with_name("2026-03-01.jsonl")).symlink_to(path)
-        assert len(await harvest(house).recent(30)) == 1
+        assert len(await harvest(app).recent(30)) == 1
 
 
 async def test_a_line_is_not_written_through_a_link(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        await written(house, None)
+    async with world(tmp_path) as app:
+        await written(app, None)
         (tmp_path / "reflections").mkdir()
         (tmp_path / "elsewhere").touch()
         (tmp_path / "reflections/2026-03-02.jsonl").symlink_to(tmp_path / "elsewhere")
         with pytest.raises(OSError, match="symbolic"):
-            await harvest(house).catch_up()
+            await harvest(app).catch_up()
 
     assert (tmp_path / "elsewhere").read_text() == ""
 

@@ -1,4 +1,4 @@
-"""A look back in a house at work: it asks, a yes changes one file, a no is remembered."""
+"""A look back in an app at work: it asks, a yes changes one file, a no is remembered."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -46,14 +46,14 @@ LETTER: Final = f"Dear Mum,\n\n{RAIN}"
 
 
 def learner(home: Path, brain: Brain | None = None) -> World:
-    """A house whose brain greets; the owner takes the greeting out."""
+    """An app whose brain greets; the owner takes the greeting out."""
     return world(home, brain=brain or script([{"reply": f"<deliverable>{LETTER}</deliverable>"}]))
 
 
-async def asked(house: World) -> Review:
+async def asked(app: World) -> Review:
     for _ in range(5):
-        await written(house, RAIN)
-    _, found = await look_back(house)
+        await written(app, RAIN)
+    _, found = await look_back(app)
     (review,) = found
     return review
 
@@ -62,24 +62,24 @@ async def test_what_is_always_edited_the_same_way_becomes_a_guideline_that_the_b
     tmp_path: Path,
 ) -> None:
     brain = script([{"reply": f"<deliverable>{LETTER}</deliverable>"}])
-    async with learner(tmp_path, brain=brain) as house:
-        review = await asked(house)
+    async with learner(tmp_path, brain=brain) as app:
+        review = await asked(app)
         assert review.question.startswith("You took the greeting out of 5 of 5 messages")
         assert f"+{GUIDELINE}" in review.evidence
         assert len(lines(tmp_path)) == 5
         assert all(task in review.evidence for task in _tasks(tmp_path))
         assert guidelines(tmp_path) == ""
 
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.run()
-        task = await house.get(review.task_id)
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.run()
+        task = await app.get(review.task_id)
         assert (task.status, task.result_summary) == (Status.COMPLETED, "1 lesson taken.")
         assert guidelines(tmp_path) == f"{GUIDELINE}\n"
 
         assert GUIDELINE not in brain.heard[-1]
-        await written(house, None)
+        await written(app, None)
         assert GUIDELINE in brain.heard[-1]
-        assert not house.outbox.sent[-1].body.count("reflect")
+        assert not app.outbox.sent[-1].body.count("reflect")
 
 
 def _tasks(home: Path) -> list[str]:
@@ -87,27 +87,27 @@ def _tasks(home: Path) -> list[str]:
 
 
 async def test_what_the_owner_always_ranks_otherwise_ranks_the_next_task(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
+    async with world(tmp_path) as app:
         for n in range(5):
-            await ranked(house, f"Pay the dentist {n}", Priority.HIGH)
+            await ranked(app, f"Pay the dentist {n}", Priority.HIGH)
         for n in range(7):
-            await ranked(house, f"Water a plant {n}", None)
-        task, (review,) = await look_back(house)
+            await ranked(app, f"Water a plant {n}", None)
+        task, (review,) = await look_back(app)
         assert "5 of 12 past tasks would change, 5 to what you said yourself." in review.question
-        assert (await ranked(house, "Pay the dentist now", None)).priority is Priority.LOW
+        assert (await ranked(app, "Pay the dentist now", None)).priority is Priority.LOW
 
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.run()
-        after = await ranked(house, "Pay the dentist again", None)
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.run()
+        after = await ranked(app, "Pay the dentist again", None)
         assert after.priority is Priority.HIGH
         assert after.rule is not None
         assert after.rule.name == "learned-about-dentist"
-        (change,) = await house.house.reflection.history()
+        (change,) = await app.app.reflection.history()
         assert change.task_id == task.id
 
-        await house.house.reflection.revert()
+        await app.app.reflection.revert()
         assert priority_rules(tmp_path) == priority.packaged_text()
-        assert (await ranked(house, "Pay the dentist at last", None)).priority is Priority.LOW
+        assert (await ranked(app, "Pay the dentist at last", None)).priority is Priority.LOW
 
 
 async def test_a_mail_of_a_known_sender_is_ranked_by_his_domain_and_not_by_its_words(
@@ -117,53 +117,53 @@ async def test_a_mail_of_a_known_sender_is_ranked_by_his_domain_and_not_by_its_w
         "- name: Anna Smith\n  channels: {email: anna@bank.example}\n"
     )
     mail: JsonMap = {"sender": "anna@bank.example", "sender_verified": True}
-    async with world(tmp_path) as house:
+    async with world(tmp_path) as app:
         for n in range(5):
             await ranked(
-                house,
+                app,
                 f"Catch up with Smith {n}",
                 Priority.HIGH,
                 taint=Taint.CONTACT,
                 kind=SourceKind.EMAIL,
                 context=dict(mail),
             )
-        _, (review,) = await look_back(house)
+        _, (review,) = await look_back(app)
         assert "+    when: sender_domain is bank.example" in review.evidence
         assert "smith" not in f"{review.question}{review.evidence}".lower()
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.run()
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.run()
         later = await ranked(
-            house, "Another", None, taint=Taint.CONTACT, kind=SourceKind.EMAIL, context=dict(mail)
+            app, "Another", None, taint=Taint.CONTACT, kind=SourceKind.EMAIL, context=dict(mail)
         )
     assert later.priority is Priority.HIGH
 
 
 @pytest.mark.parametrize("answer", [ReviewAnswer.DROP, ReviewAnswer.DECLINE])
 async def test_a_no_is_remembered_for_thirty_days(tmp_path: Path, answer: ReviewAnswer) -> None:
-    async with learner(tmp_path) as house:
-        review = await asked(house)
-        _, again = await look_back(house)
+    async with learner(tmp_path) as app:
+        review = await asked(app)
+        _, again = await look_back(app)
         assert again == []  # it is asked already
-        await house.decide(review, answer)
-        await house.run()
-        assert (await look_back(house))[1] == []
-        house.clock.advance(29 * DAY)
-        await written(house, RAIN)
-        assert (await look_back(house))[1] == []
-        house.clock.advance(2 * DAY)
+        await app.decide(review, answer)
+        await app.run()
+        assert (await look_back(app))[1] == []
+        app.clock.advance(29 * DAY)
+        await written(app, RAIN)
+        assert (await look_back(app))[1] == []
+        app.clock.advance(2 * DAY)
         for _ in range(5):
-            await written(house, RAIN)
-        assert len((await look_back(house))[1]) == 1
+            await written(app, RAIN)
+        assert len((await look_back(app))[1]) == 1
 
     assert guidelines(tmp_path) == ""
 
 
 async def test_what_was_taken_back_is_not_proposed_again(tmp_path: Path) -> None:
-    async with learner(tmp_path) as house:
-        await house.decide(await asked(house), ReviewAnswer.APPROVE)
-        await house.run()
-        await house.house.reflection.revert()
-        assert (await look_back(house))[1] == []
+    async with learner(tmp_path) as app:
+        await app.decide(await asked(app), ReviewAnswer.APPROVE)
+        await app.run()
+        await app.app.reflection.revert()
+        assert (await look_back(app))[1] == []
 
     assert guidelines(tmp_path) == ""
 
@@ -171,38 +171,38 @@ async def test_what_was_taken_back_is_not_proposed_again(tmp_path: Path) -> None
 async def test_who_says_no_to_one_word_is_not_asked_about_the_next_of_the_same_tasks(
     tmp_path: Path,
 ) -> None:
-    async with world(tmp_path) as house:
+    async with world(tmp_path) as app:
         for n in range(5):
-            await ranked(house, f"Dentist appointment {n}", Priority.HIGH)
-        _, (review,) = await look_back(house)
-        await house.decide(review, ReviewAnswer.DROP)
-        await house.run()
-        await ranked(house, "Dentist appointment 6", Priority.HIGH)
-        assert (await look_back(house))[1] == []
+            await ranked(app, f"Dentist appointment {n}", Priority.HIGH)
+        _, (review,) = await look_back(app)
+        await app.decide(review, ReviewAnswer.DROP)
+        await app.run()
+        await ranked(app, "Dentist appointment 6", Priority.HIGH)
+        assert (await look_back(app))[1] == []
 
 
 async def test_a_file_that_was_changed_meanwhile_is_asked_about_anew(tmp_path: Path) -> None:
-    async with learner(tmp_path) as house:
-        review = await asked(house)
+    async with learner(tmp_path) as app:
+        review = await asked(app)
         (tmp_path / "guidelines.txt").write_text("Prices in euros.\n")
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.run()
-        (anew,) = await house.waiting()
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.run()
+        (anew,) = await app.waiting()
         assert guidelines(tmp_path) == "Prices in euros.\n"
         assert (anew.task_id, anew.digest != review.digest) == (review.task_id, True)
-        await house.decide(anew, ReviewAnswer.APPROVE)
-        await house.run()
+        await app.decide(anew, ReviewAnswer.APPROVE)
+        await app.run()
 
     assert guidelines(tmp_path) == f"Prices in euros.\n{GUIDELINE}\n"
 
 
 async def test_what_the_owner_wrote_himself_meanwhile_is_not_put_in_twice(tmp_path: Path) -> None:
-    async with learner(tmp_path) as house:
-        review = await asked(house)
+    async with learner(tmp_path) as app:
+        review = await asked(app)
         (tmp_path / "guidelines.txt").write_text(f"{GUIDELINE}\n")
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.run()
-        task = await house.get(review.task_id)
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.run()
+        task = await app.get(review.task_id)
 
     assert (task.status, task.result_summary) == (Status.COMPLETED, "0 of 1 lessons taken.")
     assert guidelines(tmp_path) == f"{GUIDELINE}\n"
@@ -211,14 +211,14 @@ async def test_what_the_owner_wrote_himself_meanwhile_is_not_put_in_twice(tmp_pa
 async def test_a_restart_between_the_question_and_the_answer_changes_nothing(
     tmp_path: Path,
 ) -> None:
-    async with learner(tmp_path) as house:
-        review = await asked(house)
-        await house.restart()
-        house.clock.advance(3 * DAY)
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.restart()
-        await house.run()
-        assert (await house.get(review.task_id)).result_summary == "1 lesson taken."
+    async with learner(tmp_path) as app:
+        review = await asked(app)
+        await app.restart()
+        app.clock.advance(3 * DAY)
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.restart()
+        await app.run()
+        assert (await app.get(review.task_id)).result_summary == "1 lesson taken."
 
     assert guidelines(tmp_path) == f"{GUIDELINE}\n"
 
@@ -226,67 +226,67 @@ async def test_a_restart_between_the_question_and_the_answer_changes_nothing(
 async def test_a_crash_after_the_file_was_written_neither_loses_nor_repeats_it(
     tmp_path: Path,
 ) -> None:
-    async with learner(tmp_path) as house:
-        review = await asked(house)
-        task = await house.get(review.task_id)
-        mirror = house.house.reflection.mirror
-        lesson = await _lesson(house, task)
+    async with learner(tmp_path) as app:
+        review = await asked(app)
+        task = await app.get(review.task_id)
+        mirror = app.app.reflection.mirror
+        lesson = await _lesson(app, task)
         drafted = await mirror.draft(lesson)
         assert isinstance(drafted, DraftedLesson)
-        await house.decide(review, ReviewAnswer.APPROVE)
+        await app.decide(review, ReviewAnswer.APPROVE)
         await mirror.accept(task, lesson, drafted.digest)  # and died before that was on record
-        await house.run()
+        await app.run()
 
-        assert (await house.get(task.id)).result_summary == "1 lesson taken."
-        assert len(await house.house.reflection.history()) == 1
+        assert (await app.get(task.id)).result_summary == "1 lesson taken."
+        assert len(await app.app.reflection.history()) == 1
     assert guidelines(tmp_path) == f"{GUIDELINE}\n"
 
 
 async def test_what_is_written_is_what_was_approved_or_nothing(tmp_path: Path) -> None:
-    async with learner(tmp_path) as house:
-        review = await asked(house)
-        task, mirror = await house.get(review.task_id), house.house.reflection.mirror
-        lesson = await _lesson(house, task)
+    async with learner(tmp_path) as app:
+        review = await asked(app)
+        task, mirror = await app.get(review.task_id), app.app.reflection.mirror
+        lesson = await _lesson(app, task)
         (tmp_path / "guidelines.txt").write_text("By hand.\n")  # in the very last moment
         with pytest.raises(Transient, match="changed meanwhile"):
             await mirror.accept(task, lesson, str(review.digest))
-        assert await house.house.reflection.history() == ()
+        assert await app.app.reflection.history() == ()
 
     assert guidelines(tmp_path) == "By hand.\n"
 
 
-async def _lesson(house: World, task: Task) -> Lesson:
-    kept = await house.house.db.read(runs.steps, task)
+async def _lesson(app: World, task: Task) -> Lesson:
+    kept = await app.app.db.read(runs.steps, task)
     return from_json(ReflectionResult, kept["execute_tool"]).lessons[0]
 
 
 async def test_three_lessons_a_night_are_asked_one_after_the_other(tmp_path: Path) -> None:
     letter = "Dear Mum,\n\n# Weather\n\n- rain\n- wind\n\nHow nice! 🌧\n\nBest wishes"
     brain = script([{"reply": f"<deliverable>{letter}</deliverable>"}])
-    async with learner(tmp_path, brain=brain) as house:
+    async with learner(tmp_path, brain=brain) as app:
         for _ in range(5):
-            await written(house, "Rain and wind over the whole of it, how nice it is.")
-        task, waiting = await look_back(house)
+            await written(app, "Rain and wind over the whole of it, how nice it is.")
+        task, waiting = await look_back(app)
         seen = []
         while waiting:
             seen.append(waiting[0].question)
             answer = ReviewAnswer.DROP if len(seen) == 2 else ReviewAnswer.APPROVE
-            await house.decide(waiting[0], answer)
-            await house.run()
-            waiting = await house.waiting()
+            await app.decide(waiting[0], answer)
+            await app.run()
+            waiting = await app.waiting()
         assert len(seen) == 3
-        assert (await house.get(task.id)).result_summary == "2 of 3 lessons taken."
+        assert (await app.get(task.id)).result_summary == "2 of 3 lessons taken."
 
     assert len(guidelines(tmp_path).splitlines()) == 2
 
 
 async def test_rules_that_are_wrong_teach_nothing_and_are_told(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
+    async with world(tmp_path) as app:
         for n in range(5):
-            await ranked(house, f"Pay the dentist {n}", Priority.HIGH)
+            await ranked(app, f"Pay the dentist {n}", Priority.HIGH)
         (tmp_path / "rules").mkdir()
         (tmp_path / "rules/priority.yml").write_text("rules: [")
-        task, waiting = await look_back(house)
+        task, waiting = await look_back(app)
 
     assert waiting == []
     assert "is no YAML" in (task.tool_output or "")
@@ -310,34 +310,34 @@ async def test_no_agent_can_ask_for_a_look_back() -> None:
 
 
 async def test_the_nights_begin_once_there_is_something_to_look_back_on(tmp_path: Path) -> None:
-    async with learner(tmp_path) as house:
-        back = house.house.reflection
+    async with learner(tmp_path) as app:
+        back = app.app.reflection
         for _ in range(4):
-            await written(house, RAIN)
+            await written(app, RAIN)
         await back._caught_up()
-        assert await _series(house) == []
-        await written(house, RAIN)
+        assert await _series(app) == []
+        await written(app, RAIN)
         await back._caught_up()
         await back._caught_up()
-        (found,) = await _series(house)
-        zone = house.house.zone
+        (found,) = await _series(app)
+        zone = app.app.zone
         first = datetime(2026, 3, 3, 3, 0, tzinfo=zone).astimezone(UTC)
         assert found.repeats == Repeats("FREQ=DAILY", zone.key, first)
 
-        await house.run(DAY)
-        (review,) = await house.waiting()
-        assert (await house.get(review.task_id)).slot == found.repeats.first
-        await house.run(3 * DAY)
-        assert await house.waiting() == [review]  # the next night waits for this answer
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.run(DAY)
-        assert await house.waiting() == []
+        await app.run(DAY)
+        (review,) = await app.waiting()
+        assert (await app.get(review.task_id)).slot == found.repeats.first
+        await app.run(3 * DAY)
+        assert await app.waiting() == [review]  # the next night waits for this answer
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.run(DAY)
+        assert await app.waiting() == []
 
     assert guidelines(tmp_path) == f"{GUIDELINE}\n"
 
 
-async def _series(house: World) -> list[Series]:
-    return await house.house.db.read(series.list_series)
+async def _series(app: World) -> list[Series]:
+    return await app.app.db.read(series.list_series)
 
 
 @for_each(
@@ -376,31 +376,31 @@ def test_a_domain_counts_only_if_it_is_proven_and_in_the_owners_own_book(
 
 
 async def test_nights_that_are_switched_off_rest(tmp_path: Path) -> None:
-    async with learner(tmp_path) as house:
-        await house.house.reflection.begin()
-        await house.run()
+    async with learner(tmp_path) as app:
+        await app.app.reflection.begin()
+        await app.run()
     off = Settings(
         home=tmp_path, deliver=DeliverSettings(undo=0), reflect=ReflectSettings(nightly=False)
     )
-    async with learner(tmp_path / "never") as house:
-        await house.house.db.write(reflections.rest, _NIGHTLY, house.now)  # there is none
-    async with World(tmp_path, settings=off) as house:
-        await house.house.reflection._caught_up()
-        await house.house.reflection._caught_up()
-        (found,) = await _series(house)
+    async with learner(tmp_path / "never") as app:
+        await app.app.db.write(reflections.rest, _NIGHTLY, app.now)  # there is none
+    async with World(tmp_path, settings=off) as app:
+        await app.app.reflection._caught_up()
+        await app.app.reflection._caught_up()
+        (found,) = await _series(app)
         assert found.paused_at is not None
-        await house.house.db.write(reflections.rest, _NIGHTLY, house.now)
-        await house.run(3 * DAY)
-        assert await house.waiting() == []
+        await app.app.db.write(reflections.rest, _NIGHTLY, app.now)
+        await app.run(3 * DAY)
+        assert await app.waiting() == []
 
 
 async def test_what_ends_while_remit_is_up_is_written_down(tmp_path: Path) -> None:
-    async with learner(tmp_path) as house:
-        await written(house, None)
-        house.house.reflection.start()
-        await written(house, None)
-        await house.house.reflection.close()
-        await house.house.reflection.harvest.catch_up()
+    async with learner(tmp_path) as app:
+        await written(app, None)
+        app.app.reflection.start()
+        await written(app, None)
+        await app.app.reflection.close()
+        await app.app.reflection.harvest.catch_up()
 
     assert len(lines(tmp_path)) == 2
 
@@ -408,19 +408,19 @@ async def test_what_ends_while_remit_is_up_is_written_down(tmp_path: Path) -> No
 async def test_a_folder_that_cannot_be_written_is_shown_as_failing_until_it_can(
     tmp_path: Path,
 ) -> None:
-    async with learner(tmp_path) as house:
+    async with learner(tmp_path) as app:
         (tmp_path / "reflections").write_text("in the way")
-        await written(house, None)
-        loops = house.house.background
-        house.house.reflection.start()
+        await written(app, None)
+        loops = app.app.background
+        app.app.reflection.start()
         await until(lambda: [each.name for each in loops.failing] == ["learning records"])
         assert "FileExistsError" in loops.failing[0].error
         (tmp_path / "reflections").unlink()
 
         async def is_written() -> bool:
-            house.clock.advance(timedelta(seconds=1))
+            app.clock.advance(timedelta(seconds=1))
             return bool(lines(tmp_path))
 
         await until(is_written)
-        house.clock.advance(RECOVERED_AFTER)
+        app.clock.advance(RECOVERED_AFTER)
         assert loops.failing == ()

@@ -117,15 +117,15 @@ def willing(text: str = GOOD) -> Meta:
 
 
 async def test_a_suggestion_is_a_question_and_a_yes_puts_it_in(tmp_path: Path) -> None:
-    async with world(tmp_path, model=True, brain=willing()) as house:
+    async with world(tmp_path, model=True, brain=willing()) as app:
         for n in range(3):
-            await ranked(house, f"Weigh it {n}", None)
-        _, (review,) = await look_back(house)
+            await ranked(app, f"Weigh it {n}", None)
+        _, (review,) = await look_back(app)
         assert "A model suggests it from 3 tasks." in review.question
         assert guidelines(tmp_path) == ""
-        await house.decide(review, ReviewAnswer.APPROVE)
-        await house.run()
-        assert (await look_back(house))[1] == []
+        await app.decide(review, ReviewAnswer.APPROVE)
+        await app.run()
+        assert (await look_back(app))[1] == []
 
     assert guidelines(tmp_path) == f"{GOOD}\n"
 
@@ -135,21 +135,21 @@ async def test_a_model_that_says_the_same_in_other_words_is_not_heard_after_a_no
 ) -> None:
     texts = iter([GOOD, "Write all figures with their unit."])
     meta = Meta(lambda told: said(guideline(next(texts), named(told))))
-    async with world(tmp_path, model=True, brain=meta) as house:
+    async with world(tmp_path, model=True, brain=meta) as app:
         for n in range(3):
-            await ranked(house, f"Weigh it {n}", None)
-        _, (review,) = await look_back(house)
-        await house.decide(review, ReviewAnswer.DROP)
-        await house.run()
-        assert (await look_back(house))[1] == []
+            await ranked(app, f"Weigh it {n}", None)
+        _, (review,) = await look_back(app)
+        await app.decide(review, ReviewAnswer.DROP)
+        await app.run()
+        assert (await look_back(app))[1] == []
 
 
 async def test_no_model_is_asked_unless_the_owner_wants_it(tmp_path: Path) -> None:
     meta = willing()
-    async with world(tmp_path, brain=meta) as house:
+    async with world(tmp_path, brain=meta) as app:
         for n in range(3):
-            await ranked(house, f"Weigh it {n}", None)
-        assert (await look_back(house))[1] == []
+            await ranked(app, f"Weigh it {n}", None)
+        assert (await look_back(app))[1] == []
 
     assert meta.heard == []
 
@@ -159,10 +159,10 @@ async def test_a_model_that_cannot_be_paid_for_is_not_asked_and_counting_goes_on
 ) -> None:
     meta = willing()
     meta.metered = True
-    async with world(tmp_path, model=True, brain=meta, run_tokens=500) as house:
+    async with world(tmp_path, model=True, brain=meta, run_tokens=500) as app:
         for n in range(5):
-            await ranked(house, f"Pay the dentist {n}", Priority.HIGH)
-        _, (review,) = await look_back(house)
+            await ranked(app, f"Pay the dentist {n}", Priority.HIGH)
+        _, (review,) = await look_back(app)
 
     assert meta.heard == []
     assert "as high" in review.question
@@ -171,10 +171,10 @@ async def test_a_model_that_cannot_be_paid_for_is_not_asked_and_counting_goes_on
 async def test_what_a_model_is_asked_is_paid_for_by_its_task(tmp_path: Path) -> None:
     meta = willing()
     meta.metered = True
-    async with world(tmp_path, model=True, brain=meta) as house:
+    async with world(tmp_path, model=True, brain=meta) as app:
         for n in range(3):
-            await ranked(house, f"Weigh it {n}", None)
-        task, _ = await look_back(house)
+            await ranked(app, f"Weigh it {n}", None)
+        task, _ = await look_back(app)
 
     assert (task.spent.tokens, task.spent.cents) == (100, 1)
 
@@ -183,7 +183,7 @@ async def test_a_model_that_breaks_leaves_counting_alone(tmp_path: Path) -> None
     def broken(_: str) -> str:
         raise Transient("The line is down.")
 
-    async with world(tmp_path, model=True, brain=Meta(broken)) as house:
+    async with world(tmp_path, model=True, brain=Meta(broken)) as app:
         for n in range(5):
-            await ranked(house, f"Pay the dentist {n}", Priority.HIGH)
-        assert len((await look_back(house))[1]) == 1
+            await ranked(app, f"Pay the dentist {n}", Priority.HIGH)
+        assert len((await look_back(app))[1]) == 1

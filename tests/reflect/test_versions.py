@@ -18,10 +18,8 @@ from tests.reflect.learning import guidelines, world
 FILE: Final = LessonFile.GUIDELINES
 
 
-def versions(house: World) -> LessonVersions:
-    return LessonVersions(
-        house.house.settings.home, house.house.db, house.clock, lambda _: "default\n"
-    )
+def versions(app: World) -> LessonVersions:
+    return LessonVersions(app.app.settings.home, app.app.db, app.clock, lambda _: "default\n")
 
 
 def change(was: str, now: str, key: str) -> LessonChange:
@@ -40,21 +38,21 @@ async def put(kept: LessonVersions, text: str, key: str) -> None:
     await kept.change(change(kept.text(FILE), text, key), text)
 
 
-async def told(house: World) -> list[object]:
-    found = await house.house.db.read(events.after, 0, 1000)
+async def told(app: World) -> list[object]:
+    found = await app.app.db.read(events.after, 0, 1000)
     return [event.data["why"] for event in found if event.kind is EventKind.RULES_CHANGED]
 
 
 async def test_a_change_is_in_the_journal_once_and_its_texts_are_kept(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        kept = versions(house)
+    async with world(tmp_path) as app:
+        kept = versions(app)
         assert kept.text(FILE) == "default\n"
         await put(kept, "one\n", "a")
         before = change("default\n", "one\n", "a")
         await kept.change(before, "one\n")  # done again after a crash
 
         (version,) = await kept.history()
-        assert await told(house) == ["a was learned"]
+        assert await told(app) == ["a was learned"]
         assert kept.read_earlier(FILE, version.was) == "default\n"
         assert kept.read_earlier(FILE, version.digest) == "one\n"
     assert guidelines(tmp_path) == "one\n"
@@ -63,10 +61,10 @@ async def test_a_change_is_in_the_journal_once_and_its_texts_are_kept(tmp_path: 
 
 
 async def test_a_crash_between_the_journal_and_the_file_is_made_good(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        kept = versions(house)
+    async with world(tmp_path) as app:
+        kept = versions(app)
         said = change("default\n", "one\n", "a")
-        assert await house.house.db.write(reflections.change, said, START)  # and then it died
+        assert await app.app.db.write(reflections.change, said, START)  # and then it died
         assert guidelines(tmp_path) == ""
         await kept.change(said, "one\n")
 
@@ -75,8 +73,8 @@ async def test_a_crash_between_the_journal_and_the_file_is_made_good(tmp_path: P
 
 
 async def test_changes_are_taken_back_one_after_the_other(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        kept = versions(house)
+    async with world(tmp_path) as app:
+        kept = versions(app)
         await put(kept, "one\n", "a")
         await put(kept, "one\ntwo\n", "b")
         first = await kept.revert("r1")
@@ -87,12 +85,12 @@ async def test_changes_are_taken_back_one_after_the_other(tmp_path: Path) -> Non
             await kept.revert("r3")
 
         assert standing(await kept.history()) == ()
-        assert (await told(house))[-1] == "change 1 was taken back"
+        assert (await told(app))[-1] == "change 1 was taken back"
 
 
 async def test_what_was_written_by_hand_is_not_lost_unless_that_is_said(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        kept = versions(house)
+    async with world(tmp_path) as app:
+        kept = versions(app)
         await put(kept, "one\n", "a")
         (tmp_path / "guidelines.txt").write_text("one\nby hand\n")
         with pytest.raises(Conflict, match="--force"):
@@ -105,8 +103,8 @@ async def test_what_was_written_by_hand_is_not_lost_unless_that_is_said(tmp_path
 
 
 async def test_an_older_change_is_taken_back_only_by_name_and_by_force(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        kept = versions(house)
+    async with world(tmp_path) as app:
+        kept = versions(app)
         await put(kept, "one\n", "a")
         await put(kept, "one\ntwo\n", "b")
         with pytest.raises(Conflict, match="changed since change 1"):
@@ -118,8 +116,8 @@ async def test_an_older_change_is_taken_back_only_by_name_and_by_force(tmp_path:
 
 
 async def test_a_kept_text_that_was_tampered_with_is_not_put_back(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
-        kept = versions(house)
+    async with world(tmp_path) as app:
+        kept = versions(app)
         await put(kept, "one\n", "a")
         for path in (tmp_path / "rules/versions").iterdir():
             path.write_text("forward everything\n")
@@ -136,24 +134,24 @@ async def test_a_link_stays_a_link_and_a_mode_stays_a_mode(tmp_path: Path) -> No
     elsewhere = tmp_path / "dotfiles.txt"
     elsewhere.write_text("mine\n")
     elsewhere.chmod(0o640)
-    async with world(tmp_path) as house:
+    async with world(tmp_path) as app:
         (tmp_path / "guidelines.txt").symlink_to(elsewhere)
-        await put(versions(house), "mine\none\n", "a")
+        await put(versions(app), "mine\none\n", "a")
 
     assert (tmp_path / "guidelines.txt").is_symlink()
     assert (elsewhere.read_text(), elsewhere.stat().st_mode & 0o777) == ("mine\none\n", 0o640)
 
 
 async def test_a_file_that_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) -> None:
-    async with world(tmp_path) as house:
+    async with world(tmp_path) as app:
         (tmp_path / "guidelines.txt").write_bytes(b"\xff")
         with pytest.raises(BadInput, match="cannot be read"):
-            versions(house).text(FILE)
+            versions(app).text(FILE)
         (tmp_path / "guidelines.txt").write_text("x" * (MAX_CHARACTERS + 1))
         with pytest.raises(BadInput, match="too long"):
-            versions(house).text(FILE)
+            versions(app).text(FILE)
         (tmp_path / "guidelines.txt").write_bytes(b"a\r\nb\r\n")
-        assert versions(house).text(FILE) == "a\r\nb\r\n"
+        assert versions(app).text(FILE) == "a\r\nb\r\n"
 
 
 def test_what_took_something_back_does_not_hold_itself() -> None:

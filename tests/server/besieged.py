@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 import httpx2
 
 from remit.model.codec import Json, JsonMap
-from remit.server import app
+from remit.server import app as pages_app
 from remit.server.routes import Route
 from tests.server.served import FORM, TOKEN, Served
 
@@ -120,7 +120,7 @@ class Besieged(Served):
         self.post("/api/messages", {"text": text})
 
     def review_of(self, task: str) -> str:
-        found = self.do(self.house.inbox.waiting())
+        found = self.do(self.app.inbox.waiting())
         return next(str(each.id) for each in found if each.task_id == task)
 
     def secret(self, name: str, *scopes: str, agent: bool = False) -> str:
@@ -169,7 +169,7 @@ class Besieged(Served):
         return self.client.send(request)
 
     def last(self) -> int:
-        return self.do(self.house.journal.last())
+        return self.do(self.app.journal.last())
 
     def kept(self) -> str:
         """Return everything stored, and the contact book, to see that nothing changed."""
@@ -186,7 +186,7 @@ def rows(*methods: str, page: bool | None = None) -> list[Route]:
     """Return routes with these methods, pages or not."""
     return [
         each
-        for each in app.table(1, debug=False)
+        for each in pages_app.table(1, debug=False)
         if (not methods or each.method in methods) and page in (None, each.page)
     ]
 

@@ -37,7 +37,7 @@ def busy(tmp_path: Path) -> Iterator[Served]:
 
 
 @pytest.fixture
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
     """A working app with something of everything, and callers of every kind."""
     with Peers(tmp_path_factory.mktemp("house")) as opened:
         opened.furnish()

@@ -49,8 +49,8 @@ SCRIPT: Final[list[Json]] = [
 ]
 
 
-def _same(house: App) -> App:
-    return house
+def _same(app: App) -> App:
+    return app
 
 
 class Loopback(httpx2.HTTPTransport):
@@ -74,13 +74,13 @@ def admitting(admit: Callable[[Intake, Cue], Awaitable[Task]]) -> Callable[[App]
 
     class Told(Intake):
         async def admit(self, cue: Cue) -> Task:
-            return await admit(house.intake, cue)
+            return await admit(app.intake, cue)
 
-    house: App
+    app: App
 
     def alter(opened: App) -> App:
-        nonlocal house
-        house = opened
+        nonlocal app
+        app = opened
         return replace(opened, intake=Told(opened.db, opened.clock, opened.ids, ["dashboard"]))
 
     return alter
@@ -103,7 +103,7 @@ class Served:
         self.home = home
         self.clock = FrozenClock()
         self.outbox = Outbox()
-        self.house: App
+        self.app: App
         self.url = ""
         self._port = port
         self._works, self._debug, self._alter = works, debug, alter
@@ -226,10 +226,10 @@ class Served:
 
     def read(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Run a verb of the store that only looks."""
-        return self.do(_awaited(self.house.db.read(work, *args, **kwargs)))
+        return self.do(_awaited(self.app.db.read(work, *args, **kwargs)))
 
     def write(self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return self.do(_awaited(self.house.db.write(work, *args, **kwargs)))
+        return self.do(_awaited(self.app.db.write(work, *args, **kwargs)))
 
     def settle(self) -> None:
         """Return when nothing runs and nothing is due."""
@@ -239,8 +239,8 @@ class Served:
         return self.read(tasks.get, TaskId(task_id(task)))
 
     async def _settle(self) -> None:
-        self.house.engine.nudge()
-        await self.house.engine.settled()
+        self.app.engine.nudge()
+        await self.app.engine.settled()
 
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
@@ -249,24 +249,24 @@ class Served:
         try:
             async with opened(
                 self._settings, clock=self.clock, brain=self._brain, channels=channels
-            ) as house:
-                self.house = self._alter(house)
+            ) as app:
+                self.app = self._alter(app)
                 await self._serve()
         finally:
             self._ready.set()
 
     async def _serve(self) -> None:
         if self._works:
-            await self.house.talk.start()
-            await self.house.repeater.catch_up()  # before the engine, as at every start
-            await self.house.engine.start()
+            await self.app.talk.start()
+            await self.app.repeater.catch_up()  # before the engine, as at every start
+            await self.app.engine.start()
         self._serving = asyncio.create_task(
-            serve(self.house, port=self._port, debug=self._debug, token=TOKEN, ready=self._listens)
+            serve(self.app, port=self._port, debug=self._debug, token=TOKEN, ready=self._listens)
         )
         with suppress(asyncio.CancelledError):
             await self._serving
         if self._works:
-            await self.house.engine.stop()
+            await self.app.engine.stop()
 
     def _listens(self, url: str) -> None:
         self.url = url

@@ -84,16 +84,16 @@ def address(served: Served, *, pages: bool = False) -> str:
 
 
 def last(served: Served) -> int:
-    return served.do(served.house.journal.last())
+    return served.do(served.app.journal.last())
 
 
 def many(served: Served, count: int, text: str = "Be there") -> list[TaskId]:
     """Make that many new tasks in one transaction, each with one event."""
-    house = served.house
+    app = served.app
 
     def admit(tx: Tx) -> list[TaskId]:
-        cues = [cue_admission.cue(text, ref=f"many-{house.ids.ulid()}") for _ in range(count)]
-        made = [make(cue, house.ids, house.clock.now()) for cue in cues]
+        cues = [cue_admission.cue(text, ref=f"many-{app.ids.ulid()}") for _ in range(count)]
+        made = [make(cue, app.ids, app.clock.now()) for cue in cues]
         return [tasks.admit(tx, task).id for task in made]
 
     return served.write(admit)

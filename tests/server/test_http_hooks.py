@@ -25,7 +25,7 @@ from tests.channels.whatsapp.whatsapp import (
     sign,
     statuses,
 )
-from tests.live.channel_house import KEPT, NAME, WHATSAPP
+from tests.live.channel_app import KEPT, NAME, WHATSAPP
 from tests.server.served import Served, problem
 
 HOOK: Final = f"/hooks/whatsapp/{NAME}"

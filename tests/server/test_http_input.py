@@ -300,7 +300,7 @@ def test_a_browser_that_went_astray_gets_a_page_and_a_way_back(still: Served) ->
         "/./api/tasks",
     ],
 )
-def test_no_address_leads_out_of_the_house(still: Served, target: str) -> None:
+def test_no_address_leads_out_of_the_app(still: Served, target: str) -> None:
     status, told = still.raw("GET", target)
 
     assert status == 404

@@ -71,7 +71,7 @@ def test_a_message_opens_one_card_in_its_language_for_all_that_is_open(still: Se
 
 
 def test_a_standing_wish_is_no_task_and_is_proposed(still: Served) -> None:
-    book = still.house.settings.home / "contacts.yaml"
+    book = still.app.settings.home / "contacts.yaml"
     book.write_text("- name: May\n  channels: {dashboard: may}\n")
     told = still.post("/api/messages", {"text": "never message May after 10 pm"})
     (question,) = told["questions"]

@@ -13,7 +13,7 @@ from starlette.routing import Route
 import remit.model
 from remit.intake.admit import make
 from remit.model.codec import Json, JsonMap
-from remit.server import app
+from remit.server import app as pages_app
 from remit.server.problem import KINDS
 from remit.store import tasks
 from remit.triggers import cue_admission
@@ -39,8 +39,8 @@ def _ways(page: Page) -> set[tuple[str, str]]:
 def test_every_route_is_documented_and_every_documented_route_is_there(
     debugged: Served, debug: bool
 ) -> None:
-    built = app.build(debugged.house, "token", debug=debug, port=1)
-    fixed = next(each for each in built.routes if isinstance(each, app.FixedPaths))
+    built = pages_app.build(debugged.app, "token", debug=debug, port=1)
+    fixed = next(each for each in built.routes if isinstance(each, pages_app.FixedPaths))
     others = [each for each in built.routes if each is not fixed]
     routes = [*fixed.routes, *(each for each in others if isinstance(each, Route))]
     # No rows of the table: files, the live line, and what other agents speak.
@@ -51,7 +51,7 @@ def test_every_route_is_documented_and_every_documented_route_is_there(
         for method in (route.methods or set()) - {"HEAD"}
         if route.path not in beside
     }
-    table = [(route.method, route.path) for route in app.table(1, debug=debug)]
+    table = [(route.method, route.path) for route in pages_app.table(1, debug=debug)]
 
     assert len(fixed.routes) + len(others) == len({path for _, path in there}) + len(beside)
     assert sorted(there) == sorted(table)
@@ -62,7 +62,7 @@ def test_the_page_of_a_running_remit_is_the_table_it_runs_on(
     debugged: Served, still: Served
 ) -> None:
     for served, debug in ((debugged, True), (still, False)):
-        rows = app.table(1, debug=debug)
+        rows = pages_app.table(1, debug=debug)
         table = {(route.method, route.path) for route in rows if not route.page}
         assert _ways(served.page) == table
         assert ("GET", "/openapi.json") in table
@@ -144,9 +144,9 @@ def test_both_views_are_what_their_published_schemas_say(working: Served, view: 
 
 def test_a_thousand_tasks_are_paged_through_each_once(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
-        house = served.house
+        app = served.app
         made = [
-            make(cue_admission.cue(f"Task {n}", ref=str(n)), house.ids, house.clock.now())
+            make(cue_admission.cue(f"Task {n}", ref=str(n)), app.ids, app.clock.now())
             for n in range(1000)
         ]
 

@@ -220,7 +220,7 @@ def test_a_running_step_is_not_waited_for_when_the_owner_cancels(working: Served
     assert working.get(f"/api/tasks/{task}")["state"] == "cancelled"
 
 
-def test_a_deleted_task_leaves_the_list_but_not_the_house(still: Served) -> None:
+def test_a_deleted_task_leaves_the_list_but_not_the_app(still: Served) -> None:
     task = still.add("Forget me")
     gone = still.ask("DELETE", f"/api/tasks/{task}").json()
 

@@ -10,7 +10,8 @@ from typing import cast
 
 import pytest
 
-from remit.server import app, openapi
+from remit.server import app as pages_app
+from remit.server import openapi
 from tests.server.served import TOKEN, Answer, Served
 from tests.soak import SOAK, only_in_soak
 
@@ -90,7 +91,7 @@ def test_every_schema_can_be_made_a_type_of_by_the_makers_of_clients() -> None:
     Of a named choice the first makes nothing, nor of whatever holds one; two schemas of one title
     are one class to it; and a dot in a name is no part of a name.
     """
-    document = cast("Answer", openapi.document(app.table(1, debug=True), 1))
+    document = cast("Answer", openapi.document(pages_app.table(1, debug=True), 1))
     schemas = document["components"]["schemas"]
     titles = [str(each.get("title", name)) for name, each in schemas.items()]
     named = {

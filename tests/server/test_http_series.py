@@ -34,7 +34,7 @@ def test_a_task_comes_back_as_its_repeats_say_and_the_ledger_tells_each_slot(
         path = f"/api/series/{begun(served)}"
         for hours in (0, 1, 1):
             served.clock.advance(timedelta(hours=hours))
-            served.do(served.house.repeater.catch_up())
+            served.do(served.app.repeater.catch_up())
             served.settle()
     again = Served(tmp_path, works=True)
     again.clock.jump(served.clock.now() + timedelta(hours=3))  # Remit was off meanwhile
@@ -172,10 +172,10 @@ _DAYS = ("9999-12-31", "0001-01-01", "9999-01-01", "2026-03-02")
 
 def _stored(fresh: Served, repeats: Repeats) -> Task:
     """As an older version kept it, which refused no year."""
-    house = fresh.house
+    app = fresh.app
     cue = cue_admission.cue("An oven of old", ref="old", channel="dashboard", content="Look.")
-    near = replace(cue, repeats=replace(repeats, first=house.clock.now()))
-    task = admit.make(near, house.ids, house.clock.now())
+    near = replace(cue, repeats=replace(repeats, first=app.clock.now()))
+    task = admit.make(near, app.ids, app.clock.now())
     first = repeats.first
     return fresh.write(tasks.admit, replace(task, repeats=repeats, scheduled_for=first, slot=first))
 

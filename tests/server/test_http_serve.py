@@ -38,9 +38,7 @@ def _broken(admit: Callable[[], Awaitable[Task]]) -> Callable[[App], App]:
             del cue
             return await admit()
 
-    return lambda house: replace(
-        house, intake=Told(house.db, house.clock, house.ids, ["dashboard"])
-    )
+    return lambda app: replace(app, intake=Told(app.db, app.clock, app.ids, ["dashboard"]))
 
 
 @pytest.mark.parametrize("key", [None, "k"])
@@ -153,26 +151,26 @@ async def test_a_taken_port_is_named_and_nothing_is_announced(tmp_path: Path) ->
         other.bind(("127.0.0.1", 0))
         other.listen()
         port = other.getsockname()[1]
-        async with opened(Settings(home=tmp_path)) as house:
+        async with opened(Settings(home=tmp_path)) as app:
             with pytest.raises(BadInput, match=rf"Port {port} is taken by another program") as busy:
-                await serve(house, port=port, debug=False, token=TOKEN)
+                await serve(app, port=port, debug=False, token=TOKEN)
 
     assert "settings.toml" in str(busy.value)
     assert not (tmp_path / "server.json").exists()
 
 
 async def test_a_number_that_is_no_port_is_named(tmp_path: Path) -> None:
-    async with opened(Settings(home=tmp_path)) as house:
+    async with opened(Settings(home=tmp_path)) as app:
         with pytest.raises(BadInput, match="Port 70000 is no port"):
-            await serve(house, port=70000, debug=False, token=TOKEN)
+            await serve(app, port=70000, debug=False, token=TOKEN)
 
 
 async def test_the_signals_stay_with_the_caller(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     ready = asyncio.Event()
-    async with opened(Settings(home=tmp_path)) as house:
+    async with opened(Settings(home=tmp_path)) as app:
         serving = asyncio.create_task(
-            serve(house, port=0, debug=False, token=TOKEN, ready=lambda _: ready.set())
+            serve(app, port=0, debug=False, token=TOKEN, ready=lambda _: ready.set())
         )
         await ready.wait()
         during = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
@@ -209,7 +207,7 @@ def test_an_empty_token_opens_nothing(tmp_path: Path) -> None:
         token_of(tmp_path)
 
 
-def test_the_token_and_the_rest_of_the_house_need_no_web_server() -> None:
+def test_the_token_and_the_rest_of_the_app_need_no_web_server() -> None:
     """So that a command that only reads starts fast."""
     script = (
         "import sys, remit.wiring, remit.server.files\n"

@@ -26,28 +26,28 @@ ENDLESS: Final = "It is endless."
 
 
 @pytest.fixture
-def house(tmp_path: Path) -> Iterator[Besieged]:
+def app(tmp_path: Path) -> Iterator[Besieged]:
     with Besieged(tmp_path) as opened:
         yield opened
 
 
-def tell(house: Served) -> None:
+def tell(app: Served) -> None:
     async def telling() -> None:
-        await house.house.talk.settled()
-        await house.house.herald.catch_up()
+        await app.app.talk.settled()
+        await app.app.herald.catch_up()
 
-    house.do(telling())
+    app.do(telling())
 
 
 # What was told ------------------------------------------------------------------------------------
 
 
-def test_what_was_told_is_listed_page_by_page_with_what_came_of_it(house: Besieged) -> None:
+def test_what_was_told_is_listed_page_by_page_with_what_came_of_it(app: Besieged) -> None:
     for _ in range(3):
-        assert house.post("/api/notices/test", {"way": "conversation"})["state"] == "sent"
-    told = house.post("/api/notices/test", {"way": "push"})
-    first = house.get("/api/notices?limit=3")
-    rest = house.get(f"/api/notices?limit=3&cursor={first['next']}")
+        assert app.post("/api/notices/test", {"way": "conversation"})["state"] == "sent"
+    told = app.post("/api/notices/test", {"way": "push"})
+    first = app.get("/api/notices?limit=3")
+    rest = app.get(f"/api/notices?limit=3&cursor={first['next']}")
 
     assert (told["state"], told["why"]) == ("dropped", "No browser listens.")
     assert [n["way"] for n in first["notices"]] == [
@@ -60,12 +60,12 @@ def test_what_was_told_is_listed_page_by_page_with_what_came_of_it(house: Besieg
 
 
 @pytest.mark.parametrize("path", ["/api/notices?cursor=x", "/api/notices?limit=0"])
-def test_a_page_that_never_was_is_refused(house: Besieged, path: str) -> None:
-    assert house.ask("GET", path).status_code in (404, 422)
+def test_a_page_that_never_was_is_refused(app: Besieged, path: str) -> None:
+    assert app.ask("GET", path).status_code in (404, 422)
 
 
-def test_a_way_that_is_none_is_refused_with_those_there_are(house: Besieged) -> None:
-    answer = house.ask("POST", "/api/notices/test", {"way": "pigeon"})
+def test_a_way_that_is_none_is_refused_with_those_there_are(app: Besieged) -> None:
+    answer = app.ask("POST", "/api/notices/test", {"way": "pigeon"})
 
     assert answer.status_code == 404
     assert "there is conversation, push" in answer.json()["detail"]
@@ -74,9 +74,9 @@ def test_a_way_that_is_none_is_refused_with_those_there_are(house: Besieged) -> 
 # What is wished for -------------------------------------------------------------------------------
 
 
-def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: Besieged) -> None:
-    page = house.look("/settings/notices").text
-    assert page.count('type="checkbox"') == len(KINDS) * (3 + len(_channels(house)) + 1)
+def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(app: Besieged) -> None:
+    page = app.look("/settings/notices").text
+    assert page.count('type="checkbox"') == len(KINDS) * (3 + len(_channels(app)) + 1)
     fields = [
         ("question", "conversation"),
         ("question", "digest"),
@@ -85,7 +85,7 @@ def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: 
         ("digest_at", "07:45"),
         ("digest_over", "conversation"),
     ]
-    answer = house.submit("/settings/edit", [("section", "notices"), *fields])
+    answer = app.submit("/settings/edit", [("section", "notices"), *fields])
     wanted = replace(
         NoticeSettings(),
         question=("conversation", "digest"),
@@ -99,9 +99,9 @@ def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: 
     )
 
     assert answer.headers["location"] == "/settings/notices?saved=true"
-    assert house.house.wishes.notices == wanted
-    assert load({"REMIT_HOME": str(house.house.settings.home)}).notices == wanted
-    again = house.look("/settings/notices").text
+    assert app.app.wishes.notices == wanted
+    assert load({"REMIT_HOME": str(app.app.settings.home)}).notices == wanted
+    again = app.look("/settings/notices").text
     assert again.count(" checked") == 4
     assert 'value="07:45"' in again
 
@@ -115,51 +115,51 @@ def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: 
     ],
 )
 def test_a_wish_nobody_can_fulfil_is_refused_in_a_sentence_and_changes_nothing(
-    house: Besieged, fields: list[tuple[str, str]], why: str
+    app: Besieged, fields: list[tuple[str, str]], why: str
 ) -> None:
-    before = house.house.wishes.notices
-    answer = house.submit("/settings/edit", [("section", "notices"), *fields])
+    before = app.app.wishes.notices
+    answer = app.submit("/settings/edit", [("section", "notices"), *fields])
 
     assert answer.status_code == 422
     assert why in answer.text
     assert "<b>" not in answer.text.partition('role="alert"')[2].partition("</div>")[0]
-    assert house.house.wishes.notices == before
+    assert app.app.wishes.notices == before
 
 
-def test_a_way_is_tried_out_on_the_page(house: Besieged) -> None:
-    good = house.submit("/settings/notices/test", [("way", "conversation")])
-    bad = house.submit("/settings/notices/test", [("way", "pigeon")])
+def test_a_way_is_tried_out_on_the_page(app: Besieged) -> None:
+    good = app.submit("/settings/notices/test", [("way", "conversation")])
+    bad = app.submit("/settings/notices/test", [("way", "pigeon")])
 
     assert "Conversation: sent." in good.text
     assert (bad.status_code, "There is no way" in bad.text) == (422, True)
 
 
-def _channels(house: Served) -> list[str]:
-    return list(house.house.settings.channels)
+def _channels(app: Served) -> list[str]:
+    return list(app.app.settings.channels)
 
 
 # Events that could not be read -------------------------------------------------------------------
 
 
-def refuse(house: Served, title: str = "Water <b>them</b>") -> None:
+def refuse(app: Served, title: str = "Water <b>them</b>") -> None:
     body = f"BEGIN:VEVENT\nUID:a\nSUMMARY:{title}\nEND:VEVENT"
-    now = house.clock.now()
-    follow(house, StoredResource("work", "/team/", "/a.ics", "1", "a", body, now, ENDLESS, title))
+    now = app.clock.now()
+    follow(app, StoredResource("work", "/team/", "/a.ics", "1", "a", body, now, ENDLESS, title))
 
 
-def follow(house: Served, held: StoredResource, *starts: StoredOccurrence) -> None:
+def follow(app: Served, held: StoredResource, *starts: StoredOccurrence) -> None:
     """Read an event of a calendar that is marked."""
-    now = house.clock.now()
-    house.write(calendars.note, StoredCalendar("work", "/team/", "Team", marked=True))
-    house.write(occurrences.follow, ReadResource(held, starts, frozenset(), now, now), now)
+    now = app.clock.now()
+    app.write(calendars.note, StoredCalendar("work", "/team/", "Team", marked=True))
+    app.write(occurrences.follow, ReadResource(held, starts, frozenset(), now, now), now)
 
 
 def test_an_event_that_starts_nothing_stands_in_the_inbox_until_it_is_seen(
-    house: Besieged,
+    app: Besieged,
 ) -> None:
-    refuse(house)
-    inbox, schedule = house.look("/inbox").text, house.look("/schedule").text
-    attention = house.get("/api/tasks/needs-attention")
+    refuse(app)
+    inbox, schedule = app.look("/inbox").text, app.look("/schedule").text
+    attention = app.get("/api/tasks/needs-attention")
 
     assert 'href="/schedule#refused"' in inbox
     assert "Water &lt;b&gt;them&lt;/b&gt;" in inbox
@@ -175,21 +175,21 @@ def test_an_event_that_starts_nothing_stands_in_the_inbox_until_it_is_seen(
         }
     ]
     fields = [("account", "work"), ("calendar", "/team/"), ("path", "/a.ics")]
-    answer = house.submit("/schedule/refused", fields)
+    answer = app.submit("/schedule/refused", fields)
     assert answer.status_code == 303
-    assert 'href="/schedule#refused"' not in house.look("/inbox").text
-    assert "Seen" in house.look("/schedule").text
-    gone = house.submit("/schedule/refused", [*fields[:2], ("path", "/b.ics")])
+    assert 'href="/schedule#refused"' not in app.look("/inbox").text
+    assert "Seen" in app.look("/schedule").text
+    gone = app.submit("/schedule/refused", [*fields[:2], ("path", "/b.ics")])
     assert gone.status_code == 404
 
 
-def test_what_calendars_start_is_listed_with_the_series(house: Besieged) -> None:
-    now = house.clock.now()
+def test_what_calendars_start_is_listed_with_the_series(app: Besieged) -> None:
+    now = app.clock.now()
     at = now + timedelta(hours=3)
     held = StoredResource("work", "/team/", "/a.ics", "1", "a", "", at)
     start = StoredOccurrence(uid="a", key="20260302T120000Z", start=at, title="Water", text="")
-    follow(house, held, start)
-    (event,) = house.get("/api/series")["events"]
+    follow(app, held, start)
+    (event,) = app.get("/api/series")["events"]
 
     assert (event["title"], event["calendar"], event["repeats"]) == ("Water", "Team", True)
     assert event["taskId"] is None
@@ -240,68 +240,68 @@ def _said(endpoint: str = "https://push.example.org/one") -> JsonMap:
     return {"endpoint": endpoint, "keys": Phone().keys()}
 
 
-def _as_browser(house: Served, cookie: str, method: str, body: Json = None) -> httpx2.Response:
+def _as_browser(app: Served, cookie: str, method: str, body: Json = None) -> httpx2.Response:
     """As a page of ours asks."""
-    headers = {"Cookie": cookie, "Origin": house.url, "Sec-Fetch-Site": "same-origin"}
-    answer = house.client.request(method, f"{house.url}/api/push", json=body, headers=headers)
-    house.page.check(method, "/api/push", answer)
+    headers = {"Cookie": cookie, "Origin": app.url, "Sec-Fetch-Site": "same-origin"}
+    answer = app.client.request(method, f"{app.url}/api/push", json=body, headers=headers)
+    app.page.check(method, "/api/push", answer)
     return answer
 
 
-def _kept(house: Served) -> int:
-    return len(house.read(push.list_subscriptions, house.clock.now()))
+def _kept(app: Served) -> int:
+    return len(app.read(push.list_subscriptions, app.clock.now()))
 
 
-def test_a_browser_turns_it_on_and_off(house: Besieged) -> None:
-    cookie = house.cookie()
-    before = _as_browser(house, cookie, "GET").json()
-    on = _as_browser(house, cookie, "POST", _said())
-    other = _as_browser(house, house.cookie(), "GET").json()
-    after = _as_browser(house, cookie, "GET").json()
-    off = _as_browser(house, cookie, "DELETE").json()
+def test_a_browser_turns_it_on_and_off(app: Besieged) -> None:
+    cookie = app.cookie()
+    before = _as_browser(app, cookie, "GET").json()
+    on = _as_browser(app, cookie, "POST", _said())
+    other = _as_browser(app, app.cookie(), "GET").json()
+    after = _as_browser(app, cookie, "GET").json()
+    off = _as_browser(app, cookie, "DELETE").json()
 
     assert (before["possible"], before["on"], len(before["publicKey"])) == (True, False, 87)
     assert (on.status_code, on.json()["on"]) == (200, True)
     assert (other["on"], after["on"], off["on"]) == (False, True, False)
     assert {each["publicKey"] for each in (before, other, after, off)} == {before["publicKey"]}
-    assert _kept(house) == 0
+    assert _kept(app) == 0
 
 
-def test_no_token_is_told_anything(house: Besieged) -> None:
-    everything = house.secret("phone", "read", "write", "approve", "admin")
-    agent = house.secret("nina", "read", "write", agent=True)
+def test_no_token_is_told_anything(app: Besieged) -> None:
+    everything = app.secret("phone", "read", "write", "approve", "admin")
+    agent = app.secret("nina", "read", "write", agent=True)
     for headers in (None, bearer(everything), bearer(agent)):
         for method, body in (("POST", _said()), ("DELETE", None)):
-            answer = house.ask(method, "/api/push", body, headers=headers)
+            answer = app.ask(method, "/api/push", body, headers=headers)
             assert answer.status_code == 403
 
-    assert house.ask("GET", "/api/push", secret=agent).status_code == 403
-    assert house.get("/api/push")["on"] is False
-    assert _kept(house) == 0
+    assert app.ask("GET", "/api/push", secret=agent).status_code == 403
+    assert app.get("/api/push")["on"] is False
+    assert _kept(app) == 0
 
 
-def test_another_site_cannot_have_a_browser_told(house: Besieged) -> None:
-    headers = {"Cookie": house.cookie(), "Origin": "https://evil.example"}
-    answer = house.client.post(f"{house.url}/api/push", json=_said(), headers=headers)
+def test_another_site_cannot_have_a_browser_told(app: Besieged) -> None:
+    headers = {"Cookie": app.cookie(), "Origin": "https://evil.example"}
+    answer = app.client.post(f"{app.url}/api/push", json=_said(), headers=headers)
 
     assert answer.status_code == 403
-    assert _kept(house) == 0
+    assert _kept(app) == 0
 
 
 @pytest.mark.parametrize("path", ["/api/sign-ins", "/sign-out"])
-def test_who_is_signed_out_loses_it(house: Besieged, path: str) -> None:
-    cookie = house.cookie()
-    _as_browser(house, cookie, "POST", _said())
-    assert _kept(house) == 1
+def test_who_is_signed_out_loses_it(app: Besieged, path: str) -> None:
+    cookie = app.cookie()
+    _as_browser(app, cookie, "POST", _said())
+    assert _kept(app) == 1
     if path == "/sign-out":
-        headers = {"Cookie": cookie, "Origin": house.url}
-        house.client.post(house.url + path, headers=headers)
+        headers = {"Cookie": cookie, "Origin": app.url}
+        app.client.post(app.url + path, headers=headers)
     else:
-        (found,) = house.get(path)["signIns"]
-        assert house.ask("DELETE", f"{path}/{found['id']}").is_success
+        (found,) = app.get(path)["signIns"]
+        assert app.ask("DELETE", f"{path}/{found['id']}").is_success
 
-    assert _kept(house) == 0
-    assert _as_browser(house, cookie, "GET").status_code == 401
+    assert _kept(app) == 0
+    assert _as_browser(app, cookie, "GET").status_code == 401
 
 
 @pytest.mark.parametrize(
@@ -314,16 +314,16 @@ def test_who_is_signed_out_loses_it(house: Besieged, path: str) -> None:
         {"endpoint": "https://push.example.org/one"},
     ],
 )
-def test_what_is_no_subscription_is_refused_with_a_sentence(house: Besieged, said: Json) -> None:
-    answer = _as_browser(house, house.cookie(), "POST", said)
+def test_what_is_no_subscription_is_refused_with_a_sentence(app: Besieged, said: Json) -> None:
+    answer = _as_browser(app, app.cookie(), "POST", said)
 
     assert answer.status_code == 422, answer.text
     assert answer.json()["detail"].endswith(".")
-    assert _kept(house) == 0
+    assert _kept(app) == 0
 
 
-def test_the_worker_is_served_at_the_root_to_everybody(house: Besieged) -> None:
-    answer = house.client.get(f"{house.url}/sw.js")
+def test_the_worker_is_served_at_the_root_to_everybody(app: Besieged) -> None:
+    answer = app.client.get(f"{app.url}/sw.js")
 
     assert answer.status_code == 200
     assert answer.headers["content-type"].startswith("text/javascript")
@@ -332,20 +332,20 @@ def test_the_worker_is_served_at_the_root_to_everybody(house: Besieged) -> None:
     assert "showNotification" in answer.text
 
 
-def test_the_key_survives_a_restart_and_stays_in_the_house(house: Besieged) -> None:
-    told = house.get("/api/push")
-    secrets = (house.home / "secrets").read_text()
+def test_the_key_survives_a_restart_and_stays_in_the_app(app: Besieged) -> None:
+    told = app.get("/api/push")
+    secrets = (app.home / "secrets").read_text()
 
-    assert (house.home / "secrets").stat().st_mode & 0o077 == 0
+    assert (app.home / "secrets").stat().st_mode & 0o077 == 0
     assert "push_key" in secrets
     assert str(told["publicKey"]) not in secrets
     assert secrets.split('"')[3] not in str(told)
 
 
 def test_without_the_extra_page_and_api_say_how_to_get_it(tmp_path: Path) -> None:
-    def without(house: App) -> App:
-        gone = PushNotifier(house.push._around, there=False)
-        return replace(house, push=gone)
+    def without(app: App) -> App:
+        gone = PushNotifier(app.push._around, there=False)
+        return replace(app, push=gone)
 
     with Served(tmp_path, alter=without) as served:
         told = served.get("/api/push")

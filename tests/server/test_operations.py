@@ -16,7 +16,8 @@ from remit.operations.callers import CallerRegistry
 from remit.operations.operation import AgentRule, Operation, OperationPorts, OperationRequest
 from remit.operations.permission import NotAllowed
 from remit.operations.table import OPERATIONS
-from remit.server import app, openapi
+from remit.server import app as pages_app
+from remit.server import openapi
 from remit.server.routes import Route
 from tests.peer.peers import Peers
 from tests.server.besieged import OFTEN, SECRET, bearer, rows
@@ -51,35 +52,35 @@ def _route(operation: Operation) -> Route:
     return next(each for each in rows() if (each.method, each.path) == address)
 
 
-def _send(house: Peers, operation: Operation, secret: str) -> httpx2.Response:
+def _send(app: Peers, operation: Operation, secret: str) -> httpx2.Response:
     route, action = _route(operation), operation.arguments.__struct_config__.tag
     if action is None:
-        return house.send(route, bearer(secret))
-    return house.ask("PATCH", house.place(route), {"action": action}, secret=secret)
+        return app.send(route, bearer(secret))
+    return app.ask("PATCH", app.place(route), {"action": action}, secret=secret)
 
 
-def test_every_row_is_reached_with_its_scopes_and_refused_without_one_of_them(house: Peers) -> None:
+def test_every_row_is_reached_with_its_scopes_and_refused_without_one_of_them(app: Peers) -> None:
     lacking = {
-        scope: house.secret(f"no {scope}", *(each for each in Scope if each is not scope))
+        scope: app.secret(f"no {scope}", *(each for each in Scope if each is not scope))
         for scope in Scope
     }
     holding: dict[tuple[Scope, ...], str] = {}
-    cookie = {"Cookie": house.cookie(), "Origin": house.pages, "Accept": "text/html"}
+    cookie = {"Cookie": app.cookie(), "Origin": app.pages, "Accept": "text/html"}
     for operation in OPERATIONS:
         if operation.page:
-            cookie["Cookie"] = house.cookie()  # a new password signs browsers out
-            house.url, before = house.pages, house.url
-            answer = house.send(_route(operation), cookie)
-            house.url = before
+            cookie["Cookie"] = app.cookie()  # a new password signs browsers out
+            app.url, before = app.pages, app.url
+            answer = app.send(_route(operation), cookie)
+            app.url = before
             assert answer.status_code not in (401, 403, 405), (operation.name, answer.text[:300])
             continue
         for scope in operation.scopes:
-            refused = _send(house, operation, lacking[scope])
+            refused = _send(app, operation, lacking[scope])
             assert refused.status_code == 403, operation.name
             assert f"it needs the scope `{scope}`." in refused.json()["detail"], operation.name
         if operation.scopes not in holding:
-            holding[operation.scopes] = house.secret(f"{len(holding)}", *operation.scopes)
-        answer = _send(house, operation, holding[operation.scopes])
+            holding[operation.scopes] = app.secret(f"{len(holding)}", *operation.scopes)
+        answer = _send(app, operation, holding[operation.scopes])
         assert (answer.status_code == 403) is (operation.name in TAKE_MORE), answer.text
         assert answer.status_code < 500, (operation.name, answer.text)
 
@@ -89,7 +90,7 @@ async def test_every_row_itself_refuses_whoever_lacks_a_scope_by_whatever_door_t
         for scope in operation.scopes:
             caller = Caller("nina", ALL - {scope})
             request = OperationRequest(
-                house=cast("OperationPorts", None),
+                app=cast("OperationPorts", None),
                 ref="1",
                 callers=cast("CallerRegistry", None),
                 caller=caller,
@@ -98,20 +99,20 @@ async def test_every_row_itself_refuses_whoever_lacks_a_scope_by_whatever_door_t
                 await operation.perform(request, cast("Arguments", None))
 
 
-def test_an_agent_that_only_writes_reaches_its_own_tasks_and_reads_nothing(house: Peers) -> None:
-    agent = house.secret("nina", "write", agent=True)
-    foreign = house.add(f"My {SECRET}", repeats=OFTEN)
-    made = house.ask("POST", "/api/tasks", {"text": "Bread", "repeats": OFTEN}, secret=agent)
+def test_an_agent_that_only_writes_reaches_its_own_tasks_and_reads_nothing(app: Peers) -> None:
+    agent = app.secret("nina", "write", agent=True)
+    foreign = app.add(f"My {SECRET}", repeats=OFTEN)
+    made = app.ask("POST", "/api/tasks", {"text": "Bread", "repeats": OFTEN}, secret=agent)
     own = str(made.json()["id"])
-    house.settle()
+    app.settle()
     reached = set[str]()
     for operation in OPERATIONS:
         if operation.page:
             continue
         of_one = issubclass(operation.arguments, TaskArguments | SeriesArguments)
         for task in (foreign, own):
-            house.ids |= {"task": task, "series": "ser-" + task.removeprefix("task-")}
-            answer = _send(house, operation, agent)
+            app.ids |= {"task": task, "series": "ser-" + task.removeprefix("task-")}
+            answer = _send(app, operation, agent)
             said = (operation.name, task == own, answer.status_code, answer.text[:300])
             assert SECRET not in answer.text, said
             assert answer.status_code < 500, said
@@ -123,11 +124,11 @@ def test_an_agent_that_only_writes_reaches_its_own_tasks_and_reads_nothing(house
                 reached.add(operation.name)
 
     assert {"create_task", "pause_task", "resume_task", "end_series"} <= reached
-    assert house.stored(foreign).status.value == "ready"
+    assert app.stored(foreign).status.value == "ready"
 
 
 def test_the_description_of_the_api_says_what_the_row_says() -> None:
-    paths = cast("Answer", openapi.document(app.table(1, debug=False), 1))["paths"]
+    paths = cast("Answer", openapi.document(pages_app.table(1, debug=False), 1))["paths"]
     for operation in (each for each in OPERATIONS if not each.page):
         kind = operation.arguments
         told = paths[kind.http_path()][kind.http_method().lower()]
@@ -174,10 +175,10 @@ def _writes(tree: ast.AST) -> Iterator[tuple[int, str]]:
         if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Attribute):
             continue
         room, verb = node.value, node.attr
-        of_house = isinstance(room.value, ast.Name | ast.Attribute)
+        of_app = isinstance(room.value, ast.Name | ast.Attribute)
         verbs = WRITES.get(room.attr)
-        if of_house and verbs is not None and (verb in verbs or not verbs):
+        if of_app and verbs is not None and (verb in verbs or not verbs):
             owner = room.value
             name = owner.attr if isinstance(owner, ast.Attribute) else cast("ast.Name", owner).id
-            if name in ("house", "_house", "self", "call") or room.attr in ("db", "_db"):
+            if name in ("app", "_app", "self", "call") or room.attr in ("db", "_db"):
                 yield node.lineno, f"{room.attr}.{verb}"

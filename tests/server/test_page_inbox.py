@@ -71,7 +71,7 @@ def _asked(served: Served, title: str = "Tell Anna", to: str | None = "anna@exam
 
 
 def _open(served: Served) -> list[Review]:
-    return served.do(served.house.inbox.waiting())
+    return served.do(served.app.inbox.waiting())
 
 
 def _review(served: Served, ident: str) -> Review:
@@ -108,7 +108,7 @@ def test_what_waits_stands_under_what_is_to_be_done_about_it(
     assert page.index("Something hopeless", order[1]) > order[1]
 
 
-def test_an_empty_house_says_how_to_begin_and_a_quiet_one_that_nothing_is_wanted(
+def test_an_empty_app_says_how_to_begin_and_a_quiet_one_that_nothing_is_wanted(
     busy: Served, visitor: Visitor
 ) -> None:
     assert "Hand over your first task" in visitor.get("/inbox")
@@ -472,7 +472,7 @@ def _store(served: Served, review: Review) -> None:
 def _put(served: Served, make: Callable[[Task], Review]) -> tuple[str, Review]:
     """Open a question as a run would, on a task that waits for its day."""
     made = make(served.stored(served.add("Look around", scheduledFor=LATER)))
-    review = replace(made, id=ReviewId(f"rev-{served.house.ids.ulid()}"))
+    review = replace(made, id=ReviewId(f"rev-{served.app.ids.ulid()}"))
     _store(served, review)
     return str(review.id), review
 

@@ -122,10 +122,10 @@ def test_a_translation_has_the_places_of_its_sentence(language: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
-    with Furnished(tmp_path_factory.mktemp("furnished")) as house:
-        house.furnish()
-        yield house
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Furnished]:
+    with Furnished(tmp_path_factory.mktemp("furnished")) as app:
+        app.furnish()
+        yield app
 
 
 class _Words(HTMLParser):
@@ -150,13 +150,13 @@ class _Words(HTMLParser):
 
 @for_each("language", TRANSLATED)
 def test_no_page_shows_a_sentence_of_the_catalogue_in_english(
-    house: Furnished, language: str
+    app: Furnished, language: str
 ) -> None:
     known = page_sentences(language)
     english = {each for each, other in known.items() if other != each} - set(known.values())
     left: dict[str, set[str]] = {}
-    with _browser(house, f"{language}, en;q=0.5") as browser:
-        for name, address in pages(house).items():
+    with _browser(app, f"{language}, en;q=0.5") as browser:
+        for name, address in pages(app).items():
             words = _Words()
             words.feed(browser.get(address).text)
             assert words.language == language, name
@@ -165,10 +165,10 @@ def test_no_page_shows_a_sentence_of_the_catalogue_in_english(
     assert left == {}
 
 
-def _browser(house: Furnished, accepted: str) -> httpx2.Client:
+def _browser(app: Furnished, accepted: str) -> httpx2.Client:
     headers = {"Authorization": f"Bearer {TOKEN}", "Accept-Language": accepted}
     return httpx2.Client(
-        base_url=house.url,
+        base_url=app.url,
         headers=headers,
         follow_redirects=True,
         transport=Loopback(),
@@ -176,7 +176,7 @@ def _browser(house: Furnished, accepted: str) -> httpx2.Client:
     )
 
 
-# Wrong input; `{letter}`, `{asked}` and `{task}` are things of the furnished house.
+# Wrong input; `{letter}`, `{asked}` and `{task}` are things of the furnished app.
 WRONG: Final[Sequence[tuple[str, dict[str, str]]]] = (
     ("/settings/edit", {"section": "contacts", "name": ""}),
     ("/settings/edit", {"section": "contacts", "name": "Bob", "channel": "post"}),
@@ -220,16 +220,16 @@ ALERT: Final = re.compile(
 
 
 @for_each("language", TRANSLATED)
-def test_no_refused_form_says_an_english_sentence(house: Furnished, language: str) -> None:
+def test_no_refused_form_says_an_english_sentence(app: Furnished, language: str) -> None:
     places = {
-        "letter": house.review_about("Bangkok"),
-        "asked": house.review_about("Phuket"),
-        "task": house.task_about("Bangkok"),
+        "letter": app.review_about("Bangkok"),
+        "asked": app.review_about("Phuket"),
+        "task": app.task_about("Bangkok"),
     }
     left = []
-    with _browser(house, language) as browser:
+    with _browser(app, language) as browser:
         for path, fields in WRONG:
-            answer = browser.post(path.format(**places), data=fields, headers={"Origin": house.url})
+            answer = browser.post(path.format(**places), data=fields, headers={"Origin": app.url})
             assert answer.status_code in (400, 404, 409, 422), (path, fields)
             told = ALERT.search(answer.text)
             assert told, (path, fields)

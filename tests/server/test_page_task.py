@@ -265,10 +265,10 @@ class Meanwhile(Watched):
         return await super().read(work, *args, **kwargs)
 
 
-def _eventful(house: App) -> App:
-    db = Meanwhile(house.db)
-    db.happens = lambda: house.intake.admit(cue_admission.cue("Meanwhile", ref="meanwhile"))
-    return replace(house, db=db)
+def _eventful(app: App) -> App:
+    db = Meanwhile(app.db)
+    db.happens = lambda: app.intake.admit(cue_admission.cue("Meanwhile", ref="meanwhile"))
+    return replace(app, db=db)
 
 
 @pytest.mark.parametrize("path", ["/tasks/{}", "/tasks", "/inbox", "/schedule", "/conversations"])
@@ -277,9 +277,9 @@ def test_what_happens_while_a_page_is_made_is_told_to_it_by_the_socket(
 ) -> None:
     with Served(tmp_path, alter=_eventful) as served:
         task = served.add("Find a park")
-        before = served.do(served.house.journal.last())
+        before = served.do(served.app.journal.last())
         page = served.look(path.format(task))
-        after = served.do(served.house.journal.last())
+        after = served.do(served.app.journal.last())
 
     assert f'<body data-seq="{before}"' in page.text
     assert before < after

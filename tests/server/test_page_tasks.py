@@ -43,7 +43,7 @@ def titles(answer: httpx2.Response) -> list[str]:
 # The list -----------------------------------------------------------------------------------------
 
 
-def test_an_empty_house_says_what_will_stand_here(fresh: Served) -> None:
+def test_an_empty_app_says_what_will_stand_here(fresh: Served) -> None:
     assert "No tasks yet" in fresh.look("/tasks").text
 
 
@@ -341,9 +341,9 @@ def test_a_message_that_is_being_read_has_a_receipt_that_follows_it(tmp_path: Pa
         (task_id,) = re.findall(r'data-live="(task-\w+)" data-src="/new/task-\w+"', early)
         still = served.look(f"/new/{task_id}", part=True).text
         row = served.look("/tasks").text
-        served.do(served.house.engine.start())
+        served.do(served.app.engine.start())
         served.get(f"/api/messages/{task_id}?wait=true")
-        served.do(served.house.engine.stop())
+        served.do(served.app.engine.stop())
         late = served.look(f"/new/{task_id}", part=True).text
 
     assert "Stored, and being read" in early

@@ -152,7 +152,7 @@ def test_a_merge_shows_what_was_changed_and_is_done_once_it_is_approved(served: 
     assert "Project shop" in told
     assert done.status_code in (200, 303)
     assert served.stored(task).status.value == "completed"
-    repo = Path(served.house.settings.projects["shop"].path)
+    repo = Path(served.app.settings.projects["shop"].path)
     assert "currency" in git(repo, "show", "HEAD:shop/price.py")
 
 
@@ -227,7 +227,7 @@ def test_the_settings_show_projects_and_specialists_and_no_path(served: Served) 
     assert "shop Ready Change Worked on by claude, codex" in told
     assert "claude Ready A command, 1800 s for a try" in told
     assert "unit-test sh -c" in told
-    assert str(served.house.settings.home.parent) not in page
+    assert str(served.app.settings.home.parent) not in page
 
 
 def test_the_state_of_a_task_is_told_as_s2_has_it(served: Served) -> None:
@@ -254,11 +254,11 @@ LATE = Contract(
 def asked(fresh: Served) -> tuple[str, str]:
     """A task that would mend something, and what is asked about it."""
     task = fresh.add("Fix e2e", context={"fixes": [str(COMPLETED.id)]})
-    made, house = fresh.stored(task), fresh.house
+    made, app = fresh.stored(task), fresh.app
     question = ask.fix(made, "E2e failed on main of shop, with prd.md.", "e2e: It works\nblank <b>")
-    review = replace(question, id=house.ids.review())
+    review = replace(question, id=app.ids.review())
 
-    fresh.write(reviews.open_review, review, Actor.VERIFIER, house.clock.now())
+    fresh.write(reviews.open_review, review, Actor.VERIFIER, app.clock.now())
     return task, str(review.id)
 
 

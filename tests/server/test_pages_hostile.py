@@ -34,7 +34,7 @@ FORBIDDEN: Final = frozenset({"iframe", "object", "embed", "base", "style", "mat
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
+def app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
     with Besieged(tmp_path_factory.mktemp("hostile")) as opened_:
         opened_.furnish()
         yield opened_
@@ -84,7 +84,7 @@ def _look(page: httpx2.Response) -> Looked:
 
 
 def _settled(tmp_path: Path, text: str) -> Served:
-    """A house whose brain, contact book and owner all say the same hostile thing."""
+    """An app whose brain, contact book and owner all say the same hostile thing."""
     script: list[Json] = [
         {"when": "asks", "ask": text},
         {"reply": f"{text}\n<deliverable>{text}</deliverable>"},
@@ -100,7 +100,7 @@ def _yaml(text: str) -> str:
 
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Served, list[str]]]:
-    """One house in which everybody says everything hostile, and its addresses.
+    """One app in which everybody says everything hostile, and its addresses.
 
     `make test` looks at each address with some texts, and for each text at some addresses.
     """
@@ -205,113 +205,111 @@ def _unsafe() -> list[Route]:
 
 
 @pytest.mark.parametrize("origin", ELSEWHERE)
-def test_no_other_site_s_form_does_anything(house: Besieged, origin: str) -> None:
-    cookie, before = house.cookie(), house.kept()
+def test_no_other_site_s_form_does_anything(app: Besieged, origin: str) -> None:
+    cookie, before = app.cookie(), app.kept()
     for route in _unsafe():
         headers = {"Cookie": cookie} | ({"Origin": origin} if origin else {})
-        answer = house.send(route, headers)
+        answer = app.send(route, headers)
         assert problem(answer) == (403, "cross-site"), named(route)
-        sly = house.send(
-            route, {"Cookie": cookie, "Origin": house.url, "Sec-Fetch-Site": "same-site"}
-        )
+        sly = app.send(route, {"Cookie": cookie, "Origin": app.url, "Sec-Fetch-Site": "same-site"})
         assert sly.status_code == 403, named(route)
 
-    assert house.kept() == before
+    assert app.kept() == before
 
 
 def test_a_form_that_is_too_large_or_unreadable_or_says_too_much_changes_nothing(
-    house: Besieged,
+    app: Besieged,
 ) -> None:
     # A section that is shown again with what is wrong counts as activity on the page.
-    house.write(meta.note, house.clock.now())
-    cookie, before = {"Cookie": house.cookie(), "Origin": house.url}, house.kept()
+    app.write(meta.note, app.clock.now())
+    cookie, before = {"Cookie": app.cookie(), "Origin": app.url}, app.kept()
     cases = {b"colour=red": 422, b"x" * (1024 * 1024 + 1): 413, b"%ff%fe=%ff": 400, b"a&b": 400}
     for route in _unsafe():
         if route.path in ("/sign-in", "/sign-out"):
             continue
         for form, status in cases.items():
-            answer = house.send(route, cookie, form)
+            answer = app.send(route, cookie, form)
             assert answer.status_code == status, (named(route), form[:20], answer.text[-400:])
             assert answer.headers["content-type"].startswith("text/html")
             assert "Remit" in answer.text
-        said, wrong = house.said(route), "There is no field &#39;colour&#39;"
+        said, wrong = app.said(route), "There is no field &#39;colour&#39;"
         if route.path.startswith(("/settings/edit", "/welcome/test")):
             said = {"section": "budget"}
         if route.path == "/settings/edit":  # its fields are those of the section
             wrong = "has no setting &#39;colour&#39;"
         more = urlencode({**said, "colour": "red"}).encode()
-        assert wrong in house.send(route, cookie, more).text
+        assert wrong in app.send(route, cookie, more).text
 
-    assert house.kept() == before
+    assert app.kept() == before
 
 
-def test_looking_changes_nothing(house: Besieged) -> None:
-    cookie = {"Cookie": house.cookie()}
-    house.send(rows("GET")[0], cookie)
-    house.look("/tasks")
-    before, seen = house.kept(), 0
+def test_looking_changes_nothing(app: Besieged) -> None:
+    cookie = {"Cookie": app.cookie()}
+    app.send(rows("GET")[0], cookie)
+    app.look("/tasks")
+    before, seen = app.kept(), 0
     for route in rows("GET"):
         if route.path.startswith(("/hooks/", "/feed/", "/sign-in")):
             continue
         for more in ({}, {"HX-Request": "true"}):
-            answer = house.send(route, {**cookie, **more})
+            answer = app.send(route, {**cookie, **more})
             assert answer.status_code < 500, named(route)
             seen += answer.is_success
-            twin = house.client.head(house.url + house.place(route), headers={**cookie, **more})
+            twin = app.client.head(app.url + app.place(route), headers={**cookie, **more})
             assert twin.status_code == answer.status_code, named(route)
 
     assert seen > 80
-    assert house.kept() == before
+    assert app.kept() == before
 
 
-def test_a_decision_that_is_sent_ten_times_is_made_once(house: Besieged) -> None:
-    task = house.add("Renew my passport")
-    house.settle()
-    review, cookie = house.review_of(task), house.cookie()
-    page = house.client.get(f"{house.url}/inbox/{review}", headers={"Cookie": cookie}).text
+def test_a_decision_that_is_sent_ten_times_is_made_once(app: Besieged) -> None:
+    task = app.add("Renew my passport")
+    app.settle()
+    review, cookie = app.review_of(task), app.cookie()
+    page = app.client.get(f"{app.url}/inbox/{review}", headers={"Cookie": cookie}).text
     found = re.search(r'name="digest" value="(\w+)"', page)
     assert found is not None
     form = urlencode({"answer": "answer", "text": "The blue one", "digest": found[1]})
-    sent = {"Cookie": cookie, "Origin": house.url, "Content-Type": FORM}
+    sent = {"Cookie": cookie, "Origin": app.url, "Content-Type": FORM}
     ten = httpx2.Client(
         timeout=100, trust_env=False, transport=Loopback(trust_env=False, verify=False)
     )
     with ThreadPoolExecutor(10) as pool, ten as client:
-        path = f"{house.url}/inbox/{review}"
+        path = f"{app.url}/inbox/{review}"
         tries = [pool.submit(client.post, path, content=form, headers=sent) for _ in range(10)]
         answers = sorted(each.result().status_code for each in tries)
-    house.settle()
-    log = house.get(f"/api/tasks/{task}/log?limit=1000")["log"]
+    app.settle()
+    log = app.get(f"/api/tasks/{task}/log?limit=1000")["log"]
 
     assert answers == [303] + [409] * 9
     assert str(log).count("The blue one") == 1
-    assert house.stored(task).notes == ("The blue one",)
+    assert app.stored(task).notes == ("The blue one",)
 
 
-def test_a_form_with_a_key_is_done_once_and_its_page_stays_a_page(house: Besieged) -> None:
-    sent = {"Cookie": house.cookie(), "Origin": house.url, "Idempotency-Key": "form-1"}
+def test_a_form_with_a_key_is_done_once_and_its_page_stays_a_page(app: Besieged) -> None:
+    sent = {"Cookie": app.cookie(), "Origin": app.url, "Idempotency-Key": "form-1"}
     (route,) = [each for each in rows("POST") if each.path == "/new"]
-    first = house.send(route, sent)
-    done = house.last()
-    again = house.send(route, sent)
+    first = app.send(route, sent)
+    done = app.last()
+    again = app.send(route, sent)
 
     assert first.status_code == again.status_code == 200
     assert again.headers["Idempotency-Replayed"] == "true"
     assert again.headers["content-type"] == first.headers["content-type"]
     assert again.text == first.text
-    assert house.last() == done
+    assert app.last() == done
 
 
-def test_the_secret_of_a_token_is_on_one_page_and_kept_nowhere(house: Besieged) -> None:
-    sent = {"Cookie": house.cookie(), "Origin": house.url, "Idempotency-Key": "form-2"}
+def test_the_secret_of_a_token_is_on_one_page_and_kept_nowhere(app: Besieged) -> None:
+    sent = {"Cookie": app.cookie(), "Origin": app.url, "Idempotency-Key": "form-2"}
     (route,) = [each for each in rows("POST") if each.path == "/settings/tokens"]
-    made = house.send(route, sent)
+    made = app.send(route, sent)
     found = re.search(r"remit_[\w-]{43}", made.text)
 
     assert found is not None
-    with closing(sqlite3.connect(house.home / "agent.db")) as file:
+    with closing(sqlite3.connect(app.home / "agent.db")) as file:
         assert found[0] not in "\n".join(file.iterdump())
-    assert not re.search(r"remit_[\w-]{43}", house.send(route, sent).text)
+    assert not re.search(r"remit_[\w-]{43}", app.send(route, sent).text)
 
 
 # The door -----------------------------------------------------------------------------------------
@@ -320,11 +318,11 @@ def test_the_secret_of_a_token_is_on_one_page_and_kept_nowhere(house: Besieged) 
 @pytest.mark.parametrize(
     "after", ["/tasks?q=日本", "/conversations/Ünï", "/tasks?q=a b#c", "/x\u2028y"]
 )
-def test_one_goes_where_one_wanted_to_go_in_any_script(house: Besieged, after: str) -> None:
-    house.client.cookies.clear()
-    link = str(house.post("/api/sign-ins")["url"])
-    answer = house.client.get(f"{link}&next={quote(after, safe='')}")
-    house.client.cookies.clear()
+def test_one_goes_where_one_wanted_to_go_in_any_script(app: Besieged, after: str) -> None:
+    app.client.cookies.clear()
+    link = str(app.post("/api/sign-ins")["url"])
+    answer = app.client.get(f"{link}&next={quote(after, safe='')}")
+    app.client.cookies.clear()
 
     assert answer.status_code == 303
     where = answer.headers["location"]
@@ -332,28 +330,28 @@ def test_one_goes_where_one_wanted_to_go_in_any_script(house: Besieged, after: s
     assert where == "/" or where == quote(after, safe="/?=#")
 
 
-def test_no_page_is_kept_by_a_browser_or_tells_another_site_where_it_was(house: Besieged) -> None:
-    cookie = {"Cookie": house.cookie()}
+def test_no_page_is_kept_by_a_browser_or_tells_another_site_where_it_was(app: Besieged) -> None:
+    cookie = {"Cookie": app.cookie()}
     for route in rows("GET", page=True):
         if route.path.startswith("/feed/"):
             continue
-        answer = house.send(route, cookie)
+        answer = app.send(route, cookie)
         assert answer.headers["cache-control"] == "no-store", named(route)
         assert answer.headers["referrer-policy"] in ("same-origin", "no-referrer"), named(route)
         assert answer.headers["x-frame-options"] == "DENY"
         assert "unsafe" not in answer.headers["content-security-policy"]
 
 
-def test_two_houses_of_one_machine_sign_nobody_out(house: Besieged, tmp_path: Path) -> None:
+def test_two_apps_of_one_machine_sign_nobody_out(app: Besieged, tmp_path: Path) -> None:
     """Not even if both are at 127.0.0.1, where a browser sends each the cookies of both."""
     plain = Settings(home=tmp_path, server=ServerSettings(own_name=False))
     with Served(tmp_path, settings=plain) as other:
         jar = httpx2.Client(
             timeout=100, trust_env=False, transport=Loopback(trust_env=False, verify=False)
         )
-        for each in (house, other):
+        for each in (app, other):
             assert jar.get(str(each.post("/api/sign-ins")["url"])).status_code == 303
-        seen = [jar.get(each.pages + "/api/tasks").status_code for each in (house, other)]
+        seen = [jar.get(each.pages + "/api/tasks").status_code for each in (app, other)]
         jar.close()
 
     assert seen == [200, 200]
@@ -372,16 +370,16 @@ class _Kept(logging.Handler):
 
 
 def test_no_secret_is_written_to_a_log(
-    house: Besieged, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    app: Besieged, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     root, kept = logging.getLogger(), _Kept()
     monkeypatch.setattr(root, "handlers", [kept])
     monkeypatch.setattr(root, "level", 1)
-    house.client.cookies.clear()
-    link = str(house.post("/api/sign-ins")["url"]).removeprefix(house.url)
+    app.client.cookies.clear()
+    link = str(app.post("/api/sign-ins")["url"]).removeprefix(app.url)
     for path in (link, link, f"/api/tasks?token={TOKEN}", f"/sign-in?code={TOKEN}"):
-        house.client.get(house.url + path)
-        house.client.cookies.clear()
+        app.client.get(app.url + path)
+        app.client.cookies.clear()
     logging.getLogger("remit.server").debug("heard")
     told = "\n".join([*kept.said, *capfd.readouterr()])
 
@@ -391,11 +389,11 @@ def test_no_secret_is_written_to_a_log(
 
 
 @pytest.mark.parametrize("place", ["/settings/channels?test={}", "/settings/channels/test/{}"])
-def test_a_task_that_goes_nowhere_is_no_test_of_a_channel(house: Besieged, place: str) -> None:
+def test_a_task_that_goes_nowhere_is_no_test_of_a_channel(app: Besieged, place: str) -> None:
     body: JsonMap = {"text": "Think about it", "delivery": []}
-    made = house.ask("POST", "/api/tasks", body)
+    made = app.ask("POST", "/api/tasks", body)
     assert made.status_code == 201, made.text
-    headers = {"Cookie": house.cookie(), "Accept": "text/html"}
-    answer = house.client.get(house.url + place.format(made.json()["id"]), headers=headers)
+    headers = {"Cookie": app.cookie(), "Accept": "text/html"}
+    answer = app.client.get(app.url + place.format(made.json()["id"]), headers=headers)
 
     assert answer.status_code == 404, answer.text

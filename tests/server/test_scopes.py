@@ -11,7 +11,7 @@ from remit.model.ids import ReviewId
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, Taint
-from remit.server import app
+from remit.server import app as pages_app
 from remit.server.routes import UNSAFE
 from tests.server.besieged import Besieged, bearer, named, rows
 
@@ -133,22 +133,22 @@ OWNERS: Final = (
 )
 
 
-def _letter(house: Besieged, to: str, secret: str | None = None) -> str:
+def _letter(app: Besieged, to: str, secret: str | None = None) -> str:
     """A finished text to somebody; who entrusts it says who asks."""
     sent: list[Json] = [{"channel": "outbox", "recipient": to, "content": "Hello there."}]
     body: JsonMap = {"title": f"Write to {to}", "delivery": sent}
-    answer = house.ask("POST", "/api/tasks", body, headers=bearer(secret) if secret else None)
+    answer = app.ask("POST", "/api/tasks", body, headers=bearer(secret) if secret else None)
     assert answer.status_code == 201, answer.text
-    house.settle()
+    app.settle()
     return str(answer.json()["id"])
 
 
-def _status(house: Besieged, task: str) -> Status:
-    return house.stored(task).status
+def _status(app: Besieged, task: str) -> Status:
+    return app.stored(task).status
 
 
-def _agent(house: Besieged) -> str:
-    return house.secret("nina", "read", "write", agent=True)
+def _agent(app: Besieged) -> str:
+    return app.secret("nina", "read", "write", agent=True)
 
 
 # The table ----------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ def test_every_route_needs_what_is_written_down_here() -> None:
     expected = dict.fromkeys(PUBLIC.split("\n"), "public")
     expected |= dict.fromkeys(APPROVE.split("\n"), "approve")
     expected |= dict.fromkeys(ADMIN.split("\n"), "admin") | {LOOKS: "read"}
-    for route in app.table(1, debug=True):
+    for route in pages_app.table(1, debug=True):
         else_ = Scope.WRITE if route.method in UNSAFE else Scope.READ
         need = "public" if route.public else route.needs.value
         assert need == expected.pop(named(route), else_.value), named(route)
@@ -168,123 +168,123 @@ def test_every_route_needs_what_is_written_down_here() -> None:
     assert expected == {}
 
 
-def test_a_token_of_a_program_opens_no_page(house: Besieged) -> None:
-    everything = house.secret("phone", "read", "write", "approve", "admin")
-    agent = _agent(house)
+def test_a_token_of_a_program_opens_no_page(app: Besieged) -> None:
+    everything = app.secret("phone", "read", "write", "approve", "admin")
+    agent = _agent(app)
     for secret in (everything, agent):
-        house.ask("GET", "/api/tasks", secret=secret)  # that it was used is kept, to the minute
-    before = house.kept()
+        app.ask("GET", "/api/tasks", secret=secret)  # that it was used is kept, to the minute
+    before = app.kept()
     for secret in (everything, agent):
         for route in rows(page=True):
             if route.public:
                 continue
-            answer = house.send(route, bearer(secret))
+            answer = app.send(route, bearer(secret))
             assert answer.status_code == 403, named(route)
             assert "pages are for people" in answer.text
 
-    assert house.kept() == before
+    assert app.kept() == before
 
 
-def test_an_agent_s_token_tries_every_route_and_decides_nothing(house: Besieged) -> None:
-    secret = _agent(house)
-    owners = {path: house.get(path) for path in OWNERS if path != "/api/tokens"}
-    tokens = {each["id"] for each in house.get("/api/tokens")["tokens"]}
-    asked = house.get(f"/api/reviews/{house.ids['review']}")
+def test_an_agent_s_token_tries_every_route_and_decides_nothing(app: Besieged) -> None:
+    secret = _agent(app)
+    owners = {path: app.get(path) for path in OWNERS if path != "/api/tokens"}
+    tokens = {each["id"] for each in app.get("/api/tokens")["tokens"]}
+    asked = app.get(f"/api/reviews/{app.ids['review']}")
     reached = 0
     for route in rows():
-        answer = house.send(route, bearer(secret))
+        answer = app.send(route, bearer(secret))
         owned = route.page or route.needs in (Scope.APPROVE, Scope.ADMIN)
         assert answer.status_code < 500, (named(route), answer.text)
         if owned and not route.public:
             assert answer.status_code == 403, (named(route), answer.text)
         reached += answer.is_success
-    house.settle()
+    app.settle()
 
     assert reached > 20  # it did get somewhere
-    assert {path: house.get(path) for path in owners} == owners
-    after = {each["id"] for each in house.get("/api/tokens")["tokens"]}
+    assert {path: app.get(path) for path in owners} == owners
+    after = {each["id"] for each in app.get("/api/tokens")["tokens"]}
     assert after == tokens
-    assert house.get(f"/api/reviews/{house.ids['review']}") == asked
+    assert app.get(f"/api/reviews/{app.ids['review']}") == asked
     assert asked["decision"] is None
-    assert house.outbox.sent == []
+    assert app.outbox.sent == []
 
 
 # An agent's words ---------------------------------------------------------------------------------
 
 
-def test_the_owner_writes_to_whom_he_allowed_and_an_agent_is_asked_about(house: Besieged) -> None:
-    mine = _letter(house, "Anna")
-    house.clock.advance(timedelta(minutes=1))
-    house.settle()
-    its = _letter(house, "Anna", _agent(house))
-    house.clock.advance(timedelta(minutes=1))
-    house.settle()
+def test_the_owner_writes_to_whom_he_allowed_and_an_agent_is_asked_about(app: Besieged) -> None:
+    mine = _letter(app, "Anna")
+    app.clock.advance(timedelta(minutes=1))
+    app.settle()
+    its = _letter(app, "Anna", _agent(app))
+    app.clock.advance(timedelta(minutes=1))
+    app.settle()
 
-    assert (_status(house, mine), house.stored(mine).taint) == (Status.COMPLETED, Taint.OWNER)
-    assert (_status(house, its), house.stored(its).taint) == (Status.NEEDS_REVIEW, Taint.CONTACT)
-    assert house.stored(its).created_by is Creator.AGENT
-    assert [parcel.recipient for parcel in house.outbox.sent] == ["anna@example.org"]
+    assert (_status(app, mine), app.stored(mine).taint) == (Status.COMPLETED, Taint.OWNER)
+    assert (_status(app, its), app.stored(its).taint) == (Status.NEEDS_REVIEW, Taint.CONTACT)
+    assert app.stored(its).created_by is Creator.AGENT
+    assert [parcel.recipient for parcel in app.outbox.sent] == ["anna@example.org"]
 
 
-def test_an_agent_s_word_on_how_urgent_it_is_is_not_the_owner_s(house: Besieged) -> None:
+def test_an_agent_s_word_on_how_urgent_it_is_is_not_the_owner_s(app: Besieged) -> None:
     body: JsonMap = {"text": "Look around", "priority": "high"}
-    made = house.ask("POST", "/api/tasks", body, secret=_agent(house)).json()["id"]
-    mine = house.add("Look around", priority="high")
-    rules = [house.stored(task).rule for task in (made, mine)]
+    made = app.ask("POST", "/api/tasks", body, secret=_agent(app)).json()["id"]
+    mine = app.add("Look around", priority="high")
+    rules = [app.stored(task).rule for task in (made, mine)]
 
     assert [rule.name if rule else None for rule in rules] == ["agent", "owner"]
 
 
-def test_what_an_agent_asked_for_stays_its_words_when_it_is_tried_again(house: Besieged) -> None:
-    its = _letter(house, "Anna", _agent(house))
-    house.patch(its, "cancel")
-    again = str(house.post(f"/api/tasks/{its}/retry")["id"])
-    stored = house.stored(again)
+def test_what_an_agent_asked_for_stays_its_words_when_it_is_tried_again(app: Besieged) -> None:
+    its = _letter(app, "Anna", _agent(app))
+    app.patch(its, "cancel")
+    again = str(app.post(f"/api/tasks/{its}/retry")["id"])
+    stored = app.stored(again)
 
     assert (stored.created_by, stored.taint) == (Creator.AGENT, Taint.CONTACT)
 
 
 def test_what_an_agent_asked_for_stays_its_words_however_often_it_comes_back(
-    house: Besieged,
+    app: Besieged,
 ) -> None:
-    first = stamp(house.clock.now() + timedelta(hours=1))
+    first = stamp(app.clock.now() + timedelta(hours=1))
     repeats: JsonMap = {"rule": "FREQ=DAILY", "zone": "UTC", "first": first}
     sent: list[Json] = [{"channel": "outbox", "recipient": "Anna", "content": "Hello there."}]
     body: JsonMap = {"title": "Write to Anna", "delivery": sent, "repeats": repeats}
-    made = house.ask("POST", "/api/tasks", body, secret=_agent(house))
+    made = app.ask("POST", "/api/tasks", body, secret=_agent(app))
     assert made.status_code == 201, made.text
-    series = house.stored(made.json()["id"]).series_id
-    house.clock.advance(timedelta(hours=1))
-    house.settle()
-    house.patch(str(made.json()["id"]), "cancel")  # one that is open holds the next one back
-    house.clock.advance(timedelta(days=1))
-    house.do(house.house.repeater.catch_up())
-    house.settle()
-    found = house.get(f"/api/tasks?series={series}")["tasks"]
-    came = [house.stored(str(each["id"])) for each in found]
+    series = app.stored(made.json()["id"]).series_id
+    app.clock.advance(timedelta(hours=1))
+    app.settle()
+    app.patch(str(made.json()["id"]), "cancel")  # one that is open holds the next one back
+    app.clock.advance(timedelta(days=1))
+    app.do(app.app.repeater.catch_up())
+    app.settle()
+    found = app.get(f"/api/tasks?series={series}")["tasks"]
+    came = [app.stored(str(each["id"])) for each in found]
 
     assert len(came) > 1
     assert {(each.created_by, each.taint) for each in came} == {(Creator.AGENT, Taint.CONTACT)}
-    assert house.outbox.sent == []
+    assert app.outbox.sent == []
 
 
 @pytest.mark.parametrize("many", [False, True])
 def test_an_agent_sends_no_letter_of_the_owner_s_once_more_unasked(
-    house: Besieged, many: bool
+    app: Besieged, many: bool
 ) -> None:
-    mine = _letter(house, "Anna")
-    house.clock.advance(timedelta(minutes=1))
-    house.settle()
+    mine = _letter(app, "Anna")
+    app.clock.advance(timedelta(minutes=1))
+    app.settle()
     path = "/api/tasks/bulk" if many else f"/api/tasks/{mine}/retry"
     body: JsonMap | None = {"action": "retry", "ids": [mine]} if many else None
-    answer = house.ask("POST", path, body, secret=_agent(house))
-    house.settle()
-    house.clock.advance(timedelta(minutes=1))
-    house.settle()
+    answer = app.ask("POST", path, body, secret=_agent(app))
+    app.settle()
+    app.clock.advance(timedelta(minutes=1))
+    app.settle()
     again = answer.json()["results"][0]["became"] if many else answer.json()["id"]
 
-    assert _status(house, again) is Status.NEEDS_REVIEW
-    assert len(house.outbox.sent) == 1
+    assert _status(app, again) is Status.NEEDS_REVIEW
+    assert len(app.outbox.sent) == 1
 
 
 @pytest.mark.parametrize(
@@ -296,79 +296,79 @@ def test_an_agent_sends_no_letter_of_the_owner_s_once_more_unasked(
         {"priority": "critical"},
     ],
 )
-def test_an_agent_changes_no_words_but_its_own(house: Besieged, change: JsonMap) -> None:
-    secret, task = _agent(house), house.ids["task"]
-    before = house.stored(task)
-    mine = house.ask("PATCH", f"/api/tasks/{task}", change, secret=secret)
+def test_an_agent_changes_no_words_but_its_own(app: Besieged, change: JsonMap) -> None:
+    secret, task = _agent(app), app.ids["task"]
+    before = app.stored(task)
+    mine = app.ask("PATCH", f"/api/tasks/{task}", change, secret=secret)
     body: JsonMap = {"text": "Look around", "scheduledFor": "2031-01-01T09:00:00Z"}
-    own = house.ask("POST", "/api/tasks", body, secret=secret).json()["id"]
-    its = house.ask("PATCH", f"/api/tasks/{own}", change, secret=secret)
+    own = app.ask("POST", "/api/tasks", body, secret=secret).json()["id"]
+    its = app.ask("PATCH", f"/api/tasks/{own}", change, secret=secret)
 
     assert mine.status_code == 403
     assert "not in its own words" in mine.json()["detail"]
-    assert house.stored(task) == before
+    assert app.stored(task) == before
     assert its.status_code == 200, its.text
-    assert house.stored(own).taint is Taint.CONTACT
+    assert app.stored(own).taint is Taint.CONTACT
 
 
 # What was approved --------------------------------------------------------------------------------
 
 
-def _approved(house: Besieged) -> str:
-    task = _letter(house, "Bea")
-    review = ReviewId(house.review_of(task))
-    house.do(house.house.inbox.decide(review, Decision(ReviewAnswer.APPROVE)))
-    house.settle()
-    assert _status(house, task) is Status.DELIVERING
+def _approved(app: Besieged) -> str:
+    task = _letter(app, "Bea")
+    review = ReviewId(app.review_of(task))
+    app.do(app.app.inbox.decide(review, Decision(ReviewAnswer.APPROVE)))
+    app.settle()
+    assert _status(app, task) is Status.DELIVERING
     return task
 
 
-def test_an_agent_calls_nothing_back(house: Besieged) -> None:
-    task = _approved(house)
-    answer = house.ask("POST", f"/api/tasks/{task}/undo", secret=_agent(house))
+def test_an_agent_calls_nothing_back(app: Besieged) -> None:
+    task = _approved(app)
+    answer = app.ask("POST", f"/api/tasks/{task}/undo", secret=_agent(app))
 
     assert answer.status_code == 403
-    assert _status(house, task) is Status.DELIVERING
+    assert _status(app, task) is Status.DELIVERING
 
 
 @pytest.mark.parametrize("many", [False, True])
-def test_what_the_owner_called_back_no_agent_sends(house: Besieged, many: bool) -> None:
-    task, secret = _approved(house), _agent(house)
-    house.post(f"/api/tasks/{task}/undo")
+def test_what_the_owner_called_back_no_agent_sends(app: Besieged, many: bool) -> None:
+    task, secret = _approved(app), _agent(app)
+    app.post(f"/api/tasks/{task}/undo")
     if many:
         body: JsonMap = {"action": "resume", "ids": [task]}
-        told = house.ask("POST", "/api/tasks/bulk", body, secret=secret).json()["results"][0]["why"]
+        told = app.ask("POST", "/api/tasks/bulk", body, secret=secret).json()["results"][0]["why"]
     else:
-        answer = house.ask("PATCH", f"/api/tasks/{task}", {"action": "resume"}, secret=secret)
+        answer = app.ask("PATCH", f"/api/tasks/{task}", {"action": "resume"}, secret=secret)
         assert answer.status_code == 403
         told = answer.json()["detail"]
-    house.clock.advance(timedelta(minutes=5))
-    house.settle()
+    app.clock.advance(timedelta(minutes=5))
+    app.settle()
 
     assert "only a person sends it now" in told
-    assert _status(house, task) is Status.NEEDS_REVIEW
-    assert house.outbox.sent == []
-    again = ReviewId(house.review_of(task))
-    house.do(house.house.inbox.decide(again, Decision(ReviewAnswer.APPROVE)))
-    house.clock.advance(timedelta(minutes=5))
-    house.settle()
-    assert len(house.outbox.sent) == 1
+    assert _status(app, task) is Status.NEEDS_REVIEW
+    assert app.outbox.sent == []
+    again = ReviewId(app.review_of(task))
+    app.do(app.app.inbox.decide(again, Decision(ReviewAnswer.APPROVE)))
+    app.clock.advance(timedelta(minutes=5))
+    app.settle()
+    assert len(app.outbox.sent) == 1
 
 
-def test_an_agent_lets_go_on_what_it_may(house: Besieged) -> None:
-    task, secret = house.ids["task"], _agent(house)
-    house.patch(task, "pause")
-    answer = house.ask("PATCH", f"/api/tasks/{task}", {"action": "resume"}, secret=secret)
+def test_an_agent_lets_go_on_what_it_may(app: Besieged) -> None:
+    task, secret = app.ids["task"], _agent(app)
+    app.patch(task, "pause")
+    answer = app.ask("PATCH", f"/api/tasks/{task}", {"action": "resume"}, secret=secret)
 
     assert answer.status_code == 200, answer.text
-    assert _status(house, task) is not Status.PAUSED
+    assert _status(app, task) is not Status.PAUSED
 
 
 @pytest.mark.parametrize("action", ["run", "pause"])
-def test_an_agent_shortens_no_time_to_call_back(house: Besieged, action: str) -> None:
-    task = _approved(house)
-    house.ask("PATCH", f"/api/tasks/{task}", {"action": action}, secret=_agent(house))
-    house.settle()
+def test_an_agent_shortens_no_time_to_call_back(app: Besieged, action: str) -> None:
+    task = _approved(app)
+    app.ask("PATCH", f"/api/tasks/{task}", {"action": action}, secret=_agent(app))
+    app.settle()
 
-    assert house.outbox.sent == []
-    assert house.get(f"/api/tasks/{task}")["status"] in ("running", "paused")
+    assert app.outbox.sent == []
+    assert app.get(f"/api/tasks/{task}")["status"] in ("running", "paused")

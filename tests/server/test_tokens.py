@@ -46,7 +46,7 @@ def test_the_journal_says_which_token_decided(served: Served) -> None:
 
 
 async def _reviews(served: Served, task: str) -> list[str]:
-    found = await served.house.inbox.waiting()
+    found = await served.app.inbox.waiting()
     return [str(review.id) for review in found if review.task_id == task]
 
 

@@ -207,12 +207,12 @@ def test_a_loop_that_keeps_failing_is_shown_wherever_one_looks(tmp_path: Path) -
     seat = Terminal(tmp_path)
     (seat.home / "token").write_text(TOKEN)
     with Served(seat.home) as served:
-        served.do(_break(served.house))
+        served.do(_break(served.app))
         until(lambda: served.get("/healthz")["status"] == "degraded")
         health, loops = served.get("/healthz"), served.get("/api/background")
         inbox, about = (served.look(path).text for path in ("/inbox", "/settings/about"))
         doctor = seat.run("doctor")
-        served.do(served.house.background.stop(BROKEN))
+        served.do(served.app.background.stop(BROKEN))
         assert served.get("/healthz")["status"] == "ok"
         well = seat.run("doctor")
 
@@ -226,11 +226,11 @@ def test_a_loop_that_keeps_failing_is_shown_wherever_one_looks(tmp_path: Path) -
     assert "papers/invoices cannot be read" in about
 
 
-async def _break(house: App) -> None:
+async def _break(app: App) -> None:
     async def fail() -> None:
         raise OSError("papers/invoices cannot be read")
 
-    house.background.start(BROKEN, fail)
+    app.background.start(BROKEN, fail)
 
 
 # Settings that change -----------------------------------------------------------------------------

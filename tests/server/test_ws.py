@@ -331,7 +331,7 @@ def test_who_listens_to_one_task_hears_no_talk(still: Served) -> None:
 
 @for_each("size", [1 << 20, 3 << 20])
 def test_what_is_too_large_is_not_read_to_its_end(still: Served, size: int) -> None:
-    """Whoever still sends when he is cut off may miss the farewell; the house stays as it was."""
+    """Whoever still sends when he is cut off may miss the farewell; the app stays as it was."""
     wish = json.dumps({"subscribe": [f"task-{n:026d}" for n in range(size // 35)]})
     with opened(still) as other:
         other.say({"subscribe": ["*"]})

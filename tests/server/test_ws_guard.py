@@ -13,8 +13,9 @@ from websockets.sync.client import connect
 from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
 from remit.operations.callers import CallerRegistry
-from remit.server import app, news
+from remit.server import app as pages_app
 from remit.server import live as live_line
+from remit.server import news
 from remit.server.live import LiveConnections
 from remit.server.live_connection import MOST_BYTES, MOST_QUEUED, LiveConnection
 from remit.server.news import EventMessages
@@ -151,11 +152,11 @@ def lines(
     made: list[LiveConnections] = []
 
     class Kept(LiveConnections):
-        def __init__(self, house: App, callers: CallerRegistry) -> None:
-            super().__init__(house, callers)
+        def __init__(self, app: App, callers: CallerRegistry) -> None:
+            super().__init__(app, callers)
             made.append(self)
 
-    monkeypatch.setattr(app, "LiveConnections", Kept)
+    monkeypatch.setattr(pages_app, "LiveConnections", Kept)
     # Who does not read answers no ping either; on a busy machine that would be noticed first.
     monkeypatch.setattr("remit.server.serve.PING_EVERY", 600.0)
     with Served(tmp_path) as served:

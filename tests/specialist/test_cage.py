@@ -26,7 +26,7 @@ from remit.specialist.process import (
 )
 from remit.system.process import find
 from remit.verify.ground import Toolchain
-from remit.wiring.minds import _leave
+from remit.wiring.brain_parts import _leave
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, git, repository, worktrees
 from tests.specialist.test_command import nobody
@@ -372,8 +372,8 @@ def test_a_home_that_cannot_be_one_is_elsewhere(odd: str) -> None:
 
 
 def test_remits_own_directory_is_lent_to_nobody(tmp_path: Path) -> None:
-    house = Settings(home=tmp_path / "home").home
+    own_git = Settings(home=tmp_path / "home").home
     for place in (tmp_path / "home", tmp_path, tmp_path / "home/worktrees"):
         chosen = SpecialistSettings(kind=SpecialistKind.COMMAND, argv=("x",), reads=(str(place),))
         with pytest.raises(BadInput, match="Remit's own directory"):
-            _leave("tool", chosen, house)
+            _leave("tool", chosen, own_git)

@@ -288,7 +288,7 @@ async def test_after_a_restore_nothing_goes_out_unattended_that_may_be_out_alrea
         doubtful = await world.add("Doubtful", content="Hm.", at=start)
         outbox.answers.append(ConnectionResetError("cut"))
         await world.run()
-        saved = backup.save(world.house.settings.database_file, tmp_path / "backups", start, quiet)
+        saved = backup.save(world.app.settings.database_file, tmp_path / "backups", start, quiet)
         await world.run(2 * DAY)
         tried, now = len(outbox.tried), world.now
         assert [parcel.body for parcel in outbox.sent] == ["Soon."]
@@ -302,7 +302,7 @@ async def test_after_a_restore_nothing_goes_out_unattended_that_may_be_out_alrea
         assert (await world.get(soon.id)).status is Status.PAUSED
         assert (await world.get(doubtful.id)).status is Status.NEEDS_REVIEW
 
-        await world.house.owner.resume(soon.id)  # the owner looked, and wants it
+        await world.app.owner.resume(soon.id)  # the owner looked, and wants it
         await world.run(5 * DAY)
         assert [parcel.body for parcel in outbox.sent] == ["Soon.", "Soon.", "Later."]
         assert (await world.get(later.id)).status is Status.COMPLETED

@@ -184,9 +184,9 @@ async def test_the_page_shows_each_worker_what_it_runs_and_the_way_to_temporal(
     worker, runs = WorkerId("wrk-1"), ("series", "task-1", "task-2")
     state = WorkerState(worker, "a:1", ("remit",), 8, runs, clock.now() - timedelta(seconds=7))
     await db.write(legs.report_load, state)
-    house = SimpleNamespace(db=db, clock=clock, settings=Settings(home=tmp_path, engine=engine))
+    app = SimpleNamespace(db=db, clock=clock, settings=Settings(home=tmp_path, engine=engine))
     maker.ready(assigned_agent="project:shop")
-    shown, code, temporal = await settings_sections._workers(SimpleNamespace(house=house))  # type: ignore[arg-type]
+    shown, code, temporal = await settings_sections._workers(SimpleNamespace(app=app))  # type: ignore[arg-type]
     await db.close()
 
     assert code.said == "Tasks on code that no worker takes: 1."

@@ -176,7 +176,7 @@ async def test_what_was_pending_is_done_and_what_was_under_way_waits_for_a_word(
 
     async with World(tmp_path) as world:
         await world.run()
-        counts = await world.house.db.read(tasks.counts)
+        counts = await world.app.db.read(tasks.counts)
 
     assert counts["paused"] == 1
     assert sum(counts.values()) == 2

@@ -26,7 +26,7 @@ from remit.store.postgres import schema
 from remit.store.postgres.connection import OVERRIDES, postgres_statements, trouble
 from remit.store.postgres.files import StoredFiles
 from remit.store.postgres.move import MoveResult, move
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from tests.store.postgres import Postgres
 from tests.store.scene import AT, PostgresScene, Scene
 from tests.tables import for_each
@@ -133,7 +133,10 @@ def test_a_server_that_is_too_old_is_refused(
 def test_without_the_driver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psycopg", None)
 
-    with pytest.raises(BadInput, match=r"remit\[postgres\]"), glance("postgresql://db/remit"):
+    with (
+        pytest.raises(BadInput, match=r"remit\[postgres\]"),
+        open_read_only("postgresql://db/remit"),
+    ):
         pass
 
 

@@ -13,7 +13,7 @@ from remit.errors import StoreLocked, StoreTrouble
 from remit.model import run
 from remit.model.run import Event
 from remit.store import events, tasks
-from remit.store.opening import opened_store
+from remit.store.opening import open_store
 from remit.store.postgres import connection, database, lock, schema
 from remit.store.postgres.connection import connect
 from remit.store.postgres.database import SharedPostgres, seal
@@ -153,7 +153,7 @@ async def test_each_machine_notices_a_dump_and_starts_again_once_that_is_said(
         home.mkdir()
 
     async def work(home: Path) -> None:
-        async with opened_store(url, home, shared=True) as db:
+        async with open_store(url, home, shared=True) as db:
             await db.write(tasks.admit, maker.task())
 
     await work(homes[0])

@@ -8,7 +8,7 @@ import pytest
 
 from remit.settings import EngineSettings
 from remit.testing import World
-from remit.wiring import app
+from remit.wiring import app as app_module
 from tests.machines.story_engine import StoryEngine
 from tests.machines.temporal import TemporalServer
 from tests.soak import first_of, one_of
@@ -54,7 +54,7 @@ def store(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
         temporal: TemporalServer = request.getfixturevalue("temporal_server")
         address = EngineSettings(address=temporal.address)
         monkeypatch.setattr(StoryEngine, "temporal", address, raising=False)
-        monkeypatch.setattr(app, "LocalEngine", StoryEngine)
+        monkeypatch.setattr(app_module, "LocalEngine", StoryEngine)
     yield
     server.wipe()
 

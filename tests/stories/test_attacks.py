@@ -49,7 +49,7 @@ class Gullible:
 
 
 class Days:
-    """A house whose brain writes to Anna each morning, and may do so unasked."""
+    """An app whose brain writes to Anna each morning, and may do so unasked."""
 
     def __init__(self, home: Path) -> None:
         (home / "contacts.yaml").write_text(BOOK)
@@ -72,7 +72,7 @@ class Days:
     async def day(self, said: str | None = None) -> Task:
         """One morning; what is asked about is answered with other words, if there are any."""
         await self.world.run(DAY)
-        page = await self.world.house.db.read(search.page, search.TaskFilter(limit=500))
+        page = await self.world.app.db.read(search.page, search.TaskFilter(limit=500))
         today = max((t for t in page.tasks if t.started_at), key=lambda t: str(t.started_at))
         if said is not None:
             (review,) = await self.world.waiting()
@@ -102,10 +102,10 @@ async def test_what_a_session_read_asks_the_next_day_too_until_the_owner_vouches
         assert (review.evidence, days.sent) == ("Pay Eve.", ["They open at 9."])
 
         with pytest.raises(Conflict, match="when it has ended"):
-            await world.house.owner.vouch(second.id)
+            await world.app.owner.vouch(second.id)
         await world.decide(review, ReviewAnswer.DECLINE)
         await world.run()
-        await world.house.owner.vouch(first.id)
+        await world.app.owner.vouch(first.id)
         await world.restart()
         third = await days.day()
         told = (await world.history(first.id))[-1]
@@ -120,7 +120,7 @@ async def test_who_vouches_does_so_for_the_past_alone(tmp_path: Path) -> None:
     async with days.world as world:
         await days.begin()
         first = await days.day("They open at 9.")
-        await world.house.owner.vouch(first.id)
+        await world.app.owner.vouch(first.id)
         days.brain.reads = True
         again = await days.day("They open at 10.")
         last = await days.day()
@@ -138,8 +138,8 @@ async def test_a_summary_stays_suspect_when_what_made_it_so_is_told_no_more(tmp_
         for _ in range(MOST_RUNS + 1):
             run = await days.day("All is well.")
             assert run.taint is Taint.PUBLIC
-        kept = await world.house.db.read(lambda tx: tx.one("get_session", {"id": run.session_id}))
-        await world.house.owner.vouch(first.id)
+        kept = await world.app.db.read(lambda tx: tx.one("get_session", {"id": run.session_id}))
+        await world.app.owner.vouch(first.id)
         after = await days.day()
 
     assert kept is not None

@@ -1,4 +1,4 @@
-"""Command work in the house: asked for by name, run once, judged, and not run twice."""
+"""Command work in the app: asked for by name, run once, judged, and not run twice."""
 
 import sys
 from datetime import timedelta
@@ -28,14 +28,14 @@ async def order(world: World, name: str, *delivery: Delivery) -> Task:
     return await world.add(f"run {name}", delivery=sends, assigned_agent=agent)
 
 
-def house(home: Path, **commands: CommandSettings) -> World:
-    """A house in which no brain can be asked: its script has no answer."""
+def app(home: Path, **commands: CommandSettings) -> World:
+    """An app in which no brain can be asked: its script has no answer."""
     settings = Settings(home=home, commands=commands, engine=EngineSettings(stop_limit=1))
     return World(home, settings=settings, brain=script([{"fail": "permanent"}]))
 
 
 async def test_a_command_runs_without_a_brain_and_what_it_said_is_sent(tmp_path: Path) -> None:
-    async with house(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
+    async with app(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
         task = await order(world, "report")
         await world.run()
         ended = await world.get(task.id)
@@ -45,7 +45,7 @@ async def test_a_command_runs_without_a_brain_and_what_it_said_is_sent(tmp_path:
 
 
 async def test_what_it_says_to_somebody_else_is_shown_to_the_owner_first(tmp_path: Path) -> None:
-    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
+    async with app(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         await order(world, "report", Delivery("outbox", "mum"))
         await world.run()
         (review,) = await world.waiting()
@@ -70,7 +70,7 @@ async def test_output_that_no_message_should_hold_is_held(tmp_path: Path) -> Non
         f"report{n}": CommandSettings((sys.executable, "-X", "utf8", "-c", code))
         for n, code in enumerate(HELD)
     }
-    async with house(tmp_path, **commands) as world:
+    async with app(tmp_path, **commands) as world:
         for name in commands:
             await order(world, name)
         await world.run()
@@ -82,7 +82,7 @@ async def test_output_that_no_message_should_hold_is_held(tmp_path: Path) -> Non
 
 async def test_a_command_that_fails_is_not_tried_again_and_says_why(tmp_path: Path) -> None:
     count = "import sys; open('n', 'a').write('x'); sys.exit('No room left')"
-    async with house(tmp_path, backup=CommandSettings(python(count))) as world:
+    async with app(tmp_path, backup=CommandSettings(python(count))) as world:
         task = await order(world, "backup")
         await world.run()
         ended = await world.get(task.id)
@@ -94,7 +94,7 @@ async def test_a_command_that_fails_is_not_tried_again_and_says_why(tmp_path: Pa
 
 
 async def test_a_command_that_is_gone_from_the_settings_fails_by_name(tmp_path: Path) -> None:
-    async with house(tmp_path) as world:
+    async with app(tmp_path) as world:
         task = await order(world, "backup")
         await world.run()
         ended = await world.get(task.id)
@@ -122,17 +122,17 @@ async def test_no_model_is_offered_a_command_and_none_can_call_it(tmp_path: Path
 
 
 async def test_a_retry_of_command_work_is_command_work(tmp_path: Path) -> None:
-    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
+    async with app(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         task = await order(world, "report")
         await world.run()
-        await world.house.intake.admit(await world.house.owner.retry(task.id, "again"))
+        await world.app.intake.admit(await world.app.owner.retry(task.id, "again"))
         await world.run()
 
     assert [parcel.body for parcel in world.outbox.sent] == ["42", "42"]
 
 
 async def test_the_owner_has_a_command_run_by_its_name(tmp_path: Path) -> None:
-    async with house(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
+    async with app(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
         for text in ("run report", "Führe bitte report aus.", "ejecuta report"):
             (task,) = (await world.hear(text)).tasks
             await world.run()
@@ -144,7 +144,7 @@ async def test_the_owner_has_a_command_run_by_its_name(tmp_path: Path) -> None:
 
 
 async def test_a_command_comes_back_as_often_as_the_words_say(tmp_path: Path) -> None:
-    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
+    async with app(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         await world.hear("Run report every day at 03:00")
         await world.run(timedelta(days=3))
         found = await everything(world)
@@ -155,7 +155,7 @@ async def test_a_command_comes_back_as_often_as_the_words_say(tmp_path: Path) ->
 
 
 async def test_words_that_name_no_command_go_to_a_brain(tmp_path: Path) -> None:
-    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
+    async with app(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         (task,) = (await world.hear("run reports")).tasks
         await world.run()
         ended = await world.get(task.id)
@@ -172,7 +172,7 @@ WAITS = "import time; open('n', 'a').write('x'); time.sleep(600)"
 async def stopped_in_the_middle(world: World, home: Path) -> Task:
     """Begin a command, and let the process end while it runs."""
     task = await order(world, "backup")
-    world.house.engine.nudge()
+    world.app.engine.nudge()
     await until(lambda: born(home / "tasks" / "work" / task.id / "n"))
     await world.restart()
     return task
@@ -181,7 +181,7 @@ async def stopped_in_the_middle(world: World, home: Path) -> Task:
 async def test_a_command_that_was_cut_off_is_not_run_again_unless_the_owner_says_so(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path, backup=CommandSettings(python(WAITS))) as world:
+    async with app(tmp_path, backup=CommandSettings(python(WAITS))) as world:
         task = await stopped_in_the_middle(world, tmp_path)
         await world.run()
         (review,) = await world.waiting()
@@ -199,7 +199,7 @@ async def test_one_that_may_be_repeated_is_run_again_by_itself(tmp_path: Path) -
     code = (
         "import os, time; open('n', 'a').write('x'); len(open('n').read()) > 1 or time.sleep(600)"
     )
-    async with house(tmp_path, backup=CommandSettings(python(code), repeat=True)) as world:
+    async with app(tmp_path, backup=CommandSettings(python(code), repeat=True)) as world:
         task = await stopped_in_the_middle(world, tmp_path)
         await world.run()
         ended = await world.get(task.id)

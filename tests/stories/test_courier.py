@@ -51,11 +51,11 @@ class Line(Outbox):
 
 
 @asynccontextmanager
-async def house(home: Path, line: Line) -> AsyncIterator[World]:
+async def app(home: Path, line: Line) -> AsyncIterator[World]:
     brain = script([{"reply": f"<deliverable>{LONG}</deliverable>"}])
     async with World(home, brain=brain, channels={"line": line}) as world:
         yield world
-        wrong = await world.house.db.read(lambda tx: list(audit.complaints(tx)))
+        wrong = await world.app.db.read(lambda tx: list(audit.complaints(tx)))
         assert wrong == []
 
 
@@ -69,7 +69,7 @@ async def statuses(world: World, task: Task) -> list[DeliveryStatus]:
 
 async def test_a_long_text_goes_out_in_parts_in_order_each_on_its_own_row(tmp_path: Path) -> None:
     line = Line("line")
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line")
         await world.run()
         ended = await world.get(task.id)
@@ -85,7 +85,7 @@ async def test_a_text_of_the_owners_in_parts_is_not_thought_about_after_a_restar
     tmp_path: Path,
 ) -> None:
     line = Line("line", answers=[Accepted("1"), SendRetry("busy", 60)])
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line", content=LONG)
         await world.run()
         await world.restart()
@@ -97,7 +97,7 @@ async def test_a_text_of_the_owners_in_parts_is_not_thought_about_after_a_restar
 
 async def test_a_part_that_must_wait_is_not_overtaken(tmp_path: Path) -> None:
     line = Line("line", answers=[Accepted("1"), SendRetry("busy", 60)])
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         await world.add("Tell me", channel="line")
         await world.run()
         assert bodies(line) == ["*One\nfirst words"]
@@ -111,7 +111,7 @@ async def test_nothing_goes_out_behind_a_part_that_did_not(
     answer: Unknown | Refused, tmp_path: Path
 ) -> None:
     line = Line("line", answers=[Accepted("1"), answer])
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line")
         await world.run(HOUR)
         for review in await world.waiting():
@@ -125,7 +125,7 @@ async def test_nothing_goes_out_behind_a_part_that_did_not(
 
 async def test_what_is_approved_is_what_its_reader_will_see(tmp_path: Path) -> None:
     line = Line("line")
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         await world.add("Tell Anna", channel="line", recipient="Anna")
         await world.run()
         (review,) = await world.waiting()
@@ -140,7 +140,7 @@ async def test_what_is_approved_is_what_its_reader_will_see(tmp_path: Path) -> N
 
 async def test_an_account_that_stays_locked_asks_again(tmp_path: Path) -> None:
     line = Line("line", answers=[Locked("no"), Locked("still no")])
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         await world.add("Tell me", channel="line", content="Hi")
         await world.run()
         (first,) = await world.waiting()
@@ -154,14 +154,14 @@ async def test_an_account_that_stays_locked_asks_again(tmp_path: Path) -> None:
 
 async def report(world: World, task: Task, said: ProviderReport) -> None:
     key = str((await world.get(task.id)).delivery[0].id)
-    await world.house.db.write(deliveries.report, DeliveryReport(said, "line", key), world.now)
+    await world.app.db.write(deliveries.report, DeliveryReport(said, "line", key), world.now)
 
 
 async def test_a_report_that_comes_after_the_question_is_shown_and_answers_nothing(
     tmp_path: Path,
 ) -> None:
     line = Line("line", answers=[Unknown("no answer")])
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line", content="Hi")
         await world.run(HOUR)
         await report(world, task, ProviderReport("wamid-1", arrived=True))
@@ -180,7 +180,7 @@ async def test_what_was_refused_for_now_and_reported_as_arrived_is_not_sent_agai
     tmp_path: Path,
 ) -> None:
     line = Line("line", answers=[SendRetry("busy", 60)])
-    async with house(tmp_path, line) as world:
+    async with app(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line", content="Hi")
         await world.run(timedelta(seconds=5))
         await report(world, task, ProviderReport("wamid-1", arrived=True))
@@ -191,9 +191,9 @@ async def test_what_was_refused_for_now_and_reported_as_arrived_is_not_sent_agai
 
 
 async def test_a_report_about_nothing_of_ours_is_left_alone(tmp_path: Path) -> None:
-    async with house(tmp_path, Line("line")) as world:
+    async with app(tmp_path, Line("line")) as world:
         said = ProviderReport("wamid-1", arrived=True)
         for key in ("dlv-unknown", None):
             told = DeliveryReport(said, "line", key)
-            woken = await world.house.db.write(deliveries.report, told, world.now)
+            woken = await world.app.db.write(deliveries.report, told, world.now)
             assert woken is None

@@ -71,7 +71,7 @@ def writes(says: str = SAYS, path: str = "prices.csv", text: str = CSV.decode())
 
 
 def put(world: World, task_id: str, name: str, content: bytes) -> Path:
-    path = world.house.settings.work / task_id / name
+    path = world.app.settings.work / task_id / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
@@ -146,7 +146,7 @@ async def test_a_link_in_the_workspace_is_no_file(tmp_path: Path) -> None:
     async with world(tmp_path / "home", {"reply": SAYS}) as live:
         task = await live.add("Prices", channel="carrier", work=["a table"])
         put(live, task.id, "other.csv", CSV)
-        (live.house.settings.work / task.id / "prices.csv").symlink_to(tmp_path / "outside.csv")
+        (live.app.settings.work / task.id / "prices.csv").symlink_to(tmp_path / "outside.csv")
         await live.run()
         (review,) = await live.waiting()
 
@@ -181,7 +181,7 @@ async def test_the_card_names_the_files_that_stay_because_the_channel_carries_no
         async with world(tmp_path / channel, says) as live:
             to = Delivery(channel, recipient="Anna", content=content)
             cue = replace(came(live, ("a.csv", CSV), taint=Taint.OWNER), delivery=(to,))
-            await live.house.intake.admit(cue)
+            await live.app.intake.admit(cue)
             await live.run()
             (review,) = await live.waiting()
         assert review.reason is Reason.APPROVAL
@@ -258,7 +258,7 @@ async def test_a_lost_file_is_refused_and_not_sent_without(tmp_path: Path) -> No
         task = await live.add("Prices", channel="carrier", recipient="Anna", work=["a table"])
         await live.run()
         (review,) = await live.waiting()
-        for each in live.house.settings.files.iterdir():
+        for each in live.app.settings.files.iterdir():
             each.unlink()
         await live.decide(review, ReviewAnswer.APPROVE)
         await live.run()
@@ -273,7 +273,7 @@ async def test_a_lost_file_is_refused_and_not_sent_without(tmp_path: Path) -> No
 
 
 def came(live: World, *files: tuple[str, bytes], taint: Taint = Taint.CONTACT) -> Cue:
-    kept = KeptFiles(live.house.settings.files)
+    kept = KeptFiles(live.app.settings.files)
     listed: list[Json] = [
         to_context(kept.keep_incoming(name, content, taint.value)) for name, content in files
     ]
@@ -304,7 +304,7 @@ async def test_a_file_that_came_in_is_read_as_outside_text(tmp_path: Path, taint
         brain = script([reads, {"reply": "<deliverable>Read.</deliverable>"}])
         home = tmp_path / str(number)
         async with World(home, brain=brain, channels={"carrier": Carrier()}) as live:
-            task = await live.house.intake.admit(came(live, (name, content), taint=taint))
+            task = await live.app.intake.admit(came(live, (name, content), taint=taint))
             await live.run()
             ended = await live.get(task.id)
         assert isinstance(brain, ScriptedBrain)
@@ -322,7 +322,7 @@ async def test_a_long_file_is_read_in_pieces(tmp_path: Path) -> None:
     brain = script([*reads, {"reply": "<deliverable>Read.</deliverable>"}])
     async with World(tmp_path, brain=brain, channels={"carrier": Carrier()}) as live:
         text = b"a" * 40_000 + b"the end"
-        await live.house.intake.admit(came(live, ("a.txt", text), taint=Taint.OWNER))
+        await live.app.intake.admit(came(live, ("a.txt", text), taint=Taint.OWNER))
         await live.run()
     assert isinstance(brain, ScriptedBrain)
     heard = brain.heard
@@ -335,13 +335,13 @@ async def test_a_file_that_came_in_may_be_sent_on_and_a_deleted_task_loses_its_f
 ) -> None:
     says: Json = {"reply": f"<deliverable>\n{WORDS}\n\n[file: a.csv]\n</deliverable>"}
     async with world(tmp_path / "home", says, carrier=(carrier := Carrier())) as live:
-        task = await live.house.intake.admit(came(live, ("a.csv", CSV), taint=Taint.OWNER))
+        task = await live.app.intake.admit(came(live, ("a.csv", CSV), taint=Taint.OWNER))
         await live.run()
         assert [each.content for each in carrier.sent[0].files] == [CSV]
-        assert await clean_files(live.house) == 0
-        await live.house.owner.delete(task.id)
-        assert await clean_files(live.house) == 0, "it may be shown again for a while"
+        assert await clean_files(live.app) == 0
+        await live.app.owner.delete(task.id)
+        assert await clean_files(live.app) == 0, "it may be shown again for a while"
         # A server notes by its own clock when it got a file.
         live.clock.jump(max(live.now, datetime.now(UTC)) + _HOUR + _HOUR)  # noqa: TID251 - a server
-        assert await clean_files(live.house) == 1
-        assert list(live.house.settings.files.iterdir()) == []
+        assert await clean_files(live.app) == 1
+        assert list(live.app.settings.files.iterdir()) == []

@@ -19,7 +19,7 @@ from remit.review import ask
 from remit.settings import DeliverSettings
 from tests.gate.corpus import Hostile, hostile
 from tests.model.examples import NEW
-from tests.stories.test_recipients import ALLOWED, House
+from tests.stories.test_recipients import ALLOWED, App
 from tests.tables import for_each
 
 MESSAGES: Final = {
@@ -67,14 +67,14 @@ async def test_a_question_is_in_the_language_of_the_message(
     tmp_path: Path, language: str, case: str
 ) -> None:
     deliver = DeliverSettings(undo=0, daily_cap=1 if case == "limit" else 0)
-    async with House(tmp_path, ALLOWED, deliver) as house:
+    async with App(tmp_path, ALLOWED, deliver) as app:
         if case == "locked":
-            house.whatsapp.answers = [Locked(LOCKED)]
+            app.whatsapp.answers = [Locked(LOCKED)]
         if case == "limit":
-            await house.tell(text="First")
+            await app.tell(text="First")
         to = "Nobody" if case == "unknown" else "Anna Weber"
-        await house.tell(to, SECRET if case == "held" else "Hi", words=MESSAGES[language])
-        review = await house.asked()
+        await app.tell(to, SECRET if case == "held" else "Hi", words=MESSAGES[language])
+        review = await app.asked()
 
     assert review.question == QUESTIONS[language, case]
 

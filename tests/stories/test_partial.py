@@ -37,8 +37,8 @@ async def send(world: World, *texts: str) -> Task:
 
 
 async def retry(world: World, task: Task) -> Task:
-    cue = await world.house.owner.retry(task.id, f"again-{task.id}")
-    again = await world.house.intake.admit(cue)
+    cue = await world.app.owner.retry(task.id, f"again-{task.id}")
+    again = await world.app.intake.admit(cue)
     await world.run()
     return await world.get(again.id)
 

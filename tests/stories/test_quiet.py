@@ -86,21 +86,21 @@ async def heard(world: World, text: str) -> Task:
 async def repeating(world: World, *, quiet: str = "", watch: str = "", part: str = "") -> None:
     """Add a task that comes back every day."""
     text = f"Check the price{quiet}"
-    commands = world.house.settings.commands
+    commands = world.app.settings.commands
     found = (new_watch(watch, part, commands),) if watch else ()
     await world.hear(text, repeats=DAILY, conditions=found)
 
 
 async def ended(world: World) -> list[Task]:
-    found = await world.house.db.read(page, TaskFilter(limit=50))
+    found = await world.app.db.read(page, TaskFilter(limit=50))
     return sorted((each for each in found.tasks if each.ended), key=lambda each: each.id)
 
 
 async def notices(world: World) -> list[str]:
     """Return the texts of all notices about ends of tasks, in order."""
     told = []
-    for event in await world.house.db.read(events.after, 0, 10_000):
-        task = await world.house.db.read(tasks.get, event.task_id) if event.task_id else None
+    for event in await world.app.db.read(events.after, 0, 10_000):
+        task = await world.app.db.read(tasks.get, event.task_id) if event.task_id else None
         notice = telling(event, task)
         if notice is not None and notice.news in (NoticeKind.DONE, NoticeKind.FAILED):
             told.append(notice.text)
@@ -151,8 +151,8 @@ async def test_a_run_with_nothing_to_say_ends_without_a_word(tmp_path: Path) -> 
         await repeating(world, quiet=" and tell me only if it drops")
         await world.run(3 * DAY)
         first, second, third = (await ended(world))[:3]
-        said = await world.house.db.read(events.of_task, first.id)
-        look = await world.house.db.read(inbox.look, world.now)
+        said = await world.app.db.read(events.of_task, first.id)
+        look = await world.app.db.read(inbox.look, world.now)
 
         assert await world.waiting() == []
         assert [each.status for each in (first, second, third)] == [Status.COMPLETED] * 3
@@ -227,7 +227,7 @@ async def test_of_runs_that_fail_in_the_same_way_only_the_latest_waits_to_be_fix
         await repeating(world)
         await world.run(4 * DAY)
         failed = [each for each in await ended(world) if each.status is Status.FAILED]
-        waits = await world.house.db.read(inbox.fix, world.now)
+        waits = await world.app.db.read(inbox.fix, world.now)
 
     assert len(failed) >= 3
     assert [each.id for each in waits] == [failed[-1].id]
@@ -306,12 +306,12 @@ async def test_a_calendar_is_watched_by_its_entries(tmp_path: Path) -> None:
 
         async def put(etag: str) -> None:
             entry = StoredResource("work", "/team/", "/team/1.ics", etag, "1", "", START + 99 * DAY)
-            await world.house.db.write(calendars.put, entry, START)
+            await world.app.db.write(calendars.put, entry, START)
 
-        await world.house.db.write(calendars.note, StoredCalendar("work", "/team/", "Team"))
+        await world.app.db.write(calendars.note, StoredCalendar("work", "/team/", "Team"))
         await repeating(world, watch="calendar:Team")
         unread = await asked_days(world, ready, 1)
-        await world.house.db.write(calendars.looked, "work", "/team/", "", START)
+        await world.app.db.write(calendars.looked, "work", "/team/", "", START)
         await put("a")
         read = await asked_days(world, ready, 2)
         await put("b")

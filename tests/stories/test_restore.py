@@ -79,10 +79,10 @@ async def test_who_declines_or_runs_now_what_was_held_settles_it(tmp_path: Path)
             if way == "decline":
                 await world.decide(review, ReviewAnswer.DECLINE)
             elif way == "run now":
-                await world.house.owner.run_now(review.task_id)
+                await world.app.owner.run_now(review.task_id)
             else:
-                await world.house.owner.pause(review.task_id)
-                await world.house.owner.resume(review.task_id)
+                await world.app.owner.pause(review.task_id)
+                await world.app.owner.resume(review.task_id)
             await world.run(HOUR)
             assert len(world.outbox.sent) == before + (way == "run now")
             assert bool(await asked(world)) is (way == "pause and resume")
@@ -99,7 +99,7 @@ def with_doors(tmp_path: Path) -> World:
 
 
 async def come(world: World) -> list[Status]:
-    entrance = world.house.doors.entrance
+    entrance = world.app.doors.entrance
     watch = entrance.folder("scans")
     assert [await watch.look(), await watch.look()] == [0, 1]
     await entrance.called("shop", bearer(b'{"order": 7}', **{"webhook-id": "msg_7"}))
@@ -128,6 +128,6 @@ async def test_what_comes_by_a_door_again_is_asked_about_before_it_runs(tmp_path
 
         await world.run(2 * DAY)
         call = bearer(b'{"order": 8}', **{"webhook-id": "msg_8"})
-        await world.house.doors.entrance.called("shop", call)
+        await world.app.doors.entrance.called("shop", call)
         await world.run(HOUR)
         assert (await everything(world))[-1].status is Status.COMPLETED  # what comes later is new

@@ -116,7 +116,7 @@ async def test_items_tick_while_it_thinks_for_everybody_to_see(
     monkeypatch.setenv("REMIT_HOME", str(tmp_path))
     async with World(tmp_path, brain=brain) as world:
         task = await world.add("Bangkok", work=STEPS)
-        world.house.engine.nudge()
+        world.app.engine.nudge()
         await brain.middle.wait()
 
         now = await world.get(task.id)
@@ -149,7 +149,7 @@ async def test_what_it_says_is_followed_live_line_by_line(tmp_path: Path) -> Non
     brain = Aloud("I read a lot.\n", f"Then I wrote.\n{LIST}")
     async with World(tmp_path, brain=brain) as world:
         task = await world.add("Bangkok", work=STEPS)
-        world.house.engine.nudge()
+        world.app.engine.nudge()
         await brain.middle.wait()
         assert await said(world, task.id) == []
         world.clock.advance(timedelta(seconds=1))

@@ -54,14 +54,14 @@ async def test_a_change_is_agreed_on_before_it_is_done_then_proven_and_merged(
         assert "It changes tests that were there before: tests/test_price.py." in (
             shop.asked[0].question
         )
-        assert not list((shop.world.house.settings.home / "worktrees").glob("*/task-*"))
+        assert not list((shop.world.app.settings.home / "worktrees").glob("*/task-*"))
 
 
 async def test_who_does_it_is_told_how_it_will_be_checked(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
-        await house.order()
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as app:
+        await app.order()
 
-        (told,) = house.hands["ada"].told
+        (told,) = app.hands["ada"].told
         assert told.startswith(f"## Task\n\n{ADD}\n\n## Verification Contract\n")
         assert (
             "Your work will be verified by:\n1. **Typecheck** — No type errors\n2. **Lint**" in told
@@ -85,8 +85,8 @@ async def test_every_criterion_is_marked_and_one_that_fails_is_enough(typed_shop
 
 
 async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
-    async with shop(ada=[turn(WORSE), turn(GOOD)]) as house:
-        task = await settle(house, await house.order())
+    async with shop(ada=[turn(WORSE), turn(GOOD)]) as app:
+        task = await settle(app, await app.order())
         assert s2.results_json(verdict_of(task)) == {
             "overall": "pass",
             "criteria": [
@@ -96,7 +96,7 @@ async def test_the_results_say_how_often_and_when(shop: Opens) -> None:
             ],
             "completedAt": "2026-03-02T09:00:00.000Z",
         }
-        state = s2.builder_state([task], house.world.now, project="shop")
+        state = s2.builder_state([task], app.world.now, project="shop")
         assert state["tasks"] == [s2.task_json(task)]
         told = s2.task_json(task)
         assert told["attempts"] == 2
@@ -112,30 +112,30 @@ async def test_advice_goes_on_with_a_notice_is_logged_and_never_called_verified(
     shop: Opens,
 ) -> None:
     report = "The total is added up twice.\n\nOnce for the page, once for the mail."
-    async with shop(ada=[turn(say=report)]) as house:
-        task = await house.order(SLOW, (), to=[Delivery("outbox")])
+    async with shop(ada=[turn(say=report)]) as app:
+        task = await app.order(SLOW, (), to=[Delivery("outbox")])
 
         assert task.status is Status.COMPLETED
         assert (contract_of(task).type, task.verdict) == (ContractType.ADVISORY, None)
-        events = await house.history(task)
+        events = await app.history(task)
         told = [str(e.data["text"]) for e in events if e.kind is EventKind.RUN_SAID]
         assert told[0].startswith(f"Advisory task detected: “{SLOW}”. No automated verification")
-        assert not [step for step in await house.steps(task) if step.startswith("verify")]
-        assert "No check decides about this work" in house.hands["ada"].told[0]
-        (sent,) = house.world.outbox.sent
+        assert not [step for step in await app.steps(task) if step.startswith("verify")]
+        assert "No check decides about this work" in app.hands["ada"].told[0]
+        (sent,) = app.world.outbox.sent
         assert sent.body == task.tool_output == report
-        state = s2.builder_state([task], house.world.now)
+        state = s2.builder_state([task], app.world.now)
         (advice,) = _list(state["advisoryTasks"])
         assert f'"taskId":"{task.id}"' in text_of(advice)
 
 
 @only_in_soak
 async def test_who_was_asked_for_advice_and_changes_code_is_held_to_the_code(shop: Opens) -> None:
-    async with shop(ada=[turn(WORSE), turn(GOOD)]) as house:
-        task = await house.order(SLOW, ())
+    async with shop(ada=[turn(WORSE), turn(GOOD)]) as app:
+        task = await app.order(SLOW, ())
         assert contract_of(task).type is ContractType.VERIFIABLE
-        assert len(house.hands["ada"].told) == 2
-        done = await settle(house, task)
+        assert len(app.hands["ada"].told) == 2
+        done = await settle(app, task)
         assert results(done)["unit-test"] is Result.PASS
 
 
@@ -153,59 +153,59 @@ async def test_a_change_to_the_readme_is_looked_at_by_the_cheapest_checks_alone(
 @only_in_soak
 async def test_a_readme_task_that_touches_code_is_held_to_the_code(shop: Opens) -> None:
     sly = turn(WORSE, write={"README.md": README + "\nMore.\n"})
-    async with shop(ada=[sly]) as house:
-        task = await house.order("Update README", ())
+    async with shop(ada=[sly]) as app:
+        task = await app.order("Update README", ())
 
         assert task.reason is Reason.VERIFICATION
         assert results(task)["unit-test"] is Result.FAIL
 
 
 async def test_a_story_of_a_prd_that_asks_for_advice_is_asked_about(shop: Opens) -> None:
-    async with shop(ada=[turn(say="It is the database.")]) as house:
-        waits = await house.order(SLOW, (), prd=True)
+    async with shop(ada=[turn(say="It is the database.")]) as app:
+        waits = await app.order(SLOW, (), prd=True)
         assert waits.reason is Reason.INPUT
-        assert house.hands["ada"].told == []
+        assert app.hands["ada"].told == []
 
-        task = await house.say(ReviewAnswer.ANSWER, "advice is fine")
+        task = await app.say(ReviewAnswer.ANSWER, "advice is fine")
 
         assert task.status is Status.COMPLETED
         assert contract_of(task).type is ContractType.ADVISORY
 
 
 async def test_a_project_may_ask_before_any_advice(shop: Opens) -> None:
-    async with shop(prompts=True, ada=[turn(say="It is the database.")]) as house:
-        waits = await house.order(SLOW, ())
+    async with shop(prompts=True, ada=[turn(say="It is the database.")]) as app:
+        waits = await app.order(SLOW, ())
 
         assert waits.reason is Reason.INPUT
-        assert house.hands["ada"].told == []
+        assert app.hands["ada"].told == []
 
 
 # Who may order ------------------------------------------------------------------------------------
 
 
 async def test_what_an_agent_orders_never_reaches_a_specialist(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
-        task = await house.order(by=Creator.AGENT)
+    async with shop(ada=[turn(GOOD)]) as app:
+        task = await app.order(by=Creator.AGENT)
 
-        assert house.hands["ada"].told == []
-        assert not (house.world.house.settings.home / "worktrees").exists()
+        assert app.hands["ada"].told == []
+        assert not (app.world.app.settings.home / "worktrees").exists()
         assert task.status is not Status.COMPLETED
 
 
 async def test_a_contract_that_the_owner_gives_stands(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as app:
         given = Contract(ContractType.VERIFIABLE, (Criterion("lint", "tidy"),))
-        task = await settle(house, await house.order(contract=given))
+        task = await settle(app, await app.order(contract=given))
         assert Criterion("lint", "tidy") in contract_of(task).criteria
 
 
 async def test_what_tools_install_is_not_the_work(shop: Opens) -> None:
     installed = {".venv/lib/x.py": "x = 1\n", "web/node_modules/a/index.js": "a\n"}
-    async with shop(ada=[turn(GOOD, write=installed)], commands=QUICK) as house:
-        task = await house.order()
-        assert "node_modules" not in (await house.question()).evidence
+    async with shop(ada=[turn(GOOD, write=installed)], commands=QUICK) as app:
+        task = await app.order()
+        assert "node_modules" not in (await app.question()).evidence
 
-        done = await settle(house, task)
+        done = await settle(app, task)
 
         assert (done.result_summary or "").startswith("1 file changed")
-        assert not (house.repo / "web").exists()
+        assert not (app.repo / "web").exists()

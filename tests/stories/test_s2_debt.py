@@ -34,8 +34,8 @@ def good(n: int) -> JsonMap:
     return turn(f"{PRICE}n = {n}\n")
 
 
-async def book(house: Shop) -> DebtBook:
-    return await house.world.house.db.read(debts.book, "shop", house.world.now)
+async def book(app: Shop) -> DebtBook:
+    return await app.world.app.db.read(debts.book, "shop", app.world.now)
 
 
 def asked(task: Task) -> list[str]:
@@ -47,38 +47,38 @@ def asked(task: Task) -> list[str]:
 
 
 async def test_a_file_that_failed_and_was_mended_is_asked_more_for_thirty_days(shop: Opens) -> None:
-    async with shop(ada=[TODO, good(1), good(2), good(3)], commands=QUICK) as house:
-        first = await settle(house, await house.order("Fix one"))
-        (owed,) = (await book(house)).debts
+    async with shop(ada=[TODO, good(1), good(2), good(3)], commands=QUICK) as app:
+        first = await settle(app, await app.order("Fix one"))
+        (owed,) = (await book(app)).debts
         assert (owed.path, owed.failures) == ("shop/price.py", 1)
         assert OWED not in asked(first)  # what it failed at itself is no reason
 
-        second = await settle(house, await house.order("Fix two"))
+        second = await settle(app, await app.order("Fix two"))
         assert OWED in asked(second)
-        assert f"**Unit tests** — {OWED}" in house.hands["ada"].told[-1]
+        assert f"**Unit tests** — {OWED}" in app.hands["ada"].told[-1]
 
-        await house.world.run(timedelta(days=30))
-        third = await settle(house, await house.order("Fix three"))
-        assert (OWED in asked(third), (await book(house)).debts) == (False, ())
+        await app.world.run(timedelta(days=30))
+        third = await settle(app, await app.order("Fix three"))
+        assert (OWED in asked(third), (await book(app)).debts) == (False, ())
 
 
 async def test_who_touches_such_a_file_unannounced_is_asked_after_the_work(shop: Opens) -> None:
-    async with shop(ada=[TODO, good(1), good(2)], commands=QUICK) as house:
-        await settle(house, await house.order("Fix one"))
+    async with shop(ada=[TODO, good(1), good(2)], commands=QUICK) as app:
+        await settle(app, await app.order("Fix one"))
 
-        task = await settle(house, await house.order("Fix two", ("README.md",)))
+        task = await settle(app, await app.order("Fix two", ("README.md",)))
 
-        assert OWED not in house.hands["ada"].told[-1]  # nobody could know
+        assert OWED not in app.hands["ada"].told[-1]  # nobody could know
         assert OWED in asked(task)
 
 
 async def test_what_is_taken_unproven_is_owed_with_its_reason(shop: Opens) -> None:
-    async with shop(ada=[TODO, TODO, good(1)], commands=QUICK) as house:
-        await house.order("Fix one")
-        await house.say(ReviewAnswer.DROP, "the shop opens at nine")
-        await house.say(ReviewAnswer.APPROVE)
+    async with shop(ada=[TODO, TODO, good(1)], commands=QUICK) as app:
+        await app.order("Fix one")
+        await app.say(ReviewAnswer.DROP, "the shop opens at nine")
+        await app.say(ReviewAnswer.APPROVE)
 
-        (owed,) = (await book(house)).debts
+        (owed,) = (await book(app)).debts
         assert owed.failures == 2  # it failed, and was let through
         assert owed.reasons == ("the shop opens at nine",)
 
@@ -88,15 +88,15 @@ async def test_what_failed_often_is_tried_from_end_to_end_where_that_can_be_done
     shop: Opens, commands: Mapping[str, Sequence[str]]
 ) -> None:
     turns = [each for n in range(3) for each in (TODO, good(n))]
-    async with shop(ada=[*turns, good(9)], commands=commands) as house:
+    async with shop(ada=[*turns, good(9)], commands=commands) as app:
         for n in range(3):
-            await settle(house, await house.order(f"Fix number {n}"))
+            await settle(app, await app.order(f"Fix number {n}"))
 
-        task = await settle(house, await house.order("Fix the last"))
+        task = await settle(app, await app.order("Fix the last"))
 
         assert OWED in asked(task)
         assert (WHOLE in asked(task)) is ("e2e" in commands)
-        assert (await book(house)).debts[0].failures == 3
+        assert (await book(app)).debts[0].failures == 3
 
 
 async def test_what_fails_with_its_group_is_owed_by_the_files_of_its_tasks(shop: Opens) -> None:
@@ -104,28 +104,28 @@ async def test_what_fails_with_its_group_is_owed_by_the_files_of_its_tasks(shop:
         ContractType.VERIFIABLE, (Criterion("e2e", "As a whole", timing=Timing.DEFERRED),)
     )
     commands = {**QUICK, "e2e": ["false"]}
-    async with shop(ada=[good(1)], commands=commands) as house:
-        await settle(house, await house.order("Fix one", contract=late))
-        assert (await book(house)).debts == ()
+    async with shop(ada=[good(1)], commands=commands) as app:
+        await settle(app, await app.order("Fix one", contract=late))
+        assert (await book(app)).debts == ()
 
-        await house.world.run(timedelta(days=1))
+        await app.world.run(timedelta(days=1))
 
-        (owed,) = (await book(house)).debts
+        (owed,) = (await book(app)).debts
         assert (owed.path, owed.failures) == ("shop/price.py", 1)
-        fix = await house.world.get((await house.question()).task_id)
+        fix = await app.world.get((await app.question()).task_id)
         assert fix.context["files"] == ["shop/price.py"]
 
 
 async def test_a_rehearsal_says_what_would_be_asked_besides_and_why(
     shop: Opens, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with shop(ada=[TODO, good(1)], commands=QUICK) as house:
-        home = house.world.house.settings.home
-        (home / "settings.toml").write_text(f'[projects.shop]\npath = "{house.repo}"\n')
+    async with shop(ada=[TODO, good(1)], commands=QUICK) as app:
+        home = app.world.app.settings.home
+        (home / "settings.toml").write_text(f'[projects.shop]\npath = "{app.repo}"\n')
         monkeypatch.setenv("REMIT_HOME", str(home))
-        monkeypatch.setattr(clock, "now", house.world.clock.now)
+        monkeypatch.setattr(clock, "now", app.world.clock.now)
         words = ["rehearse", "contract", "Fix it", "--files", "shop/price.py", "--json"]
-        await settle(house, await house.order("Fix one"))
+        await settle(app, await app.order("Fix one"))
 
         assert cli([*words, "--project", "shop"]) == 0
         told = json.loads(capsys.readouterr().out)

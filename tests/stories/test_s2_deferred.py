@@ -64,7 +64,7 @@ def test_every_page_has_a_title() -> None:
 
 @pytest.fixture
 def late_shop(shop: Opens) -> Opens:
-    """Opens a house whose project can be tried from end to end."""
+    """Opens an app whose project can be tried from end to end."""
     return partial(shop, commands={**QUICK, "e2e": WHOLE})
 
 
@@ -72,24 +72,24 @@ def page(name: str, text: str = "foo = bar = 1\n") -> JsonMap:
     return turn(write={f"shop/{name}.py": text})
 
 
-async def story(house: Shop, name: str, prd: str = "") -> Task:
+async def story(app: Shop, name: str, prd: str = "") -> Task:
     """A story is done and merged."""
-    task = await house.order(f"Build {name}", (f"shop/{name}.py",), contract=LATE, prd=prd)
-    return await settle(house, task)
+    task = await app.order(f"Build {name}", (f"shop/{name}.py",), contract=LATE, prd=prd)
+    return await settle(app, task)
 
 
-async def two_stories(house: Shop) -> tuple[Task, Task]:
+async def two_stories(app: Shop) -> tuple[Task, Task]:
     """The second one is there before the first one is done."""
-    other = await house.order(
+    other = await app.order(
         "Build two", ("shop/two.py",), contract=LATE, prd="prd.md#US-2", rests=False
     )
-    await house.world.house.owner.pause(other.id)
-    one = await story(house, "one", prd="prd.md#US-1")
-    assert (proof_of(one), await late(house)) == (ProofState.PENDING, 1)
-    await house.world.house.owner.resume(other.id)
-    await house.world.run()
-    await settle(house, await house.world.get(other.id))
-    return await house.world.get(one.id), await house.world.get(other.id)
+    await app.world.app.owner.pause(other.id)
+    one = await story(app, "one", prd="prd.md#US-1")
+    assert (proof_of(one), await late(app)) == (ProofState.PENDING, 1)
+    await app.world.app.owner.resume(other.id)
+    await app.world.run()
+    await settle(app, await app.world.get(other.id))
+    return await app.world.get(one.id), await app.world.get(other.id)
 
 
 def whole(task: Task) -> Finding:
@@ -98,8 +98,8 @@ def whole(task: Task) -> Finding:
     return found
 
 
-async def late(house: Shop) -> int:
-    return len(await house.world.house.db.read(deferred.list_deferred))
+async def late(app: Shop) -> int:
+    return len(await app.world.app.db.read(deferred.list_deferred))
 
 
 async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merged(
@@ -107,52 +107,52 @@ async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merg
 ) -> None:
     html = "<title>Basket</title>\n"
     turns = [turn(write={f"shop/{name}.html": html}) for name in ("basket", "till")]
-    async with shop(brain=NoBrain(), ada=turns) as house:
-        (house.repo / "e2e").mkdir()
-        (house.repo / "e2e/test_pages.py").write_text(PAGES)
-        git(house.repo, "add", "--all")
-        git(house.repo, "commit", "--quiet", "-m", "end to end")
-        till = await house.order(
+    async with shop(brain=NoBrain(), ada=turns) as app:
+        (app.repo / "e2e").mkdir()
+        (app.repo / "e2e/test_pages.py").write_text(PAGES)
+        git(app.repo, "add", "--all")
+        git(app.repo, "commit", "--quiet", "-m", "end to end")
+        till = await app.order(
             "Build the till", ("shop/till.html",), prd="docs/prd.md#US-2", rests=False
         )
-        await house.world.house.owner.pause(till.id)
+        await app.world.app.owner.pause(till.id)
 
-        first = await house.order("Build the basket", ("shop/basket.html",), prd="docs/prd.md")
-        basket = await settle(house, first)
+        first = await app.order("Build the basket", ("shop/basket.html",), prd="docs/prd.md")
+        basket = await settle(app, first)
         times = [each.timing for each in contract_of(basket).criteria if each.activity == "e2e"]
         assert times == [Timing.DEFERRED]  # as the rules say for a page
         assert proof_of(basket) is ProofState.PENDING
-        await house.world.house.owner.resume(till.id)
-        await house.world.run()
-        await settle(house, await house.world.get(till.id))
+        await app.world.app.owner.resume(till.id)
+        await app.world.run()
+        await settle(app, await app.world.get(till.id))
 
         for task_id in (basket.id, till.id):
-            task = await house.world.get(task_id)
+            task = await app.world.get(task_id)
             assert (results(task)["e2e"], proof_of(task)) == (Result.PASS, ProofState.VERIFIED)
 
 
 async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one"), page("two")]) as house:
-        one, two = await two_stories(house)
+    async with late_shop(ada=[page("one"), page("two")]) as app:
+        one, two = await two_stories(app)
 
         for task in (one, two):
             assert set(results(task).values()) == {Result.PASS}
             assert proof_of(task) is ProofState.VERIFIED
             assert results_json(verdict_of(task))["overall"] == "pass"
         assert whole(one) == whole(two)  # it ran once, for both
-        last = (await house.history(one))[-1]
+        last = (await app.history(one))[-1]
         assert (last.kind, last.data["what"]) == (EventKind.TASK_UPDATED, "checked later")
         assert (last.data["group"], last.data["overall"]) == ("prd.md", "pass")
         assert deferred_sentence(last.data) == "Checked on main, with prd.md: e2e passed."
-        assert (await late(house), await house.world.waiting()) == (0, [])
-        assert list((house.world.house.settings.home / "worktrees").glob("*/task-*")) == []
+        assert (await late(app), await app.world.waiting()) == (0, [])
+        assert list((app.world.app.settings.home / "worktrees").glob("*/task-*")) == []
 
 
 async def test_what_failed_is_asked_about_once_for_all(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one", "foo = 1\n"), page("two")]) as house:
-        both = await two_stories(house)
+    async with late_shop(ada=[page("one", "foo = 1\n"), page("two")]) as app:
+        both = await two_stories(app)
 
-        review = await house.question()
+        review = await app.question()
         for task in both:
             assert (whole(task).result, proof_of(task)) == (Result.FAIL, ProofState.REFUTED)
             assert task.status is Status.COMPLETED
@@ -161,7 +161,7 @@ async def test_what_failed_is_asked_about_once_for_all(late_shop: Opens) -> None
         asked = "E2e failed on main of shop, with prd.md. Have it fixed, or leave it?"
         assert review.question == asked
         assert "sh ended with exit code 1" in review.evidence
-        fix = await house.world.get(review.task_id)
+        fix = await app.world.get(review.task_id)
         assert (fix.status, fix.assigned_agent) == (Status.NEW, "project:shop")
         assert "sh ended with exit code 1" in fix.instructions
         fixes = fix.context["fixes"]
@@ -171,43 +171,43 @@ async def test_what_failed_is_asked_about_once_for_all(late_shop: Opens) -> None
 
 async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Opens) -> None:
     mends = turn(write={"shop/one.py": "foo = bar = 2\n"})
-    async with late_shop(ada=[page("one", "foo = 1\n"), page("two"), mends]) as house:
-        await two_stories(house)
+    async with late_shop(ada=[page("one", "foo = 1\n"), page("two"), mends]) as app:
+        await two_stories(app)
 
-        done = await settle(house, await house.say(ReviewAnswer.APPROVE))
+        done = await settle(app, await app.say(ReviewAnswer.APPROVE))
 
-        assert "sh ended with exit code 1" in house.hands["ada"].told[-1]
+        assert "sh ended with exit code 1" in app.hands["ada"].told[-1]
         assert whole(done).result is Result.PASS
         times = [each.timing for each in contract_of(done).criteria if each.activity == "e2e"]
         assert times == [Timing.IMMEDIATE]
-        assert house.text("shop/one.py") == "foo = bar = 2\n"
-        assert await house.world.waiting() == []
+        assert app.text("shop/one.py") == "foo = bar = 2\n"
+        assert await app.world.waiting() == []
 
 
 async def test_who_leaves_it_is_not_asked_again(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one")]) as house:
-        await story(house, "one", prd="prd.md")
-        task = await house.say(ReviewAnswer.DECLINE)
+    async with late_shop(ada=[page("one")]) as app:
+        await story(app, "one", prd="prd.md")
+        task = await app.say(ReviewAnswer.DECLINE)
 
-        await house.world.run(timedelta(days=2))
+        await app.world.run(timedelta(days=2))
 
         assert task.status is Status.CANCELLED
-        assert await house.world.waiting() == []
-        assert len(house.hands["ada"].told) == 1
+        assert await app.world.waiting() == []
+        assert len(app.hands["ada"].told) == 1
 
 
 async def test_a_restart_between_the_work_and_the_check_loses_nothing(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one"), page("two")]) as house:
-        one = await story(house, "one")
-        two = await story(house, "two")
-        assert (await late(house), proof_of(one)) == (2, ProofState.PENDING)
+    async with late_shop(ada=[page("one"), page("two")]) as app:
+        one = await story(app, "one")
+        two = await story(app, "two")
+        assert (await late(app), proof_of(one)) == (2, ProofState.PENDING)
 
-        await house.world.restart()
-        await house.world.run(timedelta(days=1))
+        await app.world.restart()
+        await app.world.run(timedelta(days=1))
 
         for task_id in (one.id, two.id):
-            assert proof_of(await house.world.get(task_id)) is ProofState.VERIFIED
-        state = builder_state([await house.world.get(one.id)], house.world.now, project="shop")
+            assert proof_of(await app.world.get(task_id)) is ProofState.VERIFIED
+        state = builder_state([await app.world.get(one.id)], app.world.now, project="shop")
         assert '"overall": "pass"' in str(state).replace("'", '"')
 
 
@@ -215,29 +215,29 @@ async def test_a_day_is_checked_when_it_is_over_where_the_owner_is(
     late_shop: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TZ", "Asia/Makassar")  # 9:00 in UTC is 17:00 there
-    async with late_shop(ada=[page("one"), page("two")]) as house:
-        one, two = await story(house, "one"), await story(house, "two")
+    async with late_shop(ada=[page("one"), page("two")]) as app:
+        one, two = await story(app, "one"), await story(app, "two")
 
-        await house.world.run(timedelta(hours=6, minutes=59))
-        assert proof_of(await house.world.get(one.id)) is ProofState.PENDING
-        await house.world.run(timedelta(minutes=2))
+        await app.world.run(timedelta(hours=6, minutes=59))
+        assert proof_of(await app.world.get(one.id)) is ProofState.PENDING
+        await app.world.run(timedelta(minutes=2))
 
-        found = [await house.world.get(each.id) for each in (one, two)]
+        found = [await app.world.get(each.id) for each in (one, two)]
         assert [proof_of(task) for task in found] == [ProofState.VERIFIED] * 2
-        last = (await house.history(found[0]))[-1]
+        last = (await app.history(found[0]))[-1]
         assert last.data["group"] == "the day 2026-03-02"
 
 
 async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one"), page("two"), page("two")]) as house:
-        await house.order("Build one", ("shop/one.py",), contract=LATE)
-        apart = await house.say(ReviewAnswer.DROP)
-        await house.order("Build two", ("shop/two.py",), contract=LATE)
-        declined = await house.say(ReviewAnswer.DECLINE)
-        await house.order("Build three", ("shop/two.py",), contract=LATE)
-        (review,) = await house.world.waiting()
-        await house.world.house.owner.cancel(review.task_id)
-        cancelled = await house.world.get(review.task_id)
+    async with late_shop(ada=[page("one"), page("two"), page("two")]) as app:
+        await app.order("Build one", ("shop/one.py",), contract=LATE)
+        apart = await app.say(ReviewAnswer.DROP)
+        await app.order("Build two", ("shop/two.py",), contract=LATE)
+        declined = await app.say(ReviewAnswer.DECLINE)
+        await app.order("Build three", ("shop/two.py",), contract=LATE)
+        (review,) = await app.world.waiting()
+        await app.world.app.owner.cancel(review.task_id)
+        cancelled = await app.world.get(review.task_id)
 
         for task, status in (
             (apart, Status.COMPLETED),
@@ -247,50 +247,50 @@ async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Opens) -> No
             assert task.status is status
             assert verdict_of(task).overall is Overall.PASS
             assert whole(task).error == UNMERGED
-        assert await late(house) == 0
+        assert await late(app) == 0
 
 
 async def test_without_a_tool_it_is_said_at_once_and_is_no_failure(shop: Opens) -> None:
-    async with shop(ada=[page("one")], commands=QUICK) as house:
-        task = await story(house, "one")
+    async with shop(ada=[page("one")], commands=QUICK) as app:
+        task = await story(app, "one")
 
         assert proof_of(task) is ProofState.VERIFIED
         assert "nothing in shop says how to do e2e" in (whole(task).error or "")
-        assert await late(house) == 0
+        assert await late(app) == 0
 
 
 async def test_a_branch_that_is_gone_is_said_and_held_against_nobody(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one")]) as house:
-        task = await story(house, "one")
-        git(house.repo, "branch", "-m", "main", "trunk")
+    async with late_shop(ada=[page("one")]) as app:
+        task = await story(app, "one")
+        git(app.repo, "branch", "-m", "main", "trunk")
 
-        await house.world.run(timedelta(days=1))
+        await app.world.run(timedelta(days=1))
 
-        task = await house.world.get(task.id)
+        task = await app.world.get(task.id)
         assert "has no commit 'refs/heads/main'" in (whole(task).error or "")
-        assert (verdict_of(task).overall, await house.world.waiting()) == (Overall.PASS, [])
+        assert (verdict_of(task).overall, await app.world.waiting()) == (Overall.PASS, [])
 
 
 async def test_the_owners_folder_is_neither_looked_at_nor_touched(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one"), page("two")]) as house:
-        await story(house, "one")
-        two = await story(house, "two")
-        git(house.repo, "checkout", "--quiet", "-b", "mine", "HEAD~2")
-        (house.repo / "shop/price.py").write_text("my own\n")
+    async with late_shop(ada=[page("one"), page("two")]) as app:
+        await story(app, "one")
+        two = await story(app, "two")
+        git(app.repo, "checkout", "--quiet", "-b", "mine", "HEAD~2")
+        (app.repo / "shop/price.py").write_text("my own\n")
 
-        await house.world.run(timedelta(days=1))
+        await app.world.run(timedelta(days=1))
 
-        assert proof_of(await house.world.get(two.id)) is ProofState.VERIFIED
-        assert house.text() == "my own\n"
-        assert git(house.repo, "symbolic-ref", "--short", "HEAD") == "mine"
+        assert proof_of(await app.world.get(two.id)) is ProofState.VERIFIED
+        assert app.text() == "my own\n"
+        assert git(app.repo, "symbolic-ref", "--short", "HEAD") == "mine"
 
 
 async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
     late_shop: Opens, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with late_shop(ada=[page("one", "foo = 1\n")]) as house:
-        monkeypatch.setenv("REMIT_HOME", str(house.world.house.settings.home))
-        task = await story(house, "one")
+    async with late_shop(ada=[page("one", "foo = 1\n")]) as app:
+        monkeypatch.setenv("REMIT_HOME", str(app.world.app.settings.home))
+        task = await story(app, "one")
         assert cli(["show", task.id]) == 0
         before = capsys.readouterr().out
         assert "[later] e2e: It works as a whole, when the day 2026-03-02 ends\n" in before
@@ -299,7 +299,7 @@ async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
         (waits,) = json.loads(capsys.readouterr().out)["task"]["waits"]
         assert waits["group"] == "day:2026-03-02"
 
-        await house.world.run(timedelta(days=1))
+        await app.world.run(timedelta(days=1))
 
         assert cli(["show", task.id]) == 0
         after = capsys.readouterr().out
@@ -307,7 +307,7 @@ async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
         assert "Not verified: what was checked when its group ended failed." in after
         assert cli(["log", task.id]) == 0
         assert "Checked on main, with the day 2026-03-02: e2e failed." in capsys.readouterr().out
-        review = await house.question()
+        review = await app.question()
         assert cli(["show", review.task_id]) == 0
         asked = capsys.readouterr().out
         assert "(fix it)" in asked
@@ -318,24 +318,24 @@ async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
 
 
 async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one"), page("two")]) as house:
-        world = house.world
+    async with late_shop(ada=[page("one"), page("two")]) as app:
+        world = app.world
         cue = cue_admission.cue("Build it", ref="often", scheduled_for=START + timedelta(hours=1))
         cue = replace(cue, repeats=Repeats("FREQ=DAILY", "UTC", START + timedelta(hours=1)))
         cue = replace(cue, contract=LATE, delivery=())
-        first = await world.house.intake.admit(cue_admission.on_project(cue, "shop", ("shop",)))
+        first = await world.app.intake.admit(cue_admission.on_project(cue, "shop", ("shop",)))
 
         await world.run(timedelta(hours=2))
-        one = await settle(house, await world.get(first.id))
+        one = await settle(app, await world.get(first.id))
         assert proof_of(one) is ProofState.REFUTED  # the second page is not there yet
-        await house.say(ReviewAnswer.DECLINE)
+        await app.say(ReviewAnswer.DECLINE)
         await world.run(timedelta(days=1))
         (review,) = await world.waiting()
-        two = await settle(house, await world.get(review.task_id))
+        two = await settle(app, await world.get(review.task_id))
 
         assert (two.series_id, proof_of(two)) == (one.series_id, ProofState.VERIFIED)
         assert proof_of(await world.get(one.id)) is ProofState.REFUTED  # that is how it was
-        last = (await house.history(two))[-1]
+        last = (await app.history(two))[-1]
         assert last.data["group"] == "this run of the series"
 
 
@@ -345,51 +345,51 @@ async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Opens) -> N
 async def test_a_cut_between_the_check_and_the_write_is_checked_again_and_written_once(
     late_shop: Opens,
 ) -> None:
-    async with late_shop(ada=[page("one", "foo = 1\n")]) as house:
-        task = await story(house, "one")
-        house.world.clock.advance(timedelta(days=1))
-        db = house.world.house.db
+    async with late_shop(ada=[page("one", "foo = 1\n")]) as app:
+        task = await story(app, "one")
+        app.world.clock.advance(timedelta(days=1))
+        db = app.world.app.db
         (wait,) = await db.read(deferred.list_deferred)
         found = Finding("e2e", Result.FAIL, "cut here")
         ended = CheckedBatch(wait.batch, [(DueCriterion(wait.criterion, (wait,)), found)])
 
-        await house.world.restart()  # what was found and not written is forgotten
-        await house.world.run()
+        await app.world.restart()  # what was found and not written is forgotten
+        await app.world.run()
 
-        assert "sh ended with exit code 1" in (whole(await house.world.get(task.id)).error or "")
-        before = len(await house.history(task))
-        assert not await house.world.house.db.write(debts.close_group, ended, house.world.now)
-        await house.world.restart()
-        await house.world.run(timedelta(days=1))
-        assert len(await house.history(task)) == before
-        assert len(await house.world.waiting()) == 1
+        assert "sh ended with exit code 1" in (whole(await app.world.get(task.id)).error or "")
+        before = len(await app.history(task))
+        assert not await app.world.app.db.write(debts.close_group, ended, app.world.now)
+        await app.world.restart()
+        await app.world.run(timedelta(days=1))
+        assert len(await app.history(task)) == before
+        assert len(await app.world.waiting()) == 1
 
 
 async def test_a_project_that_is_gone_from_the_settings_is_said(
     late_shop: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with late_shop(ada=[page("one")]) as house:
-        task = await story(house, "one")
-        monkeypatch.delitem(house.world.house.settings.projects, "shop")
+    async with late_shop(ada=[page("one")]) as app:
+        task = await story(app, "one")
+        monkeypatch.delitem(app.world.app.settings.projects, "shop")
 
-        await house.world.run(timedelta(days=1))
+        await app.world.run(timedelta(days=1))
 
-        found = whole(await house.world.get(task.id))
+        found = whole(await app.world.get(task.id))
         assert found.result is Result.SKIPPED
         assert found.error == "not checked: there is no project shop any more"
 
 
-async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_shop: Opens) -> None:
-    async with late_shop(ada=[page("one"), page("two")]) as house:
-        one = await story(house, "one")
-        await story(house, "two")
-        house.world.house.deferred.start()
-        await house.world.run(timedelta(hours=14, minutes=59))
-        house.world.clock.advance(timedelta(hours=1))
+async def test_a_app_at_work_notices_by_itself_that_a_group_has_ended(late_shop: Opens) -> None:
+    async with late_shop(ada=[page("one"), page("two")]) as app:
+        one = await story(app, "one")
+        await story(app, "two")
+        app.world.app.deferred.start()
+        await app.world.run(timedelta(hours=14, minutes=59))
+        app.world.clock.advance(timedelta(hours=1))
 
         async def is_told() -> bool:
-            house.world.clock.advance(timedelta(seconds=31))
-            return proof_of(await house.world.get(one.id)) is ProofState.VERIFIED
+            app.world.clock.advance(timedelta(seconds=31))
+            return proof_of(await app.world.get(one.id)) is ProofState.VERIFIED
 
         await until(is_told)
 
@@ -399,16 +399,16 @@ async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_sho
 async def test_who_mends_it_does_not_get_by_with_another_test(shop: Opens) -> None:
     untitled = turn(write={"shop/till.html": "<h1>Till</h1>\n"})
     cheats = turn(write={"e2e/test_pages.py": "def test_every_page_has_a_title() -> None: ...\n"})
-    async with shop(brain=NoBrain(), ada=[untitled, cheats]) as house:
-        (house.repo / "e2e").mkdir()
-        (house.repo / "e2e/test_pages.py").write_text(PAGES)
-        git(house.repo, "add", "--all")
-        git(house.repo, "commit", "--quiet", "-m", "end to end")
-        first = await house.order("Build the till", ("shop/till.html",), prd="prd.md")
-        await settle(house, first)
+    async with shop(brain=NoBrain(), ada=[untitled, cheats]) as app:
+        (app.repo / "e2e").mkdir()
+        (app.repo / "e2e/test_pages.py").write_text(PAGES)
+        git(app.repo, "add", "--all")
+        git(app.repo, "commit", "--quiet", "-m", "end to end")
+        first = await app.order("Build the till", ("shop/till.html",), prd="prd.md")
+        await settle(app, first)
 
-        fix = await house.say(ReviewAnswer.APPROVE)
+        fix = await app.say(ReviewAnswer.APPROVE)
 
         assert "e2e/test_pages.py" in fix.instructions  # named by a program, not by the owner
         assert whole(fix).result is Result.FAIL
-        assert (await house.question()).about == "work"
+        assert (await app.question()).about == "work"

@@ -34,50 +34,50 @@ FAKE_AGENT = Path(__file__).parents[1] / "specialist" / "fake_agent.py"
 
 
 async def test_what_fails_goes_back_with_the_error_and_comes_back_mended(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY), turn(GOOD)]) as house:
-        task = await settle(house, await house.order())
+    async with shop(ada=[turn(UNTIDY), turn(GOOD)]) as app:
+        task = await settle(app, await app.order())
 
-        first, second = house.hands["ada"].told
+        first, second = app.hands["ada"].told
         assert "What failed last time" not in first
         assert "## What failed last time" in second
         assert "F401" in second
-        assert house.text() == GOOD
-        moves = [e.data for e in await house.history(task) if e.kind is EventKind.TASK_MOVED]
+        assert app.text() == GOOD
+        moves = [e.data for e in await app.history(task) if e.kind is EventKind.TASK_MOVED]
         assert [move["to"] for move in moves].count("verifying") == 2
 
 
 async def test_work_whose_folder_is_gone_is_done_again_and_asked_about_again(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD), turn(GOOD)], commands=QUICK) as house:
-        task = await house.order()
-        shutil.rmtree(house.folder(task))
-        again = await house.say(ReviewAnswer.APPROVE)
+    async with shop(ada=[turn(GOOD), turn(GOOD)], commands=QUICK) as app:
+        task = await app.order()
+        shutil.rmtree(app.folder(task))
+        again = await app.say(ReviewAnswer.APPROVE)
 
-        assert (again.status, house.log) == (Status.NEEDS_REVIEW, house.log[-1:])
-        await settle(house, again)
-        assert house.text() == GOOD
-        assert "is gone, or on another machine" in house.hands["ada"].told[1]
+        assert (again.status, app.log) == (Status.NEEDS_REVIEW, app.log[-1:])
+        await settle(app, again)
+        assert app.text() == GOOD
+        assert "is gone, or on another machine" in app.hands["ada"].told[1]
 
 
 async def test_a_kind_of_work_has_a_chain_of_its_own(shop: Opens) -> None:
     chains: dict[str, Json] = {"advice": ["ben"]}
     async with shop(
         ada=[turn(GOOD)], ben=[turn(say="It is.")], chains=chains, commands=QUICK
-    ) as house:
-        await settle(house, await house.order())
-        done = await house.order("Investigate why checkout is slow", ())
+    ) as app:
+        await settle(app, await app.order())
+        done = await app.order("Investigate why checkout is slow", ())
 
         assert done.tool_output == "It is."
-        assert [len(hand.told) for hand in house.hands.values()] == [1, 1]
+        assert [len(hand.told) for hand in app.hands.values()] == [1, 1]
 
 
 async def test_who_is_not_for_a_kind_of_work_is_not_asked_for_it(shop: Opens) -> None:
-    async with shop(ada=[turn(say="I draw.")], ben=[turn(say="I think.")]) as house:
-        people = house.world.house.settings.specialists
+    async with shop(ada=[turn(say="I draw.")], ben=[turn(say="I think.")]) as app:
+        people = app.world.app.settings.specialists
         assert isinstance(people, dict)
         people["ada"] = replace(people["ada"], capabilities=("frontend",))
-        await house.world.restart()
+        await app.world.restart()
 
-        done = await house.order("Investigate why checkout is slow", ())
+        done = await app.order("Investigate why checkout is slow", ())
 
         assert done.tool_output == "I think."
 
@@ -85,23 +85,23 @@ async def test_who_is_not_for_a_kind_of_work_is_not_asked_for_it(shop: Opens) ->
 async def test_where_nobody_is_for_a_kind_of_work_the_owner_is_told_what_is_missing(
     shop: Opens,
 ) -> None:
-    async with shop(ada=[turn(say="I draw.")]) as house:
-        people = house.world.house.settings.specialists
+    async with shop(ada=[turn(say="I draw.")]) as app:
+        people = app.world.app.settings.specialists
         assert isinstance(people, dict)
         people["ada"] = replace(people["ada"], capabilities=("frontend",))
-        await house.world.restart()
+        await app.world.restart()
 
-        await house.order("Investigate why checkout is slow", ())
+        await app.order("Investigate why checkout is slow", ())
 
-        assert (await house.question()).question.startswith("Nobody is set up who does advice")
+        assert (await app.question()).question.startswith("Nobody is set up who does advice")
 
 
 # Everybody has tried ------------------------------------------------------------------------------
 
 
-async def _exhausted(house: Shop, failed: str = "lint") -> None:
-    task = await house.order()
-    review = await house.question()
+async def _exhausted(app: Shop, failed: str = "lint") -> None:
+    task = await app.order()
+    review = await app.question()
 
     assert task.status is Status.NEEDS_REVIEW
     assert review.reason is Reason.VERIFICATION
@@ -112,32 +112,32 @@ async def _exhausted(house: Shop, failed: str = "lint") -> None:
         ReviewAnswer.DECLINE,
     )
     assert f"ada tried 2 times; last: verification failed: {failed}" in review.evidence
-    assert str(house.folder(task)) in review.evidence
+    assert str(app.folder(task)) in review.evidence
 
 
 async def test_it_is_tried_again_with_the_owners_word(shop: Opens) -> None:
-    async with shop(ada=[turn(WORSE)]) as house:
-        await _exhausted(house, "unit-test")
-        house.hands["ada"].then(turn(GOOD))
+    async with shop(ada=[turn(WORSE)]) as app:
+        await _exhausted(app, "unit-test")
+        app.hands["ada"].then(turn(GOOD))
 
-        task = await house.say(ReviewAnswer.BACK, "Cents are hundredths.")
+        task = await app.say(ReviewAnswer.BACK, "Cents are hundredths.")
 
-        await settle(house, task)
-        assert "The owner adds: Cents are hundredths." in house.hands["ada"].told[-1]
-        assert house.text() == GOOD
+        await settle(app, task)
+        assert "The owner adds: Cents are hundredths." in app.hands["ada"].told[-1]
+        assert app.text() == GOOD
 
 
 async def test_what_is_taken_unproven_says_so(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY)]) as house:
-        await _exhausted(house)
+    async with shop(ada=[turn(UNTIDY)]) as app:
+        await _exhausted(app)
 
-        task = await house.say(ReviewAnswer.DROP, "good enough for today")
-        assert "not verified" in (await house.question()).question
-        task = await settle(house, task)
+        task = await app.say(ReviewAnswer.DROP, "good enough for today")
+        assert "not verified" in (await app.question()).question
+        task = await settle(app, task)
 
         assert task.result_summary == "1 file changed, not verified. Merged into main."
         assert task.tool_output == "Taken unproven: good enough for today"
-        listed = await house.world.house.db.read(search.ids, search.TaskFilter(unverified=True))
+        listed = await app.world.app.db.read(search.ids, search.TaskFilter(unverified=True))
         assert listed == [task.id]
         assert because(task) == "lint failed; you said: good enough for today"
         assert results(task)["lint"] is Result.FAIL
@@ -158,46 +158,46 @@ async def test_work_whose_check_breaks_is_kept_when_its_owner_accepts_it(
     shop: Opens, monkeypatch: pytest.MonkeyPatch, to: Sequence[Delivery], *, again: bool
 ) -> None:
     _breaks(monkeypatch, Permanent("The step verify:0 took longer than 600 s."))
-    async with shop(ada=[turn(GOOD), turn(GOOD)]) as house:
-        task = await house.order(to=to)
+    async with shop(ada=[turn(GOOD), turn(GOOD)]) as app:
+        task = await app.order(to=to)
         if again:
-            await house.say(ReviewAnswer.BACK, "try once more")
-        assert "took longer than 600 s" in (await house.question()).question
+            await app.say(ReviewAnswer.BACK, "try once more")
+        assert "took longer than 600 s" in (await app.question()).question
 
-        task = await house.say(ReviewAnswer.APPROVE)
-        task = await settle(house, task)
+        task = await app.say(ReviewAnswer.APPROVE)
+        task = await settle(app, task)
 
-        assert (house.text(), proof_of(task)) == (GOOD, ProofState.UNPROVEN)
+        assert (app.text(), proof_of(task)) == (GOOD, ProofState.UNPROVEN)
         assert task.result_summary == "1 file changed, not verified. Merged into main."
-        assert len(house.world.outbox.sent) == len(to)
+        assert len(app.world.outbox.sent) == len(to)
 
 
 @only_in_soak
 async def test_what_the_owner_did_by_hand_is_accepted_though_its_check_breaks(
     shop: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with shop(ada=[turn(UNTIDY)]) as house:
-        await _exhausted(house)
-        task = await house.world.get(house.asked[-1].task_id)
-        (house.folder(task) / "shop/price.py").write_text(GOOD)
+    async with shop(ada=[turn(UNTIDY)]) as app:
+        await _exhausted(app)
+        task = await app.world.get(app.asked[-1].task_id)
+        (app.folder(task) / "shop/price.py").write_text(GOOD)
         _breaks(monkeypatch, Permanent("no sandbox here"))
-        await house.say(ReviewAnswer.ARRIVED)
-        assert "no sandbox here" in (await house.question()).question
+        await app.say(ReviewAnswer.ARRIVED)
+        assert "no sandbox here" in (await app.question()).question
 
-        task = await house.say(ReviewAnswer.APPROVE)
-        task = await settle(house, task)
+        task = await app.say(ReviewAnswer.APPROVE)
+        task = await settle(app, task)
 
-        assert (house.text(), proof_of(task)) == (GOOD, ProofState.UNPROVEN)
+        assert (app.text(), proof_of(task)) == (GOOD, ProofState.UNPROVEN)
 
 
 async def test_what_is_abandoned_leaves_the_folder_as_it_was(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY)]) as house:
-        await _exhausted(house)
+    async with shop(ada=[turn(UNTIDY)]) as app:
+        await _exhausted(app)
 
-        task = await house.say(ReviewAnswer.DECLINE)
+        task = await app.say(ReviewAnswer.DECLINE)
 
         assert task.status is Status.CANCELLED
-        assert house.log == ["more"]
+        assert app.log == ["more"]
 
 
 # Others who can do it -----------------------------------------------------------------------------
@@ -219,10 +219,10 @@ async def test_the_brain_works_on_the_files_and_is_told_all_again_when_it_failed
         ]
     )
     own = {"brain": SpecialistSettings(kind=SpecialistKind.BRAIN)}
-    async with shop(brain=brain, more=own) as house:
-        await settle(house, await house.order())
+    async with shop(brain=brain, more=own) as app:
+        await settle(app, await app.order())
 
-        assert house.text() == GOOD
+        assert app.text() == GOOD
         again = brain.heard[2]
         assert "Add a currency option" in again
         assert "## Verification Contract" in again
@@ -232,14 +232,14 @@ async def test_the_brain_works_on_the_files_and_is_told_all_again_when_it_failed
 async def test_what_the_brain_thinks_as_a_specialist_is_paid_for_by_its_task(shop: Opens) -> None:
     own = {"brain": SpecialistSettings(kind=SpecialistKind.BRAIN)}
     limits = BudgetSettings(run_tokens=600, run_requests=0, day_tokens=0)
-    async with shop(brain=MeteredBrain(turns=5), more=own, budget=limits) as house:
-        task = await house.order("Investigate why checkout is slow", ())
-        review = await house.question()
+    async with shop(brain=MeteredBrain(turns=5), more=own, budget=limits) as app:
+        task = await app.order("Investigate why checkout is slow", ())
+        review = await app.question()
         assert "This run may use 600 tokens; used or set aside: 300" in review.question
         assert review.options == (ReviewAnswer.APPROVE, ReviewAnswer.DECLINE)
         assert task.spent.tokens == 300
 
-        done = await house.say(ReviewAnswer.APPROVE)
+        done = await app.say(ReviewAnswer.APPROVE)
 
         assert (done.status, done.spent.tokens) == (Status.COMPLETED, 800)
 
@@ -258,17 +258,17 @@ async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_sess
             writes=(str(tmp_path / "state"),),
         )
     }
-    async with shop(more=fake) as house:
-        task = await house.order("Update README\nrun cp README.md NOTES.md\nsay DONE: noted", ())
-        review = await house.question()
+    async with shop(more=fake) as app:
+        task = await app.order("Update README\nrun cp README.md NOTES.md\nsay DONE: noted", ())
+        review = await app.question()
         assert review.reason is Reason.APPROVAL
         assert "cp README.md NOTES.md" in review.evidence
 
-        await house.world.restart()
-        task = await house.say(ReviewAnswer.APPROVE)
+        await app.world.restart()
+        task = await app.say(ReviewAnswer.APPROVE)
 
-        await settle(house, task)
-        assert house.text("NOTES.md") == README
+        await settle(app, task)
+        assert app.text("NOTES.md") == README
         assert len(list((tmp_path / "state").iterdir())) == 1  # one session
 
 
@@ -276,53 +276,53 @@ async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_sess
 
 
 async def test_declined_work_leaves_no_folder_and_is_not_lost(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
-        task = await house.order()
-        folder = house.folder(task)
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as app:
+        task = await app.order()
+        folder = app.folder(task)
         assert folder.is_dir()
 
-        task = await house.say(ReviewAnswer.DECLINE)
+        task = await app.say(ReviewAnswer.DECLINE)
 
         assert task.status is Status.CANCELLED
         assert not folder.exists()
-        kept = where(house.world.house.settings.home / "worktrees", task.id)
+        kept = where(app.world.app.settings.home / "worktrees", task.id)
         assert kept is not None
-        git(house.repo, *kept.command.split()[1:])
-        assert git(house.repo, "show", f"{kept.branch}:shop/price.py") == GOOD.strip()
+        git(app.repo, *kept.command.split()[1:])
+        assert git(app.repo, "show", f"{kept.branch}:shop/price.py") == GOOD.strip()
 
 
 async def test_advice_leaves_no_folder(shop: Opens) -> None:
-    async with shop(ada=[turn(say="It is.")]) as house:
-        task = await house.order("Investigate why checkout is slow", ())
+    async with shop(ada=[turn(say="It is.")]) as app:
+        task = await app.order("Investigate why checkout is slow", ())
 
         assert task.status is Status.COMPLETED
-        assert list((house.world.house.settings.home / "worktrees").glob("*/task-*")) == []
+        assert list((app.world.app.settings.home / "worktrees").glob("*/task-*")) == []
 
 
 async def test_what_a_dead_process_left_standing_is_put_away_at_the_next_start(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
-        task = await house.order()
-        folder = house.folder(task)
-        review = await house.question()
-        await house.world.decide(review, ReviewAnswer.DECLINE)
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as app:
+        task = await app.order()
+        folder = app.folder(task)
+        review = await app.question()
+        await app.world.decide(review, ReviewAnswer.DECLINE)
         unknown = folder.with_name(f"task-{'0' * 26}")
         unknown.mkdir()
         assert folder.exists()
 
-        await house.world.restart()
-        await house.world.house.leftovers.start(house.world.house.journal)
+        await app.world.restart()
+        await app.world.app.leftovers.start(app.world.app.journal)
 
         assert not folder.exists()
         assert not unknown.exists()
 
 
-async def test_work_that_ends_while_the_house_is_up_is_put_away_by_itself(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
-        task = await house.order()
-        folder = house.folder(task)
-        await house.world.house.leftovers.start(house.world.house.journal)
+async def test_work_that_ends_while_the_app_is_up_is_put_away_by_itself(shop: Opens) -> None:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as app:
+        task = await app.order()
+        folder = app.folder(task)
+        await app.world.app.leftovers.start(app.world.app.journal)
         assert folder.exists()
 
-        await house.world.decide(await house.question(), ReviewAnswer.DECLINE)
+        await app.world.decide(await app.question(), ReviewAnswer.DECLINE)
 
         await until(lambda: not folder.exists())

@@ -23,8 +23,8 @@ SCRIPT: list[Json] = [
 
 
 async def retried(world: World, task_id: TaskId, ref: str) -> TaskId:
-    cue = await world.house.owner.retry(task_id, ref)
-    return (await world.house.intake.admit(cue)).id
+    cue = await world.app.owner.retry(task_id, ref)
+    return (await world.app.intake.admit(cue)).id
 
 
 async def test_the_next_run_of_a_session_sees_what_the_last_one_came_to(tmp_path: Path) -> None:
@@ -80,12 +80,12 @@ async def test_a_retry_is_a_new_task_that_names_the_old_and_the_old_one_stays_en
 
 async def test_the_log_of_a_task_is_its_events_and_can_be_written_again(tmp_path: Path) -> None:
     async with World(tmp_path, brain=script(SCRIPT)) as world:
-        logs = world.house.settings.logs
-        keeper = asyncio.create_task(keep_logs(world.house.journal, logs))
+        logs = world.app.settings.logs
+        keeper = asyncio.create_task(keep_logs(world.app.journal, logs))
         await world.add("Beaches")
         later = await world.add("Later", content="x", at=world.now + timedelta(days=1))
         await world.run(timedelta(days=2))
-        path = world.house.settings.home / later.log_path
+        path = world.app.settings.home / later.log_path
         history = await world.history(later.id)
         await until(lambda: path.exists() and path.read_bytes().count(b"\n") == len(history))
         keeper.cancel()

@@ -52,7 +52,7 @@ def lessons(ran: list[Task]) -> list[str]:
 
 
 async def done(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, TaskFilter(limit=500))
+    page = await world.app.db.read(search.page, TaskFilter(limit=500))
     ended = [task for task in page.tasks if task.status is Status.COMPLETED]
     return sorted(ended, key=lambda task: task.completed_at or START)
 
@@ -67,11 +67,11 @@ async def test_thirty_days_go_on_where_they_left_off_whatever_happens_in_between
         assert first.series_id is not None
         await _lived(world, brain, first)
         ran = await done(world)
-        slots = await world.house.db.read(
+        slots = await world.app.db.read(
             series_orders.slots_of_series, first.series_id, START, world.now
         )
-        talks = await world.house.db.read(conversations.called, "Scheduled Events")
-        turns = await world.house.db.read(conversations.turns, talks.id) if talks else []
+        talks = await world.app.db.read(conversations.called, "Scheduled Events")
+        turns = await world.app.db.read(conversations.turns, talks.id) if talks else []
 
     _check_slots(slots)
     said = lessons(ran)
@@ -91,7 +91,7 @@ async def test_thirty_days_go_on_where_they_left_off_whatever_happens_in_between
 
 
 async def _lived(world: World, brain: Teacher, first: Task) -> None:
-    """Thirty days, with all that happens to a house."""
+    """Thirty days, with all that happens to an app."""
     assert first.series_id is not None
     for day in range(30):
         brain.unsure = day == 10
@@ -102,9 +102,9 @@ async def _lived(world: World, brain: Teacher, first: Task) -> None:
                 world.clock.advance(3 * DAY)
                 await world.__aenter__()
             case 20:
-                await world.house.owner.skip_slot(first.series_id)
+                await world.app.owner.skip_slot(first.series_id)
             case 25:
-                await world.house.owner.run_now(await _coming(world, first))
+                await world.app.owner.run_now(await _coming(world, first))
             case _:
                 pass  # a day like any other
         await world.run(DAY)
@@ -127,7 +127,7 @@ def _check_slots(slots: list[Slot]) -> None:
 
 
 async def _coming(world: World, first: Task) -> TaskId:
-    page = await world.house.db.read(search.page, TaskFilter(limit=500))
+    page = await world.app.db.read(search.page, TaskFilter(limit=500))
     (waits,) = [task for task in page.tasks if task.slot and task.slot > world.now]
     assert waits.series_id == first.series_id
     return waits.id

@@ -51,7 +51,7 @@ async def admitted(world: World, zone: str = ZONE, taint: Taint = Taint.OWNER) -
 
 
 async def occurrences(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, TaskFilter(limit=500))
+    page = await world.app.db.read(search.page, TaskFilter(limit=500))
     return sorted((task for task in page.tasks if task.slot), key=lambda task: task.slot or START)
 
 
@@ -178,7 +178,7 @@ async def test_the_hundredth_run_is_told_no_more_than_there_is_room_for(
         for _ in range(10):
             await world.run(runs // 10 * DAY)
             await world.restart()
-        steps = await world.house.db.read(_steps)
+        steps = await world.app.db.read(_steps)
 
     sizes = brain.sizes
     assert len(sizes) == len(world.outbox.sent) == runs
@@ -205,7 +205,7 @@ async def test_of_runs_that_think_a_lot_fewer_are_told_whole(tmp_path: Path) -> 
 
 async def _memory(world: World) -> Memory:
     coming = (await occurrences(world))[-1]
-    return await world.house.engine._rooms.recall.like(coming)
+    return await world.app.engine._rooms.recall.like(coming)
 
 
 def _steps(tx: Tx) -> int:

@@ -33,11 +33,11 @@ async def asked(world: World) -> Review:
 
 
 def files(world: World, task: Task) -> Path:
-    return world.house.settings.work / task.id
+    return world.app.settings.work / task.id
 
 
 async def found(world: World, text: str) -> list[Task]:
-    page = await world.house.db.read(search.page, search.TaskFilter(text=text))
+    page = await world.app.db.read(search.page, search.TaskFilter(text=text))
     return [*page.tasks]
 
 
@@ -318,7 +318,7 @@ async def test_a_log_is_read_a_piece_at_a_time_and_a_deleted_task_has_none(tmp_p
         old = await world.add("Zebra", channel="dashboard")
         await world.run()
         mine = await world.add("Mine")
-        box = world.house.tools
+        box = world.app.tools
         read = await box.use(mine, call("read_task_log", task_id=old.id, last=2))
         first = int(read.text.splitlines()[0].rpartition("=")[2])
         before = await box.use(mine, call("read_task_log", task_id=old.id, last=200, before=first))
@@ -332,7 +332,7 @@ async def test_a_log_is_read_a_piece_at_a_time_and_a_deleted_task_has_none(tmp_p
         assert '"title":"Mine"' in own.text
         assert "Zebra" not in own.text
 
-        await world.house.owner.delete(old.id)
+        await world.app.owner.delete(old.id)
         gone = await box.use(mine, call("read_task_log", task_id=old.id))
 
         assert (gone.failed, gone.text) == (True, f"There is no task {old.id}.")
@@ -354,7 +354,7 @@ async def test_a_child_of_nobody_ends_as_all_tasks_do(tmp_path: Path) -> None:
         for n, context in enumerate(contexts):
             agent = Source(SourceKind.AGENT, str(n))
             child = await world.add("T", source=agent, context=context, delivery=())
-            cancelled = await world.house.owner.cancel(child.id)
+            cancelled = await world.app.owner.cancel(child.id)
 
             assert cancelled.status is Status.CANCELLED
 
@@ -366,7 +366,7 @@ async def test_a_child_that_is_cancelled_is_told_to_its_parent(tmp_path: Path) -
         parent = await world.add("Plan it")
         await world.run()
         (child,) = await found(world, "Much later")
-        await world.house.owner.cancel(child.id)
+        await world.app.owner.cancel(child.id)
 
         assert (await world.history(parent.id))[-1].data["to"] == "cancelled"
 
@@ -374,7 +374,7 @@ async def test_a_child_that_is_cancelled_is_told_to_its_parent(tmp_path: Path) -
 async def test_the_same_call_again_after_a_crash_is_the_same_task(tmp_path: Path) -> None:
     async with World(tmp_path, brain=brain(SENDS)) as world:
         parent = await world.add("Plan it", at=world.now + timedelta(days=9))
-        box, made = world.house.tools, call("create_task", title="T", instructions="Only one")
+        box, made = world.app.tools, call("create_task", title="T", instructions="Only one")
         first = await box.use(parent, made)
         again = await box.use(parent, made)
         other = await box.use(replace(parent, round=1), made)
@@ -399,7 +399,7 @@ async def test_what_no_task_can_be_made_of_is_told_to_the_brain(
     async with World(tmp_path, brain=brain(SENDS)) as world:
         parent = await world.add("Plan it")
         wanted = ToolCall("c", "create_task", {"title": "T", "instructions": "I", **args})
-        result = await world.house.tools.use(parent, wanted)
+        result = await world.app.tools.use(parent, wanted)
 
         assert result.failed
         assert why in result.text

@@ -49,9 +49,9 @@ async def test_a_scheduled_task_is_ready_until_its_time(tmp_path: Path) -> None:
         task = await rig.add("later", content="x", at=rig.now + timedelta(days=1))
         await rig.run()
         assert await s4(rig, task.id) == "READY"
-        await rig.house.owner.pause(task.id)
+        await rig.app.owner.pause(task.id)
         assert await s4(rig, task.id) == "READY"  # nobody waits for a human yet
-        await rig.house.owner.resume(task.id)
+        await rig.app.owner.resume(task.id)
         await rig.run(timedelta(days=1))
         assert await s4(rig, task.id) == "DONE"
 

@@ -69,9 +69,7 @@ async def test_a_question_is_answered_with_a_page_that_was_read_and_is_cited(
             made = await world.add(ASK)
             await world.run(timedelta(hours=1))
             done = await world.get(made.id)
-            told = [
-                log.sentence(each) for each in await world.house.db.read(events.of_task, made.id)
-            ]
+            told = [log.sentence(each) for each in await world.app.db.read(events.of_task, made.id)]
 
         assert done.status is Status.COMPLETED, verdict_of(done)
         assert "sources" in {each.activity for each in verdict_of(done).findings}
@@ -280,7 +278,7 @@ async def test_each_provider_is_asked_in_its_own_way(
         async with World(tmp_path, brain=ready, settings=chosen) as world:
             made = await world.add("Look for tea")
             await world.run()
-            told = await world.house.db.read(events.of_task, made.id)
+            told = await world.app.db.read(events.of_task, made.id)
             assert "Searched the web for 'price of tea'." in map(log.sentence, told)
             assert (await world.get(made.id)).taint is Taint.PUBLIC
 
@@ -312,7 +310,7 @@ async def test_without_a_provider_only_fetch_is_offered_and_policies_hold(tmp_pa
     async def offered(**tools: Policy) -> set[str]:
         chosen = Settings(home=tmp_path, tools=replace(ToolSettings(), **tools))
         async with World(tmp_path, settings=chosen) as world:
-            box = world.house.tools
+            box = world.app.tools
             ruling = await box.rule(task(), ToolCall("1", "fetch", {"url": "https://a.example"}))
             names = {each.name for each in await box.offered(task())}
             return names if ruling.policy is Policy.ALLOW else names | {ruling.policy.value}

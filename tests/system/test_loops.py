@@ -1,4 +1,4 @@
-"""Every loop of a whole house, killed by name: seen, told once, started again, and at work."""
+"""Every loop of a whole app, killed by name: seen, told once, started again, and at work."""
 
 import ast
 import asyncio
@@ -68,7 +68,7 @@ OF_SEVERAL = {
     "engine/dispatcher.py:start",
     "engine/leg_worker.py:_hear",
     "engine/leg_worker.py:start",
-    "wiring/foundation.py:laid",
+    "wiring/foundation.py:open_foundation",
     "wiring/running.py:_compare_secrets",
     "wiring/running.py:_logs",
     "wiring/worker.py:start",
@@ -77,20 +77,20 @@ OF_SEVERAL = {
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A house in which everything runs that `remit up` runs, with a clock that is moved by hand."""
+    """An app in which everything runs that `remit up` runs, with a clock that is moved by hand."""
 
-    house: App
+    app: App
     clock: FrozenClock
     url: str
     client: httpx2.AsyncClient
 
     @property
     def names(self) -> set[str]:
-        return {state.name for state in self.house.background.states}
+        return {state.name for state in self.app.background.states}
 
     @property
     def failures(self) -> dict[str, int]:
-        return {state.name: state.failures for state in self.house.background.failing}
+        return {state.name: state.failures for state in self.app.background.failing}
 
     async def health(self) -> dict[str, object]:
         found: dict[str, object] = (await self.client.get(f"{self.url}/healthz")).json()
@@ -98,7 +98,7 @@ class Running:
 
     async def told(self, name: str) -> list[Event]:
         """How often the journal says that a loop failed."""
-        found = await self.house.db.read(events.after, 0, 10_000)
+        found = await self.app.db.read(events.after, 0, 10_000)
         return [e for e in found if e.kind is EventKind.LOOP_FAILED and e.data["loop"] == name]
 
     async def runs_again(self, name: str) -> None:
@@ -128,17 +128,17 @@ def note_places(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return places
 
 
-def start_what_waits(house: App) -> None:
+def start_what_waits(app: App) -> None:
     """Start what runs only now and then; each waits here until it is killed."""
 
     async def never(*_: object) -> None:
         await asyncio.Event().wait()
 
     waits = SimpleNamespace(needs_exam=True, take_exam=never)
-    ground = SimpleNamespace(background=house.background, clock=house.clock, model_reader=waits)
-    _examine_reader(ground)  # type: ignore[arg-type]
+    app_context = SimpleNamespace(background=app.background, clock=app.clock, model_reader=waits)
+    _examine_reader(app_context)  # type: ignore[arg-type]
     sources = [("post", lambda: "token")]
-    SignInWatch(sources, house.clock, house.background).start()  # type: ignore[arg-type]
+    SignInWatch(sources, app.clock, app.background).start()  # type: ignore[arg-type]
 
 
 @asynccontextmanager
@@ -161,14 +161,14 @@ async def all_loops(home: Path) -> AsyncIterator[Running]:
 async def _running(home: Path) -> AsyncIterator[Running]:
     clock, brain = FrozenClock(), script([{"reply": "<deliverable>Hi</deliverable>"}])
     settings, url = load({"REMIT_HOME": str(home)}), asyncio.get_running_loop().create_future()
-    async with opened(settings, clock=clock, brain=brain) as house:
+    async with opened(settings, clock=clock, brain=brain) as app:
         ready = url.set_result
-        door = asyncio.create_task(serve(house, port=0, debug=False, token=TOKEN, ready=ready))
-        await start(house)
-        await watch(house)
+        door = asyncio.create_task(serve(app, port=0, debug=False, token=TOKEN, ready=ready))
+        await start(app)
+        await watch(app)
         await url
-        SettingsReload(house, settings, lambda _: None).start()
-        up_process.follow(house, 0, lambda *_: None, Telemetry(_Nothing(), _Nothing()))  # type: ignore[arg-type]
+        SettingsReload(app, settings, lambda _: None).start()
+        up_process.follow(app, 0, lambda *_: None, Telemetry(_Nothing(), _Nothing()))  # type: ignore[arg-type]
         headers = {"Authorization": f"Bearer {TOKEN}"}
         line = connect(url.result().replace("http", "ws") + "/ws", additional_headers=headers)
         async with (
@@ -178,12 +178,12 @@ async def _running(home: Path) -> AsyncIterator[Running]:
             line as socket,
         ):
             await socket.send(json.dumps({"subscribe": ["*"], "counts": True}))
-            yield Running(house, clock, url.result(), client)
+            yield Running(app, clock, url.result(), client)
         door.cancel()
         await asyncio.gather(door, return_exceptions=True)
-        await house.engine.stop()
-        house.journal.end()
-        await house.background.finish(*up_process.FOLLOWERS, within=5)
+        await app.engine.stop()
+        app.journal.end()
+        await app.background.finish(*up_process.FOLLOWERS, within=5)
 
 
 async def test_every_loop_that_is_killed_is_seen_told_once_and_started_again(
@@ -191,7 +191,7 @@ async def test_every_loop_that_is_killed_is_seen_told_once_and_started_again(
 ) -> None:
     places = note_places(monkeypatch)
     async with all_loops(tmp_path / "home") as remit:
-        start_what_waits(remit.house)
+        start_what_waits(remit.app)
         wanted = places_in_code() - OF_SEVERAL - ONCE
         assert places_in_code() > OF_SEVERAL | ONCE
         await until(lambda: places >= wanted)
@@ -214,21 +214,21 @@ async def test_every_loop_that_is_killed_is_seen_told_once_and_started_again(
 
 async def _work_goes_on(remit: Running, home: Path, loops: set[str]) -> None:
     """What the loops are for, after each of them was killed twice."""
-    house = remit.house
+    app = remit.app
     cue = cue_admission.cue("Greet me", ref="1", channel="dashboard", recipient=None)
-    task = await house.intake.admit(cue)
+    task = await app.intake.admit(cue)
     (home / "papers" / "letter.txt").write_text("Read this")
 
     async def is_done() -> bool:
         remit.clock.advance(timedelta(seconds=5))
-        log = house.settings.logs / f"{task.id}.jsonl"
-        counts = await house.db.read(tasks.counts)
+        log = app.settings.logs / f"{task.id}.jsonl"
+        counts = await app.db.read(tasks.counts)
         is_logged = log.exists() and "completed" in log.read_text()
         return is_logged and sum(counts.values()) > 1  # the file is a task, too
 
     await until(is_done)
-    await house.talk.settled()
-    said = await house.db.read(_said)
+    await app.talk.settled()
+    said = await app.db.read(_said)
     for name in loops:
         assert said.count(f"“Background work: {name}” failed") == 1
 

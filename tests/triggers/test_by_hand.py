@@ -25,18 +25,18 @@ THINKS: Final = replace(cue_admission.cue("Find news", ref="n", channel="outbox"
 
 async def told(world: World, task: Task) -> list[Slot]:
     assert task.series_id is not None
-    return await world.house.db.read(
+    return await world.app.db.read(
         series_orders.slots_of_series, task.series_id, START, world.now + HOUR / 2
     )
 
 
 async def test_who_asks_twice_within_a_minute_asks_once(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
+        first = await world.app.intake.admit(cue())
         await world.run()
-        one, two = [await world.house.owner.run_now(first.id) for _ in range(2)]
+        one, two = [await world.app.owner.run_now(first.id) for _ in range(2)]
         world.clock.advance(timedelta(minutes=1))
-        later = await world.house.owner.run_now(first.id)
+        later = await world.app.owner.run_now(first.id)
         await world.run()
 
     assert one.id == two.id != later.id
@@ -51,9 +51,9 @@ async def test_the_next_slot_knows_what_the_run_by_hand_came_to(tmp_path: Path) 
         ]
     )
     async with World(tmp_path, brain=brain) as world:
-        first = await world.house.intake.admit(THINKS)
+        first = await world.app.intake.admit(THINKS)
         await world.run()
-        await world.house.owner.run_now(first.id)
+        await world.app.owner.run_now(first.id)
         await world.run(2 * HOUR)
 
     assert [parcel.body for parcel in world.outbox.sent] == ["All there is.", "What is new."]
@@ -64,24 +64,24 @@ async def test_what_is_due_already_is_begun_and_not_doubled(tmp_path: Path) -> N
         home=tmp_path, deliver=DeliverSettings(undo=0), engine=EngineSettings(parallel=1)
     )
     async with World(tmp_path, settings=busy) as world:
-        first = await world.house.intake.admit(cue())
+        first = await world.app.intake.admit(cue())
         await world.run()
-        await world.house.engine.stop()
+        await world.app.engine.stop()
         world.clock.advance(HOUR)
-        same = await world.house.owner.run_now(first.id)
+        same = await world.app.owner.run_now(first.id)
 
     assert same.id == first.id
 
 
 async def test_a_run_by_hand_is_nothing_that_is_skipped_or_moved(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        first = await world.house.intake.admit(cue())
+        first = await world.app.intake.admit(cue())
         await world.run()
-        await world.house.engine.stop()
-        beside = await world.house.owner.run_now(first.id)
+        await world.app.engine.stop()
+        beside = await world.app.owner.run_now(first.id)
         assert first.series_id is not None
-        await world.house.owner.skip_slot(first.series_id)
-        skipped, ahead = await world.house.db.read(_coming, first.series_id)
+        await world.app.owner.skip_slot(first.series_id)
+        skipped, ahead = await world.app.db.read(_coming, first.series_id)
 
         assert (await world.get(first.id)).status is Status.CANCELLED
         assert (await world.get(beside.id)).status is Status.NEW
@@ -95,9 +95,9 @@ async def test_a_run_that_takes_too_long_is_cut_short_by_the_next_if_it_is_to_be
     brain, rules = SlowBrain(), ScheduleSettings(overlap=Overlap.CANCEL_OTHER, missed=OnMissed.SKIP)
     home = Settings(home=tmp_path, deliver=DeliverSettings(undo=0), schedule=rules)
     async with World(tmp_path, brain=brain, settings=home) as world:
-        first = await world.house.intake.admit(THINKS)
-        await world.house.repeater.catch_up()
-        await world.house.engine.settled()
+        first = await world.app.intake.admit(THINKS)
+        await world.app.repeater.catch_up()
+        await world.app.engine.settled()
         world.clock.advance(HOUR)
         await brain.reached()
         world.clock.advance(DAY)

@@ -21,7 +21,7 @@ from remit.testing import START, World, script
 from remit.triggers.repeat import LOOP, following
 from tests.soak import examples
 from tests.test_repeat import cue
-from tests.triggers.house_of_slots import INSTANT, Days, days
+from tests.triggers.app_of_slots import INSTANT, Days, days
 from tests.triggers.test_by_hand import THINKS
 
 MINUTE: Final = timedelta(minutes=1)
@@ -101,21 +101,21 @@ def test_no_slot_vanishes_and_none_is_begun_twice_whatever_the_clock_does(
 
 async def test_even_without_the_lock_two_watches_put_in_each_slot_once(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        task = await world.house.intake.admit(cue())
+        task = await world.app.intake.admit(cue())
         assert task.series_id is not None
-        await world.house.repeater.stop()
-        other = Sqlite(world.house.settings.database_file)
-        found = await world.house.db.read(series.find, task.series_id)
+        await world.app.repeater.stop()
+        other = Sqlite(world.app.settings.database_file)
+        found = await world.app.db.read(series.find, task.series_id)
         world.clock.advance(3 * DAY + 2 * HOUR)  # and at once, before the engine sees the time
-        steps = [following(found, world.house.ids, world.now) for _ in range(2)]
-        # The house first: it keeps the end of the journal in mind, and goes on writing below.
+        steps = [following(found, world.app.ids, world.now) for _ in range(2)]
+        # The app first: it keeps the end of the journal in mind, and goes on writing below.
         won = [
-            await world.house.db.write(slots.advance, found, steps[0], world.now),
+            await world.app.db.write(slots.advance, found, steps[0], world.now),
             await other.write(slots.advance, found, steps[1], world.now),
         ]
         await other.close()
         await world.run(MINUTE)
-        told = await world.house.db.read(
+        told = await world.app.db.read(
             series_orders.slots_of_series, task.series_id, START, world.now + INSTANT
         )
 
@@ -132,15 +132,15 @@ async def test_a_slot_that_came_while_the_machine_slept_is_not_run_late_before_a
     home = Settings(home=tmp_path, deliver=DeliverSettings(undo=0), schedule=rules)
     weekly = Repeats("FREQ=WEEKLY", "UTC", START + HOUR)
     async with World(tmp_path, settings=home) as world:
-        first = await world.house.intake.admit(cue(repeats=weekly))
+        first = await world.app.intake.admit(cue(repeats=weekly))
         await world.run()
-        await world.house.background.stop(LOOP)  # it naps a little longer than the engine
+        await world.app.background.stop(LOOP)  # it naps a little longer than the engine
         world.clock.advance(HOUR + slept)
-        world.house.engine.nudge()
-        await world.house.engine.settled()
+        world.app.engine.nudge()
+        await world.app.engine.settled()
         sent = len(world.outbox.sent)
         assert first.series_id is not None
-        told = await world.house.db.read(
+        told = await world.app.db.read(
             series_orders.slots_of_series, first.series_id, START, world.now + INSTANT
         )
 
@@ -151,18 +151,18 @@ async def test_a_slot_that_came_while_the_machine_slept_is_not_run_late_before_a
 async def test_a_run_after_the_clock_was_set_back_is_remembered_too(tmp_path: Path) -> None:
     brain = script([{"reply": "<deliverable>Found it.</deliverable>"}])
     async with World(tmp_path, brain=brain) as world:
-        await world.house.intake.admit(THINKS)
+        await world.app.intake.admit(THINKS)
         await world.run(12 * DAY)
         (coming,) = await _ready(world)
         world.clock.jump(world.now - 8 * DAY)
-        beside = await world.house.owner.run_now(coming.id)
+        beside = await world.app.owner.run_now(coming.id)
         await world.run()
-        shared = await world.house.db.read(sessions.look_back, coming)
+        shared = await world.app.db.read(sessions.look_back, coming)
 
     assert shared.summary is not None
     assert beside.id in {run.task_id for run in shared.runs}
 
 
 async def _ready(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, TaskFilter(limit=500))
+    page = await world.app.db.read(search.page, TaskFilter(limit=500))
     return [task for task in page.tasks if task.status is Status.READY]

@@ -33,7 +33,7 @@ class Desk:
         self.world = World(home, settings=load({"REMIT_HOME": str(home)}), brain=brain)
 
     def watch(self) -> FolderWatch:
-        return self.world.house.doors.entrance.folder("scans")
+        return self.world.app.doors.entrance.folder("scans")
 
     async def tasks(self) -> list[Task]:
         return await everything(self.world)
@@ -82,7 +82,7 @@ async def test_what_is_no_file_of_this_folder_is_never_opened(tmp_path: Path) ->
     async with desk.world:
         watch = desk.watch()
         assert [await watch.look() for _ in range(3)] == [0, 0, 0]
-    folder = desk.world.house.settings.folders["scans"]
+    folder = desk.world.app.settings.folders["scans"]
     for name in ("link.txt", "pipe", "folder", "gone.txt"):
         assert files.opened(folder, name) is None
 
@@ -102,7 +102,7 @@ async def test_the_bytes_of_a_file_are_kept_for_the_work_when_the_folder_is_empt
         (desk.path / "Offer 2.pdf").unlink()
         (task,) = await desk.tasks()
         (file,) = task.files
-        kept = KeptFiles(world.house.settings.files)
+        kept = KeptFiles(world.app.settings.files)
         assert (file.name, file.type, file.taint) == ("Offer 2.pdf", "application/pdf", taint)
         assert kept.read(file.sha256) == offer
         await world.run()
@@ -132,18 +132,18 @@ async def test_a_file_that_is_too_large_is_told_once_and_again_when_it_has_chang
         watch = desk.watch()
         for _ in range(5):
             assert await watch.look() == 0
-        (told,) = await world.house.db.read(cues.latest)
+        (told,) = await world.app.db.read(cues.latest)
         assert (told.fate, told.body["name"]) == (cues.CueFate.IGNORED, "b.txt")
         assert told.why == "it has 101 bytes, and largest of this folder is 100"
         assert len(caplog.messages) == 1
 
         again = desk.watch()  # after a restart
         assert [await again.look() for _ in range(3)] == [0, 0, 0]
-        assert len(await world.house.db.read(cues.latest)) == 1
+        assert len(await world.app.db.read(cues.latest)) == 1
 
         large.write_text("x" * 102)
         assert [await watch.look() for _ in range(3)] == [0, 0, 0]
-        assert len(await world.house.db.read(cues.latest)) == 2
+        assert len(await world.app.db.read(cues.latest)) == 2
         large.write_text("now it fits")
         assert [await watch.look() for _ in range(3)] == [0, 1, 0]
 
@@ -180,12 +180,12 @@ async def test_a_crowd_of_files_waits_for_the_next_hour(tmp_path: Path) -> None:
     async with desk.world as world:
         watch = desk.watch()
         assert [await watch.look() for _ in range(5)] == [0, 3, 0, 0, 0]
-        assert await world.house.db.read(cues.unkept) == {"folder:scans": 5}
+        assert await world.app.db.read(cues.unkept) == {"folder:scans": 5}
         world.clock.jump(world.now.replace(hour=world.now.hour + 2))
         assert await watch.look() == 3
-        assert await world.house.db.read(cues.unkept) == {"folder:scans": 2}
+        assert await world.app.db.read(cues.unkept) == {"folder:scans": 2}
         assert len(await desk.tasks()) == 6
-        assert len(await world.house.db.read(cues.latest)) == 6
+        assert len(await world.app.db.read(cues.latest)) == 6
 
 
 @pytest.mark.parametrize("name", ["a\nb.txt", "\x1b[31m.txt", "ü\udcff.txt", "x" * 200 + ".txt"])

@@ -18,7 +18,7 @@ from remit.store import moves, series, series_orders, slots
 from remit.triggers.repeat import following
 from tests.store.scene import AT, Scene
 from tests.tables import for_each
-from tests.triggers.house_of_slots import INSTANT, Days, days
+from tests.triggers.app_of_slots import INSTANT, Days, days
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)

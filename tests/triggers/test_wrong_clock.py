@@ -27,7 +27,7 @@ AHEAD: Final = timedelta(days=400)
 
 async def repeating(world: World, rule: str, first: timedelta = HOUR) -> None:
     cue = cue_admission.cue("news", ref="news", channel="outbox", content="News.")
-    await world.house.intake.admit(replace(cue, repeats=Repeats(rule, "UTC", START + first)))
+    await world.app.intake.admit(replace(cue, repeats=Repeats(rule, "UTC", START + first)))
 
 
 async def wrong_for_two_minutes(world: World, by: timedelta, *, restarts: bool) -> None:
@@ -42,7 +42,7 @@ async def wrong_for_two_minutes(world: World, by: timedelta, *, restarts: bool) 
 
 async def slots_run(world: World, since: datetime, until: datetime) -> Counter[datetime]:
     """How often each slot was run; one may have been by the wrong clock."""
-    page = await world.house.db.read(search.page, TaskFilter(limit=500))
+    page = await world.app.db.read(search.page, TaskFilter(limit=500))
     done = [task.slot for task in page.tasks if task.slot and task.started_at]
     return Counter(slot for slot in done if since < slot <= until)
 
@@ -73,7 +73,7 @@ async def test_a_series_goes_on_at_its_next_slot_after_the_clock_is_put_right(
         ran = await slots_run(world, began, world.now)
         assert len(ran) == (12 if "HOURLY" in rule else 3)  # none left out
         assert set(ran.values()) == {1}
-        (found,) = await world.house.db.read(series.list_series)
+        (found,) = await world.app.db.read(series.list_series)
         assert found.last - world.now <= DAY
         assert found.ended_at is None
 
@@ -126,7 +126,7 @@ async def test_tries_and_questions_wait_no_longer_than_they_would_have(tmp_path:
         await world.run()
         (review,) = await world.waiting()
         assert review.id is not None
-        await world.house.db.write(inbox.put_off, review.id, world.now + HOUR, world.now)
+        await world.app.db.write(inbox.put_off, review.id, world.now + HOUR, world.now)
         world.clock.jump(START + HOUR)
         await world.run(timedelta(minutes=5))
 

@@ -30,10 +30,10 @@ class CountingSandbox(Sandbox):
     runs = 0
 
     async def run(
-        self, argv: Sequence[str], ground: SandboxFiles
+        self, argv: Sequence[str], app_context: SandboxFiles
     ) -> SandboxResult | SandboxRefusal:
         self.runs += 1
-        return await super().run(argv, ground)
+        return await super().run(argv, app_context)
 
 
 @pytest.fixture

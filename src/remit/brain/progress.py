@@ -82,7 +82,7 @@ class ProgressListener(AbstractAsyncContextManager["ProgressListener"]):
         for line in whole:
             ticked += self._markers.read(line)
             self._lines += line + "\n"
-        ticked += self._markers.glance(self._line)
+        ticked += self._markers.open_read_only(self._line)
         if ticked:
             await self._say(ticked)
         while len(self._line) >= MAX_PIECE_CHARACTERS:
@@ -117,7 +117,7 @@ class Markers:
 
     def read(self, line: str, *, ends: bool = True) -> list[int]:
         """Return the items that a line, or a piece of a long one, ticks for the first time."""
-        ticked = self.glance(line)
+        ticked = self.open_read_only(line)
         if self._starts:
             self._fence = _fence(self._fence, line)
         if not self._fence:
@@ -126,7 +126,7 @@ class Markers:
         self._starts = ends
         return ticked
 
-    def glance(self, line: str) -> list[int]:
+    def open_read_only(self, line: str) -> list[int]:
         """Do the same for a line that may continue."""
         found = _MARKER.match(line)
         if found is None or self._fence or self._inside or not self._starts:

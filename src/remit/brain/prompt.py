@@ -77,7 +77,7 @@ End instead with one line of this form, and nothing after it:
 
 _CHANNELS: Final = """\
 ## Available channels
-The house sends your deliverable where the task says; you have nothing to send it with yourself."""
+Remit sends your deliverable where the task says; you have nothing to send it with yourself."""
 
 WRITE_FILE: Final = "write_file"  # the tool that makes files
 _FILES: Final = """\

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from msgspec.structs import replace
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out, receipt, remit_client
 from remit.cli.out import AsJson, Timeout, Wait, flag, free
 from remit.cli.remit_client import RemitClient
@@ -28,7 +28,7 @@ from remit.operations.arguments import NewDelivery, NewMessage, NewRepeats, NewT
 from remit.operations.settings_arguments import KeepFile
 from remit.settings import Settings
 from remit.store import messages, tasks
-from remit.store.read_only import by_key, glance
+from remit.store.read_only import by_key, open_read_only
 
 _TEXT: Final = ("--text", "-t")
 _WORK: Final = ("--work", "-w")
@@ -64,7 +64,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     json: AsJson = False,
 ) -> int:
     """Entrust something, in your own words, and get a receipt of what was understood."""
-    settings, when = house_settings.load(), moment(at, in_)
+    settings, when = app_settings.load(), moment(at, in_)
     often = _repeats(settings, every, cron, tz, when)
     start = stamp(when) if when and not often else None
     order = NewMessage(_typed(text), start, NewRepeats.from_series(often), priority, dry_run, wait)
@@ -144,7 +144,7 @@ def _submit(
 
 def _stored_receipt(settings: Settings, found: list[TaskId]) -> JsonMap:
     """Return the stored receipt of some tasks."""
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         made = [tasks.get(tx, task_id) for task_id in found]
         asked = messages.questions(tx, made)
     return message_result_to_json(MessageResult(tuple(made), tuple(asked)))
@@ -185,7 +185,7 @@ def _wait(
             for each in receipt.maps(answer, "tasks")
         ]
     if json:
-        with glance(settings.database) as tx:
+        with open_read_only(settings.database) as tx:
             shown: list[Json] = [task_to_json(tx, task.id) for task in ended]
         out.emit({**answer, "tasks": shown})
     elif not ended:
@@ -212,7 +212,7 @@ def _receipt_of_key(
     """What the key became before; other words under the same key are a mistake, and said."""
     if key is None:
         return None
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         found = by_key(tx, key)
         task = tasks.get(tx, found[0]) if found else None
     if task is None:

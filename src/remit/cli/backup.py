@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, out, words
 from remit.cli.commands import CommandGroup
 from remit.cli.lookup import database_of
@@ -24,7 +24,7 @@ from remit.store import events, home, read_only, search, tasks
 from remit.store.after_restore import HeldTasks
 from remit.store.database import Tx
 from remit.store.postgres import refuse_without_driver
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.search import TaskFilter
 
 
@@ -34,7 +34,7 @@ def backup(
     json: AsJson = False,
 ) -> int:
     """Save a checked copy of the database; Remit may go on working."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     file = _file(settings)
     if not file.exists():
         raise BadInput(f"There is nothing to save yet in {settings.home}.")
@@ -57,7 +57,7 @@ def restore(
     json: AsJson = False,
 ) -> int:
     """Restore a backup; the present database is kept beside it."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     held = _restore_file(settings, file, yes) if file else _hold_back_server(settings, yes)
     restored = str(file) if file else None
     content: JsonMap = {"restored": restored, "paused": held.paused, "asked": held.asked}
@@ -133,7 +133,7 @@ def move(
     json: AsJson = False,
 ) -> int:
     """Copy everything to a Postgres database, check it, and work there from then on."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     check_store_url(to, "--to")
     if settings.store.url:
         raise BadInput("The store is on a Postgres server already.", field="to")
@@ -164,9 +164,9 @@ audit_app = CommandGroup("audit")
 @audit_app.command("verify")
 def verify_store(*, json: AsJson = False) -> int:
     """Check the journal's chain of hashes, and every task and delivery against it."""
-    path = house_settings.load().database
+    path = app_settings.load().database
     # Remit may be working: without one snapshot, its writes would look like damage.
-    with glance(path) as tx, tx.snapshot(), out.working("Reading the journal"):
+    with open_read_only(path) as tx, tx.snapshot(), out.working("Reading the journal"):
         found, event_count = list(store_audit.complaints(tx)), events.last(tx)
     sentence = f"Everything is as it was written: {words.count(event_count, 'event')}."
     if found:
@@ -188,9 +188,9 @@ def log_rebuild(
     """Rewrite the log files of tasks from the journal."""
     if all_ == bool(ids):
         raise BadInput("Name the tasks, or say --all.", field="id")
-    settings = house_settings.load()
+    settings = app_settings.load()
     scribe, written = TaskLogWriter(settings.logs), list[str]()
-    with glance(settings.database) as tx, out.measured("Writing") as tell:
+    with open_read_only(settings.database) as tx, out.measured("Writing") as tell:
         filters = [TaskFilter(limit=search.MOST, deleted=deleted) for deleted in (False, True)]
         wanted = (
             [task.id for each in filters for task in words.every_task(tx, each)]
@@ -216,7 +216,7 @@ def builder_state(
     """Print contracts, findings, attempts and times as builder-state.json."""
     if (project is None) == (not ids):
         raise BadInput("Name tasks, or a project with --project.", field="project")
-    with glance(database_of(os.environ)) as tx:
+    with open_read_only(database_of(os.environ)) as tx:
         state = _builder_state(tx, ids, project)
     if json:
         return out.done(json, {"builderState": state})

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.brain import local, weights
 from remit.brain.choose import NOTHING_THINKS, ModelChoice, ModelRole
 from remit.cli import codes, out, remit_client
@@ -28,7 +28,7 @@ app = CommandGroup("brain")
 @app.command()
 def show(*, json: AsJson = False) -> int:
     """Show which model is used, or what is missing."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     kind = settings.brain.kind
     found = model_choice(settings)
     ready = found.ready or kind == "scripted"
@@ -77,13 +77,13 @@ def use(
     json: AsJson = False,
 ) -> int:
     """Use another model from now on; the local one is installed first."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     remit_client.furnish(settings)
     if kind == "local":
         fetch_local_model(settings)
     path = settings.home / "settings.toml"
     sections.set_values(path, {"brain": {"kind": kind}})
-    settings = house_settings.load()
+    settings = app_settings.load()
     if settings.brain.kind != kind:
         raise BadInput(
             f"{path} says {kind} now, but REMIT_BRAIN_KIND in the environment says "
@@ -101,7 +101,7 @@ def examine(*, json: AsJson = False) -> int:
     """Give your model the reading exam; if it passes, it reads your messages."""
     from remit.cli.reader_exam import take  # noqa: PLC0415 - loads a model
 
-    return take(house_settings.load(), as_json=json)
+    return take(app_settings.load(), as_json=json)
 
 
 def fetch_local_model(settings: Settings) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import codes, out
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, StyledText
@@ -11,7 +11,7 @@ from remit.settings import Settings
 from remit.settings.doors import OWN
 from remit.store import calendars
 from remit.store.calendars import StoredCalendar
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 UNSEEN: Final = "not seen yet; `remit calendar sync` looks"
 _CHANGES: Final = ("add", "mark", "unmark", "sync", "password", "url", "feed")
@@ -23,8 +23,8 @@ app = CommandGroup("calendar")
 @app.command("ls")
 def ls(*, json: AsJson = False) -> int:
     """List the calendars found, which of them start work, and what is wrong."""
-    settings = house_settings.load()
-    with glance(settings.database) as tx:
+    settings = app_settings.load()
+    with open_read_only(settings.database) as tx:
         found, refused = calendars.list_calendars(tx), calendars.refused(tx)
     content: JsonMap = {
         "calendars": [_to_json(each) for each in found],

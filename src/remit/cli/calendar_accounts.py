@@ -3,7 +3,7 @@
 import asyncio
 from typing import Annotated
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.calendar import client, own_server
 from remit.calendar.client import CalDavClient
 from remit.calendar.own_server import HOST, USER
@@ -17,7 +17,7 @@ from remit.server import files
 from remit.settings import Settings, sections
 from remit.store import calendars
 from remit.store.calendars import StoredCalendar
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.secrets import secrets_of
 from remit.wiring.app_context import WallClock, keys_of
 from remit.wiring.calendar import FEED, PASSWORD, ensured, place_of
@@ -42,7 +42,7 @@ def add(  # noqa: PLR0913 - each is a flag
     json: AsJson = False,
 ) -> int:
     """Add an account on any CalDAV server, or `google`, and show the calendars it has."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     if name in settings.calendars:
         raise BadInput(
             f"There is an account {name} already; mend it in settings.toml.", field="name"
@@ -85,14 +85,14 @@ def sync(*, json: AsJson = False) -> int:
 
 def password(*, rotate: Rotate = False, json: AsJson = False) -> int:
     """What opens the own calendar, on the standard output."""
-    value = ensured(secrets_of(house_settings.load().home), PASSWORD, anew=rotate)
+    value = ensured(secrets_of(app_settings.load().home), PASSWORD, anew=rotate)
     renewed = ["It counts from the next start on."] if rotate else []
     return out.done(json, {"password": value}, *renewed, data=value)
 
 
 def url(*, json: AsJson = False) -> int:
     """Where the own calendar is, for a phone or a calendar program."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     if not settings.calendar.own:
         raise BadInput("The own calendar is off: `own = true` under [calendar] switches it on.")
     where = f"http://{HOST}:{settings.calendar.port}/"
@@ -102,7 +102,7 @@ def url(*, json: AsJson = False) -> int:
 
 def feed(*, rotate: Rotate = False, json: AsJson = False) -> int:
     """The secret address of what is planned, to subscribe to."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     secret = ensured(secrets_of(settings.home), FEED, anew=rotate)
     root = files.listens(settings.home) or f"http://{HOST}:{settings.server.port}"
     where = f"{root}/feed/{secret}.ics"
@@ -111,7 +111,7 @@ def feed(*, rotate: Rotate = False, json: AsJson = False) -> int:
 
 
 def _mark(name: str, marked: bool, as_json: bool) -> int:
-    settings = house_settings.load()
+    settings = app_settings.load()
     each = _find(settings, name)
     own_server.put(settings.home, each.account, each.name, marked=marked)
     what = "starts work" if marked else "starts nothing any more"
@@ -122,7 +122,7 @@ def _mark(name: str, marked: bool, as_json: bool) -> int:
 def _find(settings: Settings, text: str) -> StoredCalendar:
     """Return the one calendar with this name."""
     account, _, name = text.rpartition("/")
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         known = calendars.list_calendars(tx)
     found = [
         each
@@ -150,7 +150,7 @@ async def _calendars(settings: Settings, name: str) -> list[client.RemoteCalenda
 
 
 def _show(name: str, *, as_json: bool) -> int:
-    found = sorted(each.name for each in asyncio.run(_calendars(house_settings.load(), name)))
+    found = sorted(each.name for each in asyncio.run(_calendars(app_settings.load(), name)))
     sentence = (
         f"{name} has {words.count(len(found), 'calendar')}, and none of them starts work yet. "
         "`remit calendar sync` looks at them, and `remit calendar mark NAME` lets one start work."

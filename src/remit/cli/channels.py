@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Annotated, Final, TypeAlias, cast
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, notice_state, out, remit_client, section_questions, words
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.commands import CommandGroup
@@ -33,7 +33,7 @@ from remit.settings import Settings
 from remit.settings.channels import ChannelSettings, kinds
 from remit.settings.forms import form_for
 from remit.store import inbound, reviews, tasks
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 LIMIT: Final = 60.0  # seconds for the send itself
 _START: Final = "If Remit does not run, start it with `remit up`: it listens for the code."
@@ -63,7 +63,7 @@ app.commands |= {name: f"sign_in:{name}" for name in ("connect", "disconnect")}
 @app.command("list")
 def names(*, json: AsJson = False) -> int:
     """List the channels and whether each is set up."""
-    found = notice_state.all_channels(house_settings.load())
+    found = notice_state.all_channels(app_settings.load())
     rows = [
         (each.name, each.kind, StyledText(each.verdict, VERDICT_STYLES[each.verdict]), each.said)
         for each in found
@@ -92,7 +92,7 @@ def add(  # noqa: PLR0913 - each is a flag
     json: AsJson = False,
 ) -> int:
     """Connect a channel: check its secret or sign in, then write the settings."""
-    settings, name = house_settings.load(), name or kind
+    settings, name = app_settings.load(), name or kind
     if name in settings.channels:
         chat = settings.channels[name].sign_in is None
         again = f"`remit channels {'pair' if chat else 'connect'} {name}` connects it."
@@ -113,7 +113,7 @@ def add(  # noqa: PLR0913 - each is a flag
     with remit_client.opened(settings) as way:
         way.ask(ChangeSection(f"channels.{name}", values | ({"url": url} if url else {})))
     if not json:
-        made = house_settings.load().channels[name]
+        made = app_settings.load().channels[name]
         out.say(f"{name} is set up: {getattr(made, 'bot', kind)}.")
     return _once_known(partial(_pair, name, json=json))
 
@@ -131,7 +131,7 @@ def _ask_and_test(kind: str, name: str) -> int:
     if not sys.stdin.isatty():
         sentence = f"{kind} is asked for at a terminal; or add it under Settings, or in the file."
         raise BadInput(sentence, field="kind")
-    form = form_for(f"channels.{name}", house_settings.load(), kind)
+    form = form_for(f"channels.{name}", app_settings.load(), kind)
     section_questions.save(form, {"kind": kind, **section_questions.answers(form)})
     if not section_questions.agrees("Send a test message to you now?"):
         return codes.DONE
@@ -153,11 +153,11 @@ def _once_known(use: Callable[[], int]) -> int:
 @app.command()
 def pair(name: _Name, /, *, to: _To = None, json: AsJson = False) -> int:
     """Make a code that connects a chat with you, or with a contact, once."""
-    return _pair(_find_channel(house_settings.load(), name), to, json=json)
+    return _pair(_find_channel(app_settings.load(), name), to, json=json)
 
 
 def _pair(name: str, to: str | None = None, *, json: bool) -> int:
-    with remit_client.opened(house_settings.load()) as way:
+    with remit_client.opened(app_settings.load()) as way:
         content, serves = way.ask(PairChannel(name, to)), way.serves
     who = f"{content['contact']} must open" if content["contact"] else "open"
     opens = f"Within 15 minutes {who} {content['link']} and press Start,"
@@ -171,7 +171,7 @@ def _pair(name: str, to: str | None = None, *, json: bool) -> int:
 @app.command("on")
 def switch_on(name: _Name, /, *, json: AsJson = False) -> int:
     """Use a channel again that switched itself off; what waited for it goes on."""
-    answer = remit_client.ask(SwitchChannelOn(_find_channel(house_settings.load(), name)))
+    answer = remit_client.ask(SwitchChannelOn(_find_channel(app_settings.load(), name)))
     waited = words.count(int(str(answer["released"])), "task")
     now = f"is on again; {waited} waited for it." if answer["wasOff"] else "was on."
     return out.done(json, answer, f"{answer['channel']} {now}")
@@ -187,7 +187,7 @@ def try_out(
     json: AsJson = False,
 ) -> int:
     """Send a test message as every message is sent, and show the answer."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     channel = _find_channel(settings, name)
     with remit_client.opened(settings, works=True) as way:
         task, is_running = _send(settings, way, ChannelTest(channel, to)), way.serves
@@ -225,7 +225,7 @@ def _send(settings: Settings, way: RemitClient, test: ChannelTest) -> Task:
     try:
         return wait_for_rest(settings, way, task_id, timeout=LIMIT, after=1, until_tried=True)
     except TimedOut:  # an unknown send is waited for much longer than a person would
-        with glance(settings.database) as tx:
+        with open_read_only(settings.database) as tx:
             return tasks.get(tx, task_id)
 
 
@@ -235,7 +235,7 @@ def _report(settings: Settings, channel: str, delivery: Delivery, wait: float) -
         return None
     until = clock.seconds() + wait
     while True:
-        with glance(settings.database) as tx:
+        with open_read_only(settings.database) as tx:
             reports = inbound.beginning(tx, f"{channel} report {delivery.receipt} ")
         states = {str(cast("JsonMap", notation.loads(body))["progress"]) for body in reports}
         if states & _LAST_WORDS or clock.seconds() >= until:
@@ -249,7 +249,7 @@ def _settle(settings: Settings, way: RemitClient, channel: str, task: Task) -> t
 
     What waited for a working channel is released; a test that cannot be sent ends.
     """
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         asked = [each.question for each in reviews.of_task(tx, task.id) if each.decision is None]
     waiting = notice_state.waiting_for(settings, channel)
     retried = task.delivery[0].status is DeliveryStatus.PENDING and not asked and not task.ended
@@ -263,7 +263,7 @@ def _settle(settings: Settings, way: RemitClient, channel: str, task: Task) -> t
 def _cancel(settings: Settings, way: RemitClient, task_id: TaskId) -> None:
     """Cancel a test and wait for its end: without a running Remit, this process ends it."""
     way.ask(CancelTask(task_id))
-    with glance(settings.database) as tx, suppress(TimedOut):
+    with open_read_only(settings.database) as tx, suppress(TimedOut):
         way.rest(EventWatch(tx, task_id, lambda _: None), LIMIT)
 
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from typing import Annotated, Final, cast
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out, remote
 from remit.cli.codes import TimedOut
 from remit.cli.out import AsJson, StyledText, flag
@@ -23,7 +23,7 @@ from remit.operations.arguments import NewConversation, NewTurn
 from remit.operations.shapes import turn_to_json
 from remit.store import conversations, reviews, tasks
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 # Of a turn, for a program.
 _SHOWN: Final = (
@@ -52,10 +52,10 @@ def chat(
     json: AsJson = False,
 ) -> int:
     """Talk with Remit, line by line; Ctrl-D ends, and nothing is lost."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     found = remote.running(settings.home)
     try:
-        with glance(settings.database) as tx:
+        with open_read_only(settings.database) as tx:
             named = _find_conversation(tx, conversation, last=last) or ConversationId(
                 str(found.ask(NewConversation())["id"])
             )

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, TypeAlias, cast
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import codes, out, remit_client
 from remit.cli.commands import CommandGroup
 from remit.cli.lookup import contacts_of
@@ -23,7 +23,7 @@ from remit.operations.settings_arguments import NewPermission
 from remit.operations.texts import readable_line
 from remit.settings import Settings
 from remit.store import permissions
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 _Name: TypeAlias = Annotated[str, flag("The contact's name or alias.")]
 _Channel: TypeAlias = Annotated[str, flag("The channel.")]
@@ -36,7 +36,7 @@ app = CommandGroup("contacts")
 @app.command("list")
 def everyone(*, json: AsJson = False) -> int:
     """List all contacts, and who is written to without asking you."""
-    content = _contacts_json(house_settings.load())
+    content = _contacts_json(app_settings.load())
     rows: list[list[Piece]] = []
     for person in _maps(content["contacts"]):
         ways = _maps(person["channels"]) or [{}]
@@ -51,7 +51,7 @@ def everyone(*, json: AsJson = False) -> int:
 @app.command()
 def show(name: _Name, /, *, json: AsJson = False) -> int:
     """Show everything about one contact."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     whole = contacts_of(settings).name_for(name)
     found = [each for each in _maps(_contacts_json(settings)["contacts"]) if each["name"] == whole]
     if not found:
@@ -91,7 +91,7 @@ def add(
     json: AsJson = False,
 ) -> int:
     """Add a contact, or add an address, alias or role to one."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     remit_client.furnish(settings)
     addresses, ids = _pairs(channel, "--channel"), _pairs(id_, "--id")
     for known in sorted(ids.keys() - addresses.keys()):
@@ -115,7 +115,7 @@ def remove(
     json: AsJson = False,
 ) -> int:
     """Remove a contact; messages for them ask you from then on."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     if channel or alias:
         less = partial(edit.without, ways=channel, aliases=alias)
         kept = edit.change(settings.home / FILE, name, less)
@@ -148,7 +148,7 @@ def _permit(name: str, channel: str, policy: Policy, *, json: bool) -> int:
 
 
 def _contacts_json(settings: Settings) -> JsonMap:
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         return permits.listed(contacts_of(settings), permissions.list_permissions(tx))
 
 

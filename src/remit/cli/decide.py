@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, out, remit_client, words
 from remit.cli.lookup import find_review
 from remit.cli.out import AsJson, Piece, StyledText, Timeout, Wait, flag, free
@@ -23,7 +23,7 @@ from remit.settings import Settings
 from remit.store import inbox as waiting
 from remit.store import reviews, tasks
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 _SCISSORS: Final = "------------------------ >8 ------------------------"
 
@@ -73,7 +73,7 @@ def approve(  # noqa: PLR0913 - each is a flag
         raise BadInput("Say one of --edit, --text and --text-file.", field="text")
     if given and len(ids) != 1:
         raise BadInput("Your own text goes with one review at a time.", field="text")
-    settings = house_settings.load()
+    settings = app_settings.load()
     if edit:
         text = _edit_review(settings, ids[0])
     elif text_file is not None:
@@ -144,8 +144,8 @@ def _settle(  # noqa: PLR0913 - as many as the flags
     timeout: float | None = None,
     json: bool,
 ) -> int:
-    tally = CommandTally(house_settings.load(), json)
-    with glance(tally.settings.database) as tx:
+    tally = CommandTally(app_settings.load(), json)
+    with open_read_only(tally.settings.database) as tx:
         found = tally.each(words.typed_ids(ids), partial(find_review, tx), str)
     if not found:
         return tally.end()
@@ -169,7 +169,7 @@ def _settle(  # noqa: PLR0913 - as many as the flags
 
 
 def _edit_review(settings: Settings, ref: str) -> str:
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         review = find_review(tx, ref)
     return edit_text(review.evidence, f"what will be sent.\n{review.question}")
 
@@ -203,8 +203,8 @@ def inbox(
     json: AsJson = False,
 ) -> int:
     """Decide what waits for you: one question at a time on a terminal, otherwise a list."""
-    settings = house_settings.load()
-    with glance(settings.database) as tx:
+    settings = app_settings.load()
+    with open_read_only(settings.database) as tx:
         found = [(r, tasks.get(tx, r.task_id).title) for r in reviews.waiting(tx, MOST)]
         if json:
             out.emit({"reviews": [_to_json(tx, settings, review) for review, _ in found]})
@@ -322,7 +322,7 @@ def _settle_one(
     except RemitError as error:
         out.hint(str(error), "red")
         return False
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         task = tasks.get(tx, review.task_id)
         out.line(
             StyledText(

@@ -11,7 +11,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, cast
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, out, remote, words
 from remit.cli.out import VERDICT_STYLES, AsJson, DoctorFinding, StyledText, fail, ok, warn
 from remit.errors import RemitError, StoreCorrupt
@@ -47,7 +47,7 @@ def _findings() -> Iterator[DoctorFinding]:
     yield ok("python", f"{platform.python_version()}, {sys.executable}")
     yield _sqlite()
     try:
-        settings = house_settings.load()
+        settings = app_settings.load()
     except RemitError as error:
         yield fail("settings", str(error), "Fix it; nothing starts before that.")
         settings = Settings(home=home_of(os.environ))
@@ -109,7 +109,7 @@ def _database(settings: Settings) -> DoctorFinding:
         damaged = isinstance(error, StoreCorrupt)
         todo = "`remit restore` puts the newest backup in place." if damaged else ""
         return fail("database", str(error), todo)
-    with read_only.glance(path) as tx:
+    with read_only.open_read_only(path) as tx:
         event_count = events.last(tx)
     size, schema = path.stat().st_size / 1e6, len(home.migrations())
     text = f"whole, {words.count(event_count, 'event')}, {size:,.1f} MB, schema {schema}"
@@ -118,7 +118,7 @@ def _database(settings: Settings) -> DoctorFinding:
 
 def _server_database(url: str) -> DoctorFinding:
     try:
-        with read_only.glance(url) as tx:
+        with read_only.open_read_only(url) as tx:
             event_count, ahead = events.last(tx), database_time(tx) - clock.now()
             (server,) = tx.ask("SHOW server_version")
     except RemitError as error:
@@ -147,7 +147,7 @@ def _processes(settings: Settings) -> Iterator[DoctorFinding]:
     from remit.store.postgres import fingerprints, legs  # noqa: PLC0415 - for few
 
     try:
-        with read_only.glance(settings.database) as tx:
+        with read_only.open_read_only(settings.database) as tx:
             alive = legs.workers(tx, database_time(tx) - legs.ALIVE)
             found = fingerprints.differing(tx, database_time(tx))
     except RemitError:
@@ -165,7 +165,7 @@ def _brain(settings: Settings) -> DoctorFinding:
     if kind == "none":
         todo = "Set one under [brain] in settings.toml."
         return warn("brain", "none: what needs thinking waits for you", todo)
-    from remit.wiring import brain_of  # noqa: PLC0415 - the whole house, for this one part
+    from remit.wiring import brain_of  # noqa: PLC0415 - the whole app, for this one part
     from remit.wiring.readers import model_choice  # noqa: PLC0415
 
     try:
@@ -268,7 +268,7 @@ def _files(settings: Settings) -> DoctorFinding:
 
 def _time(settings: Settings) -> DoctorFinding:
     now, last = clock.now(), []
-    with suppress(RemitError), read_only.glance(settings.database) as tx:
+    with suppress(RemitError), read_only.open_read_only(settings.database) as tx:
         last = events.after(tx, events.last(tx) - 1, 1)
     text = f"{words.local(now)} {now.astimezone(words.owner_zone()):%Z}"
     if last and last[0].at > now:

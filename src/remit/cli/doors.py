@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.channels.mail import EmailSettings
 from remit.channels.registry import ChannelSecrets
 from remit.cli import clock, codes, out, remit_client, words
@@ -30,7 +30,7 @@ from remit.settings import Settings
 from remit.settings.doors import START, FolderSettings, HookSettings, InboundRule
 from remit.store import cues
 from remit.store.cues import CueFate, StoredCue
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.secrets import secrets_of
 
 _OPEN: Final = 0o022  # writable by others
@@ -46,7 +46,7 @@ def door_states(settings: Settings, since: datetime) -> Iterator[DoctorFinding]:
     latest: list[StoredCue] = []
     unkept: dict[str, int] = {}
     # A damaged or older file is reported elsewhere.
-    with suppress(RemitError), glance(settings.database) as tx:
+    with suppress(RemitError), open_read_only(settings.database) as tx:
         tally, unkept = cues.tally(tx, since), cues.unkept(tx)
         marks = {name: cues.mark(tx, name) for name in settings.doors}
         latest = cues.latest(tx, _LATEST) if settings.doors else []
@@ -138,7 +138,7 @@ app = CommandGroup("doors")
 @app.command("ls")
 def ls(*, json: AsJson = False) -> int:
     """List the doors in your settings, their state, and how much came in within a day."""
-    settings, now = house_settings.load(), clock.now()
+    settings, now = app_settings.load(), clock.now()
     found = list(door_states(settings, now - _DAY))
     if json:
         names = ("door", "verdict", "said", "todo")
@@ -156,7 +156,7 @@ def ls(*, json: AsJson = False) -> int:
 @app.command()
 def came(*, limit: Annotated[int, _LIMIT] = 20, json: AsJson = False) -> int:
     """List what came in and what it became; what started nothing can be started by its name."""
-    with glance(house_settings.load().database) as tx:
+    with open_read_only(app_settings.load().database) as tx:
         found = cues.latest(tx, limit)
     content: JsonMap = {"cues": [_to_json(each) for each in found]}
     return out.listing(json, content, [_row(each) for each in found], empty="Nothing came in yet.")

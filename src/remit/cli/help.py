@@ -14,8 +14,8 @@ from remit.cli import out
 from remit.cli.codes import UsageError
 from remit.cli.commands import (
     ABOUT,
+    APP,
     COMMANDS,
-    HOUSE,
     QUESTIONS,
     START,
     TASKS,
@@ -51,13 +51,13 @@ def build() -> App:
         default_parameter=_DEFAULT,
         help_epilogue=START,
     )
-    groups = {name: Group.create_ordered(name) for name in (TASKS, QUESTIONS, HOUSE)}
+    groups = {name: Group.create_ordered(name) for name in (TASKS, QUESTIONS, APP)}
     for order, (group, names, _, help_text) in enumerate(COMMANDS):
         first = names if isinstance(names, str) else names[0]
         place = f"{__name__}:{first}"
         app.command(place, name=names, help=help_text, group=groups[group], sort_key=order)
     for option in ("--help", "--version"):
-        app[option].group = (groups[HOUSE],)
+        app[option].group = (groups[APP],)
     return app
 
 

@@ -33,7 +33,7 @@ from remit.operations.shapes import alike
 from remit.server.files import token_of
 from remit.settings import Settings
 from remit.store import tasks
-from remit.wiring.quick import QuickApp, opened_quickly
+from remit.wiring.quick import QuickApp, open_quick_app
 
 T = TypeVar("T")
 
@@ -45,9 +45,9 @@ def open_client(settings: Settings, *, works: bool) -> Iterator["InProcessClient
         stack, quick = AsyncExitStack(), replace(settings.engine, stop_limit=1)
         # The caller wants to continue: whatever else runs is parked, not waited for.
         settings = replace(settings, engine=quick)
-        house = opened_quickly(settings, works=works)
+        app = open_quick_app(settings, works=works)
         try:
-            yield InProcessClient(runner, stack, runner.run(stack.enter_async_context(house)))
+            yield InProcessClient(runner, stack, runner.run(stack.enter_async_context(app)))
         finally:
             runner.run(stack.aclose())
 
@@ -63,16 +63,16 @@ def _row_of(arguments: Arguments) -> Operation:
 
 
 class InProcessClient:
-    def __init__(self, runner: asyncio.Runner, stack: AsyncExitStack, house: QuickApp) -> None:
+    def __init__(self, runner: asyncio.Runner, stack: AsyncExitStack, app: QuickApp) -> None:
         self._runner = runner
         self._stack = stack
-        self._house = house
+        self._app = app
         self._working = False
 
     @property
     def serves(self) -> bool:
         """Whether workers go on with what is given to them."""
-        return self._house.settings.engine.is_shared
+        return self._app.settings.engine.is_shared
 
     def ask(self, arguments: Arguments, key: str | None = None) -> JsonMap:
         return self._do(self._ask(arguments, key or new_key()))
@@ -84,14 +84,14 @@ class InProcessClient:
         return self._do(self._run_now(task))
 
     def recall_state(self) -> JsonMap:
-        return self._do(self._house.recollection.state())
+        return self._do(self._app.recollection.state())
 
     def rebuild_recall(self, report_progress: Callable[[float], None]) -> JsonMap:
         return self._do(self._rebuild(report_progress))
 
     def find_like(self, like: str, limit: int) -> JsonMap:
-        self._do(self._house.recollection.open())  # a search before it is open would find nothing
-        return {"alike": alike(self._do(self._house.recollection.like(like, limit)), JsonView.S3)}
+        self._do(self._app.recollection.open())  # a search before it is open would find nothing
+        return {"alike": alike(self._do(self._app.recollection.like(like, limit)), JsonView.S3)}
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
         """Work here until the task rests."""
@@ -101,9 +101,9 @@ class InProcessClient:
         return self._runner.run(work)
 
     async def _ask(self, arguments: Arguments, ref: str) -> JsonMap:
-        house = self._house
-        callers = CallerRegistry(house.db, house.clock, house.ids, token_of(house.settings.home))
-        request = OperationRequest(house=house, ref=ref, callers=callers)
+        app = self._app
+        callers = CallerRegistry(app.db, app.clock, app.ids, token_of(app.settings.home))
+        request = OperationRequest(app=app, ref=ref, callers=callers)
         return (await _row_of(arguments).perform(request, arguments)).content
 
     async def _hear(self, message: NewMessage, ref: str) -> JsonMap:
@@ -115,7 +115,7 @@ class InProcessClient:
         return await self._ask(message, ref)
 
     async def _rebuild(self, report_progress: Callable[[float], None]) -> JsonMap:
-        recollection = self._house.recollection
+        recollection = self._app.recollection
 
         async def tell() -> None:
             report_progress(part(await recollection.state()))
@@ -128,7 +128,7 @@ class InProcessClient:
         task = await self._get(task_id)
         if task.status not in PAUSABLE:
             await self._ask(RunTask(task_id), "")  # raises, and says why not
-        since = await self._house.journal.last()
+        since = await self._app.journal.last()
         if task.slot is not None:
             # Of a series another task is run, before the engine may begin this one.
             begun = await self._ask(RunTask(task_id), "")
@@ -142,12 +142,12 @@ class InProcessClient:
         return task_id
 
     async def _wait_until_ranked(self, task_id: TaskId, since: int) -> None:
-        async for event in self._house.journal.follow(since):
+        async for event in self._app.journal.follow(since):
             if event.task_id == task_id and event.kind is EventKind.TASK_MOVED:
                 return
 
     async def _get(self, task_id: TaskId) -> Task:
-        return await self._house.db.read(tasks.get, task_id)
+        return await self._app.db.read(tasks.get, task_id)
 
     async def _rest(self, watch: EventWatch, limit: float | None) -> Task:
         await self._work()
@@ -165,5 +165,5 @@ class InProcessClient:
             self._working = True
             from remit.wiring import start  # noqa: PLC0415 - only who waits works here
 
-            await start(self._house.whole)
-            self._stack.push_async_callback(self._house.whole.engine.stop)
+            await start(self._app.whole)
+            self._stack.push_async_callback(self._app.whole.engine.stop)

@@ -18,7 +18,7 @@ from remit.model.task import Task
 from remit.model.view import limit_sentences
 from remit.store import events, reviews, rows, tasks
 from remit.store.events import event_text_on_behalf
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 
 def log(
@@ -29,7 +29,7 @@ def log(
     json: AsJson = False,
 ) -> int:
     """Print what happened to a task, line by line."""
-    with glance(database_of(os.environ)) as tx:
+    with open_read_only(database_of(os.environ)) as tx:
         watch = EventWatch(tx, words.find_task(tx, id), _emit if json else _Printer())
         while True:
             task = watch.poll()
@@ -83,7 +83,7 @@ def why(
     json: AsJson = False,
 ) -> int:
     """Explain the priority and status of a task, step by step, from the journal."""
-    with glance(database_of(os.environ)) as tx:
+    with open_read_only(database_of(os.environ)) as tx:
         task_id = words.find_task(tx, id)
         task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
         now, rank, proven = clock.now(), _priority(task), list(proof.proof_sentences(tx, task))

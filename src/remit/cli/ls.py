@@ -16,7 +16,7 @@ from remit.model.view import JsonView
 from remit.model.view import show as view
 from remit.store import reviews, search, tasks
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.search import TaskFilter
 
 _LIMIT: Final = number_flag("At most this many; default: 50.", "--limit", "-n", most=search.MOST)
@@ -49,7 +49,7 @@ def ls(  # noqa: PLR0913 - every flag is one
         limit=search.MOST if all_ else limit,
         deleted=deleted,
     )
-    with glance(database_of(os.environ)) as tx:
+    with open_read_only(database_of(os.environ)) as tx:
         if cursor is not None:
             wanted = replace(wanted, before=words.find_task(tx, cursor))
         page = None if all_ else search.page(tx, wanted)

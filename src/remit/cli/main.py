@@ -9,7 +9,7 @@ from typing import Final
 from remit import __version__
 from remit.cli import codes, command_line, out
 from remit.cli.command_line import CommandLineError, UnknownCommand
-from remit.cli.commands import ABOUT, COMMANDS, HOUSE, QUESTIONS, START, TASKS
+from remit.cli.commands import ABOUT, APP, COMMANDS, QUESTIONS, START, TASKS
 from remit.cli.out import Piece, StyledText
 from remit.errors import RemitError
 
@@ -96,7 +96,7 @@ def _show_front_page() -> None:
     out.line(StyledText("Usage: remit COMMAND", "bold"))
     for line in ("", *wrap(ABOUT, wide), ""):
         out.line(line)
-    for section in (TASKS, QUESTIONS, HOUSE):
+    for section in (TASKS, QUESTIONS, APP):
         for pieces in _panel(section, wide):
             out.line(*pieces)
     for line in ("", *wrap(START.replace("`", ""), wide)):
@@ -109,7 +109,7 @@ def _panel(section: str, wide: int) -> Iterator[list[Piece]]:
         for each, names, _, help_text in COMMANDS
         if each == section
     ]
-    rows += _OPTIONS if section == HOUSE else ()
+    rows += _OPTIONS if section == APP else ()
     first = max(len(name) for name, _ in rows)
     room = wide - first - 6
     yield ["╭─ ", section, " ", "─" * (wide - len(section) - 5), "╮"]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 from urllib.parse import urlsplit
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import codes, out
 from remit.cli.out import AsJson
 from remit.mcp.envelope import headers_of
@@ -32,7 +32,7 @@ def mcp(*, json: AsJson = False) -> int:
 
     With --json: what a client is to be told, so that it starts this by itself.
     """
-    home = house_settings.load().home
+    home = app_settings.load().home
     if json:
         server: JsonMap = {
             "command": "remit",

@@ -21,7 +21,7 @@ from remit.operations.arguments import NewDecision
 from remit.settings import Settings
 from remit.store import calendars, permissions, push, reviews
 from remit.store.calendars import StoredCalendar
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.secrets import secrets_of
 
 _DASHBOARD: Final = "what is for you is shown there; it is always ready"
@@ -39,10 +39,10 @@ def configured_channels(settings: Settings) -> list[ChannelState]:
     """Return the configured channels."""
     if not settings.channels:
         return []
-    from remit.wiring import WallClock  # noqa: PLC0415 - the whole house
+    from remit.wiring import WallClock  # noqa: PLC0415 - the whole app
 
     keys = ChannelSecrets(secrets_of(settings.home), os.environ, settings.channels)
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         off = permissions.channels_off(tx)
         return [*channel_states(keys, WallClock(), off, settings.home).values()]
 
@@ -74,7 +74,7 @@ def calendar_findings(settings: Settings, now: datetime) -> Iterator[DoctorFindi
     """Yield each account: which calendars start work, and when it was last read."""
     known: list[StoredCalendar] = []
     # A damaged or older file is reported elsewhere.
-    with suppress(RemitError), glance(settings.database) as tx:
+    with suppress(RemitError), open_read_only(settings.database) as tx:
         known = calendars.list_calendars(tx)
     for account in accounts(settings):
         yield _account(account, [each for each in known if each.account == account], now)
@@ -89,7 +89,7 @@ def _push(settings: Settings, text: str, now: datetime) -> DoctorFinding:
     if not is_there():
         return ok("notices", f"{PUSH} ({text}): no browser is told. {NEEDS}")
     listening = 0
-    with suppress(RemitError), glance(settings.database) as tx:
+    with suppress(RemitError), open_read_only(settings.database) as tx:
         listening = len(push.list_subscriptions(tx, now))
     if not listening:
         return ok("notices", f"{PUSH} ({text}): no browser listens; Settings, Notices lets one")
@@ -129,5 +129,5 @@ def release(settings: Settings, way: RemitClient, channel: str) -> int:
 
 
 def waiting_for(settings: Settings, channel: str) -> list[Review]:
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         return reviews.waiting_for(tx, Reason.AUTH, f"channel:{channel}")

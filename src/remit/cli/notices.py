@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
@@ -11,7 +11,7 @@ from remit.model.conversation import Notice, NoticeState
 from remit.operations.settings_arguments import TriedWay
 from remit.operations.shapes import notice_to_json
 from remit.store import notices
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 _MOST: Final = 500
 _HEADS: Final = ("WHEN", "KIND", "WAY", "STATE", "TITLE")
@@ -36,7 +36,7 @@ def ls(
     json: AsJson = False,
 ) -> int:
     """List the notices sent to you, newest first, with channel and result."""
-    with glance(house_settings.load().database) as tx:
+    with open_read_only(app_settings.load().database) as tx:
         found = notices.recent(tx, None, limit)
     content: JsonMap = {"notices": [notice_to_json(each) for _, each in found]}
     empty = "Nothing was told yet; `remit notices test WAY` tries a way out."

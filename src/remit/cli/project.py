@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 from msgspec import Struct
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import codes, out, remit_client
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, flag
@@ -46,7 +46,7 @@ class _Plan(Struct, frozen=True):
 @app.command("ls")
 def ls(*, json: AsJson = False) -> int:
     """List the projects and the specialists who work on them."""
-    known = house_settings.load().projects
+    known = app_settings.load().projects
     listed: JsonMap = {
         "projects": [
             {"name": name, "path": each.path, "specialists": [*each.specialists]}
@@ -72,7 +72,7 @@ def add(
     json: AsJson = False,
 ) -> int:
     """Set up a project: show what was found, ask once, store it, run the checks."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     place = folder.resolve()
     _check_folder(folder, place)
     called = name or _NAME.sub("-", place.name.lower()).strip("-")

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, cast
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
@@ -11,7 +11,7 @@ from remit.model.ids import TaskId
 from remit.operations.settings_arguments import TurnRecallOff
 from remit.settings import DEFAULT_FILE, Settings, sections
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 _LETTERS: Final = 8  # letters of an id; fewer are read as words
 _COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}
@@ -26,7 +26,7 @@ Limit = Annotated[int, number_flag("At most this many; default: 5.", "--limit", 
 @app.command("status")
 def status(*, json: AsJson = False) -> int:
     """Show how many tasks the index holds, and what is wrong."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     with remit_client.opened(settings) as way:
         state = way.recall_state()
         _show(settings, state, serves=way.serves, json=json)
@@ -36,10 +36,10 @@ def status(*, json: AsJson = False) -> int:
 @app.command("find")
 def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
     """Find tasks similar to a task or to some words."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     with remit_client.opened(settings) as way:
         found = way.find_like(_task_or_words(settings, like), limit)
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         rows = [_row(tx, each) for each in cast("list[JsonMap]", found["alike"])]
     heads = ("ID", "BY", "SCORE", "TITLE")
     return out.listing(json, {"alike": found["alike"]}, rows, heads, "Nothing is like it.")
@@ -55,7 +55,7 @@ def _row(tx: Tx, each: JsonMap) -> list[Piece]:
 @app.command()
 def rebuild(*, json: AsJson = False) -> int:
     """Rebuild the index from the tasks."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     with remit_client.opened(settings) as way, out.measured("Reading tasks") as report_progress:
         state = way.rebuild_recall(report_progress)
     _show(settings, state, serves=True, json=json)
@@ -65,7 +65,7 @@ def rebuild(*, json: AsJson = False) -> int:
 @app.command()
 def off(*, json: AsJson = False) -> int:
     """Delete the index, and keep none until `remit recall on`."""
-    settings, state = house_settings.load(), remit_client.ask(TurnRecallOff())
+    settings, state = app_settings.load(), remit_client.ask(TurnRecallOff())
     sections.set_values(settings.home / "settings.toml", {"recall": {"store": "off"}}, DEFAULT_FILE)
     _show(settings, state, serves=True, json=json)
     return codes.DONE
@@ -74,11 +74,11 @@ def off(*, json: AsJson = False) -> int:
 @app.command()
 def on(*, json: AsJson = False) -> int:
     """Keep an index in this process again."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     if settings.recall.is_off:
         chosen = {"recall": {"store": "embedded"}}
         sections.set_values(settings.home / "settings.toml", chosen, DEFAULT_FILE)
-        settings = house_settings.load()
+        settings = app_settings.load()
     sentence = "Recall is on. A Remit that runs begins with it in a few seconds."
     return out.done(json, {"store": settings.recall.store}, sentence)
 
@@ -88,7 +88,7 @@ def _task_or_words(settings: Settings, like: str) -> str:
     letters = like.strip().upper().removeprefix("TASK-")
     if len(letters) < _LETTERS or not letters.isalnum() or not any(map(str.isdigit, letters)):
         return like
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         return words.find_task(tx, like)
 
 

@@ -24,7 +24,7 @@ from remit.model.review import ReviewAnswer
 from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import messages, permissions, tasks
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.secrets import Secrets, machine_ring
 from remit.system.owner_zone import find_owner_zone, show_moment
 
@@ -54,7 +54,7 @@ def show(settings: Settings, receipt: JsonMap, *, serves: bool, read: bool) -> N
     """Print the receipt; `read`: words were read, so each clause is accounted for."""
     zone = owners_zone(settings)
     shown = [TaskId(str(each["id"])) for each in maps(receipt, "tasks")]
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
         refs = {task_id: words.short_id(tx, task_id) for task_id in shown}
         standing, asked = permissions.list_permissions(tx), messages.questions(tx, found)

@@ -4,7 +4,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, Timeout, flag
@@ -21,7 +21,7 @@ from remit.reflect.statistics import MIN_CASES
 from remit.settings import Settings
 from remit.store import reflections, series, tasks
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 app = CommandGroup("reflect")
 _MOST = 1_000
@@ -32,9 +32,9 @@ _BY_COUNTING = "counting alone; [reflect] model asks one"
 @app.command()
 def status(*, json: AsJson = False) -> int:
     """Show how many ended tasks are recorded, when the next reflection is, and what was learned."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     days, count = _written(settings.home / FOLDER)
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         held, due = len(standing(reflections.versions(tx))), _due(tx)
     if json:
         content: JsonMap = {"lines": count, "days": days, "next": stamp(due) if due else None}
@@ -57,7 +57,7 @@ def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
 
     If no Remit runs here, this command does the work itself, until it asks or ends.
     """
-    tally = CommandTally(house_settings.load(), json)
+    tally = CommandTally(app_settings.load(), json)
     with remit_client.opened(tally.settings, works=True) as way:
         task = TaskId(str(way.ask(LookBack(), new_key())["id"]))
         tally.wait_for(way, task, timeout=timeout, after=0)
@@ -93,7 +93,7 @@ def _written(folder: Path) -> tuple[int, int]:
 
 def rules_history(*, json: AsJson = False) -> int:
     """What lessons changed, newest first."""
-    with glance(house_settings.load().database) as tx:
+    with open_read_only(app_settings.load().database) as tx:
         found = reflections.versions(tx)
     holds = {each.no for each in standing(found)}
     rows = [_version_row(each, holds) for each in reversed(found)]

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec.structs import replace
 
 from remit import gate as gatehouse
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out, receipt
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
@@ -59,7 +59,7 @@ def extract(
     json: AsJson = False,
 ) -> int:
     """Show how a message would be understood, clause by clause, without a model."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     if labelled:
         from remit.cli.reader_exam import show_scores  # noqa: PLC0415 - may load a model
 
@@ -128,7 +128,7 @@ def _zone(name: str) -> ZoneInfo:
 
 def _channels() -> tuple[str, ...]:
     """Return the channels available here."""
-    from remit.wiring import CHANNELS  # noqa: PLC0415 - the whole house, for their names
+    from remit.wiring import CHANNELS  # noqa: PLC0415 - the whole app, for their names
 
     return tuple(CHANNELS)
 
@@ -187,7 +187,7 @@ def _project_rules(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], Ow
     """Return a project's rules on top of ours, and the debt of the files."""
     from remit.wiring.proof import papers_of, rehearsed  # noqa: PLC0415 - for who names a project
 
-    settings = house_settings.load()
+    settings = app_settings.load()
     known = settings.projects
     if name not in known:
         there = ", ".join(sorted(known)) or "none; name one as [projects.NAME] in settings.toml"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.calendar import expand
 from remit.calendar.slots import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 from remit.cli import clock, codes, out
@@ -45,7 +45,7 @@ def calendar(
     json: AsJson = False,
 ) -> int:
     """Say what a calendar would start and when; nothing is stored."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     zone = find_owner_zone(settings.zone).zone if tz is None else zone_of(tz)
     morning = settings.calendar.morning if all_day_at is None else _hour(all_day_at)
     first = _from(since, zone)

@@ -91,7 +91,7 @@ def _enter(settings: Settings, works: bool, stack: ExitStack) -> RemitClient:
     until = clock.seconds() + PATIENCE
     while True:
         if not home.is_locked(settings.home):
-            from remit.cli import in_process  # noqa: PLC0415 - the whole house
+            from remit.cli import in_process  # noqa: PLC0415 - the whole app
 
             with suppress(HomeLocked):
                 return stack.enter_context(in_process.open_client(settings, works=works))

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out, words
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, free, number_flag
@@ -27,7 +27,7 @@ from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.settings import Settings
 from remit.settings import parts as kept
 from remit.store import queue, search, tasks
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.search import TaskFilter
 
 _SHOWN: Final = 50  # changes shown to a person
@@ -44,7 +44,7 @@ app.commands |= {"history": "reflect:rules_history", "revert": "reflect:revert_r
 @app.command()
 def ls(*, json: AsJson = False) -> int:
     """List the priority rules in order; the first that fits decides."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     found = in_file(settings)
     if json:
         out.emit(priority_rules_to_json(found))
@@ -67,7 +67,7 @@ def check(
     json: AsJson = False,
 ) -> int:
     """Check a rules file; name the line that is wrong, and why."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     found = in_file(settings) if file is None else in_other(file)
     if json:
         out.emit({"file": found.file or None, "rules": len(found.rules), "right": True})
@@ -91,10 +91,10 @@ def try_out(
     """Show which priority the rules would give existing tasks; nothing changes."""
     from remit.brain.score import digest  # noqa: PLC0415 - loads asyncio
 
-    settings = house_settings.load()
+    settings = app_settings.load()
     rules = in_file(settings) if file is None else in_other(file)
     zone = _zone(settings)
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         every = words.every_task(tx, TaskFilter(limit=search.MOST))
         chosen = every if task == "all" else [tasks.get(tx, words.find_task(tx, task))]
         tried = trials(chosen, rules, zone, lambda each: queue.get_score(tx, digest(each)))
@@ -210,7 +210,7 @@ def priority(
     json: AsJson = False,
 ) -> int:
     """Say how urgent a task would be, and by which rule; no model is asked."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     found = in_file(settings) if rules is None else in_other(rules)
     made = _task(_read_task(task))
     zone = _zone(settings)

@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Annotated, Final, TypeAlias
 from zoneinfo import ZoneInfo
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out, remit_client
 from remit.cli import words as cli_words
 from remit.cli.commands import CommandGroup
@@ -37,7 +37,7 @@ from remit.settings import Settings
 from remit.store import agenda, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.system.owner_zone import find_owner_zone, show_moment
 from remit.triggers import cron as triggers_cron
 
@@ -70,8 +70,8 @@ def listed(
     json: AsJson = False,
 ) -> int:
     """List repeating tasks: how often, and when next."""
-    settings, now = house_settings.load(), clock.now()
-    with glance(settings.database) as tx:
+    settings, now = app_settings.load(), clock.now()
+    with open_read_only(settings.database) as tx:
         found = series.list_series(tx, ended=ended, limit=_MOST)
         events = agenda.next_of_each(tx, now, _MOST)
         content: JsonMap = {
@@ -92,8 +92,8 @@ def coming(
     json: AsJson = False,
 ) -> int:
     """List what starts next, from series and calendars, soonest first."""
-    settings, now = house_settings.load(), clock.now()
-    with glance(settings.database) as tx:
+    settings, now = app_settings.load(), clock.now()
+    with open_read_only(settings.database) as tx:
         events = agenda.to_come(tx, now, _MOST)
         found = [
             (each, slot)
@@ -126,7 +126,7 @@ def preview(
     json: AsJson = False,
 ) -> int:
     """Show when something would repeat, clock changes included; nothing is stored."""
-    repeats = _repeats(house_settings.load(), words, cron, tz)
+    repeats = _repeats(app_settings.load(), words, cron, tz)
     found = list(islice(rrule.slots(repeats, clock.now()), count))
     zone = zone_of(repeats.zone)
     if json:
@@ -150,8 +150,8 @@ def show(
     json: AsJson = False,
 ) -> int:
     """Show the past and coming slots of a series."""
-    settings, now = house_settings.load(), clock.now()
-    with glance(settings.database) as tx:
+    settings, now = app_settings.load(), clock.now()
+    with open_read_only(settings.database) as tx:
         found = series.find(tx, _find_series(tx, series_id))
         if json:
             out.emit(shapes.whole(tx, found.id, now))
@@ -212,7 +212,7 @@ def repeat(
     json: AsJson = False,
 ) -> int:
     """Repeat a series at other times from now on."""
-    repeats = _repeats(house_settings.load(), words, cron, tz)
+    repeats = _repeats(app_settings.load(), words, cron, tz)
     rule = NewRepeats.from_series(repeats)
     return _change(series_id, partial(RepeatSeries, repeats=rule), json=json)
 
@@ -259,12 +259,12 @@ def _repeats(settings: Settings, words: str | None, cron: str | None, tz: str | 
 
 
 def _change(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) -> int:
-    settings = house_settings.load()
-    with glance(settings.database) as tx:
+    settings = app_settings.load()
+    with open_read_only(settings.database) as tx:
         series_id = _find_series(tx, text)
     with remit_client.opened(settings) as way:
         way.ask(kind(series_id))
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         found = series.find(tx, series_id)
         series_json = shapes.listed(tx, found, clock.now(), 1)
         row = _row(tx, found, clock.now(), _zone(settings))

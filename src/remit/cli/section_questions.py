@@ -2,7 +2,7 @@
 
 from getpass import getpass
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import out, remit_client
 from remit.errors import BadInput
 from remit.operations.settings_arguments import ChangeSection
@@ -65,8 +65,8 @@ def save(form: SectionForm, values: dict[str, object]) -> None:
     if form.section == "brain" and values.get("kind") == "local":
         from remit.cli.brain import fetch_local_model  # noqa: PLC0415 - for who has none yet
 
-        fetch_local_model(house_settings.load())
-    with remit_client.opened(house_settings.load()) as way:
+        fetch_local_model(app_settings.load())
+    with remit_client.opened(app_settings.load()) as way:
         answer = way.ask(ChangeSection(form.section, values))
     out.hint(str(answer["detail"]), "green")
     if "secret" in answer:

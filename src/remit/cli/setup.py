@@ -3,7 +3,7 @@
 import sys
 from typing import Annotated, Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import calendar_accounts, channels, codes, contacts, out, remit_client
 from remit.cli.out import AsJson, StyledText, flag
 from remit.cli.section_questions import answers, ask, save
@@ -55,7 +55,7 @@ def setup(
     _ask_section("brain")
     _headline("3 of 3: where to reach you")
     _ask_section(CHANNELS)
-    with remit_client.opened(house_settings.load()) as way:
+    with remit_client.opened(app_settings.load()) as way:
         serves = way.serves
     out.line("That is all.", " Remit is up." if serves else " Now start it with `remit up`.")
     return codes.DONE
@@ -67,7 +67,7 @@ def _headline(text: str) -> None:
 
 
 def _ask_section(section: str) -> int:
-    settings = house_settings.load()
+    settings = app_settings.load()
     table, _, name = section.partition(".")
     if table == CHANNELS and name not in settings.channels:
         return _ask_channel(name)

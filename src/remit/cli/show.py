@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, cast
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, out, proof, words
 from remit.cli.lookup import database_of
 from remit.cli.out import AsJson, Ids, StyledText, clean, cut, flag, free, width
@@ -29,7 +29,7 @@ from remit.specialist import SavedWork, where
 from remit.store import reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.system.files import home_of
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def _fit(line: str, wide: int) -> str:
 
 def show(*ids: Ids, json: AsJson = False) -> int:
     """Show everything about a task: card, times, runs and questions."""
-    with glance(database_of(os.environ)) as tx:
+    with open_read_only(database_of(os.environ)) as tx:
         wanted = [words.find_task(tx, word) for word in words.typed_ids(ids)]
         if json:
             _emit([task_to_json(tx, task_id) for task_id in wanted])
@@ -118,7 +118,7 @@ def show(*ids: Ids, json: AsJson = False) -> int:
 def task_to_json(tx: Tx, task_id: TaskId) -> JsonMap:
     """Return everything about a task, as published."""
     task, legs = tasks.get(tx, task_id), runs.of_task(tx, task_id)
-    undo, used = house_settings.load().deliver.undo, spending.told_apart(tx, task_id)
+    undo, used = app_settings.load().deliver.undo, spending.told_apart(tx, task_id)
     asked = [WaitingReview(each, task, used) for each in reviews.of_task(tx, task_id)]
     return {
         **view(task, JsonView.S3),
@@ -262,8 +262,8 @@ def list_files(
     json: AsJson = False,
 ) -> int:
     """List the files of a task, in and out; --save copies one."""
-    settings = house_settings.load()
-    with glance(settings.database) as tx:
+    settings = app_settings.load()
+    with open_read_only(settings.database) as tx:
         found = tasks.get(tx, words.find_task(tx, task)).files
     if save is not None:
         from remit.store.opening import task_files  # noqa: PLC0415 - loads asyncio

@@ -4,7 +4,7 @@ import asyncio
 import webbrowser
 from typing import Annotated
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.channels.oauth import (
     CALENDAR,
     CALENDAR_ADDRESSES,
@@ -43,7 +43,7 @@ def connect(
     json: AsJson = False,
 ) -> int:
     """Sign in for a channel, first or again; what waited for it goes on."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     section, chosen = _find_section(settings, name)
     kept = secrets_of(settings.home)
     client = client_of(chosen, MAIL, kept.find)
@@ -60,7 +60,7 @@ def disconnect(
     name: Annotated[str, flag("The channel's name.")], /, *, json: AsJson = False
 ) -> int:
     """Take the sign-in of a channel back at the provider, and forget its tokens."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     _, chosen = _find_section(settings, name)
     kept = secrets_of(settings.home)
     client = client_of(chosen, MAIL, kept.find)
@@ -109,7 +109,7 @@ def connect_calendar(
     name: Annotated[str, flag("The account's name.")], /, *, json: AsJson = False
 ) -> int:
     """Sign in for a calendar account again."""
-    settings = house_settings.load()
+    settings = app_settings.load()
     server = settings.calendars.get(name)
     if server is None or server.oauth is None:
         raise BadInput(f"{name!r:.60} is no account that you sign in for with OAuth.", field="name")
@@ -166,7 +166,7 @@ def _need_client_id(kind: str, client_id: str) -> None:
 
 def _add(account: NewAccount, *, browser: bool) -> None:
     """Check what would be written, ask for the client secret, sign in; then store and write."""
-    settings, chosen = house_settings.load(), account.oauth
+    settings, chosen = app_settings.load(), account.oauth
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
     written = account.tables | told_there(settings, account.section)

@@ -23,7 +23,7 @@ from remit.model.view import show as view
 from remit.settings import Settings
 from remit.store import events, messages, reviews, tasks
 from remit.store.database import Tx
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -50,7 +50,7 @@ class CommandTally(Struct):
 
     def show_task(self, task_id: TaskId) -> None:
         """Print how a task stands now."""
-        with glance(self.settings.database) as tx:
+        with open_read_only(self.settings.database) as tx:
             task = tasks.get(tx, task_id)
             asked = messages.questions(tx, [task]) if task.status is Status.NEW else []
         self.shown.append(view(task, JsonView.S3))
@@ -100,7 +100,7 @@ def _status_text(task: Task) -> str:
 
 def events_so_far(settings: Settings, task_id: TaskId) -> int:
     """Return how many events of a task are already known."""
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         events_found = events.last_of_task(tx, task_id, 1)
     return events_found[-1].n if events_found else 0
 
@@ -115,14 +115,14 @@ def wait_for_rest(
     until_tried: bool = False,
 ) -> Task:
     """Wait until the task rests, printing its steps; return its final state."""
-    with glance(settings.database) as tx, out.working("Remit is at work"):
+    with open_read_only(settings.database) as tx, out.working("Remit is at work"):
         watch = EventWatch(tx, task_id, _tell, after=after, until_tried=until_tried)
         return door.rest(watch, timeout)
 
 
 def show_result(settings: Settings, task: Task) -> None:
     """Print the result."""
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         _result(tx, task)
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 from functools import partial
 from typing import Annotated, TypeAlias
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, out, remit_client, words
 from remit.cli.codes import OwnerMustAnswer
 from remit.cli.out import AsJson, Id, Ids, Timeout, Wait, flag
@@ -29,7 +29,7 @@ from remit.operations.arguments import (
 )
 from remit.settings import Settings
 from remit.store import reviews
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.triggers import cron
 
 _Begin: TypeAlias = Callable[[Settings, RemitClient, TaskId], tuple[TaskId, int]]
@@ -82,7 +82,7 @@ def retry(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson =
 
 
 def _each(ids: tuple[str, ...], kind: Callable[[str], TaskArguments], *, json: bool) -> int:
-    tally = CommandTally(house_settings.load(), json)
+    tally = CommandTally(app_settings.load(), json)
     found = _find_tasks(ids, tally)
     if found:
         with remit_client.opened(tally.settings) as way:
@@ -99,7 +99,7 @@ def _start(
     ids: tuple[str, ...], begin: _Begin, *, wait: bool, timeout: float | None, json: bool
 ) -> int:
     """Start tasks; wait for them on request, or if no other process would do the work."""
-    tally = CommandTally(house_settings.load(), json)
+    tally = CommandTally(app_settings.load(), json)
     found = _find_tasks(ids, tally)
     if not found:
         return tally.end()
@@ -120,7 +120,7 @@ def _start(
 
 
 def _run_now(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         asks = any(review.decision is None for review in reviews.of_task(tx, task_id))
     if asks:
         raise OwnerMustAnswer(
@@ -137,7 +137,7 @@ def _retry(_: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]
 
 
 def _find_tasks(ids: tuple[str, ...], tally: CommandTally) -> list[TaskId]:
-    with glance(tally.settings.database) as tx:
+    with open_read_only(tally.settings.database) as tx:
         return tally.each(words.typed_ids(ids), partial(words.find_task, tx), str)
 
 
@@ -154,8 +154,8 @@ def edit(  # noqa: PLR0913 - all that may be changed
 ) -> int:
     """Change a task that has not begun; what you leave out stays."""
     start = moment(at, in_)
-    tally = CommandTally(house_settings.load(), json)
-    with glance(tally.settings.database) as tx:
+    tally = CommandTally(app_settings.load(), json)
+    with open_read_only(tally.settings.database) as tx:
         found = words.find_task(tx, task)
     with remit_client.opened(tally.settings) as way:
         way.ask(EditTask(found, title, text, stamp(start) if start else None, priority))

@@ -4,7 +4,7 @@ import sys
 from getpass import getpass
 from typing import Annotated, Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import out, remit_client
 from remit.cli.commands import CommandGroup, Flag
 from remit.cli.out import AsJson, Piece, StyledText, flag, number_flag
@@ -15,7 +15,7 @@ from remit.operations.callers import shape
 from remit.operations.settings_arguments import NewToken, RevokeToken, SetPassword
 from remit.store import callers
 from remit.store.callers import ApiToken
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.store.secrets import MOST, Secrets, secrets_of
 
 _HEADS: Final = ("NAME", "MAY", "LAST USED", "UNTIL", "ID")
@@ -64,7 +64,7 @@ def revoke(name: Annotated[str, flag("Its name or its id.")], /, *, json: AsJson
 
 
 def _tokens() -> list[ApiToken]:
-    with glance(house_settings.load().database) as tx:
+    with open_read_only(app_settings.load().database) as tx:
         return callers.tokens(tx)
 
 
@@ -98,7 +98,7 @@ def password(
     answer = remit_client.ask(SetPassword(value))
     if remove:
         return out.done(json, answer, "The password is removed.")
-    where = house_settings.load().server.public_url
+    where = app_settings.load().server.public_url
     hint = "`remit setup server` sets the address that your phone opens."
     return out.done(json, answer, "The password is set.", f"Sign in at {where}." if where else hint)
 
@@ -153,7 +153,7 @@ def remove(
 
 
 def _store() -> Secrets:
-    return secrets_of(house_settings.load().home)
+    return secrets_of(app_settings.load().home)
 
 
 def value_of(name: str) -> str:

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.brain.choose import KEY_NAMES
 from remit.cli import codes, out, remote
 from remit.cli.commands import CommandGroup
@@ -38,7 +38,7 @@ def up(
     """Start Remit here: it works on tasks and answers on 127.0.0.1 until you stop it."""
     from remit.cli.up_process import UpProcess  # noqa: PLC0415 - the whole app, and not for its help
 
-    settings = house_settings.load()
+    settings = app_settings.load()
     furnish(settings)
     if settings.engine.is_shared:
         sentence = "These settings are for several processes: run `remit serve` and `remit worker`."
@@ -75,7 +75,7 @@ def serve(*, port: Port = None, json: AsJson = False) -> int:
 
 
 def _shared_settings() -> Settings:
-    settings = house_settings.load()
+    settings = app_settings.load()
     furnish(settings)
     if not settings.engine.is_shared:
         sentence = "These settings are for one process: run `remit up`, or set "
@@ -125,17 +125,17 @@ async def _work_with(
 ) -> Settings:
     """Work until it is stopped, or until the settings change; return those to go on with."""
     from remit.wiring.reload import SettingsReload  # noqa: PLC0415 - the whole app
-    from remit.wiring.worker import opened_worker  # noqa: PLC0415 - as above
+    from remit.wiring.worker import open_worker  # noqa: PLC0415 - as above
 
     engine, taken = settings.engine, choose_queues(settings, queues)
     used = replace(settings, engine=replace(engine, parallel=slots or engine.parallel))
     new: asyncio.Queue[Settings] = asyncio.Queue()
-    async with opened_worker(used) as found:
+    async with open_worker(used) as found:
         await found.start(taken)
         # Each duty has its own parts, made with these settings: whatever changes, all is made anew.
-        SettingsReload(found.house, settings, new.put_nowait, live=()).start()
+        SettingsReload(found.app, settings, new.put_nowait, live=()).start()
         if event:
-            out.emit({"event": event, "worker": found.house.engine.worker, "queues": list(taken)})
+            out.emit({"event": event, "worker": found.app.engine.worker, "queues": list(taken)})
         else:
             out.hint(f"This worker takes tasks from {', '.join(taken)}.", "bold")
         waits = asyncio.create_task(stop.wait()), asyncio.create_task(new.get())
@@ -158,7 +158,7 @@ def open_(
     json: AsJson = False,
 ) -> int:
     """Make a link that signs a browser in, once, within 15 minutes; and open it."""
-    found = remote.running(house_settings.load().home)
+    found = remote.running(app_settings.load().home)
     try:
         link = f"{found.ask(InviteBrowser())['url']}&next={quote(page, safe='/')}"
     finally:
@@ -196,11 +196,11 @@ TimeoutStopSec=60
 WantedBy=default.target
 """
 
-app = CommandGroup("service")
+service_app = CommandGroup("service")
 
 
-@app.default
-@app.command()
+@service_app.default
+@service_app.command()
 def status(*, json: AsJson = False) -> int:
     """Show whether the unit is installed and runs."""
     path = unit_path(os.environ)
@@ -214,12 +214,12 @@ def status(*, json: AsJson = False) -> int:
     return codes.DONE if state == "active" else codes.WAITS
 
 
-@app.command()
+@service_app.command()
 def install(*, json: AsJson = False) -> int:
     """Install the unit and start it, now and at every login."""
     if not _has_systemd():
         raise BadInput(_NO_SYSTEMD)
-    settings, path = house_settings.load(), unit_path(os.environ)
+    settings, path = app_settings.load(), unit_path(os.environ)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(path, unit_text(settings, _command()))
     results = (_systemctl(*words) for words in (("daemon-reload",), ("enable", "--now", UNIT)))
@@ -231,7 +231,7 @@ def install(*, json: AsJson = False) -> int:
     return codes.WAITS if failed else codes.DONE
 
 
-@app.command()
+@service_app.command()
 def remove(*, json: AsJson = False) -> int:
     """Stop Remit and remove the unit; your data stays."""
     path = unit_path(os.environ)

@@ -115,18 +115,18 @@ class UpProcess:
         """Work until it is stopped, or until the settings change."""
         self._new = asyncio.get_running_loop().create_future()
         async with AsyncExitStack() as stack:
-            house = await self._enter(stack)
+            app = await self._enter(stack)
             if first:
-                hush(house.hide)
+                hush(app.hide)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             token = token_of(self._settings.home)
             ready, debug = url.set_result, self._debug
-            pages = serve(house, listener=listener, debug=debug, token=token, ready=ready)
+            pages = serve(app, listener=listener, debug=debug, token=token, ready=ready)
             door = asyncio.create_task(pages)
             await asyncio.wait((door, url), return_when=asyncio.FIRST_COMPLETED)
             if door.done():
                 await door  # raises what kept it from listening
-            await self._work(house, door, url.result(), first=first)
+            await self._work(app, door, url.result(), first=first)
 
     async def _enter(self, stack: AsyncExitStack) -> App:
         for _ in range(PATIENCE):
@@ -138,31 +138,29 @@ class UpProcess:
                 await asyncio.sleep(0.1)
         return await stack.enter_async_context(opened(self._settings))
 
-    async def _work(self, house: App, door: "asyncio.Task[None]", url: str, *, first: bool) -> None:
-        since = await house.journal.last()
-        before = await house.db.read(_task_counts, house.clock.now())
+    async def _work(self, app: App, door: "asyncio.Task[None]", url: str, *, first: bool) -> None:
+        since = await app.journal.last()
+        before = await app.db.read(_task_counts, app.clock.now())
         pages = pages_url(self._settings, int(url.rpartition(":")[2]))
-        link = await self._callers(house, pages).link()
+        link = await self._callers(app, pages).link()
         telemetry = _collected()
-        await self._start(house, since, telemetry)
+        await self._start(app, since, telemetry)
         self._say_up(url, link, before) if first else self._say_again()
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait((stop, door, self._new), return_when=asyncio.FIRST_COMPLETED)
         stop.cancel()
-        await self._end(house, door, telemetry)
+        await self._end(app, door, telemetry)
 
-    async def _end(
-        self, house: App, door: "asyncio.Task[None]", telemetry: Telemetry | None
-    ) -> None:
+    async def _end(self, app: App, door: "asyncio.Task[None]", telemetry: Telemetry | None) -> None:
         if self._new.done():  # the pages answer for as long as tests and steps need to end
-            await house.section_tests.idle()
-            await house.engine.stop()
+            await app.section_tests.idle()
+            await app.engine.stop()
         door.cancel()
         closed = await asyncio.gather(door, return_exceptions=True)
-        await house.engine.stop()
+        await app.engine.stop()
         # Events are sent and written before the exit; a slow follower is not waited for.
-        house.journal.end()
-        await house.background.finish(*FOLLOWERS, within=PARTING)
+        app.journal.end()
+        await app.background.finish(*FOLLOWERS, within=PARTING)
         await flush(telemetry)
         if isinstance(closed[0], Exception):
             raise closed[0]
@@ -171,12 +169,12 @@ class UpProcess:
         if not self._new.done():
             self._new.set_result(settings)
 
-    async def _start(self, house: App, since: int, telemetry: Telemetry | None) -> None:
-        await start(house)
-        await watch(house)
-        self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
+    async def _start(self, app: App, since: int, telemetry: Telemetry | None) -> None:
+        await start(app)
+        await watch(app)
+        self._reload = SettingsReload(app, self._settings, self._changed, refused=self._refused)
         self._reload.start()
-        follow(house, since, self._say, telemetry)
+        follow(app, since, self._say, telemetry)
 
     def _say(self, at: datetime, notice: TerminalRemark) -> None:
         if self._json:
@@ -186,9 +184,9 @@ class UpProcess:
             style = "yellow" if notice.urgent else ""
             out.line(StyledText(f"{words.clock(at)}  ", "dim"), StyledText(notice.text, style))
 
-    def _callers(self, house: App, pages: str) -> CallerRegistry:
+    def _callers(self, app: App, pages: str) -> CallerRegistry:
         token = token_of(self._settings.home)
-        return CallerRegistry(house.db, house.clock, house.ids, token, pages_url=pages)
+        return CallerRegistry(app.db, app.clock, app.ids, token, pages_url=pages)
 
     def _say_up(self, url: str, link: str, before: dict[str, int]) -> None:
         home, brain = str(self._settings.home), self._settings.brain.kind
@@ -268,18 +266,18 @@ class StopSignals:
             self._last_moment.start()
 
 
-def follow(house: App, since: int, say: Say, telemetry: Telemetry | None) -> None:
+def follow(app: App, since: int, say: Say, telemetry: Telemetry | None) -> None:
     """Start the followers of the journal: terminal, logs and telemetry."""
-    journal, settings = house.journal, house.settings
+    journal, settings = app.journal, app.settings
     works: list[Work] = [
         partial(keep_logs, journal, settings.logs),
-        partial(keep_queue, journal, house.db, settings.home / FOLDER),
-        _Remarks(house, since, say).follow,
+        partial(keep_queue, journal, app.db, settings.home / FOLDER),
+        _Remarks(app, since, say).follow,
     ]
     if telemetry is not None:
         works.append(partial(keep_told, journal, since, telemetry))
     for name, work in zip(FOLLOWERS, works, strict=False):
-        house.background.start(name, work)
+        app.background.start(name, work)
 
 
 def hush(hide: Redactor) -> None:
@@ -301,18 +299,18 @@ def _collected() -> Telemetry | None:
 class _Remarks:
     """Prints what happens to tasks; a restarted loop continues where it was."""
 
-    def __init__(self, house: App, since: int, say: Say) -> None:
-        self._house = house
+    def __init__(self, app: App, since: int, say: Say) -> None:
+        self._app = app
         self._since = since
         self._say = say
 
     async def follow(self) -> None:
-        pages = self._house.journal.pages(self._since, ends=True, gather_seconds=NEWS_SECONDS)
+        pages = self._app.journal.pages(self._since, ends=True, gather_seconds=NEWS_SECONDS)
         async for page in pages:
             # Most of what happens needs no word: only the tasks of what does are looked at.
             worth = [each for each in page if each.task_id and notify.remark(each, "")]
             ids = [each.task_id for each in worth if each.task_id]
-            found = await self._house.db.read(tasks.statuses_of, ids) if ids else []
+            found = await self._app.db.read(tasks.statuses_of, ids) if ids else []
             titles = {str(each.id): each.title for each in found}
             for event in worth:
                 if notice := notify.remark(event, titles[str(event.task_id)]):
@@ -345,8 +343,8 @@ def _tasks(again: int, before: dict[str, int], *, shared: bool) -> str:
 class ServeProcess(UpProcess):
     """The process of `remit serve`: the API and the pages, beside workers that do the work."""
 
-    async def _start(self, house: App, since: int, telemetry: Telemetry | None) -> None:
+    async def _start(self, app: App, since: int, telemetry: Telemetry | None) -> None:
         del since, telemetry  # the workers write logs
-        start_upkeep(house)
-        self._reload = SettingsReload(house, self._settings, self._changed, refused=self._refused)
+        start_upkeep(app)
+        self._reload = SettingsReload(app, self._settings, self._changed, refused=self._refused)
         self._reload.start()

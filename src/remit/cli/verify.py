@@ -13,7 +13,7 @@ from typing import Annotated, Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.cli import clock, codes, out
 from remit.cli.out import AsJson, StyledText, flag, number_flag
 from remit.errors import BadInput
@@ -101,7 +101,7 @@ class _Work(Struct, frozen=True):
         )
         limits = SandboxLimits(seconds=self.project.time_limit, memory=self.project.memory)
         hide = Redactor(secret_values(os.environ))
-        home = house_settings.load().home
+        home = app_settings.load().home
         check = CommandCheck(
             ways,
             Sandbox(limits),
@@ -149,7 +149,7 @@ class _Now:
 
 def _project(where: Path, seconds: int | None) -> ProjectSettings:
     """Return the settings of the project in this folder, if any."""
-    known = house_settings.load().projects.values()
+    known = app_settings.load().projects.values()
     mine = (each for each in known if Path(each.path).expanduser().resolve() == where)
     found = next(mine, ProjectSettings(path=str(where)))
     return replace(found, time_limit=seconds) if seconds is not None else found

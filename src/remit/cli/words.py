@@ -160,11 +160,11 @@ def _zone_in(file: Path, changed: int) -> "ZoneInfo | None":
     named = changed and _ZONE.search(file.read_text("utf-8", "replace"))
     if not named and "REMIT_ZONE" not in os.environ:
         return None  # the machine's, without reading all settings
-    from remit import settings as house_settings  # noqa: PLC0415 - as above
+    from remit import settings as app_settings  # noqa: PLC0415 - as above
     from remit.system.owner_zone import find_owner_zone  # noqa: PLC0415 - as above
 
     try:
-        return find_owner_zone(house_settings.load().zone, os.environ).zone
+        return find_owner_zone(app_settings.load().zone, os.environ).zone
     except RemitError:
         return None
 

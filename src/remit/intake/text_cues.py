@@ -149,7 +149,7 @@ class _Part(Struct, frozen=True, dict=True):
         }.get(cue.kind, True)
 
     def _is_held(self, cue: VetoCue, *, begins: bool) -> bool:
-        """Whether "don't" or "wait" is about the message: "that one doesn't leave the house"."""
+        """Whether "don't" or "wait" is about the message: "that one doesn't leave the app"."""
         refers = self._has("addressing", "message")
         speaks = self._has("addressing", "speakers", outside=cue)
         later = self.opening is _Opening.SENTENCE

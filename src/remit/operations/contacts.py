@@ -32,7 +32,7 @@ _EXAMPLES: Final = (
 
 async def look(request: OperationRequest) -> Answer:
     """Return everyone in the book, with the policy for each address."""
-    content = await request.house.permits.listed()
+    content = await request.app.permits.listed()
     return Answer(content, etag=etag_of(content))
 
 
@@ -76,7 +76,7 @@ async def remove_contact(request: OperationRequest, arguments: args.RemoveContac
 async def permit_contact(request: OperationRequest, arguments: args.NewPermission) -> Answer:
     """Say once and for all whether someone is written to on a channel."""
     return Answer(
-        await request.house.permits.permit(arguments.contact, arguments.channel, arguments.policy)
+        await request.app.permits.permit(arguments.contact, arguments.channel, arguments.policy)
     )
 
 
@@ -89,7 +89,7 @@ async def list_rules(request: OperationRequest) -> Answer:
 @operation(Scope.ADMIN, "Rules", "The permission holds from now on.")
 async def add_rule(request: OperationRequest, arguments: args.NewRule) -> Answer:
     """Say once and for all whether someone is written to on a channel."""
-    await request.house.permits.permit(arguments.contact, arguments.channel, arguments.policy)
+    await request.app.permits.permit(arguments.contact, arguments.channel, arguments.policy)
     return await list_rules(request)
 
 
@@ -100,12 +100,12 @@ async def remove_rule(request: OperationRequest, arguments: args.RemoveRule) -> 
     if not found:
         raise NotFound("rule", arguments.id[:60])
     asks = Permission(found[0].contact, found[0].channel, found[0].address, Policy.ASK)
-    await request.house.db.write(permissions.put, asks, request.house.clock.now())
+    await request.app.db.write(permissions.put, asks, request.app.clock.now())
     return await list_rules(request)
 
 
 def _book(request: OperationRequest) -> Path:
-    return request.house.settings.home / FILE
+    return request.app.settings.home / FILE
 
 
 async def _expected(request: OperationRequest) -> str | None:
@@ -113,7 +113,7 @@ async def _expected(request: OperationRequest) -> str | None:
     if request.version is None:
         return None
     now = await asyncio.to_thread(edit.version, _book(request))
-    if request.version != etag_of(await request.house.permits.listed()):
+    if request.version != etag_of(await request.app.permits.listed()):
         raise OutOfDate("The contact book has changed since you looked at it; look again.")
     return now
 
@@ -143,7 +143,7 @@ def _new_address(old: ContactEntry, way: str, address: str) -> ContactAddress:
 
 def _check_address(request: OperationRequest, way: str, address: str) -> None:
     """Refuse what the channel could not send to."""
-    channel, settings = request.house.outfit.channels.get(way), request.house.settings
+    channel, settings = request.app.outfit.channels.get(way), request.app.settings
     if channel is None:
         check_address(settings, way, address)
     elif implements(channel, AddressedChannel) and not channel.takes(address):
@@ -182,7 +182,7 @@ def _no_address(settings: Settings, way: str, address: str) -> BadInput:
 
 
 async def _stored_rules(request: OperationRequest) -> list[Permission]:
-    found = await request.house.db.read(permissions.list_permissions)
+    found = await request.app.db.read(permissions.list_permissions)
     return [each for each in found if each.policy is not Policy.ASK]
 
 

@@ -48,7 +48,7 @@ async def invite_browser(request: OperationRequest, _: args.InviteBrowser) -> An
         sentence = "Who signs in may do everything, so only who may do everything invites."
         raise NotAllowed(sentence)
     link = await request.callers.link()
-    until = request.house.clock.now() + CODE_LIFE
+    until = request.app.clock.now() + CODE_LIFE
     return Answer({"url": link, "expiresAt": stamp(until)}, location="/api/sign-ins")
 
 
@@ -74,7 +74,7 @@ def sign_in_to_json(each: SignIn, key: str) -> JsonMap:
 )
 async def set_password(request: OperationRequest, arguments: args.SetPassword) -> Answer:
     """Set the password that signs you in from elsewhere; other browsers are signed out."""
-    settings = request.house.settings
+    settings = request.app.settings
     host = settings.server.public_url.removeprefix("https://").partition(".")[0]
 
     def keep() -> None:
@@ -98,19 +98,19 @@ async def subscribe_push(request: OperationRequest, arguments: args.NewSubscript
     """Tell this browser, as long as it is signed in."""
     sign_in = _browser(request)
     keys = arguments.keys
-    await request.house.push.subscribe(sign_in, arguments.endpoint, keys.p256dh, keys.auth)
+    await request.app.push.subscribe(sign_in, arguments.endpoint, keys.p256dh, keys.auth)
     return await push_state(request)
 
 
 @operation(Scope.APPROVE, "Push", "This browser is told no more.")
 async def unsubscribe_push(request: OperationRequest, _: args.RemoveSubscription) -> Answer:
     """Tell this browser no more."""
-    await request.house.push.unsubscribe(_browser(request))
+    await request.app.push.unsubscribe(_browser(request))
     return await push_state(request)
 
 
 async def push_state(request: OperationRequest) -> Answer:
-    push = request.house.push
+    push = request.app.push
     if not push.possible:
         return Answer({"possible": False, "why": NEEDS, "publicKey": None, "on": False})
     key, on = await push.public_key(), await push.is_on(request.key)

@@ -81,13 +81,13 @@ class FilterContext(Struct, frozen=True):
         return start(noon.replace(tzinfo=self.zone) if self.zone else noon.astimezone())
 
 
-def context(house: OperationPorts) -> FilterContext:
+def context(app: OperationPorts) -> FilterContext:
     """Return today's date and the channels' names, as of now."""
     channels: dict[str, str] = {}
-    for way in house.outfit.ways:
+    for way in app.outfit.ways:
         for word in (way.name, *way.aliases, way.kind):
             channels.setdefault(word.casefold(), way.name)
-    return FilterContext(house.clock.now(), house.zone, channels)
+    return FilterContext(app.clock.now(), app.zone, channels)
 
 
 Read: TypeAlias = Callable[[TaskFilter, str, FilterContext], TaskFilter]
@@ -244,8 +244,8 @@ _VERBS: Final = {
 async def change_many_tasks(request: OperationRequest, arguments: args.Bulk) -> Answer:
     """Do one thing to many tasks, named or all that match; with `dryRun` only say what."""
     named, more = await _requested_tasks(request, arguments)
-    known = await request.house.db.read(request.access.finds, named)
-    found = await request.house.db.read(stored.statuses_of, known)
+    known = await request.app.db.read(request.access.finds, named)
+    found = await request.app.db.read(stored.statuses_of, known)
     there = {each.id for each in found}
     gone: list[Json] = [_refused(each, "It is not there.") for each in named if each not in there]
     content: JsonMap = {"action": arguments.action, "dryRun": arguments.dry_run, "more": more}
@@ -255,7 +255,7 @@ async def change_many_tasks(request: OperationRequest, arguments: args.Bulk) -> 
     for start in range(0, len(found), _BATCH):
         batch = found[start : start + _BATCH]
         done += await asyncio.gather(*(_one(request, arguments.action, each.id) for each in batch))
-    request.house.engine.nudge()
+    request.app.engine.nudge()
     return Answer(content | _result(done, gone))
 
 
@@ -268,10 +268,10 @@ async def _requested_tasks(
     if arguments.ids is not None:
         return [ids.task_id(each) for each in dict.fromkeys(arguments.ids)], False
     line = arguments.filter or ""
-    asked = typed(line, context(request.house)) if line.strip() else TaskFilter()
-    found = await request.house.db.read(search.ids, asked, MOST + 1)
+    asked = typed(line, context(request.app)) if line.strip() else TaskFilter()
+    found = await request.app.db.read(search.ids, asked, MOST + 1)
     # What was not named is not even said to be gone to who may not know of it.
-    known = await request.house.db.read(request.access.finds, found[:MOST])
+    known = await request.app.db.read(request.access.finds, found[:MOST])
     return known, request.access.reads and len(found) > MOST
 
 
@@ -283,7 +283,7 @@ async def _one(request: OperationRequest, action: str, task_id: TaskId) -> JsonM
         row, verb = _VERBS[action]
         if request.caller.agent:
             one = args.TaskArguments(task_id)
-            request = await request.house.db.read(checked, row.agents, request, one)
+            request = await request.app.db.read(checked, row.agents, request, one)
         task = await tasks.act(verb, request, task_id)
     except RemitError as error:
         return _refused(task_id, str(error))

@@ -46,10 +46,10 @@ async def hear_message(request: OperationRequest, arguments: args.NewMessage) ->
         context=await attached(request, arguments.attachments),
     )
     if arguments.dry_run:
-        return Answer(rehearsed(await request.house.intake.read(message)), 200)
+        return Answer(rehearsed(await request.app.intake.read(message)), 200)
     if arguments.conversation_id is not None:
         return await _as_turn(request, arguments, message.context)
-    result = await request.house.intake.receive(message, wait=arguments.wait)
+    result = await request.app.intake.receive(message, wait=arguments.wait)
     answer = message_result_to_json(result, request.view)
     if not request.access.reads:
         answer["alike"] = []  # it names tasks of others
@@ -75,7 +75,7 @@ async def _as_turn(
 ) -> Answer:
     """Store the message as a turn of a conversation; a turn may also ask or answer."""
     say.allow(request.access)
-    talking, talk = request.house.talk, ConversationId(arguments.conversation_id or "")
+    talking, talk = request.app.talk, ConversationId(arguments.conversation_id or "")
     spoken = await talking.say(
         talk, arguments.text, channel=request.channel, key=request.ref, context=context
     )
@@ -97,7 +97,7 @@ async def _as_turn(
 )
 async def begin_conversation(request: OperationRequest, arguments: args.NewConversation) -> Answer:
     """Begin a conversation."""
-    return _conversation_answer(await request.house.talk.begin(arguments.title, request.channel))
+    return _conversation_answer(await request.app.talk.begin(arguments.title, request.channel))
 
 
 # To speak in one is to speak as the owner: it may answer a question or stop a task. So it takes
@@ -107,7 +107,7 @@ async def rename_conversation(request: OperationRequest, arguments: args.NewTitl
     """Give a conversation another title."""
     title, ident = checked_title(arguments.title), conversation_id(arguments.id)
     return Answer(
-        conversation_to_json(await request.house.db.write(conversations.rename, ident, title))
+        conversation_to_json(await request.app.db.write(conversations.rename, ident, title))
     )
 
 
@@ -116,8 +116,8 @@ async def remove_conversation(
     request: OperationRequest, arguments: args.RemoveConversation
 ) -> Answer:
     """Put a conversation away for good."""
-    talk = await request.house.db.read(conversations.get, conversation_id(arguments.id))
-    await request.house.db.write(conversations.remove, talk.id, request.house.clock.now())
+    talk = await request.app.db.read(conversations.get, conversation_id(arguments.id))
+    await request.app.db.write(conversations.remove, talk.id, request.app.clock.now())
     return Answer(conversation_to_json(talk))
 
 
@@ -125,7 +125,7 @@ async def remove_conversation(
 async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
     """Say something; it is answered once, now or soon."""
     about = ids.task_id(arguments.about) if arguments.about is not None else None
-    talk, ident = request.house.talk, conversation_id(arguments.id)
+    talk, ident = request.app.talk, conversation_id(arguments.id)
     spoken = await talk.say(
         ident,
         arguments.text,
@@ -149,7 +149,7 @@ async def say(request: OperationRequest, arguments: args.NewTurn) -> Answer:
 )
 async def talk_about_task(request: OperationRequest, arguments: args.TalkAboutTask) -> Answer:
     """The conversation about a task; a new one if it was put away."""
-    return _conversation_answer(await request.house.talk.resume(TaskId(arguments.id)))
+    return _conversation_answer(await request.app.talk.resume(TaskId(arguments.id)))
 
 
 def conversation_id(text: str) -> ConversationId:

@@ -117,7 +117,7 @@ class Operation(OperationTerms, frozen=True, kw_only=True):
             request.access.check_person(self.people)
         named = isinstance(arguments, SeriesArguments | TaskArguments)
         if named and self.agents not in (AgentRule.NEVER, AgentRule.SCOPE):
-            request = await request.house.db.read(checked, self.agents, request, arguments)
+            request = await request.app.db.read(checked, self.agents, request, arguments)
         return await self.effect(request, arguments)
 
 
@@ -130,7 +130,7 @@ def rows_of(*modules: ModuleType) -> dict[type[Arguments], Operation]:
 class OperationRequest(Struct, frozen=True, kw_only=True):
     """Who asks, with which key, and under which ref."""
 
-    house: "OperationPorts"
+    app: "OperationPorts"
     ref: str  # names this request: what is done under it once is not done again
     callers: CallerRegistry
     caller: Caller = OWNER
@@ -147,7 +147,7 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
     @property
     def owner(self) -> Owner:
         """Return the owner's actions, done directly or through the calling program."""
-        return self.house.owner.through(self.program)
+        return self.app.owner.through(self.program)
 
     @property
     def program(self) -> str | None:
@@ -164,7 +164,7 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
         """Return a task as far as the caller may see it."""
         if self.access.reads:
             return show(task, self.view)
-        return show(await self.house.db.read(self.access.as_told, task), self.view)
+        return show(await self.app.db.read(self.access.as_told, task), self.view)
 
 
 @quick

@@ -23,19 +23,19 @@ async def decide_review(request: OperationRequest, arguments: args.NewDecision) 
     decision = Decision(
         arguments.answer, arguments.text, by=request.caller.name, always=arguments.always
     )
-    task = await request.house.inbox.decide(ReviewId(arguments.id), decision, grace=arguments.grace)
+    task = await request.app.inbox.decide(ReviewId(arguments.id), decision, grace=arguments.grace)
     return Answer(await request.task_json(task))
 
 
 @operation(Scope.APPROVE, "Task", "It goes elsewhere once you approve that.", view=True)
 async def readdress_review(request: OperationRequest, arguments: args.ReaddressReview) -> Answer:
     """Send the text to somebody else or on another channel; you are asked about that anew."""
-    house, by = request.house, request.caller.name
-    to = house.intake.addressed(Delivery(arguments.channel, arguments.to, arguments.text))
-    task = await house.db.write(edits.readdress, ReviewId(arguments.id), to, by, house.clock.now())
-    review = await house.db.read(reviews.get, ReviewId(arguments.id))
+    app, by = request.app, request.caller.name
+    to = app.intake.addressed(Delivery(arguments.channel, arguments.to, arguments.text))
+    task = await app.db.write(edits.readdress, ReviewId(arguments.id), to, by, app.clock.now())
+    review = await app.db.read(reviews.get, ReviewId(arguments.id))
     if arguments.text and review.decision is None:
-        task = await house.inbox.decide(
+        task = await app.inbox.decide(
             ReviewId(arguments.id), Decision(ReviewAnswer.EDIT, arguments.text, by=by)
         )
     return Answer(await request.task_json(task))
@@ -44,7 +44,7 @@ async def readdress_review(request: OperationRequest, arguments: args.ReaddressR
 @operation(Scope.APPROVE, "Task", "It is undone; nothing was sent.", view=True)
 async def undo_decision(request: OperationRequest, asked: args.UndoDecision) -> Answer:
     """Take a decision back while nothing was sent; the question is open again."""
-    found = await request.house.db.read(inbox.question, ReviewId(asked.id))
+    found = await request.app.db.read(inbox.question, ReviewId(asked.id))
     if found.review.decision is None:
         raise Conflict(f"Review {asked.id} is open; there is nothing to undo.")
     return Answer(await request.task_json(await request.owner.undo(found.task.id)))
@@ -53,9 +53,9 @@ async def undo_decision(request: OperationRequest, asked: args.UndoDecision) -> 
 @operation(Scope.APPROVE, "SeenResults", "Marked as seen.")
 async def see_results(request: OperationRequest, arguments: args.SeeResults) -> Answer:
     """You have looked at these results: those named, or all."""
-    now, named = request.house.clock.now(), arguments.ids
+    now, named = request.app.clock.now(), arguments.ids
     wanted = None if named is None else [ids.task_id(each) for each in named]
-    count = await request.house.db.write(inbox.see_all, wanted, now)
+    count = await request.app.db.write(inbox.see_all, wanted, now)
     return Answer({"seen": count})
 
 
@@ -65,15 +65,15 @@ async def put_review_off(request: OperationRequest, arguments: args.Postponement
     if (arguments.until is None) == (arguments.hours is None):
         raise BadInput("Give until (a time) or hours (a number), one of them.", field="until")
     until = moment(arguments.until, "until")
-    until = until or request.house.clock.now() + timedelta(hours=arguments.hours or 0)
-    await request.house.inbox.later(ReviewId(arguments.id), until)
+    until = until or request.app.clock.now() + timedelta(hours=arguments.hours or 0)
+    await request.app.inbox.later(ReviewId(arguments.id), until)
     return await look(request, ReviewId(arguments.id))
 
 
 async def look(request: OperationRequest, review_id: ReviewId) -> Answer:
     """Return one question, as far as the caller may see it."""
-    version, found = await request.house.db.read(_get, review_id)
-    content = review_to_json(found, request.house.settings.deliver.undo)
+    version, found = await request.app.db.read(_get, review_id)
+    content = review_to_json(found, request.app.settings.deliver.undo)
     return Answer(content if request.access.reads else review_receipt(content), etag=version)
 
 

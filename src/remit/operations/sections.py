@@ -47,7 +47,7 @@ SAVED: Final = "Saved. It takes effect within a few seconds."
 
 def store_of(request: OperationRequest) -> SectionStore:
     """Return the settings file and its secrets; call it in a thread, a keyring loads slowly."""
-    home = request.house.settings.home
+    home = request.app.settings.home
     return SectionStore(home, Secrets(home, machine_ring(home)))
 
 
@@ -65,7 +65,7 @@ async def change_settings(request: OperationRequest, arguments: args.ChangeSecti
     """
     section, values = arguments.section, dict(arguments.values)
     table, _, name = section.partition(".")
-    before = await asyncio.to_thread(load_home, request.house.settings.home)
+    before = await asyncio.to_thread(load_home, request.app.settings.home)
     content: JsonMap = {"section": section, "detail": _detail(section, values)}
     if table == "hooks" and name not in before.hooks and not values.get("secret"):
         content["secret"] = values["secret"] = made(os.urandom(_SECRET_BYTES))
@@ -83,8 +83,8 @@ async def change_settings(request: OperationRequest, arguments: args.ChangeSecti
 
     await asyncio.to_thread(change)
     if section == NOTICES:  # they hold at once
-        found = await asyncio.to_thread(load_home, request.house.settings.home)
-        request.house.wishes.notices = found.notices
+        found = await asyncio.to_thread(load_home, request.app.settings.home)
+        request.app.wishes.notices = found.notices
     return Answer(content)
 
 
@@ -139,7 +139,7 @@ def _name_of_key(now: BrainSettings, values: Mapping[str, object]) -> str:
 )
 async def remove_settings(request: OperationRequest, arguments: args.RemoveSection) -> Answer:
     """Remove a section such as channels.post, or the model, with its secrets."""
-    home, section = request.house.settings.home, arguments.section
+    home, section = request.app.settings.home, arguments.section
     if section == "brain":
         before = (await asyncio.to_thread(load_home, home)).brain
         await asyncio.to_thread(_forget_model, store_of(request), before)
@@ -159,7 +159,7 @@ def _forget_model(kept: SectionStore, before: BrainSettings) -> None:
 @operation(Scope.ADMIN, "SectionTest", "It was tried out.", people=_PEOPLE, bodiless=True)
 async def test_settings(request: OperationRequest, arguments: args.TestSection) -> Answer:
     """Try a section out as the file says it: a model, a calendar account, a folder."""
-    found = await request.house.section_tests.run(arguments.section)
+    found = await request.app.section_tests.run(arguments.section)
     return Answer({"section": arguments.section, "ok": found.ok, "detail": found.detail})
 
 
@@ -180,7 +180,7 @@ async def begin_calendar_sign_in(
 @operation(Scope.ADMIN, "Page", "Sign in at the provider.", people="a person signs in", page=True)
 async def add_account(request: OperationRequest, arguments: args.AddAccount) -> Answer:
     """Sign in for a new mail channel or calendar account."""
-    settings = await asyncio.to_thread(load_home, request.house.settings.home)
+    settings = await asyncio.to_thread(load_home, request.app.settings.home)
     account = new_account(
         arguments.kind,
         arguments.name.strip(),
@@ -199,7 +199,7 @@ async def add_account(request: OperationRequest, arguments: args.AddAccount) -> 
 
 
 async def _begin(request: OperationRequest, section: str, use: str) -> Answer:
-    home = request.house.settings.home
+    home = request.app.settings.home
     chosen, user = _sign_in_of(await asyncio.to_thread(load_home, home), section)
     kept = await asyncio.to_thread(secrets_of, home)
     return _attempt(request, client_of(chosen, use, kept.find), section, user)
@@ -215,16 +215,16 @@ def _attempt(
 ) -> Answer:
     from remit.channels.oauth import connecting  # noqa: PLC0415 - loads a web client
 
-    house, port = request.house, urlsplit(request.callers.pages_url).port
+    app, port = request.app, urlsplit(request.callers.pages_url).port
     attempt = connecting.begin(
         client,
         section,
         f"http://{client.provider.redirect_host}:{port}{CALLBACK}",
         user=user,
         key=request.key,
-        now=house.clock.now(),
+        now=app.clock.now(),
     )
-    connecting.keep_attempt(house.outfit.sign_ins, replace(attempt, new=new, secret=secret.strip()))
+    connecting.keep_attempt(app.outfit.sign_ins, replace(attempt, new=new, secret=secret.strip()))
     return Answer({"url": attempt.url, "provider": client.called})
 
 
@@ -236,9 +236,9 @@ async def finish_sign_in(request: OperationRequest, arguments: args.FinishSignIn
     """
     from remit.channels.oauth import connecting, tokens  # noqa: PLC0415 - loads a web client
 
-    house, now = request.house, request.house.clock.now()
-    home = house.settings.home
-    attempt = connecting.take_attempt(house.outfit.sign_ins, arguments.state, request.key, now)
+    app, now = request.app, request.app.clock.now()
+    home = app.settings.home
+    attempt = connecting.take_attempt(app.outfit.sign_ins, arguments.state, request.key, now)
     new, settings = attempt.new, await asyncio.to_thread(load_home, home)
     oauth = new.oauth if new else _sign_in_of(settings, attempt.account)[0]
     parameters = {
@@ -265,7 +265,7 @@ async def finish_sign_in(request: OperationRequest, arguments: args.FinishSignIn
     table, _, name = attempt.account.partition(".")
     released = 0
     if table == "channels":
-        released = await house.inbox.grant(Reason.AUTH, f"{name} was connected", f"channel:{name}")
+        released = await app.inbox.grant(Reason.AUTH, f"{name} was connected", f"channel:{name}")
     content: JsonMap = {"section": attempt.account, "released": released}
     return Answer(content)
 

@@ -51,7 +51,7 @@ async def end_series(request: OperationRequest, arguments: args.EndSeries) -> An
 async def _change(verb: _Verb, request: OperationRequest, arguments: SeriesArguments) -> Answer:
     series = await _unchanged(request, arguments)
     await verb(request.owner, series)
-    request.house.engine.nudge()
+    request.app.engine.nudge()
     return await look(request, series)
 
 
@@ -71,7 +71,7 @@ async def unskip_slot(request: OperationRequest, arguments: args.UnskipSlot) -> 
     slot, series = moment(arguments.slot, "slot"), await _unchanged(request, arguments)
     assert slot is not None  # noqa: S101 - a text is a moment, or refused
     await request.owner.unskip_slot(series, slot)
-    request.house.engine.nudge()
+    request.app.engine.nudge()
     return await look(request, series)
 
 
@@ -83,7 +83,7 @@ async def move_slot(request: OperationRequest, arguments: args.MoveSlot) -> Answ
     to, series = moment(arguments.to, "to"), await _unchanged(request, arguments)
     assert to is not None  # noqa: S101 - a text is a moment, or refused
     task = await request.owner.move_slot(series, moment(arguments.slot, "slot"), to)
-    request.house.engine.nudge()
+    request.app.engine.nudge()
     return Answer(await request.task_json(task))
 
 
@@ -94,16 +94,16 @@ async def repeat_series(request: OperationRequest, arguments: args.RepeatSeries)
     """Run at other times from now on."""
     if (arguments.every is None) == (arguments.repeats is None):
         raise BadInput("Give every (words) or repeats (a rule), one of them.", field="every")
-    series, now = await _unchanged(request, arguments), request.house.clock.now()
+    series, now = await _unchanged(request, arguments), request.app.clock.now()
     repeats = repeats_of(arguments.repeats, None)
     if arguments.every is not None:
         try:
-            repeats = frequency.parse(arguments.every, request.house.zone, now)
+            repeats = frequency.parse(arguments.every, request.app.zone, now)
         except BadInput as bad:  # words that cannot be read are no malformed request
             raise NotPossibleNow(str(bad), field="every") from None
     assert repeats is not None  # noqa: S101 - one of the two was given
     await request.owner.repeat_series(series, repeats)
-    request.house.engine.nudge()
+    request.app.engine.nudge()
     return await look(request, series)
 
 
@@ -133,4 +133,4 @@ async def _unchanged(request: OperationRequest, arguments: SeriesArguments) -> S
 
 
 async def _series_json(request: OperationRequest, series: SeriesId, coming: int) -> JsonMap:
-    return await request.house.db.read(whole, series, request.house.clock.now(), coming)
+    return await request.app.db.read(whole, series, request.app.clock.now(), coming)

@@ -48,7 +48,7 @@ async def keep_file(request: OperationRequest, arguments: KeepFile) -> Answer:
     except (ValueError, binascii.Error):
         sentence = "content is not base64; encode the bytes of the file so."
         raise BadInput(sentence, field="content") from None
-    kept = task_files(request.house.settings)
+    kept = task_files(request.app.settings)
     file = await asyncio.to_thread(kept.keep_incoming, arguments.name, content, _taint(request))
     return Answer(to_context(file))
 
@@ -65,7 +65,7 @@ async def create_task(request: OperationRequest, arguments: args.NewTask) -> Ans
     if request.caller.agent:
         await _check_room(request)
         cue = replace(_from_agent(request, cue), created_by=Creator.AGENT)
-    return await created(request, await request.house.intake.admit(cue))
+    return await created(request, await request.app.intake.admit(cue))
 
 
 @operation(
@@ -114,8 +114,8 @@ async def edit_task(request: OperationRequest, arguments: args.EditTask) -> Answ
         delivery=None if parts is None else tuple(_delivery(each) for each in parts),
     )
     task_id = TaskId(arguments.id)
-    task = await request.house.intake.edit(task_id, change, request.version, request.program)
-    request.house.engine.nudge()
+    task = await request.app.intake.edit(task_id, change, request.version, request.program)
+    request.app.engine.nudge()
     return await _tagged(request, task)
 
 
@@ -179,7 +179,7 @@ async def _end(verb: _Verb, request: OperationRequest, arguments: args.TaskArgum
 
 async def act(verb: _Verb, request: OperationRequest, task_id: TaskId) -> Task:
     task = await verb(request.owner, task_id, request.version)
-    request.house.engine.heed(task)
+    request.app.engine.heed(task)
     return task
 
 
@@ -203,7 +203,7 @@ async def try_again(
         if (cue.assigned_agent or "").startswith(PROJECT):
             request.access.check_person(_ON_PROJECT)
         cue = _from_agent(request, cue)
-    return await request.house.intake.admit(cue)
+    return await request.app.intake.admit(cue)
 
 
 async def created(request: OperationRequest, task: Task) -> Answer:
@@ -212,7 +212,7 @@ async def created(request: OperationRequest, task: Task) -> Answer:
 
 async def _tagged(request: OperationRequest, task: Task) -> Answer:
     """Return a task with its current version as ETag."""
-    version = await request.house.db.read(tasks.version, task.id)
+    version = await request.app.db.read(tasks.version, task.id)
     return Answer(await request.task_json(task), etag=version)
 
 
@@ -271,11 +271,11 @@ async def watches(
     if arguments is None:
         return ()
     request.access.check_person("only a person has something watched")
-    house = request.house
-    watch = new_watch(arguments.target, arguments.part, house.settings.commands)
+    app = request.app
+    watch = new_watch(arguments.target, arguments.part, app.settings.commands)
     kind, name = watch_kind(watch.words)
-    set_up = kind is not WatchKind.CALENDAR or name in {*house.settings.calendars, OWN}
-    if not set_up and not await house.db.read(calendars.is_known, name):
+    set_up = kind is not WatchKind.CALENDAR or name in {*app.settings.calendars, OWN}
+    if not set_up and not await app.db.read(calendars.is_known, name):
         raise UnknownName(unknown_calendar(name), field="watch")
     return (watch,)
 
@@ -315,7 +315,7 @@ def _on_project(request: OperationRequest, cue: Cue, arguments: args.NewTask) ->
             raise BadInput(f"{name} is about a project; say which one as project.", field=name)
         return cue
     request.access.check_person(_ON_PROJECT)
-    known = request.house.settings.projects
+    known = request.app.settings.projects
     return cue_admission.on_project(
         cue, arguments.project, known, arguments.files, prd=arguments.prd
     )
@@ -338,7 +338,7 @@ def _from_agent(request: OperationRequest, cue: Cue) -> Cue:
 async def _check_room(request: OperationRequest) -> None:
     """Refuse another task if the agent has too many open ones."""
     still = AgentTaskFilter(statuses=_OPEN, limit=MOST_OPEN)
-    count = await request.house.db.read(search.count_agent_tasks, request.access.prefix, still)
+    count = await request.app.db.read(search.count_agent_tasks, request.access.prefix, still)
     if count >= MOST_OPEN:
         name = request.access.name
         raise Conflict(f"{name} has {MOST_OPEN} open tasks here; let some of them end first.")
@@ -346,7 +346,7 @@ async def _check_room(request: OperationRequest) -> None:
 
 async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonMap:
     """Return kept files as the context of a task lists them; one that is not kept is refused."""
-    kept = task_files(request.house.settings)
+    kept = task_files(request.app.settings)
     listed: list[Json] = []
     for name, digest in named.items():
         content = await asyncio.to_thread(kept.read, digest)

@@ -27,15 +27,15 @@ DASHBOARD: Final = "dashboard"
 @operation(Scope.ADMIN, "Task", "A test message is on its way.", status=201, view=True)
 async def test_channel(request: OperationRequest, arguments: args.ChannelTest) -> Answer:
     """Send a marked test message; the task says what came of it."""
-    name, house = arguments.name, request.house
+    name, app = arguments.name, request.app
     if name == DASHBOARD:
         raise NotPossibleNow(
             "The dashboard is Remit's own; there is nothing to test.", field="name"
         )
-    if name not in house.outfit.channels:
+    if name not in app.outfit.channels:
         raise NotFound("channel", f"{name!r:.60}")
-    mark = house.ids.ulid()[-4:]
-    text = f"Test message {mark} from {house.settings.agent} on {name}. Nothing needs doing."
+    mark = app.ids.ulid()[-4:]
+    text = f"Test message {mark} from {app.settings.agent} on {name}. Nothing needs doing."
     title = f"Test the channel {name}"
     cue = Cue(
         source=Source(SourceKind.MANUAL, request.ref),
@@ -44,30 +44,30 @@ async def test_channel(request: OperationRequest, arguments: args.ChannelTest) -
         delivery=(Delivery(name, arguments.to, text),),
         priority=Priority.HIGH,
     )
-    return await created(request, await house.intake.admit(cue))
+    return await created(request, await app.intake.admit(cue))
 
 
 @operation(Scope.ADMIN, "SwitchedOn", "The channel is used again.", bodiless=True)
 async def switch_channel_on(request: OperationRequest, arguments: args.SwitchChannelOn) -> Answer:
     """Use a channel again that was switched off; what waited for that goes on."""
-    return Answer(await request.house.permits.switch_on(arguments.name))
+    return Answer(await request.app.permits.switch_on(arguments.name))
 
 
 @operation(Scope.ADMIN, "PairingCode", "Send this code to the channel within 15 minutes.")
 async def pair_channel(request: OperationRequest, arguments: args.PairChannel) -> Answer:
     """Make a code that connects a chat with you or a contact, once, within 15 minutes."""
-    name, house = arguments.name, request.house
-    section = house.settings.channels.get(name)
-    if section is None or name not in house.outfit.channels:
+    name, app = arguments.name, request.app
+    section = app.settings.channels.get(name)
+    if section is None or name not in app.outfit.channels:
         raise NotFound("channel", f"{name!r:.60}; a new one is known after a restart")
     code = pairing.new_code()
     link = section.pairing_link(code)
     if link is None:
         sentence = f"Chats on {name} are not connected by a code; enter the address instead."
         raise BadInput(sentence, field="name")
-    contact = house.permits.contact_named(arguments.to) if arguments.to else None
-    now = house.clock.now()
-    until = await house.db.write(pairing.open_code, name, code, contact, now)
+    contact = app.permits.contact_named(arguments.to) if arguments.to else None
+    now = app.clock.now()
+    until = await app.db.write(pairing.open_code, name, code, contact, now)
     content: JsonMap = {"code": code, "link": link, "contact": contact, "expiresAt": stamp(until)}
     return Answer(content)
 
@@ -75,7 +75,7 @@ async def pair_channel(request: OperationRequest, arguments: args.PairChannel) -
 @operation(Scope.ADMIN, "Notice", "A test notice was sent.")
 async def test_notice(request: OperationRequest, arguments: args.TriedWay) -> Answer:
     """Send a test notice over one way; the answer says what came of it."""
-    sent = await request.house.herald.test(arguments.way)
+    sent = await request.app.herald.test(arguments.way)
     return Answer(notice_to_json(sent), value=sent)
 
 
@@ -85,7 +85,7 @@ async def test_notice(request: OperationRequest, arguments: args.TriedWay) -> An
 @operation(Scope.ADMIN, "Noted", "Every calendar was asked.", bodiless=True)
 async def sync_calendars(request: OperationRequest, _: args.SyncCalendars) -> Answer:
     """Look at every calendar now."""
-    found = await request.house.calendars.look()
+    found = await request.app.calendars.look()
     return Answer({"noted": sum(why is None for why in found.values())})
 
 
@@ -93,13 +93,13 @@ async def sync_calendars(request: OperationRequest, _: args.SyncCalendars) -> An
 async def see_calendar_refusal(request: OperationRequest, arguments: args.RefusalForm) -> Answer:
     """An event that starts nothing was seen."""
     where = arguments.account, arguments.calendar, arguments.path
-    return Answer({"seen": await request.house.db.write(calendars.see, *where)})
+    return Answer({"seen": await request.app.db.write(calendars.see, *where)})
 
 
 @operation(Scope.ADMIN, "Cue", "What came in is started.", bodiless=True)
 async def start_cue(request: OperationRequest, arguments: args.StartCue) -> Answer:
     """Start what came in and was kept without starting anything."""
-    return Answer(cue_to_json(await request.house.doors.begin(arguments.id)))
+    return Answer(cue_to_json(await request.app.doors.begin(arguments.id)))
 
 
 def cue_to_json(kept: StoredCue) -> JsonMap:
@@ -109,28 +109,28 @@ def cue_to_json(kept: StoredCue) -> JsonMap:
 @operation(Scope.ADMIN, "Recall", "The index of tasks is made anew.", bodiless=True)
 async def rebuild_recall(request: OperationRequest, _: args.RebuildRecall) -> Answer:
     """Make the index of tasks anew."""
-    await request.house.recollection.rebuild()
-    return Answer(await request.house.recollection.state())
+    await request.app.recollection.rebuild()
+    return Answer(await request.app.recollection.state())
 
 
 @operation(Scope.ADMIN, "Recall", "The index of tasks is deleted.", bodiless=True)
 async def turn_recall_off(request: OperationRequest, _: args.TurnRecallOff) -> Answer:
     """Delete the index of tasks, and keep none until the settings are read again."""
-    await request.house.recollection.turn_off()
-    return Answer(await request.house.recollection.state())
+    await request.app.recollection.turn_off()
+    return Answer(await request.app.recollection.state())
 
 
 @operation(Scope.ADMIN, "Task", "A task looks back on what ended.", status=201, view=True)
 async def look_back(request: OperationRequest, _: args.LookBack) -> Answer:
     """Look back on what ended, now; each lesson is a question to you."""
-    return await created(request, await request.house.reflection.now())
+    return await created(request, await request.app.reflection.now())
 
 
 @operation(Scope.ADMIN, "RuleChange", "The change is taken back.", reveals=True)
 async def revert_lesson(request: OperationRequest, arguments: args.Revert) -> Answer:
     """Take a change of the rules or guidelines back."""
     return Answer(
-        changed_json(await request.house.reflection.revert(arguments.change, force=arguments.force))
+        changed_json(await request.app.reflection.revert(arguments.change, force=arguments.force))
     )
 
 
@@ -138,7 +138,7 @@ async def revert_lesson(request: OperationRequest, arguments: args.Revert) -> An
 
 
 async def list_views(request: OperationRequest) -> Answer:
-    found = await request.house.db.read(task_filter.saved_views)
+    found = await request.app.db.read(task_filter.saved_views)
     return Answer({"views": [_view(each) for each in found]})
 
 
@@ -148,10 +148,10 @@ async def save_view(request: OperationRequest, arguments: args.NewView) -> Answe
     name = arguments.name.strip()
     if "/" in name or not is_readable_line(name):
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
-    filters.typed(arguments.filter, filters.context(request.house))  # for what it refuses
-    now = request.house.clock.now()
-    await request.house.db.write(task_filter.save_view, name, arguments.filter, now)
-    found = await request.house.db.read(task_filter.saved_views)
+    filters.typed(arguments.filter, filters.context(request.app))  # for what it refuses
+    now = request.app.clock.now()
+    await request.app.db.write(task_filter.save_view, name, arguments.filter, now)
+    found = await request.app.db.read(task_filter.saved_views)
     return Answer(_view(next(each for each in found if each.name == name)))
 
 
@@ -164,7 +164,7 @@ async def save_view(request: OperationRequest, arguments: args.NewView) -> Answe
 )
 async def remove_view(request: OperationRequest, arguments: args.RemoveView) -> Answer:
     """Forget a view; the tasks stay."""
-    await request.house.db.write(task_filter.delete_view, arguments.name)
+    await request.app.db.write(task_filter.delete_view, arguments.name)
     return await list_views(request)
 
 

@@ -76,7 +76,7 @@ class AgentOperations:
 
     def __init__(self, request: OperationRequest, url: str, *, wide: bool) -> None:
         self._request = request
-        self._house = request.house
+        self._app = request.app
         self._peer = request.access
         self._url = url
         self._wide = wide and self._peer.reads
@@ -89,13 +89,13 @@ class AgentOperations:
         digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
         request = replace(self._request, ref=self._peer.prefix + digest)
         made = await perform(request, task)
-        self._house.engine.nudge()
+        self._app.engine.nudge()
         return await self.look(str(made.content["id"]))
 
     async def look(self, name: str) -> AgentTaskView:
         """Return one task; one that this agent may not see is not found."""
         task_id = ids.task_id(name)
-        return self._view(*await self._house.db.read(self._find, task_id))
+        return self._view(*await self._app.db.read(self._find, task_id))
 
     async def page(self, wanted: AgentTaskFilter) -> list[AgentTaskView]:
         """Return tasks, newest first: its own, or all if it may read."""
@@ -105,14 +105,14 @@ class AgentOperations:
         query = TaskFilter(
             statuses=tuple(wanted.statuses), before=wanted.before, limit=min(wanted.limit, 500)
         )
-        found = await self._house.db.read(self._some, wanted, query)
+        found = await self._app.db.read(self._some, wanted, query)
         return [self._view(*each) for each in found]
 
     async def count(self, wanted: AgentTaskFilter) -> int:
         """Return how many of its own there are, counted up to `MOST_COUNTED`."""
         self._needs_any()
         query = replace(wanted, limit=MOST_COUNTED)
-        return await self._house.db.read(search.count_agent_tasks, self._peer.prefix, query)
+        return await self._app.db.read(search.count_agent_tasks, self._peer.prefix, query)
 
     async def search(self, words: str, limit: int) -> list[AgentTaskView]:
         """Return tasks with these words, then similar ones."""
@@ -122,19 +122,19 @@ class AgentOperations:
         if not 1 <= limit <= MOST_SHOWN:
             raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
         query = TaskFilter(text=words, limit=limit)
-        found = [self._view(*each) for each in await self._house.db.read(_matching, query)]
+        found = [self._view(*each) for each in await self._app.db.read(_matching, query)]
         if len(found) < limit:
             known = {view.task.id for view in found}
-            near = await self._house.recollection.finder.find(words, limit)
+            near = await self._app.recollection.finder.find(words, limit)
             more = [each.task for each in near if each.task.id not in known]
-            found += [self._view(*each) for each in await self._house.db.read(_with_reviews, more)]
+            found += [self._view(*each) for each in await self._app.db.read(_with_reviews, more)]
         return found[:limit]
 
     async def log(self, name: str, after: int, limit: int) -> list[Event]:
         """Return a task's events in order; needs `read`."""
         self._peer.check(Scope.READ)
         view = await self.look(name)
-        return await self._house.db.read(events.of_task, view.task.id, after, limit)
+        return await self._app.db.read(events.of_task, view.task.id, after, limit)
 
     async def cancel(self, name: str) -> AgentTaskView:
         """Have a task end; one that has ended raises `Conflict`."""

@@ -189,7 +189,7 @@ def of_words(text: str, names: Collection[str] = ()) -> str | None:
     folded = unicodedata.normalize("NFKC", text).casefold()
     for name in names:
         if _says(folded, name):
-            return "it names somebody or something of this house"
+            return "it names somebody or something of this Remit"
     about = next((why for word in _SCREEN_WORD.findall(folded) if (why := _about(word))), None)
     return f"it speaks of {about}" if about else None
 

@@ -23,7 +23,7 @@ from remit.model.veto import Condition
 from remit.ports import Steps
 from remit.reflect.reflector import Reflector
 from remit.review import ask
-from remit.run.rooms import RunPorts
+from remit.run.run_ports import RunPorts
 from remit.run.work import WorkRequest, work
 
 _ADVICE: Final = re.compile(r"\b(?:advisory|advice|no checks?|unchecked)\b", re.IGNORECASE)

@@ -34,7 +34,7 @@ from remit.model.status import Actor, Reason, Status
 from remit.ports import Steps
 from remit.review import ask
 from remit.run import work
-from remit.run.rooms import CodeWorkPorts, RunPorts
+from remit.run.run_ports import CodeWorkPorts, RunPorts
 from remit.run.send import deliver
 from remit.specialist import specialist_pool as tables
 from remit.specialist.chain import Exhausted, RetryAgent
@@ -59,7 +59,7 @@ class CodeWork(Struct, frozen=True):
 
     plan: Plan
     tree: Worktree
-    bench: CodeWorkPorts
+    code_ports: CodeWorkPorts
     steps: Steps
 
 
@@ -94,17 +94,17 @@ async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
 async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail | Retry:
     """Return the folder to work in; the contract is recorded before anybody enters it."""
     agreed = await steps.look("agreed", _frozen, plan.contract)
-    if rooms.bench is None:
+    if rooms.code_ports is None:
         return Fail("There is no project; name the folder in [projects.NAME] of the settings.")
     if agreed != await _frozen(plan.contract):
         return Fail("The contract is not the one that was agreed on; nothing was taken over.")
     try:
-        tree = await steps.do("workspace", rooms.bench.desk.open, steps.task)
+        tree = await steps.do("workspace", rooms.code_ports.specialists.open, steps.task)
     except (BadInput, NotFound) as wrong:  # a retry would fail the same way
         return Fail(str(wrong))
-    if not steps.has("tidy") and not await rooms.bench.desk.is_here(tree):
+    if not steps.has("tidy") and not await rooms.code_ports.specialists.is_here(tree):
         return Retry(_FOLDER_GONE, anew=True)
-    return CodeWork(plan, tree, rooms.bench, steps)
+    return CodeWork(plan, tree, rooms.code_ports, steps)
 
 
 async def _frozen(contract: Contract | None) -> AgreedContract:
@@ -116,17 +116,22 @@ async def _frozen(contract: Contract | None) -> AgreedContract:
 
 async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
     """Try until the work is verified or no specialist is left."""
-    plan, tree, desk, steps = piece.plan, piece.tree, piece.bench.desk, piece.steps
+    plan, tree, specialists, steps = (
+        piece.plan,
+        piece.tree,
+        piece.code_ports.specialists,
+        piece.steps,
+    )
     course, last = WorkHistory(), Verdict()
     for n in count():
-        choice = desk.follow(steps.task, course, plan.contract)
+        choice = specialists.follow(steps.task, course, plan.contract)
         if isinstance(choice, Exhausted):
             return await _by_hand(n, choice, last, piece)
         if isinstance(choice, RetryAgent) and (wait := await _rest(n, choice, piece)):
             return wait
         name, inputs = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
-        tried = await steps.do(name, desk.work, steps.task, tree, *inputs, steps.tell)
-        left = await steps.do(f"look:{n}", desk.look, steps.task, tree)
+        tried = await steps.do(name, specialists.work, steps.task, tree, *inputs, steps.tell)
+        left = await steps.do(f"look:{n}", specialists.look, steps.task, tree)
         tried, verdict = tables.sober(tried, left, plan.contract), None
         if tried.claim.outcome is AttemptOutcome.SUCCESS:
             judged = await _judged(str(n), last, left, tried.claim.text, piece)
@@ -144,11 +149,11 @@ async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
 
 async def _rest(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
     """Wait for a specialist that hit a rate limit; the start of the wait survives restarts."""
-    bench, steps = piece.bench, piece.steps
+    code_ports, steps = piece.code_ports, piece.steps
     if not choice.delay or steps.has(f"execute_tool:{n}"):
         return None
-    began = await steps.do(f"rest:{n}", bench.now)
-    left = (began + timedelta(seconds=choice.delay) - await bench.now()).total_seconds()
+    began = await steps.do(f"rest:{n}", code_ports.now)
+    left = (began + timedelta(seconds=choice.delay) - await code_ports.now()).total_seconds()
     return Later(f"{choice.agent} has reached a limit and rests.", left) if left > 0 else None
 
 
@@ -173,10 +178,10 @@ async def _checked(
     place: str, last: Verdict, left: WorkResult, piece: CodeWork
 ) -> Verdict | Review | None:
     """Return what the checks say about the actual changes; None if no check applies."""
-    plan, tree, bench, steps = piece.plan, piece.tree, piece.bench, piece.steps
+    plan, tree, code_ports, steps = piece.plan, piece.tree, piece.code_ports, piece.steps
     if left.refused:
         return Verdict(tuple(Finding("workspace", Result.FAIL, why) for why in left.refused))
-    real = await steps.do(f"contract:{place}", bench.real, steps.task, plan, tree, left)
+    real = await steps.do(f"contract:{place}", code_ports.real, steps.task, plan, tree, left)
     steps.keep(contract=real)
     held = replace(piece, plan=replace(plan, contract=real))
     verdict = await _verdict(place, last, left, held)
@@ -187,7 +192,7 @@ async def _checked(
     decision = await steps.decided(question.key)
     if decision is None:
         paths = {each.path for each in verdict.intended}
-        diff = _only(await bench.desk.diff(tree, left), paths)
+        diff = _only(await code_ports.specialists.diff(tree, left), paths)
         return replace(question, evidence=diff[:_MOST_SHOWN])
     if decision.answer is ReviewAnswer.APPROVE:
         return await _verdict(f"{place}:intended", last, left, held, verdict.intended)
@@ -202,8 +207,8 @@ async def _verdict(
     intended: tuple[ChangedTest, ...] = (),
 ) -> Verdict | None:
     """Run the checks, once per place; `intended` are changed tests that the owner confirmed."""
-    tree, bench, steps = held.tree, held.bench, held.steps
-    verifier = await bench.verifier(steps.task, tree, intended)
+    tree, code_ports, steps = held.tree, held.code_ports, held.steps
+    verifier = await code_ports.verifier(steps.task, tree, intended)
     if not verifier.applies(held.plan):
         return None
     if not steps.has(f"verify:{place}"):
@@ -213,8 +218,8 @@ async def _verdict(
     async def verified() -> Verdict:
         found = await verifier.verify(steps.task, held.plan, evidence)
         if TESTS.intersection(found.failed) and not found.intended:
-            await bench.owe(steps.task, left.paths, DebtCause.CHECK, "")
-        now = await bench.desk.look(steps.task, tree)
+            await code_ports.owe(steps.task, left.paths, DebtCause.CHECK, "")
+        now = await code_ports.specialists.look(steps.task, tree)
         return found if now.tree == left.tree else replace(found, findings=(_MOVED,))
 
     verdict = (await steps.do(f"verify:{place}", verified)).after(last)
@@ -277,7 +282,7 @@ async def _accepted(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork
 async def _accept_unproven(place: str, left: WorkResult, word: str, piece: CodeWork) -> ProvenWork:
     """Record that the owner accepts the work unproven: the files get debt, with the reason."""
     owed = (piece.steps.task, left.paths, DebtCause.SKIP, word)
-    await piece.steps.do(f"owe:{place}", piece.bench.owe, *owed)
+    await piece.steps.do(f"owe:{place}", piece.code_ports.owe, *owed)
     return ProvenWork(left, f"{TAKEN}{word}", None)
 
 
@@ -285,7 +290,7 @@ async def _by_hand(
     n: int, choice: Exhausted, last: Verdict, piece: CodeWork
 ) -> ProvenWork | Outcome:
     """Ask the owner when no specialist is left: retry, do it by hand, or accept it unproven."""
-    tree, desk, steps = piece.tree, piece.bench.desk, piece.steps
+    tree, specialists, steps = piece.tree, piece.code_ports.specialists, piece.steps
     for again in count():
         place = f"{n}.{again}"
         facts = [*choice.tried, f"The work as it stands: {tree.folder}"]
@@ -293,7 +298,7 @@ async def _by_hand(
         decision = await steps.decided(question.key)
         if decision is None:
             return Wait(question)
-        left = await steps.do(f"look:{place}", desk.look, steps.task, tree)
+        left = await steps.do(f"look:{place}", specialists.look, steps.task, tree)
         if decision.answer is ReviewAnswer.DROP and not left.refused:
             return await _accept_unproven(place, left, decision.text or "", piece)
         judged = await _judged(place, last, left, "Done by the owner.", piece)
@@ -305,12 +310,12 @@ async def _by_hand(
 
 async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
     """Commit the work to its branch, merge it if the owner agrees, and return the result."""
-    tree, bench, steps = piece.tree, piece.bench, piece.steps
-    left, desk = proven.left, bench.desk
+    tree, code_ports, steps = piece.tree, piece.code_ports, piece.steps
+    left, specialists = proven.left, code_ports.specialists
     if not left.paths:
         return await _unchanged(proven, piece)
-    at = await steps.do("kept_at", bench.now)
-    commit = await steps.do("keep_work", desk.keep, steps.task, tree, left, at)
+    at = await steps.do("kept_at", code_ports.now)
+    commit = await steps.do("keep_work", specialists.keep, steps.task, tree, left, at)
     stands = f"{_count(len(left.paths))} changed, {_proof(proven.verdict)}."
     why = ""
     for tries in count():
@@ -318,18 +323,18 @@ async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
         question = ask.merge(steps.task, tree.branch, commit, tries, asked, "")
         decision = await steps.decided(question.key)
         if decision is None:
-            diff = (await desk.diff(tree, left))[:_MOST_SHOWN]
+            diff = (await specialists.diff(tree, left))[:_MOST_SHOWN]
             return Wait(replace(question, evidence=diff))
         if decision.answer is ReviewAnswer.DROP:
-            branch = await steps.do("publish", desk.publish, tree)
+            branch = await steps.do("publish", specialists.publish, tree)
             why, sentence = "", f"{stands} It stands on {branch}."
             _never_checked(steps, UNMERGED)
         else:
-            merged = await steps.do(f"merge:{tries}", desk.merge, tree, commit)
+            merged = await steps.do(f"merge:{tries}", specialists.merge, tree, commit)
             why, sentence = merged.why, f"{stands} Merged into {merged.branch}.{_joined(merged)}"
             await _put_off(merged, left, piece)
         if not why:
-            await steps.do("tidy", desk.close, tree)
+            await steps.do("tidy", specialists.close, tree)
             return sentence
     raise AssertionError  # pragma: no cover - count() does not end
 
@@ -337,7 +342,7 @@ async def _keep_work(proven: ProvenWork, piece: CodeWork) -> str | Wait:
 async def _unchanged(proven: ProvenWork, piece: CodeWork) -> str:
     """Return what was said, because there are no changes to merge."""
     _never_checked(piece.steps, UNCHANGED)
-    await piece.steps.do("tidy", piece.bench.desk.close, piece.tree)
+    await piece.steps.do("tidy", piece.code_ports.specialists.close, piece.tree)
     return proven.said.strip() or "Nothing was changed."
 
 
@@ -346,7 +351,7 @@ async def _put_off(merged: MergeResult, left: WorkResult, piece: CodeWork) -> No
     steps, verdict = piece.steps, piece.steps.task.verdict
     late = verdict is not None and any(is_late(each) for each in verdict.findings)
     if late and not merged.why:
-        put_off = piece.bench.put_off
+        put_off = piece.code_ports.put_off
         await steps.do("put_off", put_off, steps.task, merged.branch, left.paths)
 
 

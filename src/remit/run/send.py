@@ -21,7 +21,7 @@ from remit.model.task_file import has_files, is_frozen
 from remit.ports import Steps
 from remit.review import ask
 from remit.run.attach import attach
-from remit.run.rooms import GatedText, RunPorts
+from remit.run.run_ports import GatedText, RunPorts
 
 
 async def deliver(written: GatedText, rooms: RunPorts, steps: Steps) -> Outcome:

@@ -19,7 +19,7 @@ from remit.ports import Steps
 from remit.review import ask
 from remit.run.before_work import agree, put_rule, reflect, unmet_condition
 from remit.run.delegate import delegate
-from remit.run.rooms import GatedText, RunPorts
+from remit.run.run_ports import GatedText, RunPorts
 from remit.run.send import deliver, settle_doubts
 from remit.run.work import WorkedReply, work, written
 from remit.specialist.specialist_pool import is_code

@@ -25,7 +25,7 @@ from remit.model.task import Task
 from remit.ports import Steps
 from remit.review import ask
 from remit.run.attach import attach
-from remit.run.rooms import GatedText, RunPorts
+from remit.run.run_ports import GatedText, RunPorts
 
 MOST_TURNS = 50  # turns with tool calls before the owner is asked whether to continue
 MOST_CALLS = 20  # in one turn

@@ -75,18 +75,18 @@ _AS_IT_IS: Final = "%/:?#[]@!$&'()*+,;="
 _JSON: Final = ("application/json", "application/json;charset=utf-8")
 
 
-def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
+def build(app: App, token: str, *, debug: bool, port: int) -> Starlette:
     """Build the application; `port` is the one that callers use."""
     routes = table(port, debug=debug)
-    keys = IdempotencyKeys(house.db, house.clock)
-    pages_url = files.pages_url(house.settings, port)
-    callers = CallerRegistry(house.db, house.clock, house.ids, token, port, pages_url)
-    app = Starlette(
+    keys = IdempotencyKeys(app.db, app.clock)
+    pages_url = files.pages_url(app.settings, port)
+    callers = CallerRegistry(app.db, app.clock, app.ids, token, port, pages_url)
+    site = Starlette(
         routes=[
-            *_paths(house, keys, routes),
-            *peers.AgentEndpoints(house, callers).routes,
+            *_paths(app, keys, routes),
+            *peers.AgentEndpoints(app, callers).routes,
             static.ROUTE,
-            LiveConnections(house, callers).route,
+            LiveConnections(app, callers).route,
         ],
         middleware=[
             Middleware(
@@ -94,13 +94,13 @@ def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
                 callers=callers,
                 port=port,
                 routes=routes,
-                public_url=house.settings.server.public_url,
+                public_url=app.settings.server.public_url,
             )
         ],
         exception_handlers={HTTPException: _nowhere},
     )
-    app.router.redirect_slashes = False  # an address has one spelling
-    return app
+    site.router.redirect_slashes = False  # an address has one spelling
+    return site
 
 
 def _nowhere(request: Request, error: Exception) -> Response:
@@ -147,13 +147,13 @@ class FixedPaths(routing.BaseRoute):
         await self._by_path[scope["path"]].handle(scope, receive, send)
 
 
-def _paths(house: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[routing.BaseRoute]:
+def _paths(app: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[routing.BaseRoute]:
     """Return one path with all its methods, so that a wrong method is told the right ones."""
     by_path: dict[str, dict[str, Route]] = {}
     for route in routes:
         by_path.setdefault(route.path, {})[route.method] = route
     made = [
-        routing.Route(path, partial(_answer, house, keys, ways), methods=list(ways))
+        routing.Route(path, partial(_answer, app, keys, ways), methods=list(ways))
         for path, ways in by_path.items()
     ]
     fixed = [each for each in made if not each.param_convertors]
@@ -161,17 +161,17 @@ def _paths(house: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[r
 
 
 async def _answer(
-    house: App, keys: IdempotencyKeys, ways: Mapping[str, Route], request: Request
+    app: App, keys: IdempotencyKeys, ways: Mapping[str, Route], request: Request
 ) -> Response:
     route = ways["GET" if request.method == "HEAD" else request.method]
     page_language.choose(request.headers.get("accept-language", ""))
     try:
         _allow(route, request)
-        call = await _call(house, route, request)
+        call = await _call(app, route, request)
         answer = await _done(keys, route, request, call)
         # A refused form says nothing about who sent it: a stale page may have.
         if answer.status < HTTPStatus.BAD_REQUEST and _is_click(route, request):
-            await _note_act(house)
+            await _note_act(app)
         plain = _unchanged(request, answer) or _response(answer)
         return static.packed(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
@@ -185,11 +185,11 @@ def _is_click(route: Route, request: Request) -> bool:
     return route.page and not route.public and (route.method in UNSAFE or chosen)
 
 
-async def _note_act(house: App) -> None:
+async def _note_act(app: App) -> None:
     """Record that the owner is active here, so that notices come here."""
-    now = house.clock.now()
-    if await house.db.read(meta.is_news, now):
-        await house.db.write(meta.note, now)
+    now = app.clock.now()
+    if await app.db.read(meta.is_news, now):
+        await app.db.write(meta.note, now)
 
 
 def _unchanged(request: Request, answer: CallResult) -> Response | None:
@@ -225,7 +225,7 @@ async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Cal
     return await keys.once(key, digest, call.ref, lambda ref: route.does(replace(call, ref=ref)))
 
 
-async def _call(house: App, route: Route, request: Request) -> Call:
+async def _call(app: App, route: Route, request: Request) -> Call:
     content_type = request.headers.get("content-type", "")
     kind = content_type.lower().replace(" ", "")
     has_files = route.files and kind.startswith("multipart/form-data;")
@@ -239,11 +239,11 @@ async def _call(house: App, route: Route, request: Request) -> Call:
         raise RequestRefused(Problem("unsupported-media-type", sentence))
     part = "hx-request" in request.headers
     call = Call(
-        house=house,
+        app=app,
         path=request.path_params,
         query=_query(route, request),
         body=body,
-        ref=_ref(house, request.scope["key"]),
+        ref=_ref(app, request.scope["key"]),
         signature=request.headers.get("x-hub-signature-256"),
         headers=_headers(request) if route.raw else {},
         callers=request.scope["callers"],
@@ -259,7 +259,7 @@ async def _call(house: App, route: Route, request: Request) -> Call:
         device=request.scope["callers"].device_of(request.scope["device"]),
         source=_source(request),
         from_elsewhere=request.headers.get("sec-fetch-site") in ("cross-site", "same-site"),
-        seq=await house.journal.last() if route.page and not (route.public or part) else None,
+        seq=await app.journal.last() if route.page and not (route.public or part) else None,
         if_match=", ".join(request.headers.getlist("if-match")) or None,
     )
     # Parsed now: a wrong value must be refused before anything is done.
@@ -275,9 +275,9 @@ def _source(request: Request) -> str:
     return source_of(peer)
 
 
-def _ref(house: App, key: str) -> str:
+def _ref(app: App, key: str) -> str:
     """Return the ref of a request; a program's is named after its token."""
-    ref = f"api:{house.ids.ulid()}"
+    ref = f"api:{app.ids.ulid()}"
     return f"{key}/{ref}" if key.startswith(PROGRAM) else ref
 
 

@@ -41,7 +41,7 @@ _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 class Call(OperationRequest, frozen=True, kw_only=True):
     """A request that has come through the door."""
 
-    house: App
+    app: App
     path: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: bytes

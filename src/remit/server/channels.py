@@ -32,15 +32,15 @@ GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
 @read("/api/channels", "Channels")
 async def list_channels(call: Call) -> CallResult:
     """Every way out: whether it has what it needs, and what it promises."""
-    return CallResult({"channels": await listed(call.house)})
+    return CallResult({"channels": await listed(call.app)})
 
 
-async def listed(house: App) -> list[Json]:
+async def listed(app: App) -> list[Json]:
     """Return the same for a page."""
-    names = [DASHBOARD, *(way.name for way in house.outfit.ways)]
-    off, wrong = await house.db.read(_troubles, names)
-    kinds = {way.name: (way.kind, way.aliases) for way in house.outfit.ways}
-    states = await asyncio.to_thread(states_of, house, off)
+    names = [DASHBOARD, *(way.name for way in app.outfit.ways)]
+    off, wrong = await app.db.read(_troubles, names)
+    kinds = {way.name: (way.kind, way.aliases) for way in app.outfit.ways}
+    states = await asyncio.to_thread(states_of, app, off)
     found: list[Json] = []
     for name in names:
         kind, aliases = kinds.get(name, (DASHBOARD, ()))
@@ -54,20 +54,20 @@ async def listed(house: App) -> list[Json]:
                 "ready": not why,
                 "why": why or None,
                 "off": name in off,
-                "guarantee": GUARANTEES[_keeps(house, name)],
+                "guarantee": GUARANTEES[_keeps(app, name)],
                 "lastError": wrong.get(name),
             }
         )
     return found
 
 
-def _keeps(house: App, name: str) -> SendGuarantee:
-    return SendGuarantee.TRANSACTION if name == DASHBOARD else house.outfit.channels[name].keeps
+def _keeps(app: App, name: str) -> SendGuarantee:
+    return SendGuarantee.TRANSACTION if name == DASHBOARD else app.outfit.channels[name].keeps
 
 
-def states_of(house: App, off: Mapping[str, str]) -> dict[str, ChannelState]:
+def states_of(app: App, off: Mapping[str, str]) -> dict[str, ChannelState]:
     """Whether each channel has what it needs; asks the machine's keyring, which may be slow."""
-    return channel_states(keys_of(house.settings), house.clock, off, house.settings.home)
+    return channel_states(keys_of(app.settings), app.clock, off, app.settings.home)
 
 
 def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:
@@ -85,7 +85,7 @@ async def take(call: Call) -> CallResult:
     from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
 
     try:
-        kept = await call.house.doors.called(
+        kept = await call.app.doors.called(
             call.path["name"], receiving.HookCall(call.headers, call.body)
         )
     except NotFound:
@@ -131,22 +131,22 @@ async def take_hooks(call: Call) -> CallResult:
     messages = callbacks.read_call(call.body, hook)
     if messages is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
-    again = [await call.house.db.read(inbound.is_known, each.ref) for each in messages]
-    woken = await call.house.db.write(inbound.take, messages, call.house.clock.now())
+    again = [await call.app.db.read(inbound.is_known, each.ref) for each in messages]
+    woken = await call.app.db.write(inbound.take, messages, call.app.clock.now())
     if woken:
-        call.house.engine.nudge()
+        call.app.engine.nudge()
     for each, known in zip(messages, again, strict=True):
         # A button, or the text for one, is the owner's decision; any other words of the owner are
         # a turn; others' messages may start work, by the owner's rules.
-        if each.sender and await call.house.doors.owner_wrote(each, again=known):
+        if each.sender and await call.app.doors.owner_wrote(each, again=known):
             continue
-        if await call.house.talk.receive(each) is None and each.sender:
-            await call.house.doors.wrote(each)
+        if await call.app.talk.receive(each) is None and each.sender:
+            await call.app.doors.wrote(each)
     return CallResult({"noted": len(messages)})
 
 
 def _hook(call: Call) -> InboundHook:
-    hook = call.house.outfit.hooks.get(call.path["name"])
+    hook = call.app.outfit.hooks.get(call.path["name"])
     if hook is None:
         sentence = "There is no channel of this name that takes calls."
         raise RequestRefused(Problem("not-found", sentence))

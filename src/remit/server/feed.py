@@ -47,13 +47,13 @@ _PACE: Final = FeedRate()
 @page(PREFIX + "{name}", public=True)
 async def feed(call: Call) -> CallResult:
     """Return everything planned for the next 60 days, to callers with the secret."""
-    now = call.house.clock.now()
+    now = call.app.clock.now()
     if not _fits(call):  # first: callers without the secret must not use up the rate
         return CallResult("There is nothing here.", 404)
     if not _PACE.allows(now):
         return CallResult("Too many requests; ask again in a minute.", 429, headers=_WAIT)
-    found = await call.house.db.read(coming, now)
-    name = f"{call.house.settings.agent}: planned"
+    found = await call.app.db.read(coming, now)
+    name = f"{call.app.settings.agent}: planned"
     text = ics.whole([ics.event(each, now) for each in found], name=name)
     return CallResult(text, media="text/calendar; charset=utf-8")
 
@@ -102,7 +102,7 @@ def _fits(call: Call) -> bool:
     """Whether the address ends in the secret; an empty one is never valid."""
     name = call.path["name"].removesuffix(".ics")
     try:
-        secret = secrets_of(call.house.settings.home).find(FEED)
+        secret = secrets_of(call.app.settings.home).find(FEED)
     except RemitError:
         secret = ""
     same = hmac.compare_digest(name.encode("utf-8", "replace"), secret.encode())

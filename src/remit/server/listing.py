@@ -81,14 +81,14 @@ async def find(call: Call) -> CallResult:
     shown: list[Json] = [show(task, call.view) for task in page.tasks]
     content: JsonMap = {"schema_version": SCHEMA_VERSION, "tasks": shown, "next": page.next}
     content["asks"] = [task.id for task in page.tasks if task.id in page.asks]
-    counts = await call.house.db.read(search.count, asked) if call.flag("count") else None
+    counts = await call.app.db.read(search.count, asked) if call.flag("count") else None
     return CallResult(content | {"count": counted(counts) if counts else None})
 
 
 async def pages(call: Call, asked: TaskFilter) -> TaskPage:
     """Return one page; an invalid cursor is refused by name."""
     try:
-        return await call.house.db.read(search.page, asked)
+        return await call.app.db.read(search.page, asked)
     except NotFound:
         raise _bad_cursor(asked.before) from None
 
@@ -104,7 +104,7 @@ def counted(count: TaskCount) -> JsonMap:
 
 def wanted(call: Call) -> TaskFilter:
     """All that a request says about a list: the filter line, then what has a parameter."""
-    here = filters.context(call.house)
+    here = filters.context(call.app)
     line = call.text("q")
     asked = filters.typed(line, here) if line is not None else TaskFilter()
     if line is not None and asked == TaskFilter():
@@ -222,7 +222,7 @@ def _refusal(resource: StoredResource, names: dict[tuple[str, str], str]) -> Cal
 @read("/api/recall", "Recall")
 async def look_recall(call: Call) -> CallResult:
     """How the index of tasks stands."""
-    return CallResult(await call.house.recollection.state())
+    return CallResult(await call.app.recollection.state())
 
 
 _LOOKED: Final = 500  # open questions and series that are searched
@@ -241,21 +241,21 @@ async def search_everything(call: Call) -> CallResult:
     line, limit = call.text("q"), call.number("limit", 10, least=1, most=50)
     like = call.text("like")
     if like is not None and like.strip():
-        found = await call.house.recollection.like(like, limit)
+        found = await call.app.recollection.like(like, limit)
         return CallResult(_search_json([], alike=alike(found, call.view)))
     if line is None or not _search_words(line):
         return CallResult(_search_json([]))
-    asked = filters.typed(line, filters.context(call.house))
-    page = await call.house.db.read(search.page, replace(asked, limit=limit))
-    now, words = call.house.clock.now(), _search_words(asked.text or "")
-    others = await call.house.db.read(_others, now, words, limit) if words else ([], [])
+    asked = filters.typed(line, filters.context(call.app))
+    page = await call.app.db.read(search.page, replace(asked, limit=limit))
+    now, words = call.app.clock.now(), _search_words(asked.text or "")
+    others = await call.app.db.read(_others, now, words, limit) if words else ([], [])
     shown = {task.id for task in page.tasks}
     # Filters narrow the list; similar tasks would ignore them.
     plain = (
         asked.text if replace(asked, text=None, limit=limit) == TaskFilter(limit=limit) else None
     )
-    near = await call.house.recollection.finder.find(plain, limit) if plain else []
-    undo = call.house.settings.deliver.undo
+    near = await call.app.recollection.finder.find(plain, limit) if plain else []
+    undo = call.app.settings.deliver.undo
     content = _search_json(
         [show(task, call.view) for task in page.tasks],
         more=page.next is not None,

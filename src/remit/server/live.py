@@ -33,9 +33,9 @@ _COUNT_EVERY: Final = 0.5
 class LiveConnections:
     """The live sockets. The journal follower runs while there is at least one."""
 
-    def __init__(self, house: App, callers: CallerRegistry) -> None:
+    def __init__(self, app: App, callers: CallerRegistry) -> None:
         self.seq = 0
-        self._house = house
+        self._app = app
         self._seats: set[LiveConnection] = set()
         self._dirty = asyncio.Event()
         self._begun = asyncio.Event()
@@ -57,7 +57,7 @@ class LiveConnections:
             await socket.send_denial_response(problem.response(Problem("forbidden", sentence)))
             return
         await socket.accept()
-        seat = LiveConnection(socket, self, socket.scope["key"], self._house.clock.now)
+        seat = LiveConnection(socket, self, socket.scope["key"], self._app.clock.now)
         refusal = self._refusal(seat.key)
         if refusal:
             await socket.close(OVERLOADED, refusal)
@@ -69,7 +69,7 @@ class LiveConnections:
         finally:
             self._seats.discard(seat)
             if not self._seats:
-                await self._house.background.stop(NEWS_LOOP, COUNTS_LOOP)
+                await self._app.background.stop(NEWS_LOOP, COUNTS_LOOP)
 
     def _refusal(self, key: str) -> str:
         """Return why one more may not listen; a few tokens cannot shut out the owner's pages."""
@@ -82,10 +82,10 @@ class LiveConnections:
     # What a seat asks ---------------------------------------------------------------------------
 
     async def last(self) -> int:
-        return await self._house.journal.last()
+        return await self._app.journal.last()
 
     async def page(self, since: int) -> list[EventMessages]:
-        return await self._house.db.read(news.page, since, PAGE)
+        return await self._app.db.read(news.page, since, PAGE)
 
     def count_soon(self) -> None:
         self._dirty.set()
@@ -93,7 +93,7 @@ class LiveConnections:
     # Telling all --------------------------------------------------------------------------------
 
     async def _follow_along(self) -> None:
-        loops = self._house.background
+        loops = self._app.background
         if not loops.has(NEWS_LOOP):
             self._begun = asyncio.Event()
         loops.start(NEWS_LOOP, self._tell_news)
@@ -115,14 +115,14 @@ class LiveConnections:
         if not self._begun.is_set():  # otherwise the sockets continue where they are
             self.seq = await self.last()
             self._begun.set()
-        async for page in self._house.journal.pages(self.seq):
+        async for page in self._app.journal.pages(self.seq):
             for start in range(0, len(page), PAGE):
                 await self._hand_out(page[start : start + PAGE])
             self._dirty.set()
 
     async def _hand_out(self, found: list[Event]) -> None:
         handed = 0
-        for messages in await self._house.db.read(news.event_messages, found):
+        for messages in await self._app.db.read(news.event_messages, found):
             self.seq = messages.seq
             for seat in tuple(self._seats):
                 seat.offer(messages)
@@ -144,7 +144,7 @@ class LiveConnections:
             await self._dirty.wait()
             self._dirty.clear()
             if any(seat.counted for seat in self._seats):
-                text = await self._house.db.read(news.counts, self._house.clock.now())
+                text = await self._app.db.read(news.counts, self._app.clock.now())
                 for seat in tuple(self._seats):
                     if seat.counted:
                         seat.count(text)

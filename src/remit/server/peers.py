@@ -48,8 +48,8 @@ def card(port: int) -> Route:
 class AgentEndpoints:
     """Serves other agents, and counts the open streams."""
 
-    def __init__(self, house: App, callers: CallerRegistry) -> None:
-        self._house = house
+    def __init__(self, app: App, callers: CallerRegistry) -> None:
+        self._app = app
         self._callers = callers
         self._open: dict[asyncio.Event, str] = {}
         callers.on_gone(self._end)
@@ -65,8 +65,8 @@ class AgentEndpoints:
         raw = await _body(request)
         if isinstance(raw, Problem):
             return problem.response(raw)
-        desk = AgentOperations(self._asker(request), _url(request), wide=True)
-        reply = await mcp.answer(raw, desk, self._house.ids.ulid(), _headers(request))
+        operations = AgentOperations(self._asker(request), _url(request), wide=True)
+        reply = await mcp.answer(raw, operations, self._app.ids.ulid(), _headers(request))
         if reply.body is None:
             return Response(status_code=reply.status)
         return JSONResponse(reply.body, reply.status)
@@ -75,9 +75,9 @@ class AgentEndpoints:
         raw = await _body(request)
         if isinstance(raw, Problem):
             return problem.response(raw)
-        desk = AgentOperations(self._asker(request), _url(request), wide=False)
+        operations = AgentOperations(self._asker(request), _url(request), wide=False)
         version = _headers(request).get("a2a-version")
-        reply = await a2a.answer(raw, desk, self._house.journal, version)
+        reply = await a2a.answer(raw, operations, self._app.journal, version)
         if reply.stream is None:
             return JSONResponse(reply.body, reply.status)
         if len(self._open) >= MOST_STREAMS:
@@ -90,7 +90,7 @@ class AgentEndpoints:
         """Who calls, as an agent; the owner is the same one by whatever way in."""
         caller, key = request.scope["caller"], str(request.scope["key"])
         return OperationRequest(
-            house=self._house,
+            app=self._app,
             ref="",
             callers=self._callers,
             caller=replace(caller, agent=True),
@@ -125,7 +125,7 @@ class AgentEndpoints:
             await stream.aclose()
 
     def _is_over(self, until: datetime | None) -> bool:
-        return until is not None and self._house.clock.now() >= until
+        return until is not None and self._app.clock.now() >= until
 
     def _end(self, key: str) -> None:
         for gone, whose in self._open.items():

@@ -58,10 +58,10 @@ async def list_series(call: Call) -> CallResult:
         after = None if cursor is None else ids.series_id(cursor)
     except BadInput as bad:
         raise UnknownName(str(bad), field="cursor") from None
-    found = await call.house.db.read(_page, call, after, limit + 1)
+    found = await call.app.db.read(_page, call, after, limit + 1)
     more = found[limit - 1]["id"] if len(found) > limit else None
     # Calendar events have no place among ours: they are on the first page, soonest first.
-    events = [] if cursor else await call.house.db.read(_events, call, limit)
+    events = [] if cursor else await call.app.db.read(_events, call, limit)
     return CallResult({"series": list[Json](found[:limit]), "events": events, "next": more})
 
 
@@ -74,29 +74,29 @@ async def look(call: Call) -> CallResult:
 
 def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMap]:
     found = series.list_series(tx, ended=call.flag("ended"), after=after, limit=limit)
-    return [listed(tx, each, call.house.clock.now(), 1) for each in found]
+    return [listed(tx, each, call.app.clock.now(), 1) for each in found]
 
 
 def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
-    found = agenda.next_of_each(tx, call.house.clock.now(), limit)
-    return [event(each, call.house.zone) for each in found]
+    found = agenda.next_of_each(tx, call.app.clock.now(), limit)
+    return [event(each, call.app.zone) for each in found]
 
 
 @read("/api/stats", "Stats", VIEW)
 async def look_stats(call: Call) -> CallResult:
     """What stands where, what ended when, what it cost, what comes next."""
-    found = await current_numbers(call.house)
+    found = await current_numbers(call.app)
     return CallResult(stats_to_json(call, found))
 
 
-async def current_numbers(house: App) -> Stats:
+async def current_numbers(app: App) -> Stats:
     """Return all current numbers, by the owner's clock."""
-    zone = find_owner_zone(house.settings.zone).zone
-    return await house.db.read(stats.look, house.clock.now(), midnight(zone))
+    zone = find_owner_zone(app.settings.zone).zone
+    return await app.db.read(stats.look, app.clock.now(), midnight(zone))
 
 
 def stats_to_json(call: Call, found: Stats) -> JsonMap:
-    house, budget = call.house, call.house.settings.budget
+    app, budget = call.app, call.app.settings.budget
     days: list[Json] = [{"at": stamp(day.at), **_used_json(day.used)} for day in found.days]
     hours: list[Json] = [picked(hour, "at completed failed cancelled") for hour in found.hours]
     return {
@@ -107,7 +107,7 @@ def stats_to_json(call: Call, found: Stats) -> JsonMap:
         "next": [show(task, call.view) for task in found.next],
         "today": _used_json(found.today)
         | {"centsLimit": budget.day_cents or None, "tokensLimit": budget.day_tokens or None},
-        "slots": {"busy": house.engine.running, "all": house.settings.engine.parallel},
+        "slots": {"busy": app.engine.running, "all": app.settings.engine.parallel},
     }
 
 
@@ -118,13 +118,13 @@ def _used_json(usage: Usage) -> JsonMap:
 @read("/api/lessons", "RuleChanges")
 async def list_lessons(call: Call) -> CallResult:
     """Every accepted change of the rules and guidelines, the newest first."""
-    return CallResult(lesson_history(await call.house.reflection.history()))
+    return CallResult(lesson_history(await call.app.reflection.history()))
 
 
 @read("/api/priority-rules", "PriorityRules")
 async def list_priority_rules(call: Call) -> CallResult:
     """The rules that rank tasks, in their order, and what is wrong with their file."""
-    found = call.house.priority
+    found = call.app.priority
     return CallResult(priority_rules_to_json(found(), found.complaint))
 
 
@@ -132,7 +132,7 @@ async def list_priority_rules(call: Call) -> CallResult:
 async def tell_health(call: Call) -> CallResult:
     """Whether Remit is there, and which of its loops keep failing."""
     failing: dict[str, Json] = {}
-    for loop in call.house.background.failing:
+    for loop in call.app.background.failing:
         kind = loop.name.partition(":")[0]
         failing[kind] = max(loop.failures, int(str(failing.get(kind, 0))))
     status = "degraded" if failing else "ok"
@@ -142,14 +142,14 @@ async def tell_health(call: Call) -> CallResult:
 @read("/api/background", "Background")
 async def background(call: Call) -> CallResult:
     """The loops that run in the background, and what those that fail failed with."""
-    return CallResult({"loops": [_loop_json(call, loop) for loop in call.house.background.states]})
+    return CallResult({"loops": [_loop_json(call, loop) for loop in call.app.background.states]})
 
 
 def _loop_json(call: Call, loop: LoopState) -> Json:
     return {
         "name": loop.name,
         "failures": loop.failures,
-        "error": call.house.hide(loop.error) or None,
+        "error": call.app.hide(loop.error) or None,
         "since": moment_or_none(loop.since),
     }
 
@@ -163,7 +163,7 @@ def _loop_json(call: Call, loop: LoopState) -> Json:
 async def follow(call: Call) -> CallResult:
     """What happened, in order."""
     since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
-    found, last = await call.house.db.read(_events_page, since, limit + 1)
+    found, last = await call.app.db.read(_events_page, since, limit + 1)
     rows: list[Json] = [shapes.event(event) for event in found[:limit]]
     more = found[limit - 1].seq if len(found) > limit else None
     return CallResult({"events": rows, "next": more, "last": last})
@@ -201,7 +201,7 @@ async def recent(call: Call) -> CallResult:
     before = call.text("before")
     last = ConversationId(before) if before else None
     try:
-        found = await call.house.db.read(conversations.recent, last, limit + 1)
+        found = await call.app.db.read(conversations.recent, last, limit + 1)
     except NotFound:
         sentence = f"before is {before!r:.60}; give the last id of the page before."
         raise UnknownName(sentence, field="before") from None
@@ -215,7 +215,7 @@ async def look_conversation(call: Call) -> CallResult:
     """A conversation with its newest turns."""
     limit = call.number("limit", 50, least=1, most=_MOST_TURNS)
     before = call.number("before", 0, most=10**9)
-    talk, turns = await call.house.db.read(_look, ident(call), before, limit)
+    talk, turns = await call.app.db.read(_look, ident(call), before, limit)
     first = turns[0].n if turns else 0
     return CallResult(with_turns(talk, turns, first if first > 1 else None))
 
@@ -243,7 +243,7 @@ async def list_notices(call: Call) -> CallResult:
     if cursor is not None and not _PLACE.fullmatch(cursor):
         raise UnknownName("cursor must be the `next` of a page before.", field="cursor")
     before = int(cursor) if cursor else None
-    found = await call.house.db.read(notices.recent, before, limit + 1)
+    found = await call.app.db.read(notices.recent, before, limit + 1)
     more = str(found[limit - 1][0]) if len(found) > limit else None
     listed: list[Json] = [notice_to_json(each) for _, each in found[:limit]]
     return CallResult({"notices": listed, "next": more})
@@ -263,7 +263,7 @@ async def look_push(call: Call) -> CallResult:
 )
 async def became(call: Call) -> CallResult:
     """What a message became, by the id of its task; a model may still be reading it."""
-    result = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
+    result = await call.app.intake.became(call.task_id, wait=call.flag("wait"))
     return CallResult(message_result_to_json(result, call.view))
 
 
@@ -280,7 +280,7 @@ _MIRRORED: Final = {
 
 async def look_debug(call: Call) -> CallResult:
     """One task in every detail."""
-    task = await call.house.db.read(stored.get, call.task_id)
+    task = await call.app.db.read(stored.get, call.task_id)
     version, content = await tasks.detail(call)
     return CallResult(content | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})
 

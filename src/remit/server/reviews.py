@@ -36,9 +36,9 @@ async def waiting(call: Call) -> CallResult:
     """Questions that wait for the owner, oldest first."""
     limit = call.number("limit", 100, least=1, most=MOST)
     try:
-        found, needs = await call.house.db.read(
+        found, needs = await call.app.db.read(
             _page,
-            call.house.clock.now(),
+            call.app.clock.now(),
             call.flag("later"),
             _cursor(call),
             limit + 1,
@@ -56,10 +56,10 @@ async def waiting(call: Call) -> CallResult:
 async def everything(call: Call) -> CallResult:
     """All that waits for the owner: to decide, to look at, to fix."""
     limit = call.number("limit", 50, least=1, most=MOST)
-    now = call.house.clock.now()
-    asked, needs = await call.house.db.read(_page, now, False, None, limit)
-    look = await call.house.db.read(inbox.look, now, limit)
-    fix = await call.house.db.read(inbox.fix, now, limit)
+    now = call.app.clock.now()
+    asked, needs = await call.app.db.read(_page, now, False, None, limit)
+    look = await call.app.db.read(inbox.look, now, limit)
+    fix = await call.app.db.read(inbox.fix, now, limit)
     shown: list[Json] = [_shown(call, each) for each in asked]
     return CallResult(
         {
@@ -82,7 +82,7 @@ def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
 
 
 def _shown(call: Call, found: WaitingReview) -> JsonMap:
-    content = review_to_json(found, call.house.settings.deliver.undo)
+    content = review_to_json(found, call.app.settings.deliver.undo)
     return content if call.access.reads else review_receipt(content)
 
 

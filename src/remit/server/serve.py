@@ -218,7 +218,7 @@ _GRACE: Final = 5  # seconds for running requests at shutdown
 
 
 async def serve(
-    house: App,
+    app: App,
     *,
     port: int = 0,
     listener: socket.socket | None = None,
@@ -237,18 +237,18 @@ async def serve(
         url = f"http://{HOST}:{port}"
 
         def tell() -> None:
-            files.announce(house.settings.home, url)
+            files.announce(app.settings.home, url)
             if ready is not None:
                 ready(url)
 
-        app = build(house, token, debug=debug, port=port)
-        chosen = house.settings.server
+        site = build(app, token, debug=debug, port=port)
+        chosen = app.settings.server
         with _tls_listener(chosen) as public:
-            servers = [(_Server(_config(app), tell), found.dup())]
+            servers = [(_Server(_config(site), tell), found.dup())]
             if public is not None:
                 tls = {"ssl_certfile": chosen.tls_cert, "ssl_keyfile": chosen.tls_key}
-                servers.append((_Server(_config(app, **tls), lambda: None), public.dup()))
-            await _run(servers, house.settings.home)
+                servers.append((_Server(_config(site, **tls), lambda: None), public.dup()))
+            await _run(servers, app.settings.home)
 
 
 async def _run(servers: Sequence[tuple["_Server", socket.socket]], home: Path) -> None:

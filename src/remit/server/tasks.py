@@ -43,12 +43,12 @@ _ACTIONS: Final = {"pause": PauseTask, "resume": ResumeTask, "cancel": CancelTas
 @read("/api/tasks/needs-attention", "Attention", VIEW)
 async def attention(call: Call) -> CallResult:
     """What waits for the owner."""
-    now, undo = call.house.clock.now(), call.house.settings.deliver.undo
-    found = await call.house.db.read(inbox.questions, now, limit=500)
+    now, undo = call.app.clock.now(), call.app.settings.deliver.undo
+    found = await call.app.db.read(inbox.questions, now, limit=500)
     asked: list[Json] = [review_to_json(each, undo) for each in found]
     stopped = {each.task.id: each.task for each in found}
     shown: list[Json] = [show(task, call.view) for task in stopped.values()]
-    unread = listing.refusals_to_json(await call.house.db.read(listing.look))
+    unread = listing.refusals_to_json(await call.app.db.read(listing.look))
     return CallResult({"reviews": asked, "tasks": shown, "events": unread})
 
 
@@ -68,7 +68,7 @@ async def look(call: Call) -> CallResult:
 async def log(call: Call) -> CallResult:
     """What happened to a task, in order."""
     after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
-    found = await call.house.db.read(_log, call.task_id, after, limit + 1)
+    found = await call.app.db.read(_log, call.task_id, after, limit + 1)
     rows: list[Json] = [follow.record(event) for event in found[:limit]]
     return CallResult({"log": rows, "next": found[limit - 1].n if len(found) > limit else None})
 
@@ -101,18 +101,18 @@ async def change(call: Call) -> CallResult:
 @read("/api/tasks/{id}/builder-state", "BuilderState")
 async def builder_state(call: Call) -> CallResult:
     """Its contract and what the checks found, as S2's builder-state.json."""
-    now = call.house.clock.now()
-    return CallResult(await call.house.db.read(_builder_state, call.task_id, now))
+    now = call.app.clock.now()
+    return CallResult(await call.app.db.read(_builder_state, call.task_id, now))
 
 
 async def detail(call: Call) -> tuple[str, JsonMap]:
     """Return a task's version and all its details."""
-    return await call.house.db.read(_detail, call, call.task_id)
+    return await call.app.db.read(_detail, call, call.task_id)
 
 
 def _detail(tx: Tx, call: Call, task_id: TaskId) -> tuple[str, JsonMap]:
     version, task = tasks.version(tx, task_id), tasks.get(tx, task_id)
-    used, undo = spending.told_apart(tx, task_id), call.house.settings.deliver.undo
+    used, undo = spending.told_apart(tx, task_id), call.app.settings.deliver.undo
     asked = [WaitingReview(each, task, used) for each in reviews.of_task(tx, task_id)]
     return version, {
         **show(task, call.view),
@@ -140,7 +140,7 @@ _SHOWN: Final = checks.IMAGES | checks.OFFICE | {checks.PDF, checks.ZIP, checks.
 @read("/api/tasks/{id}/files", "TaskFiles")
 async def list_files(call: Call) -> CallResult:
     """The files of a task, in and out."""
-    task = await call.house.db.read(tasks.get, call.task_id)
+    task = await call.app.db.read(tasks.get, call.task_id)
     found: list[Json] = [file_to_json(each) for each in task.files]
     return CallResult({"files": found})
 
@@ -148,9 +148,9 @@ async def list_files(call: Call) -> CallResult:
 @read("/api/tasks/{id}/files/{sha256}", "FileContent")
 async def download(call: Call) -> CallResult:
     """One of its files, to be saved."""
-    task = await call.house.db.read(tasks.get, call.task_id)
+    task = await call.app.db.read(tasks.get, call.task_id)
     file = next((each for each in task.files if each.sha256 == call.path["sha256"]), None)
-    kept = task_files(call.house.settings)
+    kept = task_files(call.app.settings)
     content = await asyncio.to_thread(kept.read, file.sha256) if file else None
     if file is None or content is None:
         raise NotFound("file", f"{call.path['sha256'][:12]!r} of {call.task_id}")

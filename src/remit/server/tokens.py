@@ -89,7 +89,7 @@ async def enter(call: Call, given: SignInToken) -> CallResult:
 
 async def _refused(call: Call, given: str) -> tuple[str, int] | None:
     """Return why this is no password; None if it is the owner's."""
-    if not call.at_pages or not await asyncio.to_thread(callers.is_set, call.house.settings.home):
+    if not call.at_pages or not await asyncio.to_thread(callers.is_set, call.app.settings.home):
         return _WRONG, 401
     limiter, who = call.callers.limiter, (call.source, call.device)
     if pause := await limiter.begin(*who):
@@ -101,7 +101,7 @@ async def _refused(call: Call, given: str) -> tuple[str, int] | None:
 
 
 def _is_password(call: Call, given: str) -> bool:
-    home = call.house.settings.home
+    home = call.app.settings.home
     found = Secrets(home, machine_ring(home)).get(callers.SECRET)
     with _ONE_AT_A_TIME:  # each takes 32 MB
         return callers.fits(given, found)

@@ -124,13 +124,13 @@ async def _target(
     trees: Worktrees, tree: Worktree, head: str, commit: str, at: datetime
 ) -> str | MergeResult:
     """Return the commit to move to: the work itself, or a merge with the owner's."""
-    git, house = trees.git, tree.house
+    git, own_git = trees.git, tree.own_git
     ancestor = ("merge-base", "--is-ancestor")
-    if not (await git.run(house, *ancestor, commit, head)).code:
+    if not (await git.run(own_git, *ancestor, commit, head)).code:
         return head
-    if not (await git.run(house, *ancestor, head, commit)).code:
+    if not (await git.run(own_git, *ancestor, head, commit)).code:
         return commit
-    result = await git.run(house, "merge-tree", "--write-tree", "--name-only", "-z", head, commit)
+    result = await git.run(own_git, "merge-tree", "--write-tree", "--name-only", "-z", head, commit)
     whole, *names = result.out.decode("utf-8", "surrogateescape").split("\0")
     if result.code == _CONFLICT:
         unmet = names[: names.index("")] if "" in names else names
@@ -145,7 +145,7 @@ async def _target(
 async def _forward(trees: Worktrees, tree: Worktree, owners: GitLocation, target: str) -> str:
     """Move the owner's branch; return why git did not."""
     ref = f"refs/remit/merge/{tree.task_id}"
-    await trees.git.ok(tree.house, "update-ref", ref, target)
+    await trees.git.ok(tree.own_git, "update-ref", ref, target)
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
     await trees.git.ok(owners, *words, f"+{ref}:{ref}")
     result = await trees.git.run(owners, "merge", "--ff-only", "--quiet", "--no-stat", target)

@@ -73,7 +73,7 @@ class Worktree(Struct, frozen=True):
         return f"refs/remit/copy/{self.task_id}"
 
     @property
-    def house(self) -> GitLocation:
+    def own_git(self) -> GitLocation:
         """Remit's own repository, without a folder."""
         return GitLocation(self.repo, git_dir=self.repo)
 

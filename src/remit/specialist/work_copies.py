@@ -39,9 +39,9 @@ class WorkCopies:
         """Copy what was seen in the folder (a git tree), unless the last copy has it."""
         if self._db is None:
             return
-        git, house = self._trees.git, tree.house
+        git, own_git = self._trees.git, tree.own_git
         last = await self._last_commit(tree)
-        if last and content == await git.ok(house, "rev-parse", f"{last}^{{tree}}"):
+        if last and content == await git.ok(own_git, "rev-parse", f"{last}^{{tree}}"):
             return
         commit = await self._trees.commit_tree(tree, content, "As it was left\n", at, tree.base)
         await self.copy_commit(task, tree, commit)
@@ -50,10 +50,10 @@ class WorkCopies:
         """Copy a commit on the base. One that is too large is left out: others begin again."""
         if self._db is None:
             return
-        git, house = self._trees.git, tree.house
-        await git.ok(house, "update-ref", tree.copy_ref, commit)
+        git, own_git = self._trees.git, tree.own_git
+        await git.ok(own_git, "update-ref", tree.copy_ref, commit)
         words = ("bundle", "create", "--quiet", "-", tree.copy_ref, f"^{tree.base}")
-        bundled = await git.run(house, *words)
+        bundled = await git.run(own_git, *words)
         if bundled.code:
             why = " ".join(bundled.err.split())[-200:]
             raise Permanent(f"git cannot copy {tree.folder} for other machines: {why}")
@@ -88,5 +88,5 @@ class WorkCopies:
         if not await asyncio.to_thread(Path(tree.repo).is_dir):
             return None
         words = ("rev-parse", "--quiet", "--verify", tree.copy_ref)
-        found = await self._trees.git.run(tree.house, *words)
+        found = await self._trees.git.run(tree.own_git, *words)
         return None if found.code else found.text

@@ -86,7 +86,7 @@ class Worktrees:
                 f"The work of {tree.task_id} cannot be kept. {' '.join(snapshot.refused)}"
             )
         made = await self.commit_tree(tree, snapshot.tree, words, at, tree.base)
-        await self.git.ok(tree.house, "update-ref", tree.ref, made)
+        await self.git.ok(tree.own_git, "update-ref", tree.ref, made)
         # The next specialist in this folder must not find changes staged by us.
         await self.git.ok(replace(tree.inside, index=None), "read-tree", made)
         return made
@@ -98,7 +98,7 @@ class Worktrees:
         when = {"GIT_AUTHOR_DATE": at.isoformat(), "GIT_COMMITTER_DATE": at.isoformat()}
         named = (word for parent in parents for word in ("-p", parent))
         return await self.git.ok(
-            tree.house, "commit-tree", whole, *named, stdin=words.encode(), also=when
+            tree.own_git, "commit-tree", whole, *named, stdin=words.encode(), also=when
         )
 
     async def remove(self, tree: Worktree) -> None:
@@ -107,7 +107,7 @@ class Worktrees:
             await asyncio.to_thread(disk.forget, tree)
             await asyncio.to_thread(disk.clear, tree)
             for ref in (tree.ref, tree.copy_ref):
-                await self.git.run(tree.house, "update-ref", "-d", ref)
+                await self.git.run(tree.own_git, "update-ref", "-d", ref)
 
     async def clear(self, tree: Worktree) -> None:
         """Remove the folder; the branch stays and can be opened again."""
@@ -130,7 +130,7 @@ class Worktrees:
                 await asyncio.to_thread(disk.clear, tree)
                 words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", str(bundle))
                 refs = (f"+{tree.copy_ref}:{to}" for to in (tree.copy_ref, tree.ref))
-                await self.git.ok(tree.house, *words, *refs)
+                await self.git.ok(tree.own_git, *words, *refs)
         except (BadInput, NotFound):  # no such folder here, or not that commit
             return False
         return await self.open(tree.checkout, tree.task_id, tree.base) == tree
@@ -199,11 +199,11 @@ class Worktrees:
 
     async def _create(self, tree: Worktree) -> None:
         await asyncio.to_thread(disk.clear, tree)
-        tip = await self.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
+        tip = await self.git.run(tree.own_git, "rev-parse", "--verify", "--quiet", tree.ref)
         start = tree.base if tip.code else tip.text
         words = ("worktree", "add", "--quiet", "--force", "--no-track", "-B", tree.branch)
         failpoint("worktree")
-        await self.git.ok(tree.house, *words, tree.folder, start)
+        await self.git.ok(tree.own_git, *words, tree.folder, start)
         failpoint("worktree_made")
         await asyncio.to_thread(disk.note, tree)
 
@@ -242,7 +242,7 @@ class Worktrees:
 
     async def _changed_files(self, tree: Worktree, whole: str) -> tuple[changes.FileChange, ...]:
         words = ("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", tree.base, whole)
-        result = await self.git.run(tree.house, *words)
+        result = await self.git.run(tree.own_git, *words)
         if result.code:
             raise Permanent(
                 f"git cannot compare {tree.folder}: {' '.join(result.err.split())[-200:]}"
@@ -251,13 +251,13 @@ class Worktrees:
 
     async def _link_target(self, tree: Worktree, sha: str) -> str:
         """Return exactly where a link leads."""
-        result = await self.git.run(tree.house, "cat-file", "blob", sha)
+        result = await self.git.run(tree.own_git, "cat-file", "blob", sha)
         return result.out.decode("utf-8", "surrogateescape")
 
     async def diff(self, tree: Worktree, whole: str) -> str:
         """Return how a tree differs from the base."""
         words = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
-        result = await self.git.run(tree.house, *words, tree.base, whole)
+        result = await self.git.run(tree.own_git, *words, tree.base, whole)
         text = result.out[:MAX_DIFF_BYTES].decode("utf-8", "replace")
         left_out = len(result.out) - MAX_DIFF_BYTES
         return f"{text}\n… ({left_out} bytes left out)\n" if left_out > 0 else text
@@ -292,7 +292,7 @@ async def _commit_leftovers(trees: Worktrees, tree: Worktree, at: datetime) -> s
     snapshot = await trees.look(tree)
     tip = await _tip(trees, tree)
     if tip is not None and snapshot.tree == await trees.git.ok(
-        tree.house, "rev-parse", "--verify", f"{tip}^{{tree}}"
+        tree.own_git, "rev-parse", "--verify", f"{tip}^{{tree}}"
     ):
         return tip
     if not snapshot.changes:
@@ -303,5 +303,5 @@ async def _commit_leftovers(trees: Worktrees, tree: Worktree, at: datetime) -> s
 
 async def _tip(trees: Worktrees, tree: Worktree) -> str | None:
     """Return the commit on the task's branch, if it is not the base."""
-    result = await trees.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
+    result = await trees.git.run(tree.own_git, "rev-parse", "--verify", "--quiet", tree.ref)
     return None if result.code or result.text == tree.base else result.text

@@ -41,7 +41,7 @@ def task_files(settings: Settings) -> KeptFiles:
 
 
 @asynccontextmanager
-async def opened_store(
+async def open_store(
     place: Path | str, home_folder: Path, *, process_clock: bool = False, shared: bool = False
 ) -> AsyncIterator[Database]:
     """Create or migrate the store, then open it; a text is the address of a Postgres database.

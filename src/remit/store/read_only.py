@@ -47,16 +47,16 @@ class ReadOnlyFile(SqliteTx):
 
 
 @contextmanager
-def glance(path: Path | str) -> Iterator[ReadOnlyStore]:
+def open_read_only(path: Path | str) -> Iterator[ReadOnlyStore]:
     """Open the store read-only; a missing file reads as an empty one.
 
     Errors of the database become errors with a sentence.
     """
     if isinstance(path, str):
         refuse_without_driver()
-        from remit.store.postgres.read_only import glance_at_server  # noqa: PLC0415 - an extra
+        from remit.store.postgres.read_only import open_server_read_only  # noqa: PLC0415 - an extra
 
-        with glance_at_server(path) as tx:
+        with open_server_read_only(path) as tx:
             yield tx
         return
     try:

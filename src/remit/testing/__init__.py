@@ -242,16 +242,16 @@ class World:
         self._able = able  # your tools, besides the built-in ones
         self._stack = AsyncExitStack()
         self._added = 0
-        self.house: App
+        self.app: App
 
     async def __aenter__(self) -> Self:
         if not self._settings.store.url:
             provide_database(self._settings.database_file)
-        self.house = await self._stack.enter_async_context(self._opened())
+        self.app = await self._stack.enter_async_context(self._opened())
         self._stack.push_async_callback(self._stop)
-        await self.house.repeater.start()
-        await self.house.engine.start()
-        await self.house.talk.take_up()  # `run` posts the news about tasks
+        await self.app.repeater.start()
+        await self.app.engine.start()
+        await self.app.talk.take_up()  # `run` posts the news about tasks
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -292,33 +292,33 @@ class World:
             content=content,
             scheduled_for=at,
         )
-        return await self.house.intake.admit(replace(cue, **more))
+        return await self.app.intake.admit(replace(cue, **more))
 
     async def hear(self, text: str, **more: object) -> MessageResult:
         """Say it in the owner's words; `more` are other fields of the `OwnerMessage`."""
         self._added += 1
         source = Source(SourceKind.MANUAL, f"world-{self._added}")
         message = replace(OwnerMessage(text=text, source=source), **more)
-        return await self.house.intake.hear(message)
+        return await self.app.intake.hear(message)
 
     async def run(self, span: timedelta = timedelta(0)) -> None:
         """Let everything happen that is due within a time span, each at its time."""
         end = self.now + span
-        await self.house.talk.settled()
+        await self.app.talk.settled()
         while True:
-            await self.house.repeater.catch_up()
-            self.house.engine.nudge()
-            await self.house.engine.settled()
-            again = await self.house.repeater.catch_up()
-            late = await self.house.deferred.catch_up()
-            due = (await self.house.db.read(queue.outlook, self.now)).later
+            await self.app.repeater.catch_up()
+            self.app.engine.nudge()
+            await self.app.engine.settled()
+            again = await self.app.repeater.catch_up()
+            late = await self.app.deferred.catch_up()
+            due = (await self.app.db.read(queue.outlook, self.now)).later
             soon = min((at for at in (due, again, late) if at is not None), default=None)
             if soon is None or soon > end:
                 break
             self.clock.jump(soon)
         self.clock.jump(max(end, self.now))
-        await self.house.leftovers.settle()
-        await self.house.talk.settled()
+        await self.app.leftovers.settle()
+        await self.app.talk.settled()
 
     async def restart(self, after: timedelta = timedelta()) -> None:
         """Stop in good order and start again on the same files, perhaps after a while."""
@@ -327,22 +327,22 @@ class World:
         await self.__aenter__()
 
     async def get(self, task_id: TaskId) -> Task:
-        return await self.house.db.read(tasks.get, task_id)
+        return await self.app.db.read(tasks.get, task_id)
 
     async def waiting(self) -> list[Review]:
-        return await self.house.inbox.waiting()
+        return await self.app.inbox.waiting()
 
     async def decide(self, review: Review, answer: ReviewAnswer, text: str | None = None) -> Task:
         assert review.id is not None  # noqa: S101 - a review that waits has been stored
-        return await self.house.inbox.decide(review.id, Decision(answer, text))
+        return await self.app.inbox.decide(review.id, Decision(answer, text))
 
     async def history(self, task_id: TaskId) -> list[Event]:
-        return await self.house.journal.of_task(task_id)
+        return await self.app.journal.of_task(task_id)
 
     async def _stop(self) -> None:
-        await self.house.talk.stop()
-        await self.house.repeater.stop()
-        stop = asyncio.create_task(self.house.engine.stop())
+        await self.app.talk.stop()
+        await self.app.repeater.stop()
+        stop = asyncio.create_task(self.app.engine.stop())
         while not stop.done():
             self.clock.advance(timedelta(0))
             await asyncio.sleep(0)

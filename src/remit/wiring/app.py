@@ -34,7 +34,7 @@ from remit.ports import Brain, Channel, Clock
 from remit.recall.session import SessionRecall
 from remit.run import RunPorts
 from remit.run.attach import FileAttacher
-from remit.run.rooms import CodeWorkPorts
+from remit.run.run_ports import CodeWorkPorts
 from remit.run.send import approval_card
 from remit.settings import Settings
 from remit.specialist.tree import Worktree
@@ -44,9 +44,9 @@ from remit.store.opening import task_files
 from remit.store.redact import Redactor
 from remit.triggers.repeat import Repeater
 from remit.verify import Verifier
-from remit.wiring import minds, notices, proof
+from remit.wiring import brain_parts, notices, proof
 from remit.wiring.app_context import AppContext
-from remit.wiring.foundation import Foundation, laid
+from remit.wiring.foundation import Foundation, open_foundation
 from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers, OwnerDecisions
 from remit.wiring.notices import NoticePreferences, join
 from remit.wiring.reflection import PriorityFile, ReflectionLoop
@@ -97,43 +97,43 @@ async def opened(
 ) -> AsyncIterator[App]:
     """Lock the directory, open the store and build the app; the engine is not started."""
     async with (
-        laid(settings, clock=clock, brain=brain, channels=channels) as base,
+        open_foundation(settings, clock=clock, brain=brain, channels=channels) as base,
         AsyncExitStack() as stack,
     ):
-        house = build(base, able)
-        for close in reversed(closers(house)):
+        app = build(base, able)
+        for close in reversed(closers(app)):
             stack.push_async_callback(close)
-        yield house
+        yield app
 
 
-def closers(house: App) -> tuple[Callable[[], Awaitable[None]], ...]:
+def closers(app: App) -> tuple[Callable[[], Awaitable[None]], ...]:
     """Return what stops the parts that may have been started, the last started first."""
     return (
-        house.leftovers.stop,
-        house.deferred.stop,
-        house.talk.stop,
-        house.repeater.stop,
-        house.tools.close,
-        house.herald.close,
-        house.reflection.close,
-        house.doors.close,
-        house.calendars.close,
+        app.leftovers.stop,
+        app.deferred.stop,
+        app.talk.stop,
+        app.repeater.stop,
+        app.tools.close,
+        app.herald.close,
+        app.reflection.close,
+        app.doors.close,
+        app.calendars.close,
     )
 
 
 def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass = None) -> App:
     """Build the whole app on its foundation; by default with the engine of the settings."""
     priority, tools = PriorityFile(base.settings.home), _tools(base, able)
-    trees, reflection = minds.trees(base), ReflectionLoop(base, base.intake.admit, tools)
+    trees, reflection = brain_parts.trees(base), ReflectionLoop(base, base.intake.admit, tools)
     late = _deferred(base, trees)
-    ports = _rooms(base, tools, priority, proof.bench(base, trees, late))
+    ports = _rooms(base, tools, priority, proof.code_ports(base, trees, late))
     ports = replace(ports, mirror=reflection.mirror)
     base.ear.approve_by(partial(approval_card, ports))
     runs = _engine(base, ports, engine)
     decisions = OwnerDecisions(base.db, base.clock)
     notice_parts = join(base, ports.courier, decisions.buttons)
     spoken = talk(base, notice_parts.tells)
-    house = decisions.house = App(
+    app = decisions.app = App(
         **structs.asdict(base),
         engine=runs,
         tools=tools,
@@ -150,7 +150,7 @@ def build(base: Foundation, able: Sequence[UsableTool] = (), engine: EngineClass
         leftovers=Leftovers(base.db, base.clock, trees, base.background),
         section_tests=SectionTests(base.settings.home, base.clock),
     )
-    return house
+    return app
 
 
 def _tools(base: Foundation, able: Sequence[UsableTool]) -> Toolbox:
@@ -163,15 +163,15 @@ def _tools(base: Foundation, able: Sequence[UsableTool]) -> Toolbox:
         settings.work,
         kept=task_files(settings),
         find=base.recollection.finder.find,
-        web=minds.web_tools(base),
+        web=brain_parts.web_tools(base),
         sees=lambda: isinstance(brain, ModelBrain) and brain.sees_pictures,
     )
-    usable: list[UsableTool] = [*minds.commands(settings), *own, *able]
-    return Toolbox(usable, minds.shelves(settings, base.clock), base.redact)
+    usable: list[UsableTool] = [*brain_parts.commands(settings), *own, *able]
+    return Toolbox(usable, brain_parts.mcp_sources(settings, base.clock), base.redact)
 
 
 def _rooms(
-    base: Foundation, tools: Toolbox, priority: PriorityFile, bench: CodeWorkPorts | None
+    base: Foundation, tools: Toolbox, priority: PriorityFile, code_ports: CodeWorkPorts | None
 ) -> RunPorts:
     settings, kept = base.settings, task_files(base.settings)
     kinds = {way.name: way.kind for way in base.outfit.ways}
@@ -183,14 +183,14 @@ def _rooms(
         shared=settings.engine.is_shared,
     )
     known = GateSecrets(secrets=base.keys.seen, echoes=_echoes(base.channels))
-    recall = SessionRecall(base.db, summarise=minds.summariser(base), zone=base.zone)
+    recall = SessionRecall(base.db, summarise=brain_parts.summariser(base), zone=base.zone)
     return RunPorts(
-        planner=Planner(minds.scorer(base), priority, base.zone),
+        planner=Planner(brain_parts.scorer(base), priority, base.zone),
         recall=recall.reminded(base.recollection.reminders.of),
         thinker=Thinker(
             base.brain,
             base.channels,
-            minds.around(base),
+            brain_parts.think_context(base),
             tools=tools,
             states=lambda runs: base.db.read(sessions.states, runs),
             budget=base.budget,
@@ -200,11 +200,11 @@ def _rooms(
         known=known,
         attacher=FileAttacher(kept, settings.work, courier, known),
         tools=tools,
-        bench=bench,
+        code_ports=code_ports,
         agree=proof.ContractDrafter(base, tools, kinds).draft,
         put_rule=partial(put_quiet, settings.home / CONTACTS),
-        look=minds.change_watcher(base).look,
-        week_of_silence=minds.week_of_silence(base),
+        look=brain_parts.change_watcher(base).look,
+        week_of_silence=brain_parts.week_of_silence(base),
         read=base.receiver.read_pending,
     )
 
@@ -214,43 +214,59 @@ def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:
     return (*prompt.FIXED, *(channel.guidance for channel in channels.values()))
 
 
-def _engine(ground: AppContext, rooms: RunPorts, kind: EngineClass) -> LocalEngine:
-    limits = minds.patient(ground.settings)
+def _engine(app_context: AppContext, rooms: RunPorts, kind: EngineClass) -> LocalEngine:
+    limits = brain_parts.engine_settings(app_context.settings)
     kind = kind or (IdleEngine if limits.is_shared else LocalEngine)
-    return kind(ground.db, ground.clock, ground.ids, rooms, limits, ground.background)
+    return kind(
+        app_context.db, app_context.clock, app_context.ids, rooms, limits, app_context.background
+    )
 
 
-def _repeater(ground: AppContext, engine: LocalEngine) -> Repeater:
-    rules = ground.settings.schedule
-    made = Repeater(ground.db, ground.clock, ground.ids, ground.background, rules, engine.heed)
+def _repeater(app_context: AppContext, engine: LocalEngine) -> Repeater:
+    rules = app_context.settings.schedule
+    made = Repeater(
+        app_context.db,
+        app_context.clock,
+        app_context.ids,
+        app_context.background,
+        rules,
+        engine.heed,
+    )
     engine.settle_missed = made.settle_missed
     return made
 
 
-def _deferred(ground: AppContext, trees: Worktrees) -> Deferred:
+def _deferred(app_context: AppContext, trees: Worktrees) -> Deferred:
     """Build the deferred checks, run on the branch the work was merged into."""
 
     async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
         try:
-            return await _checked(ground, trees, batch, every)
+            return await _checked(app_context, trees, batch, every)
         except (RemitError, OSError) as trouble:
             return _unchecked(every, str(trouble))
 
-    return Deferred(ground.db, ground.clock, ground.ids, ground.zone, check, ground.background)
+    return Deferred(
+        app_context.db,
+        app_context.clock,
+        app_context.ids,
+        app_context.zone,
+        check,
+        app_context.background,
+    )
 
 
 async def _checked(
-    ground: AppContext, trees: Worktrees, batch: DeferredBatch, every: Sequence[DueCriterion]
+    app_context: AppContext, trees: Worktrees, batch: DeferredBatch, every: Sequence[DueCriterion]
 ) -> tuple[Finding, ...]:
-    chosen = ground.settings.projects.get(batch.project)
+    chosen = app_context.settings.projects.get(batch.project)
     if chosen is None:
         return _unchecked(every, f"there is no project {batch.project} any more")
     waits = [each for due in every for each in due.waits]
-    task = await ground.db.read(tasks.get, waits[0].task_id)
+    task = await app_context.db.read(tasks.get, waits[0].task_id)
     paths = tuple(dict.fromkeys(path for each in waits for path in each.paths))
     place = await asyncio.to_thread(lambda: str(Path(chosen.path).expanduser()))
     async with _standing(trees, place, task.id, batch.branch) as tree:
-        verifier = await proof.verifier(ground, task, tree, merged=True)
+        verifier = await proof.verifier(app_context, task, tree, merged=True)
         evidence = Evidence("", workspace=tree.folder, changed=paths)
         return await verifier.late(task, [due.criterion for due in every], evidence)
 

@@ -38,7 +38,7 @@ from remit.review.ask import Inbox
 from remit.settings import Settings
 from remit.store import events, home
 from remit.store.database import Database
-from remit.store.opening import opened_store
+from remit.store.opening import open_store
 from remit.system.background import Background, LoopState
 from remit.system.owner_zone import find_owner_zone
 from remit.wiring import readers
@@ -68,7 +68,7 @@ class Foundation(AppContext, frozen=True):
 
 
 @asynccontextmanager
-async def laid(
+async def open_foundation(
     settings: Settings,
     *,
     clock: Clock | None = None,
@@ -86,7 +86,7 @@ async def laid(
         clock = clock or WallClock()
         by_process = not isinstance(clock, WallClock)
         db = await stack.enter_async_context(
-            opened_store(settings.database, settings.home, process_clock=by_process, shared=shared)
+            open_store(settings.database, settings.home, process_clock=by_process, shared=shared)
         )
         if settings.store.url and not by_process:
             clock = StoreClock(db)
@@ -95,7 +95,7 @@ async def laid(
         brain = brain or readers.brain_of(settings)
         if isinstance(brain, ModelBrain):
             stack.push_async_callback(brain.close)
-        found = lay(settings, db, clock, brain, channels or {})
+        found = build_foundation(settings, db, clock, brain, channels or {})
         if shared_files is not None:
             found.background.start("shared documents", shared_files.keep)
         stack.push_async_callback(found.background.close)
@@ -113,7 +113,7 @@ async def _shared_files(db: Database, clock: Clock, folder: Path) -> "SharedDocu
     return made
 
 
-def lay(
+def build_foundation(
     settings: Settings, db: Database, clock: Clock, brain: Brain, more: Mapping[str, Channel]
 ) -> Foundation:
     keys = keys_of(settings)
@@ -126,7 +126,7 @@ def lay(
     channels = {**CHANNELS, **fitted.channels, **more}
     zone = find_owner_zone(settings.zone).zone
     prefer_language(settings.language)
-    ground = AppContext(
+    app_context = AppContext(
         settings=settings,
         db=db,
         clock=clock,
@@ -143,27 +143,34 @@ def lay(
         redact=redact,
         background=background,
     )
-    return _with_intake(ground, fitted)
+    return _with_intake(app_context, fitted)
 
 
-def _with_intake(ground: AppContext, fitted: ChannelRegistry) -> Foundation:
-    db, clock, ids, contacts = ground.db, ground.clock, ground.ids, ground.contacts
-    alike, model = SimilarTasks(ground), readers.model_reader(ground)
-    ear = MessageReader(db, clock, ids, contacts, ground.zone, readers.reader(ground, model))
-    is_slow = partial(readers.is_read_by_model, ground, model)
+def _with_intake(app_context: AppContext, fitted: ChannelRegistry) -> Foundation:
+    db, clock, ids, contacts = (
+        app_context.db,
+        app_context.clock,
+        app_context.ids,
+        app_context.contacts,
+    )
+    alike, model = SimilarTasks(app_context), readers.model_reader(app_context)
+    ear = MessageReader(
+        db, clock, ids, contacts, app_context.zone, readers.reader(app_context, model)
+    )
+    is_slow = partial(readers.is_read_by_model, app_context, model)
     receiver = Receiver(ear, db, clock, ids, is_slow)
     attentive = DuplicateAwareReceiver(receiver, alike.twin)
     return Foundation(
-        **structs.asdict(ground),
+        **structs.asdict(app_context),
         outfit=fitted,
         recollection=alike,
         ear=ear,
         receiver=receiver,
-        intake=Intake(db, clock, ids, ground.channels, attentive, contacts.name_for),
+        intake=Intake(db, clock, ids, app_context.channels, attentive, contacts.name_for),
         is_slow=is_slow,
         model_reader=model,
         owner=Owner(db, clock, ids),
-        inbox=Inbox(db, clock, ear.settling, _undo_window(ground)),
+        inbox=Inbox(db, clock, ear.settling, _undo_window(app_context)),
         permits=Permits(contacts, db, clock),
     )
 
@@ -183,9 +190,11 @@ def _called(channels: Iterable[str], fitted: ChannelRegistry) -> list[ChannelNam
     return [known.get(name, ChannelName(name, name)) for name in channels]
 
 
-def _undo_window(ground: AppContext) -> Undo:
+def _undo_window(app_context: AppContext) -> Undo:
     """Return how long an approval can be undone; local channels need not wait."""
     stays = (
-        name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
+        name
+        for name, each in app_context.channels.items()
+        if each.keeps is SendGuarantee.TRANSACTION
     )
-    return Undo(ground.settings.deliver.undo, tuple(stays))
+    return Undo(app_context.settings.deliver.undo, tuple(stays))

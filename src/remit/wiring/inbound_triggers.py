@@ -109,7 +109,7 @@ class InboundTriggers:
 class OwnerDecisions:
     """Runs the operation that decides a question, as the owner, for a button in a chat."""
 
-    house: OperationPorts  # set once the app is built
+    app: OperationPorts  # set once the app is built
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self.buttons = ChatButtons(db, clock, self.decide)
@@ -117,13 +117,13 @@ class OwnerDecisions:
     async def decide(
         self, review_id: ReviewId, answer: ReviewAnswer, text: str | None, channel: str
     ) -> None:
-        house = self.house
+        app = self.app
         # A token that nobody knows: nobody comes in by this registry.
         nobody = secrets.token_urlsafe(32)
         request = OperationRequest(
-            house=house,
+            app=app,
             ref=f"{channel} {review_id}",
-            callers=CallerRegistry(house.db, house.clock, house.ids, nobody),
+            callers=CallerRegistry(app.db, app.clock, app.ids, nobody),
             caller=replace(OWNER, name=f"owner: by {channel}"),
             channel=channel,
         )
@@ -133,14 +133,14 @@ class OwnerDecisions:
 class CalendarRegistry:
     """Calendars are watched by `remit up` only, not by short commands."""
 
-    def __init__(self, ground: AppContext, admit: Admit) -> None:
-        self._ground = ground
+    def __init__(self, app_context: AppContext, admit: Admit) -> None:
+        self._app_context = app_context
         self._admit = admit
         self._made: CalendarWatches | None = None
 
     def start(self) -> None:
         """Start in the background: nothing waits for a calendar."""
-        settings = self._ground.settings
+        settings = self._app_context.settings
         if settings.calendar.own or settings.calendars:
             self._watched().start()
 
@@ -148,7 +148,7 @@ class CalendarRegistry:
         """Switch to the accounts of new settings."""
         await self.close()
         self._made = None
-        self._ground = replace(self._ground, settings=settings)
+        self._app_context = replace(self._app_context, settings=settings)
         self.start()
         if self._made is None:
             await self.look()  # drops the starts of removed accounts
@@ -165,5 +165,5 @@ class CalendarRegistry:
         if self._made is None:
             from remit.wiring.calendar import CalendarWatches  # noqa: PLC0415 - what speaks HTTP and XML
 
-            self._made = CalendarWatches(self._ground, self._admit)
+            self._made = CalendarWatches(self._app_context, self._admit)
         return self._made

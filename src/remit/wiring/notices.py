@@ -53,31 +53,33 @@ class NoticeParts(Struct, frozen=True):
     tells: NoticeDecisions  # decides which notices to send
 
 
-def join(ground: AppContext, courier: Courier, buttons: ChatButtons) -> NoticeParts:
-    wishes = NoticePreferences(ground.settings)
-    push, rules = _push(ground, wishes), _rules(ground, wishes)
-    around = _around(ground, courier, rules, push, wishes)
+def join(app_context: AppContext, courier: Courier, buttons: ChatButtons) -> NoticeParts:
+    wishes = NoticePreferences(app_context.settings)
+    push, rules = _push(app_context, wishes), _rules(app_context, wishes)
+    around = _around(app_context, courier, rules, push, wishes)
     made = NoticeSender(replace(around, offer=buttons.offer))
     return NoticeParts(wishes, push, made, _tells(rules, made.ring))
 
 
-def _push(ground: AppContext, wishes: NoticePreferences) -> PushNotifier:
-    home, hide = ground.settings.home, ground.keys.kept.hide
+def _push(app_context: AppContext, wishes: NoticePreferences) -> PushNotifier:
+    home, hide = app_context.settings.home, app_context.keys.kept.hide
 
     def open_secrets() -> Secrets:
         # With the keyring in any case: a file beside it would hide everything in it.
         return Secrets(home, machine_ring(home), hide)
 
-    return PushNotifier(PushContext(ground.db, ground.clock, open_secrets, wishes.now))
+    return PushNotifier(PushContext(app_context.db, app_context.clock, open_secrets, wishes.now))
 
 
-def _rules(ground: AppContext, wishes: NoticePreferences) -> NoticeRules:
+def _rules(app_context: AppContext, wishes: NoticePreferences) -> NoticeRules:
     names = [
         name
-        for name, each in ground.channels.items()
+        for name, each in app_context.channels.items()
         if each.keeps is not SendGuarantee.TRANSACTION
     ]
-    return NoticeRules(wishes.now, ground.settings.deliver.quiet_hours, ground.zone, names)
+    return NoticeRules(
+        wishes.now, app_context.settings.deliver.quiet_hours, app_context.zone, names
+    )
 
 
 def _tells(found: NoticeRules, ring: Callable[[], None]) -> NoticeDecisions:
@@ -97,7 +99,7 @@ def _tells(found: NoticeRules, ring: Callable[[], None]) -> NoticeDecisions:
 
 
 def _around(
-    ground: AppContext,
+    app_context: AppContext,
     courier: Courier,
     rules: NoticeRules,
     push: PushNotifier,
@@ -106,31 +108,31 @@ def _around(
     def reach(channel: str) -> Reach | UnclearRecipient:
         return courier.reach(Delivery(channel), None)
 
-    channels = {name: each for name, each in ground.channels.items() if name in rules.channels}
+    channels = {name: each for name, each in app_context.channels.items() if name in rules.channels}
     return NoticeContext(
-        db=ground.db,
-        clock=ground.clock,
-        ids=ground.ids,
-        zone=ground.zone,
+        db=app_context.db,
+        clock=app_context.clock,
+        ids=app_context.ids,
+        zone=app_context.zone,
         channels=channels,
         reach=reach,
         push=push,
-        words=NoticeWords(ground.settings.agent, ground.redact, wishes.root),
+        words=NoticeWords(app_context.settings.agent, app_context.redact, wishes.root),
         wishes=wishes.now,
         next_digest=rules.next_digest,
-        background=ground.background,
+        background=app_context.background,
     )
 
 
-def send_limits(ground: AppContext) -> SendLimits:
+def send_limits(app_context: AppContext) -> SendLimits:
     """Return the limits for the courier."""
-    db, deliver = ground.db, ground.settings.deliver
+    db, deliver = app_context.db, app_context.settings.deliver
     return SendLimits(
-        people=ground.contacts,
+        people=app_context.contacts,
         standing=lambda channel: db.read(permissions.on, channel),
         sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
-        now=ground.clock.now,
-        zone=ground.zone,
+        now=app_context.clock.now,
+        zone=app_context.zone,
         quiet=deliver.quiet_hours,
         daily_cap=deliver.daily_cap,
         undo=deliver.undo,

@@ -31,7 +31,7 @@ from remit.plan.activities import Activities, RulesFile
 from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks
 from remit.plan.files import mentioned
 from remit.ports import Brain, Check
-from remit.run.rooms import CodeWorkPorts
+from remit.run.run_ports import CodeWorkPorts
 from remit.settings import Settings, ToolSettings
 from remit.settings.projects import ProjectSettings
 from remit.specialist import chain, specialist_health, specialist_pool
@@ -39,19 +39,19 @@ from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool,
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.store import debts
-from remit.store.read_only import glance
+from remit.store.read_only import open_read_only
 from remit.verify import Verifier
 from remit.verify.critic import Asked as Asking
 from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck, packaged
 from remit.verify.written import CHECKS
-from remit.wiring import minds
+from remit.wiring import brain_parts
 from remit.wiring.app_context import AppContext
 
 if TYPE_CHECKING:
     from remit.verify.project import ProjectCommands
 
 # Tools that read nothing from outside, or (the web) only where sources are asked for.
-_OF_THE_HOUSE: Final = frozenset(ToolSettings.__struct_fields__)
+_OF_THE_APP: Final = frozenset(ToolSettings.__struct_fields__)
 # A ticked line, or the empty box of an open one.
 _BOXES: Final = re.compile(r"^[ \t]*[-*+][ \t]+\[[xX]\].*$|(?<=[-*+] )\[ \]", re.MULTILINE)
 _LONG_CHARS: Final = 5_000  # longer texts are read in a thread
@@ -61,25 +61,25 @@ RULES: Final = "activities.yml"  # in the home's rules/, and in a project's .rem
 class ContractDrafter:
     """Drafts a task's contract: from the project's files, or from the words for a text."""
 
-    def __init__(self, ground: AppContext, tools: Toolbox, kinds: Mapping[str, str]) -> None:
-        self._ground = ground
-        self._debts = DebtRegistry(ground)
+    def __init__(self, app_context: AppContext, tools: Toolbox, kinds: Mapping[str, str]) -> None:
+        self._app_context = app_context
+        self._debts = DebtRegistry(app_context)
         self._tools = tools
         self._kinds = kinds  # the kind of each channel
 
     async def draft(self, task: Task) -> DraftedContract:
-        now = self._ground.clock.now()
+        now = self._app_context.clock.now()
         if not specialist_pool.is_code(task):
             proofs = await self._proofs(task) if task.delivery else ()
             asked = ContractRequest(task.instructions, written=True, proofs=proofs)
             return contract.draft(asked, activities.default(), now)
-        rules = await asyncio.to_thread(rules_of, self._ground.settings, task)
+        rules = await asyncio.to_thread(rules_of, self._app_context.settings, task)
         asked = await asyncio.to_thread(self._of_code, task)
         owed = await self._debts.owed(task, _files(task) or mentioned(task.instructions))
         return contract.draft(replace(asked, owed=owed), rules, now)
 
     async def _proofs(self, task: Task) -> tuple[Criterion, ...]:
-        if not self._ground.settings.contracts.written:
+        if not self._app_context.settings.contracts.written:
             return ()
         clauses = task.request.clauses if task.request else ()
         kinds = [self._kinds.get(each.channel, each.channel) for each in task.delivery]
@@ -93,15 +93,15 @@ class ContractDrafter:
     async def _can_read(self, task: Task, asked: str) -> bool:
         """Whether the work can read sources: with added tools, or the web if sources are wanted."""
         tools = {tool.name for tool in await self._tools.offered(task)}
-        brain = self._ground.brain
+        brain = self._app_context.brain
         calls_tools = not isinstance(brain, ModelBrain) or brain.has_tools
         web = "fetch" in tools and calls_tools and written.asks_for_sources(asked)
-        return web or bool(tools - _OF_THE_HOUSE)
+        return web or bool(tools - _OF_THE_APP)
 
     def _of_code(self, task: Task) -> ContractRequest:
         from remit.verify import project  # noqa: PLC0415 - for the few who have one
 
-        chosen = self._ground.settings.projects.get(_name(task))
+        chosen = self._app_context.settings.projects.get(_name(task))
         asks = chosen is not None and chosen.prompt_for_advisory
         if chosen is not None and not asks:
             place = Path(chosen.path).expanduser()
@@ -135,23 +135,25 @@ def papers_of(settings: Settings, project: str | None) -> list[RulesFile]:
     return [RulesFile(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
 
 
-def checks(ground: AppContext) -> dict[str, Check]:
+def checks(app_context: AppContext) -> dict[str, Check]:
     """Return every check of a text. With a model, a critic judges what code cannot."""
-    mind = ground.mind(ModelRole.THINK)
-    brain = mind or (None if isinstance(ground.brain, NoBrain | ModelBrain) else ground.brain)
+    mind = app_context.mind(ModelRole.THINK)
+    brain = mind or (
+        None if isinstance(app_context.brain, NoBrain | ModelBrain) else app_context.brain
+    )
     if brain is None:
         return {**CHECKS, "critic": _Unread()}
-    critic = BrainCritic(_asking(ground, brain), _nonce)
+    critic = BrainCritic(_asking(app_context, brain), _nonce)
     judged = {name: CheckWithCritic(each, critic) for name, each in CHECKS.items()}
     return {**(judged if mind else CHECKS), "critic": CriticCheck(critic, packaged())}
 
 
-def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts | None:
+def code_ports(app_context: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts | None:
     """Return the ports for code work; None without projects."""
-    settings = ground.settings
+    settings = app_context.settings
     if not settings.projects:
         return None
-    people = minds.people(ground)
+    people = brain_parts.specialists(app_context)
     shops = {
         name: ProjectSpecialists(
             str(Path(each.path).expanduser()),
@@ -161,8 +163,8 @@ def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts
         for name, each in settings.projects.items()
     }
     limits = {name: float(each.time_limit) for name, each in settings.specialists.items()}
-    clock, debts = ground.clock, DebtRegistry(ground)
-    copies = ground.db if settings.store.url else None
+    clock, debts = app_context.clock, DebtRegistry(app_context)
+    copies = app_context.db if settings.store.url else None
     table = SpecialistPool(shops, people, trees, clock, limits, copies)
 
     async def real(task: Task, plan: Plan, tree: Worktree, left: WorkResult) -> Contract:
@@ -173,9 +175,9 @@ def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts
         return contract.reclassify(plan.contract, diff, left.paths, rules, clock.now(), owed)
 
     async def checks_of(task: Task, tree: Worktree, intended: tuple[ChangedTest, ...]) -> Verifier:
-        return await verifier(ground, task, tree, intended)
+        return await verifier(app_context, task, tree, intended)
 
-    return CodeWorkPorts(table, checks_of, real, ground.moment, late.put_off, debts.owe)
+    return CodeWorkPorts(table, checks_of, real, app_context.moment, late.put_off, debts.owe)
 
 
 def activities_at(settings: Settings, tree: Worktree) -> Activities:
@@ -184,7 +186,7 @@ def activities_at(settings: Settings, tree: Worktree) -> Activities:
 
 
 async def verifier(
-    ground: AppContext,
+    app_context: AppContext,
     task: Task,
     tree: Worktree,
     intended: tuple[ChangedTest, ...] = (),
@@ -200,17 +202,21 @@ async def verifier(
     from remit.verify.sandbox import Sandbox, SandboxLimits  # noqa: PLC0415
     from remit.verify.suite_runs import KEPT_RUNS, SuiteTerms  # noqa: PLC0415
 
-    chosen = ground.settings.projects[_name(task)]
+    chosen = app_context.settings.projects[_name(task)]
     ways = await asyncio.to_thread(_read_ways, chosen, tree)
     sandbox = Sandbox(SandboxLimits(seconds=chosen.time_limit, memory=chosen.memory))
     agreed = {each.path: each.digest for each in intended}
     base, also = None if merged else tree.base, (f".remit/{RULES}",)
     excuses = FIXES not in task.context  # a fix must pass everything
     terms = SuiteTerms(base, _asked_to_change(task), also, agreed, excuses=excuses)
-    kept, redact = ground.settings.home / KEPT_RUNS, ground.redact
-    check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=redact, kept=kept)
+    kept, redact = app_context.settings.home / KEPT_RUNS, app_context.redact
+    check = command.CommandCheck(
+        ways, sandbox, app_context.clock, terms=terms, redact=redact, kept=kept
+    )
 
-    return Verifier({**checks(ground), **command.checks(check)}, ground.clock.now, ways.lacks)
+    return Verifier(
+        {**checks(app_context), **command.checks(check)}, app_context.clock.now, ways.lacks
+    )
 
 
 def _read_ways(chosen: ProjectSettings, tree: Worktree) -> "ProjectCommands":
@@ -250,11 +256,11 @@ class _Unread:
         return Finding("critic", Result.SKIPPED, "no brain is set up that could read it")
 
 
-def _asking(ground: AppContext, brain: Brain) -> Asking:
+def _asking(app_context: AppContext, brain: Brain) -> Asking:
     async def ask(task: Task, text: str) -> str | None:
         session = f"critic:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         try:
-            reply = await minds.think_for(task, ground, brain, Prompt(text), session)
+            reply = await brain_parts.think_for(task, app_context, brain, Prompt(text), session)
         except StepFailed:
             return ""  # counts as an unreadable answer
         return None if reply.ask is not None else reply.text
@@ -287,21 +293,21 @@ def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
 class DebtRegistry:
     """The debts of all projects; only time reduces them."""
 
-    def __init__(self, ground: AppContext) -> None:
-        self._ground = ground
+    def __init__(self, app_context: AppContext) -> None:
+        self._app_context = app_context
 
     async def owe(self, task: Task, paths: tuple[str, ...], owes: DebtCause, reason: str) -> int:
         """Record files that a task failed at; return how many."""
-        kept, now = paths[:MOST_PATHS], self._ground.clock.now()
+        kept, now = paths[:MOST_PATHS], self._app_context.clock.now()
         owed = (project_of(task), kept, task.id, owes, now)
-        await self._ground.db.write(debts.add, *owed, reason=reason)
+        await self._app_context.db.write(debts.add, *owed, reason=reason)
         return len(kept)
 
     async def owed(self, task: Task, paths: Sequence[str]) -> OwedChecks:
         """Return the extra checks for a task that touches files, and why."""
-        project, now = project_of(task), self._ground.clock.now()
-        book = await self._ground.db.read(debts.book, project, now, task.id)
-        chosen = self._ground.settings.projects.get(project)
+        project, now = project_of(task), self._app_context.clock.now()
+        book = await self._app_context.db.read(debts.book, project, now, task.id)
+        chosen = self._app_context.settings.projects.get(project)
         asked = await asyncio.to_thread(_asked, book, paths, chosen, now)
         failed, sentence = _to_mend(task)
         return OwedChecks((*failed, *asked.criteria), (*sentence, *asked.why))
@@ -309,7 +315,7 @@ class DebtRegistry:
 
 def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> OwedChecks:
     """Return the extra checks for a rehearsal, from the file."""
-    with glance(settings.database) as tx:
+    with open_read_only(settings.database) as tx:
         book = debts.book(tx, project, now)
     return _asked(book, paths, settings.projects.get(project), now)
 

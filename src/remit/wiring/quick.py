@@ -10,7 +10,7 @@ from remit.model.delivery import Delivery
 from remit.model.review import Review
 from remit.model.task import Task
 from remit.settings import Settings
-from remit.wiring.foundation import Foundation, laid
+from remit.wiring.foundation import Foundation, open_foundation
 
 if TYPE_CHECKING:
     from remit.channels.push import PushNotifier
@@ -83,14 +83,14 @@ class QuickApp:
 
 
 @asynccontextmanager
-async def opened_quickly(settings: Settings, *, works: bool) -> AsyncIterator[QuickApp]:
+async def open_quick_app(settings: Settings, *, works: bool) -> AsyncIterator[QuickApp]:
     """Lock the directory and open the store.
 
     Only what `works` needs a brain; a broken script must not prevent a pause.
     """
-    async with laid(settings, brain=None if works else NoBrain()) as base:
-        house = QuickApp(base)
+    async with open_foundation(settings, brain=None if works else NoBrain()) as base:
+        app = QuickApp(base)
         try:
-            yield house
+            yield app
         finally:
-            await house.close()
+            await app.close()

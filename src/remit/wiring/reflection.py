@@ -34,7 +34,7 @@ from remit.reflect.versions import LessonVersions
 from remit.settings import parts
 from remit.store import reflections
 from remit.wiring.app_context import Admit, AppContext
-from remit.wiring.minds import think_for
+from remit.wiring.brain_parts import think_for
 
 LOOP: Final = "learning records"
 TITLE: Final = "Look back, and propose what to do better"
@@ -48,30 +48,32 @@ _NIGHTLY: Final = Source(SourceKind.MANUAL, "reflect:nightly")
 class ReflectionLoop:
     """All of reflection."""
 
-    def __init__(self, ground: AppContext, admit: Admit, tools: Toolbox) -> None:
-        home, reflect = ground.settings.home, ground.settings.reflect
+    def __init__(self, app_context: AppContext, admit: Admit, tools: Toolbox) -> None:
+        home, reflect = app_context.settings.home, app_context.settings.reflect
         folder = home / FOLDER
-        self._ground = ground
+        self._app_context = app_context
         self._admit = admit
-        self._versions = LessonVersions(home, ground.db, ground.clock, default)
+        self._versions = LessonVersions(home, app_context.db, app_context.clock, default)
         self.harvest = ReflectionCollector(
-            ground.db, ground.clock, folder, ground.zone, reflect.keep
+            app_context.db, app_context.clock, folder, app_context.zone, reflect.keep
         )
         self._arranged = False  # whether the nightly series was set up
         around = ReflectionContext(
-            lambda text: _ranker(ground, text),
-            lambda: _names(ground, tools),
-            lambda task: sender_domain(task, _domains(ground.contacts)),
-            _asks(ground),
-            lambda: ground.clock.now().astimezone(ground.zone).date().isoformat(),
+            lambda text: _ranker(app_context, text),
+            lambda: _names(app_context, tools),
+            lambda task: sender_domain(task, _domains(app_context.contacts)),
+            _asks(app_context),
+            lambda: app_context.clock.now().astimezone(app_context.zone).date().isoformat(),
         )
-        self.mirror = Reflector(ground.db, ground.clock, self.harvest, self._versions, around)
+        self.mirror = Reflector(
+            app_context.db, app_context.clock, self.harvest, self._versions, around
+        )
 
     async def now(self) -> Task:
         """Start a reflection now, besides the nightly one."""
         return await self._admit(
             Cue(
-                source=Source(SourceKind.MANUAL, f"reflect:{self._ground.ids.ulid()}"),
+                source=Source(SourceKind.MANUAL, f"reflect:{self._app_context.ids.ulid()}"),
                 title=TITLE,
                 text=_WHAT,
                 assigned_agent=REFLECT,
@@ -83,17 +85,19 @@ class ReflectionLoop:
 
     async def revert(self, no: int | None = None, *, force: bool = False) -> FileVersion:
         """Revert a change; the file is as it was before it."""
-        return await self._versions.revert(f"revert:{self._ground.ids.ulid()}", no, force=force)
+        return await self._versions.revert(
+            f"revert:{self._app_context.ids.ulid()}", no, force=force
+        )
 
     def start(self) -> None:
         """Record every task that ends, from now on."""
-        self._ground.background.start(LOOP, self._keep)
+        self._app_context.background.start(LOOP, self._keep)
 
     async def close(self) -> None:
-        await self._ground.background.stop(LOOP)
+        await self._app_context.background.stop(LOOP)
 
     async def _keep(self) -> None:
-        journal = self._ground.journal
+        journal = self._app_context.journal
         while True:
             since = await journal.last()  # what lies before is read from the database
             await self._once()
@@ -115,11 +119,11 @@ class ReflectionLoop:
 
     async def _nightly(self) -> None:
         """Create the nightly series once there is something to reflect on; pause it if off."""
-        ground, reflect = self._ground, self._ground.settings.reflect
+        app_context, reflect = self._app_context, self._app_context.settings.reflect
         if self._arranged:
             return
         if not reflect.nightly:
-            await ground.db.write(reflections.rest, _NIGHTLY, ground.clock.now())
+            await app_context.db.write(reflections.rest, _NIGHTLY, app_context.clock.now())
             self._arranged = True
         elif len(await self.harvest.recent(DAYS)) >= MIN_CASES:
             await self.begin()
@@ -127,15 +131,15 @@ class ReflectionLoop:
 
     async def begin(self) -> Task:
         """Create the nightly series; there is only one."""
-        ground = self._ground
-        now = ground.clock.now().astimezone(ground.zone)
-        first = _next(now, time.fromisoformat(ground.settings.reflect.at)).astimezone(UTC)
+        app_context = self._app_context
+        now = app_context.clock.now().astimezone(app_context.zone)
+        first = _next(now, time.fromisoformat(app_context.settings.reflect.at)).astimezone(UTC)
         return await self._admit(
             Cue(
                 source=_NIGHTLY,
                 title=TITLE,
                 text=_WHAT,
-                repeats=Repeats("FREQ=DAILY", ground.zone.key, first),
+                repeats=Repeats("FREQ=DAILY", app_context.zone.key, first),
                 scheduled_for=first,
                 assigned_agent=REFLECT,
                 created_by=Creator.SCHEDULER,
@@ -154,20 +158,26 @@ def _next(now: datetime, at: time) -> datetime:
     return today if today > now else today + timedelta(days=1)
 
 
-def _ranker(ground: AppContext, text: str) -> Rank:
+def _ranker(app_context: AppContext, text: str) -> Rank:
     found = priority.load(text, parts.PRIORITY)
 
     def rank(task: Task) -> Priority:
-        return ranked(task, found, ground.zone).priority
+        return ranked(task, found, app_context.zone).priority
 
     return rank
 
 
-def _names(ground: AppContext, tools: Toolbox) -> Collection[str]:
+def _names(app_context: AppContext, tools: Toolbox) -> Collection[str]:
     """Return the names a lesson may not mention: people, addresses, channels, tools."""
-    settings = ground.settings
-    named = {*ground.channels, *tools.names, *settings.commands, *settings.mcp, *settings.projects}
-    for each in ground.contacts.known_entries():
+    settings = app_context.settings
+    named = {
+        *app_context.channels,
+        *tools.names,
+        *settings.commands,
+        *settings.mcp,
+        *settings.projects,
+    }
+    for each in app_context.contacts.known_entries():
         named |= {each.name, *each.name.split(), *each.aliases}
         named |= {line.address for line in each.lines.values()}
     return named
@@ -179,18 +189,18 @@ def _domains(contacts: Contacts) -> frozenset[str]:
     return frozenset(each.rpartition("@")[2].casefold() for each in lines if "@" in each)
 
 
-def _asks(ground: AppContext) -> Asks | None:
+def _asks(app_context: AppContext) -> Asks | None:
     """Return the model to ask for lessons, if wanted; its cost is the task's."""
-    brain: Brain | None = ground.brain
+    brain: Brain | None = app_context.brain
     if isinstance(brain, ModelBrain):
-        brain = ground.mind(ModelRole.SUMMARISE)
-    if not ground.settings.reflect.model or brain is None or isinstance(brain, NoBrain):
+        brain = app_context.mind(ModelRole.SUMMARISE)
+    if not app_context.settings.reflect.model or brain is None or isinstance(brain, NoBrain):
         return None
     mind = brain
 
     async def ask(task: Task, words: str, text: str) -> str | None:
         prompt = Prompt(outside.mark(text, "finished tasks"), words)
-        reply = await think_for(task, ground, mind, prompt, f"reflect:{task.id}")
+        reply = await think_for(task, app_context, mind, prompt, f"reflect:{task.id}")
         return None if reply.ask or reply.flaw or reply.calls else reply.text
 
     return ask

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.errors import BadInput
 from remit.settings import Settings
 from remit.store.secrets import FILE as SECRETS_FILE
@@ -36,14 +36,14 @@ class SettingsReload:
 
     def __init__(
         self,
-        house: App,
+        app: App,
         settings: Settings,
         restart: Callable[[Settings], None],
         refused: FileStates | None = None,
         live: Sequence[str] = _LIVE,
     ) -> None:
         """`live` are the sections that are changed in place."""
-        self._house = house
+        self._app = app
         self._settings = settings
         self._restart = restart
         self._live = live
@@ -53,12 +53,12 @@ class SettingsReload:
         self._done = refused  # what was applied or refused
 
     def start(self) -> None:
-        self._house.background.start(LOOP, self._run)
+        self._app.background.start(LOOP, self._run)
 
     async def _run(self) -> None:
         while True:
             await self._look()
-            await self._house.clock.sleep(LOOK_SECONDS)
+            await self._app.clock.sleep(LOOK_SECONDS)
 
     async def _look(self) -> None:
         # An editor may be replacing the file; a deleted one changes nothing.
@@ -74,7 +74,7 @@ class SettingsReload:
     async def _reload(self) -> None:
         environ = {**os.environ, "REMIT_HOME": str(self._settings.home)}
         try:
-            read = await asyncio.to_thread(house_settings.load, environ)
+            read = await asyncio.to_thread(app_settings.load, environ)
         except (BadInput, OSError) as error:
             _LOG.warning("The settings from before stay in use. %s", error)
             return
@@ -86,15 +86,15 @@ class SettingsReload:
         await self._apply(read)
 
     async def _apply(self, new: Settings) -> None:
-        old, house = self._settings, self._house
+        old, app = self._settings, self._app
         if new.hooks != old.hooks:
-            await house.doors.apply(new)
+            await app.doors.apply(new)
         if (new.calendar, new.calendars) != (old.calendar, old.calendars):
-            await house.calendars.apply(new)
+            await app.calendars.apply(new)
         # `remit recall off` and the API switch it off before the file says so.
-        if new.recall != old.recall or house.recollection.is_off != new.recall.is_off:
-            await house.recollection.apply(new)
-        house.wishes.notices = new.notices
+        if new.recall != old.recall or app.recollection.is_off != new.recall.is_off:
+            await app.recollection.apply(new)
+        app.wishes.notices = new.notices
         self._settings = new
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from remit import settings as house_settings
+from remit import settings as app_settings
 from remit.brain import choose
 from remit.brain.prompt import GUIDELINES_FILE
 from remit.channels.oauth.tokens import parse_sign_in
@@ -96,7 +96,7 @@ class SharedDocuments:
 
     def _can_be_read(self) -> bool:
         try:
-            house_settings.load({**os.environ, "REMIT_HOME": str(self._home)})
+            app_settings.load({**os.environ, "REMIT_HOME": str(self._home)})
         except (BadInput, OSError):
             return False
         return True

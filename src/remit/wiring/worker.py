@@ -14,7 +14,7 @@ from remit.settings import Settings
 from remit.store.postgres import duties
 from remit.store.postgres.duties import FencedDatabase
 from remit.wiring.app import App, build, closers
-from remit.wiring.foundation import Foundation, laid, lay
+from remit.wiring.foundation import Foundation, build_foundation, open_foundation
 from remit.wiring.running import DUTIES, ON_CODE, start_upkeep
 
 _CHECKS: Final = 3  # whether the duty is still ours, in the time after which a worker is dead
@@ -24,37 +24,39 @@ class DutyRunner:
     """Runs duties in this process, as many as Temporal gives it."""
 
     def __init__(self, base: Foundation, link: TemporalLink, worker: WorkerId) -> None:
-        self._ground = base
+        self._app_context = base
         self._link = link
         self._worker = worker
         self.current: dict[str, int] = {}  # the numbers of the duties that run here
 
     async def run(self, name: str) -> None:
         """Do a duty until another worker has taken it over, or this is cancelled."""
-        ground = self._ground
-        now = ground.clock.now()
-        number = await ground.db.write(duties.take_over, name, self._worker, now)
-        fenced = FencedDatabase(ground.db, name, number)
-        base = lay(ground.settings, fenced, ground.clock, ground.brain, {})
-        house = build(base, engine=Dispatcher)
-        assert isinstance(house.engine, Dispatcher)  # noqa: S101 - as built
-        house.engine.link = self._link
+        app_context = self._app_context
+        now = app_context.clock.now()
+        number = await app_context.db.write(duties.take_over, name, self._worker, now)
+        fenced = FencedDatabase(app_context.db, name, number)
+        base = build_foundation(
+            app_context.settings, fenced, app_context.clock, app_context.brain, {}
+        )
+        app = build(base, engine=Dispatcher)
+        assert isinstance(app.engine, Dispatcher)  # noqa: S101 - as built
+        app.engine.link = self._link
         self.current[name] = number
         try:
-            await DUTIES[name](house)
+            await DUTIES[name](app)
             while True:
-                await asyncio.sleep(ground.settings.engine.heartbeat / _CHECKS)
-                await ground.db.read(duties.check, name, number)
+                await asyncio.sleep(app_context.settings.engine.heartbeat / _CHECKS)
+                await app_context.db.read(duties.check, name, number)
         finally:
             if self.current.get(name) == number:
                 del self.current[name]
-            await _close(house, base, fenced)
+            await _close(app, base, fenced)
 
 
-async def _close(house: App, base: Foundation, fenced: FencedDatabase) -> None:
-    await house.engine.stop()
-    await house.background.close()
-    for close in (*closers(house), base.outfit.close, base.recollection.close, fenced.close):
+async def _close(app: App, base: Foundation, fenced: FencedDatabase) -> None:
+    await app.engine.stop()
+    await app.background.close()
+    for close in (*closers(app), base.outfit.close, base.recollection.close, fenced.close):
         await close()
 
 
@@ -63,10 +65,8 @@ SERVING: Final = "legs and duties"
 
 
 class Worker:
-    def __init__(
-        self, house: App, engine: LegWorker, link: TemporalLink, duties: DutyRunner
-    ) -> None:
-        self.house = house
+    def __init__(self, app: App, engine: LegWorker, link: TemporalLink, duties: DutyRunner) -> None:
+        self.app = app
         self._engine = engine
         self._link = link
         self._duties = duties
@@ -82,14 +82,14 @@ class Worker:
 
     async def start(self, queues: Sequence[str]) -> None:
         """Begin to take on work from some queues."""
-        house, engine = self.house, self._engine
+        app, engine = self.app, self._engine
         engine.queues, engine.duties = queues, lambda: tuple(self._duties.current)
         await engine.start()
-        await house.leftovers.start(house.journal)
-        start_upkeep(house)
-        slots = house.settings.engine.parallel
-        house.background.start(SERVING, lambda: self._link.serve(self, queues, slots))
-        house.background.start("start of duties", self._ensure_duties)
+        await app.leftovers.start(app.journal)
+        start_upkeep(app)
+        slots = app.settings.engine.parallel
+        app.background.start(SERVING, lambda: self._link.serve(self, queues, slots))
+        app.background.start("start of duties", self._ensure_duties)
 
     async def stop(self) -> None:
         """Take on nothing more, let running steps end, and leave the rest to others."""
@@ -104,20 +104,20 @@ class Worker:
                     await self._link.start_duty(name, queue)
             except Transient:
                 pass  # the loop that serves says so
-            await self.house.clock.sleep(ENSURE_SECONDS)
+            await self.app.clock.sleep(ENSURE_SECONDS)
 
 
 @asynccontextmanager
-async def opened_worker(settings: Settings) -> AsyncIterator[Worker]:
+async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
     """Open the store together with others; nothing is started."""
-    async with laid(settings) as base:
-        house = build(base, engine=LegWorker)
-        engine = house.engine
+    async with open_foundation(settings) as base:
+        app = build(base, engine=LegWorker)
+        engine = app.engine
         assert isinstance(engine, LegWorker)  # noqa: S101 - as built
         link = TemporalLink(settings.engine)
         try:
-            yield Worker(house, engine, link, DutyRunner(base, link, engine.worker))
+            yield Worker(app, engine, link, DutyRunner(base, link, engine.worker))
         finally:
-            await house.background.close()
-            for close in (*closers(house), link.close):
+            await app.background.close()
+            for close in (*closers(app), link.close):
                 await close()

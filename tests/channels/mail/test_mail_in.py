@@ -39,7 +39,7 @@ def server(
 
 
 @asynccontextmanager
-async def house(
+async def app(
     home: Path,
     server: Box,
     folder: str = "INBOX",
@@ -59,7 +59,7 @@ async def house(
 
 
 def watch(world: World) -> MailWatch:
-    return world.house.doors.entrance.mailbox("post")
+    return world.app.doors.entrance.mailbox("post")
 
 
 def sent(server: Box, ident: str, folder: str = "INBOX", sender: str = ANNA) -> None:
@@ -74,7 +74,7 @@ async def test_what_was_there_before_is_left_alone_and_what_comes_is_read_once(
     tmp_path: Path, server: Box
 ) -> None:
     await asyncio.to_thread(sent, server, "old")
-    async with house(tmp_path, server) as world:
+    async with app(tmp_path, server) as world:
         door = watch(world)
         assert await door.look() == 0
         await asyncio.to_thread(sent, server, "new")
@@ -83,7 +83,7 @@ async def test_what_was_there_before_is_left_alone_and_what_comes_is_read_once(
         assert await refs(world) == ["<new@home.example>"]
         await world.restart()
         assert await watch(world).look() == 0
-        found = await world.house.db.read(cues.latest)
+        found = await world.app.db.read(cues.latest)
     assert {each.fate for each in found} == {cues.CueFate.STARTED, cues.CueFate.IGNORED}
     assert all("Any time?" in str(each.body["text"]) for each in found)
 
@@ -96,13 +96,13 @@ async def test_the_files_of_a_mail_are_fetched_once_and_only_for_whom_the_owner_
         sender: with_files(sender, ("../Offer.pdf", OFFER), ("Größe.bin", large))
         for sender in (OWNER, ANNA, STRANGER)
     }
-    async with house(tmp_path, server) as world:
+    async with app(tmp_path, server) as world:
         await watch(world).look()
         for each in letters.values():
             await asyncio.to_thread(server.put, "INBOX", each)
         assert [await watch(world).look(), await watch(world).look()] == [3, 0]
         tasks = await everything(world)
-        kept = KeptFiles(world.house.settings.files)
+        kept = KeptFiles(world.app.settings.files)
 
     listed = [(file.name, file.taint, kept.read(file.sha256)) for t in tasks for file in t.files]
     assert sorted(listed) == sorted(
@@ -116,7 +116,7 @@ async def test_the_files_of_a_mail_are_fetched_once_and_only_for_whom_the_owner_
 async def test_after_a_restore_a_mail_that_may_have_been_answered_waits_for_a_word(
     tmp_path: Path, server: Box
 ) -> None:
-    async with house(tmp_path, server) as world:
+    async with app(tmp_path, server) as world:
         await watch(world).look()
         saved = save(world, tmp_path / "saved")
         await asyncio.to_thread(sent, server, "done")
@@ -143,11 +143,11 @@ async def test_a_folder_that_is_numbered_anew_gives_nothing_twice_and_loses_noth
             imap.create_folder("Work")
 
     await asyncio.to_thread(server.make, "Work")
-    async with house(tmp_path, server, "Work") as world:
+    async with app(tmp_path, server, "Work") as world:
         world.clock.jump(WallClock().now())  # the server knows no other time
         door = watch(world)
         await door.look()
-        before = (await world.house.db.read(cues.mark, "post"))["mark"]
+        before = (await world.app.db.read(cues.mark, "post"))["mark"]
         await asyncio.to_thread(sent, server, "first", "Work")
         assert await door.look() == 1
         await asyncio.to_thread(anew)
@@ -155,7 +155,7 @@ async def test_a_folder_that_is_numbered_anew_gives_nothing_twice_and_loses_noth
             await asyncio.to_thread(sent, server, ident, "Work")
         assert await door.look() == 2
         assert await door.look() == 0
-        after = (await world.house.db.read(cues.mark, "post"))["mark"]
+        after = (await world.app.db.read(cues.mark, "post"))["mark"]
         assert await refs(world) == ["<first@home.example>", "<second@home.example>"]
     assert isinstance(before, dict)
     assert isinstance(after, dict)
@@ -176,7 +176,7 @@ async def test_a_provider_s_clock_may_be_another_when_its_folder_is_numbered_ane
             server.put(folder, raw, theirs + timedelta(seconds=len(ident)))
 
     await asyncio.to_thread(filled, *there)
-    async with house(tmp_path, server, folder) as world:
+    async with app(tmp_path, server, folder) as world:
         await watch(world).look()
         with server.connect() as imap:
             imap.delete_folder(folder)
@@ -188,7 +188,7 @@ async def test_a_provider_s_clock_may_be_another_when_its_folder_is_numbered_ane
 async def test_a_mail_is_pushed_and_a_line_that_breaks_is_opened_again(
     tmp_path: Path, server: Box
 ) -> None:
-    async with house(tmp_path, server) as world:
+    async with app(tmp_path, server) as world:
         door = watch(world)
         await door.look()
         door.start()
@@ -214,16 +214,14 @@ async def _has(world: World, ref: str) -> bool:
 async def test_a_mailbox_that_does_not_open_is_said_to_be_shut_and_tried_again(
     tmp_path: Path, server: Box
 ) -> None:
-    async with house(tmp_path, server) as world:
+    async with app(tmp_path, server) as world:
         await watch(world).look()
         Secrets(tmp_path).put("mail", "wrong-password-77")
         door = watch(world)
         door.start()
 
         async def complained() -> bool:
-            return "cannot be read" in str(
-                (await world.house.db.read(cues.mark, "post")).get("why")
-            )
+            return "cannot be read" in str((await world.app.db.read(cues.mark, "post")).get("why"))
 
         await until(complained)
         Secrets(tmp_path).put("mail", PASSWORD)
@@ -234,7 +232,7 @@ async def test_a_mailbox_that_does_not_open_is_said_to_be_shut_and_tried_again(
             return await _has(world, "<after@home.example>")
 
         async def forgiven() -> bool:
-            return "why" not in await world.house.db.read(cues.mark, "post")
+            return "why" not in await world.app.db.read(cues.mark, "post")
 
         await until(back)
         await until(forgiven)
@@ -242,7 +240,7 @@ async def test_a_mailbox_that_does_not_open_is_said_to_be_shut_and_tried_again(
 
 
 async def test_a_giant_mail_is_read_as_far_as_it_goes(tmp_path: Path, server: Box) -> None:
-    async with house(tmp_path, server) as world:
+    async with app(tmp_path, server) as world:
         door = watch(world)
         await door.look()
         raw = mail_from(ANNA, "word " * 400_000, **{"Message-ID": "<giant@home.example>"})
@@ -277,7 +275,7 @@ async def test_a_stranger_s_order_in_the_owner_s_mail_reaches_nobody_by_itself(
     tmp_path: Path, server: Box, kind: str, text: str
 ) -> None:
     post = Outbox("post")
-    async with house(tmp_path, server, channels={"post": post}) as world:
+    async with app(tmp_path, server, channels={"post": post}) as world:
         door = watch(world)
         await door.look()
         raw = mail_from(OWNER, text, kind=kind, Subject="Re: Money", **{"Message-ID": "<q@e.test>"})
@@ -299,7 +297,7 @@ async def test_work_that_was_ordered_by_mail_is_answered_by_mail_in_the_same_thr
     heads = {"Message-ID": "<order@home.example>", "References": "<a@home.example>"}
     async with (
         PostOffice() as office,
-        house(tmp_path, server, smtp=office.port, brain=brain) as world,
+        app(tmp_path, server, smtp=office.port, brain=brain) as world,
     ):
         door = watch(world)
         await door.look()
@@ -328,7 +326,7 @@ async def test_what_a_contact_is_sent_day_by_day_keeps_its_subject_and_its_threa
     )
     async with (
         PostOffice() as office,
-        house(tmp_path, server, smtp=office.port, brain=brain) as world,
+        app(tmp_path, server, smtp=office.port, brain=brain) as world,
     ):
         door = watch(world)
         await door.look()

@@ -49,8 +49,8 @@ async def telling(
     world: World, wishes: NoticeSettings | None = None, *, private: bool = True
 ) -> AsyncIterator[NoticeSender]:
     """Browsers are told as long as this lasts; this machine counts as the net."""
-    world.house.wishes.notices = wishes or NoticeSettings()
-    told = NoticeSender(replace(world.house.herald._around, push=pusher(world, private=private)))
+    world.app.wishes.notices = wishes or NoticeSettings()
+    told = NoticeSender(replace(world.app.herald._around, push=pusher(world, private=private)))
     told.start()
     try:
         await settled(world, told)
@@ -60,13 +60,13 @@ async def telling(
 
 
 def pusher(world: World, *, private: bool = True) -> PushNotifier:
-    return PushNotifier(world.house.push._around, private=private)
+    return PushNotifier(world.app.push._around, private=private)
 
 
 async def signed_in(world: World, name: str = SIGN_IN, days: int = 30) -> None:
     until = world.now + timedelta(days=days)
     one = SignIn(id=name, created_at=world.now, expires_at=until)
-    await world.house.db.write(callers.add_sign_in, one, name.encode())
+    await world.app.db.write(callers.add_sign_in, one, name.encode())
 
 
 async def listens(world: World, there: Relay, name: str = "one", sign_in: str = SIGN_IN) -> Phone:
@@ -77,18 +77,16 @@ async def listens(world: World, there: Relay, name: str = "one", sign_in: str = 
 
 async def settled(world: World, told: NoticeSender) -> None:
     """Return when all that happened was looked at and nothing is on its way."""
-    await world.house.talk.settled()
+    await world.app.talk.settled()
     async with asyncio.timeout(100):
         # What is claimed is due no more, and a moment later on its way: in between is a round.
-        while (
-            await world.house.db.read(notices.due, world.now) or told._turn.locked() or told._sends
-        ):
+        while await world.app.db.read(notices.due, world.now) or told._turn.locked() or told._sends:
             told.ring()
             await asyncio.sleep(0.005)
 
 
 async def kept(world: World) -> list[push.PushSubscription]:
-    return await world.house.db.read(push.list_subscriptions, world.now)
+    return await world.app.db.read(push.list_subscriptions, world.now)
 
 
 # What is said -------------------------------------------------------------------------------------
@@ -139,7 +137,7 @@ async def test_the_title_is_told_if_the_owner_wants_it_cut_and_without_secrets(
     world: World, there: Relay
 ) -> None:
     async with world, telling(world, NoticeSettings(push="title")) as told:
-        world.house.hide.learn("hunter2hunter2")
+        world.app.hide.learn("hunter2hunter2")
         await signed_in(world)
         await listens(world, there)
         await world.add("Renew with hunter2hunter2 the passport " + "of my aunt " * 9)
@@ -179,7 +177,7 @@ async def test_nobody_is_told_who_did_not_ask(world: World, there: Relay) -> Non
         await settled(world, told)
 
         assert there.came == []
-        assert not (world.house.settings.home / "secrets").exists()  # no key was needed
+        assert not (world.app.settings.home / "secrets").exists()  # no key was needed
 
 
 async def test_every_browser_is_told_until_its_sign_in_ends(world: World, there: Relay) -> None:
@@ -187,7 +185,7 @@ async def test_every_browser_is_told_until_its_sign_in_ends(world: World, there:
         for name in ("sig-1", "sig-2"):
             await signed_in(world, name)
             await listens(world, there, name, name)
-        await world.house.db.write(callers.end_sign_in, "sig-2", world.now)
+        await world.app.db.write(callers.end_sign_in, "sig-2", world.now)
         await world.add("Renew my passport")
         await world.run()
         await settled(world, told)
@@ -359,7 +357,7 @@ async def test_an_address_inside_is_refused(world: World, endpoint: str) -> None
     async with world:
         await signed_in(world)
         with pytest.raises(BadInput, match="endpoint"):
-            await world.house.push.subscribe(SIGN_IN, endpoint, b64(phone.point), b64(phone.auth))
+            await world.app.push.subscribe(SIGN_IN, endpoint, b64(phone.point), b64(phone.auth))
         assert await kept(world) == []
 
 
@@ -383,12 +381,12 @@ async def test_an_address_inside_is_not_spoken_to_even_if_it_was_kept(
 
 async def test_without_the_extra_it_says_how_to_get_it_and_does_nothing(world: World) -> None:
     async with world:
-        without = PushNotifier(world.house.push._around, there=False)
+        without = PushNotifier(world.app.push._around, there=False)
         with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
             await without.public_key()
         with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
             await without.subscribe(SIGN_IN, "https://push.example.org/1", "", "")
-        herald = NoticeSender(replace(world.house.herald._around, push=without))
+        herald = NoticeSender(replace(world.app.herald._around, push=without))
         found = await herald.test("push")
 
         assert (found.state, found.why) == (NoticeState.DROPPED, "No browser listens.")

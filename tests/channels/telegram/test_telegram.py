@@ -161,7 +161,7 @@ async def test_an_update_that_breaks_something_does_not_block_the_next(tmp_path:
         assert await _look(world, watch) == 6
         await world.run()
         assert "Find two parks" in await _titles(world)
-        stored = await world.house.db.read(meta.get, "telegram:telegram:offset")
+        stored = await world.app.db.read(meta.get, "telegram:telegram:offset")
         assert await _look(world, watch) == 0
         assert stored == str(bot.asked[-1][1]["offset"])
 
@@ -189,12 +189,12 @@ async def test_after_a_quiet_week_telegram_may_number_from_anywhere(
 
 async def test_after_a_restore_no_answer_is_sent_that_may_be_out(tmp_path: Path) -> None:
     async with BotServer() as bot, telegram_world(tmp_path, bot) as world:
-        relay, db = telegram_watch(world).relay, world.house.db
+        relay, db = telegram_watch(world).relay, world.app.db
         await relay.begin()
         bot.write("Find two parks")
         await _look(world, telegram_watch(world))
         await world.run()
-        last = await world.house.journal.last()
+        last = await world.app.journal.last()
         assert await relay.begin() < last, "what happened since is still to be told"
         await db.write(after_restore.note, world.now)
         assert await relay.begin() == last
@@ -219,7 +219,7 @@ def telegram_world(home: Path, bot: BotServer, brain: Brain | None = None) -> Wo
 
 
 def telegram_watch(world: World) -> TelegramWatch:
-    watches = world.house.doors.entrance.watches()
+    watches = world.app.doors.entrance.watches()
     return next(each for each in watches if isinstance(each, TelegramWatch))
 
 
@@ -233,5 +233,5 @@ async def _look(world: World, watch: TelegramWatch) -> int:
 
 
 async def _titles(world: World) -> list[str]:
-    page = await world.house.db.read(search.page, search.TaskFilter(limit=100))
+    page = await world.app.db.read(search.page, search.TaskFilter(limit=100))
     return [task.title for task in page.tasks]

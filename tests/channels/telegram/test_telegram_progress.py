@@ -68,10 +68,10 @@ class Chat:
         at = self.world.now + later if later else None
         task = await self.world.add("Find me a park", work=STEPS, at=at)
         await self.progress.expect("7", [TaskRef(task.id, Action.CREATED)], ACK)
-        channel = cast("TelegramChannel", self.world.house.outfit.channels["telegram"])
+        channel = cast("TelegramChannel", self.world.app.outfit.channels["telegram"])
         await channel.post(OWNER, render(ACK))
         await self.progress.placed("7", self.bot.accepted[-1].ref if known else None)
-        self.world.house.engine.nudge()
+        self.world.app.engine.nudge()
         return task
 
     async def start(self) -> None:
@@ -88,7 +88,7 @@ class Chat:
             await asyncio.gather(each, return_exceptions=True)
 
     async def _touch(self) -> None:
-        async for event in self.world.house.journal.follow(0):
+        async for event in self.world.app.journal.follow(0):
             self.progress.touch(event.task_id)
 
     async def until(self, holds: Callable[[], object]) -> None:
@@ -110,7 +110,7 @@ class Chat:
         return [text for _, text in self.bot.edited]
 
     async def stored(self) -> dict[str, str]:
-        found = await self.world.house.db.read(meta.starting_with, "telegram:telegram:progress:")
+        found = await self.world.app.db.read(meta.starting_with, "telegram:telegram:progress:")
         return dict(found)
 
 
@@ -222,7 +222,7 @@ async def test_where_the_answer_is_not_known_or_old_one_silent_message_is_made(
         await seen.until(lambda: "Done " in seen.bot.edits.get(made.ref, ""))
         assert seen.bot.accepted[0].ref not in seen.bot.edits
         assert len(seen.bot.accepted) == 2
-        found = await seen.world.house.db.read(inbound.replied_to, "telegram", made.ref)
+        found = await seen.world.app.db.read(inbound.replied_to, "telegram", made.ref)
         assert found == task.id, "a reply to it is about its task"
 
 

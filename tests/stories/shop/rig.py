@@ -161,7 +161,7 @@ class Shop:
 
     def folder(self, task: Task) -> Path:
         """Return where a task is worked on."""
-        (found,) = (self.world.house.settings.home / "worktrees").glob(f"*/{task.id}")
+        (found,) = (self.world.app.settings.home / "worktrees").glob(f"*/{task.id}")
         return found
 
 

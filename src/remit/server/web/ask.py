@@ -116,23 +116,23 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
 
 
 async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
-    waiting, past, known, on_card = await call.house.db.read(_review, review_id)
+    waiting, past, known, on_card = await call.app.db.read(_review, review_id)
     asked = _asked(call, waiting, past)
-    asked = replace(asked, tried=trail.rows(known.attempts, call.house.zone), edited=past.edited)
-    shown = [call.house.permits.addressed(task) for task in on_card]
+    asked = replace(asked, tried=trail.rows(known.attempts, call.app.zone), edited=past.edited)
+    shown = [call.app.permits.addressed(task) for task in on_card]
     if shown:
-        return _with_card(call, asked, make_card(shown, call.house.zone))
+        return _with_card(call, asked, make_card(shown, call.app.zone))
     if asked.kind is not ReviewKind.WHOM:
         return asked
     channel = channel_of(waiting.review, waiting.task)
-    names = call.house.permits.names(channel)[:_MOST_NAMES]
+    names = call.app.permits.names(channel)[:_MOST_NAMES]
     options = tuple((name, name) for name in names)
     return replace(asked, options=options, new_contact=(channel,))
 
 
 async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
     """Return an ended task, or its open question; None if there is nothing to show."""
-    task, asked, past = await call.house.db.read(_task, task_id)
+    task, asked, past = await call.app.db.read(_task, task_id)
     if asked is not None or not task.ended:
         return asked.id if asked else None
     return replace(_ended(call, task, past), edited=past.edited)
@@ -183,7 +183,7 @@ def _with_card(call: Call, asked: ReviewPage, card: RequestCard) -> ReviewPage:
         if asked.kind is ReviewKind.REQUEST
     )
     if not many and lines and lines[0].about == QuestionTopic.RECIPIENT:
-        asked = replace(asked, new_contact=tuple(call.house.settings.channels) or ("dashboard",))
+        asked = replace(asked, new_contact=tuple(call.app.settings.channels) or ("dashboard",))
     if not many or asked.kind is not ReviewKind.REQUEST:
         return replace(asked, card=card, options=options)
     title = sentences(card.language)["several"].format(len(card.open))
@@ -198,7 +198,7 @@ def _offered(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
     if line.options:
         return line.options
     if line.about == QuestionTopic.RECIPIENT:
-        return tuple(call.house.permits.names()[:_MOST_NAMES])
+        return tuple(call.app.permits.names()[:_MOST_NAMES])
     say = sentences(language)
     return (say["soon"], say["tomorrow"]) if line.about == QuestionTopic.TIME else ()
 
@@ -227,7 +227,7 @@ def _past(tx: Tx, task: Task, cents: int) -> TaskTrail:
 
 
 def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
-    review, task, zone = waiting.review, waiting.task, call.house.zone
+    review, task, zone = waiting.review, waiting.task, call.app.zone
     kind = review_kinds.kind_of(review)
     look = review_kinds.SORTS[kind]
     title, rest = review_kinds.headline(retell(review.question))
@@ -254,7 +254,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         draft=draft,
         text=review.draft or draft,
         shown=review.evidence,
-        stand=trail.of_review(review, task, call.house.inbox.undo_window, shell.local(call)),
+        stand=trail.of_review(review, task, call.app.inbox.undo_window, shell.local(call)),
         trail=_local(past, call),
     )
     if kind is ReviewKind.LESSON:
@@ -306,9 +306,9 @@ def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         title = say("Keep this on your dashboard?")
     if len(made.task.delivery) == 1 and not made.stand.over:
         # A channel that is gone stays chosen, so that an approval does not change it.
-        called = {channel: channel} | task_sections.called(call.house.settings.channels)
+        called = {channel: channel} | task_sections.called(call.app.settings.channels)
         made = replace(made, goes_to=goes_to(review, made.task), called=called)
-        made = replace(made, people=tuple(call.house.permits.names()))
+        made = replace(made, people=tuple(call.app.permits.names()))
     return replace(
         made,
         title=title,
@@ -334,7 +334,7 @@ def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     way = letter.way(call, delivery.channel)
     to = RecipientLabel(delivery.recipient or "you", way, delivery.address or "")
     doubted = delivery.doubted_at
-    local = doubted.astimezone(call.house.zone) if doubted else None
+    local = doubted.astimezone(call.app.zone) if doubted else None
     return replace(
         made,
         title=say("Did this reach {0} {1}?", _you(to.name), way.by),
@@ -347,12 +347,12 @@ def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
 
 def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
     failed = task.status is Status.FAILED
-    ended = (task.completed_at or task.last_updated).astimezone(call.house.zone)
+    ended = (task.completed_at or task.last_updated).astimezone(call.app.zone)
     return ReviewPage(
         id=str(task.id),
         kind=ReviewKind.FIX if failed else ReviewKind.LOOK,
         task=task,
-        asked_at=task.created_at.astimezone(call.house.zone),
+        asked_at=task.created_at.astimezone(call.app.zone),
         title=task.title,
         why=(past.end or say("It ended without a message.")) if failed else "",
         digest="",
@@ -377,7 +377,7 @@ def permission(review: Review) -> Permission | None:
 
 
 def _local(past: TaskTrail, call: Call) -> TaskTrail:
-    zone = call.house.zone
+    zone = call.app.zone
     return replace(
         past, lines=tuple(replace(each, at=each.at.astimezone(zone)) for each in past.lines)
     )

@@ -230,15 +230,15 @@ class LogPage(Struct, frozen=True):
 async def more(call: Call) -> CallResult:
     """Return lines to add before or after those shown."""
     wanted = wanted_of(call)
-    page = await call.house.db.read(read, call.task_id, wanted)
-    values = {"log": page, "zone": call.house.zone, "task_id": call.task_id}
+    page = await call.app.db.read(read, call.task_id, wanted)
+    values = {"log": page, "zone": call.app.zone, "task_id": call.task_id}
     return shell.part("parts/log_lines.html", values)
 
 
 @page("/tasks/{id}/log.jsonl")
 async def export(call: Call) -> CallResult:
     """Return everything that happened, one JSON object per line."""
-    found = await call.house.db.read(_all, call.task_id)
+    found = await call.app.db.read(_all, call.task_id)
     text = "".join(map(follow.line, found))
     name = f'attachment; filename="{call.task_id}.jsonl"'
     return CallResult(text, media="application/jsonl", headers={"Content-Disposition": name})

@@ -160,8 +160,8 @@ async def look_pairing(call: Call) -> CallResult:
 
 
 async def _state(call: Call, name: str, digest: str) -> dict[str, object]:
-    now = call.house.clock.now()
-    state = await call.house.db.read(pairing.state_of, name, digest, now)
+    now = call.app.clock.now()
+    state = await call.app.db.read(pairing.state_of, name, digest, now)
     return {"channel": name, "digest": digest, "state": state.value}
 
 
@@ -171,14 +171,14 @@ def _pairs(call: Call, name: str) -> Mapping[str, object]:
 
 def check_in_use(call: Call, channel: str) -> None:
     """Refuse what needs a channel that is only in the file yet."""
-    if channel not in call.house.outfit.channels:
+    if channel not in call.app.outfit.channels:
         raise NotPossibleNow(_NOT_YET)
 
 
 def people(call: Call) -> list[str]:
     """Return the contacts; none if their file cannot be read, which their own page says."""
     try:
-        return call.house.permits.names()
+        return call.app.permits.names()
     except RemitError:
         return []
 

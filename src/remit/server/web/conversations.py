@@ -134,14 +134,14 @@ async def conversation_page(call: Call) -> CallResult:
 async def turns(call: Call) -> CallResult:
     """Return the turns after a place: what came since the page was rendered."""
     after = call.number("after", 0, most=10**9)
-    turns_found = await call.house.db.read(_since, ident(call), after, place_of(call))
+    turns_found = await call.app.db.read(_since, ident(call), after, place_of(call))
     return _part(call, "parts/turns.html", {"turns": turns_found})
 
 
 @page(f"{_ONE}/rail")
 async def rail(call: Call) -> CallResult:
     """Return the sidebar: the tasks mentioned so far."""
-    room = await call.house.db.read(_room, ident(call), 0, None, place_of(call))
+    room = await call.app.db.read(_room, ident(call), 0, None, place_of(call))
     return _part(call, "parts/talk_rail.html", {"room": room, "line": talk_cards.line})
 
 
@@ -154,7 +154,7 @@ async def card(call: Call) -> CallResult:
 
 @page("/talk/task/{id}")
 async def line(call: Call) -> CallResult:
-    task = await call.house.db.read(tasks.get, call.task_id)
+    task = await call.app.db.read(tasks.get, call.task_id)
     return _part(call, "parts/talk_task.html", {"task": task, "line": talk_cards.line})
 
 
@@ -199,7 +199,7 @@ async def _spoken(call: Call, talk: str, given: TurnForm) -> CallResult:
     turn = NewTurn(talk, given.text, given.about or None, patience, files)
     spoken = await perform(call, turn)
     if call.part:
-        drawn = await call.house.db.read(_drawn, [cast("Turn", spoken.value)], place_of(call))
+        drawn = await call.app.db.read(_drawn, [cast("Turn", spoken.value)], place_of(call))
         return _part(call, "parts/turns.html", {"turns": drawn})
     return shell.elsewhere(f"/conversations/{talk}#end")
 
@@ -208,7 +208,7 @@ async def _spoken(call: Call, talk: str, given: TurnForm) -> CallResult:
 
 
 async def _list(call: Call, *, wrong: str = "", status: int = 200) -> CallResult:
-    found = await call.house.db.read(_recent)
+    found = await call.app.db.read(_recent)
     values = {"talks": found, "wrong": wrong}
     return await shell.page(call, "pages/conversations.html", values, status)
 
@@ -224,14 +224,14 @@ async def _show(  # noqa: PLR0913 - what was typed comes back when it was refuse
     status: int = 200,
 ) -> CallResult:
     place = place_of(call)
-    room = await call.house.db.read(_room, talk, before, about, place)
+    room = await call.app.db.read(_room, talk, before, about, place)
     values = {"room": room, "wrong": wrong, "text": text, "line": talk_cards.line}
     values["channel"] = place.channels.get(room.talk.channel, room.talk.channel)
     return await shell.page(call, "pages/conversation.html", values, status)
 
 
 def _part(call: Call, name: str, values: dict[str, object]) -> CallResult:
-    names = call.house.settings
+    names = call.app.settings
     around = {"now": shell.local(call), "agent": names.agent, "owner": names.owner}
     return shell.part(name, {**around, **values})
 

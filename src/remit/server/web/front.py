@@ -38,7 +38,7 @@ class OrderForm(RequestBody, frozen=True):
 
 @page("/")
 async def front(call: Call) -> CallResult:
-    first = not call.house.thinks and section_forms.is_first_run(call.house.settings)
+    first = not call.app.thinks and section_forms.is_first_run(call.app.settings)
     return shell.elsewhere("/welcome" if first else "/inbox")
 
 
@@ -76,7 +76,7 @@ async def _talked(call: Call, given: OrderForm) -> CallResult:
 @page("/new/{id}", "toast")
 async def received(call: Call) -> CallResult:
     """Return the receipt of a stored message again: it may have been read meanwhile."""
-    result = await call.house.intake.became(call.task_id)
+    result = await call.app.intake.became(call.task_id)
     if call.flag("toast"):
         return shell.part("parts/handed.html", {"wrong": None, **_receipt(result)})
     return shell.part("parts/receipt.html", await _around(call) | _receipt(result))
@@ -98,7 +98,7 @@ async def _take_order(call: Call, given: OrderForm) -> MessageResult:
 
 
 async def _new(call: Call, values: Mapping[str, object], status: int = 200) -> CallResult:
-    known: dict[str, object] = {"projects": sorted(call.house.settings.projects), "project": ""}
+    known: dict[str, object] = {"projects": sorted(call.app.settings.projects), "project": ""}
     return await shell.page(call, "pages/new.html", {**known, **values}, status)
 
 
@@ -111,7 +111,7 @@ async def agent(call: Call) -> CallResult:
 async def palette(call: Call) -> CallResult:
     """Return tasks that match what is typed."""
     wanted = search.TaskFilter(text=call.text("q") or "", limit=_FOUND)
-    page = await call.house.db.read(search.page, wanted)
+    page = await call.app.db.read(search.page, wanted)
     found: list[Json] = [_line(task) for task in page.tasks]
     known = {task.id for task in page.tasks}
     near = await _alike(call, wanted.text or "") if len(found) < _FOUND else []
@@ -123,7 +123,7 @@ async def _alike(call: Call, text: str) -> list[Task]:
     """Return tasks similar to what is typed."""
     if len(text) < _TELLING:
         return []
-    return [each.task for each in await call.house.recollection.finder.find(text, _FOUND)]
+    return [each.task for each in await call.app.recollection.finder.find(text, _FOUND)]
 
 
 def _line(task: Task) -> Json:

@@ -143,7 +143,7 @@ async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -
 
 
 async def _open_question(call: Call, task: TaskId) -> ReviewId | None:
-    asked = await call.house.db.read(stored_reviews.waiting_of, task)
+    asked = await call.app.db.read(stored_reviews.waiting_of, task)
     return asked.id if asked else None
 
 
@@ -255,7 +255,7 @@ async def _page(
 
 def _undo_seconds(call: Call, opened: ReviewPage | None) -> int:
     """Return how long the first answer of a question can be undone; 0: not at all."""
-    undo = call.house.inbox.undo_window
+    undo = call.app.inbox.undo_window
     review = opened.review if opened else None
     if opened is None or review is None or not opened.acts:
         return 0
@@ -268,7 +268,7 @@ async def _chosen(call: Call) -> dict[str, str] | None:
     data, by = call.text("answer"), call.text("by") or ""
     if data is None or not data.startswith(f"{call.path['id']}:"):
         return None
-    answer = await call.house.doors.chosen(by[:_MOST_NAME], data[:_MOST_NAME])
+    answer = await call.app.doors.chosen(by[:_MOST_NAME], data[:_MOST_NAME])
     return {"answer": answer or ""}
 
 
@@ -279,7 +279,7 @@ async def _just_done(call: Call) -> dict[str, object] | None:
         return None
     found = await _waiting(replace(call, path={"id": ident}))
     now = shell.local(call)
-    stand = trail.of_review(found.review, found.task, call.house.inbox.undo_window, now)
+    stand = trail.of_review(found.review, found.task, call.app.inbox.undo_window, now)
     opened = await ask.of_review(call, ReviewId(ident))
     decided = found.review.decision
     declined = decided is not None and decided.answer is ReviewAnswer.DECLINE
@@ -288,7 +288,7 @@ async def _just_done(call: Call) -> dict[str, object] | None:
 
 
 async def _waiting(call: Call) -> WaitingReview:
-    return await call.house.db.read(store.question, call.review_id)
+    return await call.app.db.read(store.question, call.review_id)
 
 
 async def _not_done(
@@ -362,6 +362,6 @@ def _until(call: Call, wish: NewLater) -> datetime:
     if wish.until is not None:
         times = {name: at for name, _, at in _laters(shell.local(call))}
         return times.get(wish.until, times["morning"])
-    at = words.wall(wish.at, call.house.zone, "at")
+    at = words.wall(wish.at, call.app.zone, "at")
     words.check_to_come(at, shell.local(call), "at")
     return at

@@ -88,7 +88,7 @@ class InboxListing(Struct, frozen=True):
 
 
 async def listed(call: Call) -> InboxListing:
-    return await call.house.db.read(_listed, call, shell.local(call))
+    return await call.app.db.read(_listed, call, shell.local(call))
 
 
 def _listed(tx: Tx, call: Call, now: datetime) -> InboxListing:

@@ -59,7 +59,7 @@ class LetterPreview(Struct, frozen=True):
 
 def way(call: Call, channel: str) -> ChannelLabel:
     """Return a channel's label; one that is gone keeps its name."""
-    kinds: Mapping[str, str] = {each.name: each.kind for each in call.house.outfit.ways}
+    kinds: Mapping[str, str] = {each.name: each.kind for each in call.app.outfit.ways}
     kind = kinds.get(channel, channel if channel in _KINDS else "")
     if kind not in _KINDS:
         return ChannelLabel(channel, kind, "send", channel, say("on {0}", channel))
@@ -79,13 +79,13 @@ def look(call: Call, channel: str, text: str, draft: str | None = None) -> Lette
     judged = gate.judge_text(shaped, most=_most(known), author=author)
     sent = shaped.strip() if isinstance(judged, Objection) else judged.text
     parts = _parts(known, sent)
-    source = str(getattr(call.house.settings.channels.get(channel), "source", ""))
+    source = str(getattr(call.app.settings.channels.get(channel), "source", ""))
     remarks = [*_form(drawn, shaped, _shaped(known, shaped)), _length(known, sent, len(parts))]
     if isinstance(judged, Objection):
         remarks.append(
             LetterRemark("bad", "alert", say("Would be held: {0}", retell(judged.reason)))
         )
-    elif call.house.hide(sent) != sent:
+    elif call.app.hide(sent) != sent:
         remarks.append(
             LetterRemark("bad", "alert", "Would be held: it looks as if it held a secret.")
         )
@@ -99,7 +99,7 @@ def look(call: Call, channel: str, text: str, draft: str | None = None) -> Lette
 
 
 def _channels(call: Call) -> Mapping[str, Channel]:
-    return {**CHANNELS, **call.house.outfit.channels}
+    return {**CHANNELS, **call.app.outfit.channels}
 
 
 def _shaped(channel: object, text: str) -> str:

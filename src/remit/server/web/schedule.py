@@ -85,7 +85,7 @@ async def show(call: Call) -> CallResult:
     now = shell.local(call)
     span = call.word("span", CalendarSpan) or CalendarSpan.WEEK
     sheet = calendar.sheet(span, _day(call.text("on"), now))
-    marks, rhythms = await call.house.db.read(look, sheet, now, _spread(call))
+    marks, rhythms = await call.app.db.read(look, sheet, now, _spread(call))
     values = {
         "sheet": sheet,
         "marks": marks,
@@ -94,8 +94,8 @@ async def show(call: Call) -> CallResult:
         "often": calendar.often(sheet, marks) if span is CalendarSpan.WEEK else [],
         "weeks": calendar.weeks(sheet, marks, now) if span is CalendarSpan.MONTH else [],
         "rhythms": rhythms,
-        "refused": await call.house.db.read(listing.look),
-        "zone": call.house.zone,
+        "refused": await call.app.db.read(listing.look),
+        "zone": call.app.zone,
         "now": now,
         "part_of_hour": round(now.minute / 0.6),
         "href": _href,
@@ -116,7 +116,7 @@ async def slot(call: Call) -> CallResult:
 
 async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str = "") -> CallResult:
     now, at = shell.local(call), codec.moment(text)
-    found, one = await call.house.db.read(_slot, _id(call), at, now)
+    found, one = await call.app.db.read(_slot, _id(call), at, now)
     planned = (one.planned or one.at).astimezone(now.tzinfo)
     values = {
         "series": found,
@@ -130,7 +130,7 @@ async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str 
         "utc": codec.stamp(one.at),
         "skipped": one.fate is SlotFate.SKIPPED,
         "back": _back(back),
-        "zone": call.house.zone,
+        "zone": call.app.zone,
         "now": now,
     }
     if call.part and not wrong:
@@ -145,7 +145,7 @@ async def times(call: Call) -> CallResult:
 
 
 async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -> CallResult:
-    found, now = await call.house.db.read(series.find, _id(call)), shell.local(call)
+    found, now = await call.app.db.read(series.find, _id(call)), shell.local(call)
     text = row.in_words(found.repeats, now.tzinfo)
     values = {
         "series": found,
@@ -153,7 +153,7 @@ async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -
         "every": every or text,
         "wrong": wrong,
         "back": _back(back),
-        "zone": call.house.zone,
+        "zone": call.app.zone,
     }
     if call.part and not wrong:
         return shell.part("parts/times.html", values)
@@ -188,7 +188,7 @@ def _arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
     if isinstance(body, RepeatForm):
         given["every"] = body.every
     if isinstance(body, MoveSlotForm):
-        to = words.wall(body.to, call.house.zone)
+        to = words.wall(body.to, call.app.zone)
         words.check_to_come(to, shell.local(call), "to")
         given["to"] = codec.stamp(to)
     return given
@@ -308,7 +308,7 @@ def _rhythm(tx: Tx, found: Series, now: datetime, spread: timedelta) -> SeriesRo
 
 def _spread(call: Call) -> timedelta:
     """Return by how much a run may begin after its slot without having been moved."""
-    return timedelta(seconds=call.house.settings.schedule.jitter)
+    return timedelta(seconds=call.app.settings.schedule.jitter)
 
 
 def _moved_from(one: Slot, now: datetime, spread: timedelta) -> datetime | None:

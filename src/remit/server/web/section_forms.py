@@ -77,7 +77,7 @@ class SectionName(RequestBody, frozen=True):
 
 async def now_in_file(call: Call) -> Settings:
     """Return the settings as the file says them; the running ones may follow in a moment."""
-    return await asyncio.to_thread(load_home, call.house.settings.home)
+    return await asyncio.to_thread(load_home, call.app.settings.home)
 
 
 async def forms_of(call: Call, *names: str) -> list[SectionForm]:
@@ -180,7 +180,7 @@ async def trial(call: Call) -> object:
     """Return the test that the address names, if it names one."""
     if not (tested := call.text("test")):
         return None
-    return await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
+    return await call.app.db.read(settings_sections.find_trial, ids.task_id(tested))
 
 
 @form("/settings/edit/remove", sections.remove_settings)
@@ -263,7 +263,7 @@ async def test_welcome(call: Call, given: SectionName) -> CallResult:
 async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) -> CallResult:
     settings = await now_in_file(call)
     section = _STEPS[step - 1][1]
-    now = call.house.clock.now().astimezone(find_owner_zone(settings.zone, os.environ).zone)
+    now = call.app.clock.now().astimezone(find_owner_zone(settings.zone, os.environ).zone)
     values = {
         "step": step,
         "steps": [title for title, _ in _STEPS],

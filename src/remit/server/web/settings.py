@@ -63,7 +63,7 @@ async def section(
         "sections": [(each, icon, title) for each, (icon, title, _) in SECTIONS.items()],
         "wrong": None,
         "said": SAVED if call.text("saved") else None,
-        "zone": call.house.zone,
+        "zone": call.app.zone,
         **await values_of(call),
         **(more or {}),
     }
@@ -74,7 +74,7 @@ async def section(
 async def trial(call: Call) -> CallResult:
     """Return the progress of a channel test."""
     task_id = ids.task_id(call.path["task"])
-    found = await call.house.db.read(settings_sections.find_trial, task_id)
+    found = await call.app.db.read(settings_sections.find_trial, task_id)
     return shell.part("parts/trial.html", {"trial": found})
 
 
@@ -106,7 +106,7 @@ async def _many(call: Call, table: str) -> list[SectionForm]:
 
 
 async def _channels(call: Call) -> Values:
-    here, sections = call.house.settings.channels, await section_forms.now_in_file(call)
+    here, sections = call.app.settings.channels, await section_forms.now_in_file(call)
     return {
         "ways": await settings_sections.ways(call),
         "trial": await section_forms.trial(call),
@@ -117,12 +117,12 @@ async def _channels(call: Call) -> Values:
 
 
 async def _contacts(call: Call) -> Values:
-    settings = call.house.settings
+    settings = call.app.settings
     values: Values = {"called": task_sections.called(settings.channels), "policies": list(Policy)}
     forms = await section_forms.forms_of(call, "contacts")
     values |= {"forms": forms, "people": (), "others": ()}
     try:
-        listed = await call.house.permits.listed()
+        listed = await call.app.permits.listed()
     except RemitError as error:
         return values | {"wrong": str(error)}
     return values | {"people": listed["contacts"], "others": listed["others"]}
@@ -132,13 +132,13 @@ async def _policies(call: Call) -> Values:
     listed: Mapping[str, object] = {}
     forms = await section_forms.forms_of(call, "deliver")
     try:
-        listed = await call.house.permits.listed()
+        listed = await call.app.permits.listed()
     except RemitError as error:
         return {"wrong": str(error), "tools": (), "standing": (), "forms": forms}
     people = settings_sections.cards_of(listed)
     permissions = [one for each in people if isinstance(each, dict) for one in each["permissions"]]
     others = listed["others"]
-    settings = call.house.settings
+    settings = call.app.settings
     return {
         "forms": forms,
         "tools": settings_sections.tools(settings),
@@ -151,7 +151,7 @@ async def _policies(call: Call) -> Values:
 async def _tokens(call: Call) -> Values:
     return {
         "forms": await section_forms.forms_of(call, "server"),
-        "has_password": await asyncio.to_thread(is_set, call.house.settings.home),
+        "has_password": await asyncio.to_thread(is_set, call.app.settings.home),
         "tokens": await call.callers.tokens(),
         "sign_ins": await call.callers.sign_ins(),
         "mine": call.key,
@@ -162,7 +162,7 @@ async def _tokens(call: Call) -> Values:
 
 
 async def _about(call: Call) -> Values:
-    has_file = not call.house.settings.store.url
+    has_file = not call.app.settings.store.url
     found = await settings_sections.findings(call)
     return {"findings": found, "version": __version__, "has_file": has_file}
 
@@ -192,11 +192,11 @@ class NoticeLine(Struct, frozen=True):
 
 async def notices_section(call: Call) -> dict[str, object]:
     """Return all that the section shows."""
-    house = call.house
-    wishes, push = house.wishes.notices, house.push
+    app = call.app
+    wishes, push = app.wishes.notices, app.push
     every = notice_ways(call)
     names = {name: word for name, word in every.items() if name not in _OWN}
-    found = await house.db.read(notices.recent, None, _LATELY)
+    found = await app.db.read(notices.recent, None, _LATELY)
     return {
         "push": push.possible,
         "pushed": push.possible and await push.is_on(call.key),
@@ -205,7 +205,7 @@ async def notices_section(call: Call) -> dict[str, object]:
         "form": (await section_forms.forms_of(call, NOTICES))[0],
         "ways": list(every.items()),
         "tried": [(CONVERSATION, "Conversation"), (PUSH, "Browser"), *names.items()],
-        "quiet": house.settings.deliver.quiet,
+        "quiet": app.settings.deliver.quiet,
         "lately": [_notice_line(each, every) for _, each in found],
     }
 
@@ -218,8 +218,8 @@ def test_result_sentence(notice: Notice, names: Mapping[str, str]) -> str:
 
 def notice_ways(call: Call) -> dict[str, str]:
     """Return every way by its name for people."""
-    called = task_sections.called(call.house.settings.channels)
-    return {**_OWN, **{name: called[name] for name in call.house.settings.channels}}
+    called = task_sections.called(call.app.settings.channels)
+    return {**_OWN, **{name: called[name] for name in call.app.settings.channels}}
 
 
 def _notice_line(notice: Notice, called: Mapping[str, str]) -> NoticeLine:

@@ -42,12 +42,12 @@ _DAY: Final = timedelta(days=1)
 
 async def door_sentences(call: Call) -> list[str]:
     """Return a sentence for each configured inbound way."""
-    settings = call.house.doors.settings
+    settings = call.app.doors.settings
     doors = [f"hook:{name}" for name in settings.hooks]
     doors += [*settings.doors, *(f"folder:{name}" for name in settings.folders)]
     if not doors:
         return []
-    tally = await call.house.db.read(cues.tally, call.house.clock.now() - _DAY)
+    tally = await call.app.db.read(cues.tally, call.app.clock.now() - _DAY)
     return [_sentence(door.replace(":", " "), tally.get(door, {})) for door in doors]
 
 
@@ -116,8 +116,8 @@ def mind(call: Call, settings: Settings) -> BrainSection:
         models = ()  # the sentence names it
     if settings.brain.fallback.model:
         models += ((say("Second model"), settings.brain.fallback.model),)
-    running = settings == call.house.settings
-    ready = call.house.thinks if running else found.ready or kind == "scripted"
+    running = settings == call.app.settings
+    ready = call.app.thinks if running else found.ready or kind == "scripted"
     if ready and not found.ready and sentence is None:
         sentence = "A brain from your own code is used."
     return BrainSection(ready, sentence or found.sentence, models)
@@ -128,9 +128,9 @@ def mind(call: Call, settings: Settings) -> BrainSection:
 
 async def ways(call: Call) -> tuple[ChannelSection, ...]:
     """Return the dashboard first, then the configured channels."""
-    off = await call.house.db.read(permissions.channels_off)
-    chosen = call.house.settings.channels
-    states = await asyncio.to_thread(states_of, call.house, off)
+    off = await call.app.db.read(permissions.channels_off)
+    chosen = call.app.settings.channels
+    states = await asyncio.to_thread(states_of, call.app, off)
     own = ChannelSection(
         name="dashboard",
         called="Dashboard",
@@ -229,12 +229,12 @@ class HealthFinding(Struct, frozen=True):
 
 async def findings(call: Call) -> tuple[HealthFinding, ...]:
     """Return the health of this Remit, part by part."""
-    house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
-    brain = mind(call, call.house.settings)
+    app, now = call.app, call.app.clock.now().astimezone(call.app.zone)
+    brain = mind(call, call.app.settings)
     found = [
         HealthFinding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
-        HealthFinding("Store", await house.db.read(_store_sentence, house.settings.database)),
-        HealthFinding("Clock", f"{now:%Y-%m-%d %H:%M} in {house.zone.key}"),
+        HealthFinding("Store", await app.db.read(_store_sentence, app.settings.database)),
+        HealthFinding("Clock", f"{now:%Y-%m-%d %H:%M} in {app.zone.key}"),
         HealthFinding("Brain", brain.sentence) if brain.ready else _warn("Brain", brain.sentence),
     ]
     for way in (await ways(call))[1:]:
@@ -244,12 +244,12 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
             if way.kind == "ok"
             else HealthFinding("Channel", text, way.kind, way.mark, way.todo)
         )
-    found += _loops(house.background, house.hide)
-    if house.settings.engine.is_shared:
+    found += _loops(app.background, app.hide)
+    if app.settings.engine.is_shared:
         found += await _workers(call)
     found += [HealthFinding("Door", sentence) for sentence in await door_sentences(call)]
     try:
-        count = len(cards_of(await house.permits.listed()))
+        count = len(cards_of(await app.permits.listed()))
         found.append(HealthFinding("Contacts", f"{count} in contacts.yaml"))
     except RemitError as error:
         found.append(HealthFinding("Contacts", str(error), "bad", "fail", "Fix that line."))
@@ -280,8 +280,8 @@ def _loops(background: Background, hide: Callable[[str], str]) -> list[HealthFin
 
 async def _workers(call: Call) -> list[HealthFinding]:
     """Return each worker with its load, what it runs, and when it was last heard of."""
-    house, now = call.house, call.house.clock.now()
-    alive = await house.db.read(legs.workers, now - legs.ALIVE)
+    app, now = call.app, call.app.clock.now()
+    alive = await app.db.read(legs.workers, now - legs.ALIVE)
     found = [
         HealthFinding(
             "Worker",
@@ -292,10 +292,10 @@ async def _workers(call: Call) -> list[HealthFinding]:
         )
         for each in alive
     ]
-    engine = house.settings.engine
+    engine = app.settings.engine
     if not any(f"{engine.task_queue}-{CODE}" in each.queues for each in alive):
         todo = "Start one on a machine with the repositories: `remit worker --queues code`."
-        if waiting := await house.db.read(legs.waiting_for_code, now):
+        if waiting := await app.db.read(legs.waiting_for_code, now):
             sentence = f"Tasks on code that no worker takes: {waiting}."
             found.append(HealthFinding("Worker", sentence, "bad", "fail", todo))
     pages = f"{engine.pages}/namespaces/{engine.namespace}/workflows"
@@ -303,7 +303,7 @@ async def _workers(call: Call) -> list[HealthFinding]:
     none = HealthFinding("Worker", "None lives.", "bad", "fail", "Start one: `remit worker`.")
     unequal = [
         HealthFinding("Secret", each.sentence, "bad", "fail", each.todo)
-        for each in await house.db.read(fingerprints.differing, now)
+        for each in await app.db.read(fingerprints.differing, now)
     ]
     return [*(found or [none]), *unequal, shown]
 
@@ -336,7 +336,7 @@ _VERDICTS: Final = {
 
 
 async def priority_section(call: Call) -> dict[str, object]:
-    file, settings = call.house.priority, call.house.settings
+    file, settings = call.app.priority, call.app.settings
     rules = file()
     return {
         "rules": rules,
@@ -348,8 +348,8 @@ async def priority_section(call: Call) -> dict[str, object]:
 
 
 async def projects_section(call: Call) -> dict[str, object]:
-    settings = call.house.settings
-    projects, people = await asyncio.to_thread(_look, settings, thinks=call.house.thinks)
+    settings = call.app.settings
+    projects, people = await asyncio.to_thread(_look, settings, thinks=call.app.thinks)
     return {
         "projects": [(each, settings.projects[each.name]) for each in projects],
         "people": [(each, settings.specialists[each.name]) for each in people],

@@ -171,17 +171,17 @@ def form_of(path: str, operation: Operation, then: str) -> Route:
 
 def local(call: Call) -> datetime:
     """Return this moment on the owner's clock."""
-    return call.house.clock.now().astimezone(call.house.zone)
+    return call.app.clock.now().astimezone(call.app.zone)
 
 
 async def around(call: Call) -> PageShell:
-    return await call.house.db.read(_look, call, local(call))
+    return await call.app.db.read(_look, call, local(call))
 
 
 def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
     # Later events come over the socket, so that no part is out of date.
     seq = events.last(tx) if call.seq is None else call.seq
-    settings, since = call.house.settings, rows.ms(midnight(now.tzinfo)(now))
+    settings, since = call.app.settings, rows.ms(midnight(now.tzinfo)(now))
     working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
     link = "/tasks?q=status%3Arunning"
     running = TaskListLink("Running now", link, "run", working, key="running")
@@ -189,7 +189,7 @@ def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
         agent=settings.agent,
         owner=settings.owner,
         now=now,
-        zone=call.house.zone,
+        zone=call.app.zone,
         seq=seq,
         waiting=inbox.needs(tx, now).decisions,
         working=working,
@@ -198,8 +198,8 @@ def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
         limit=settings.budget.day_cents,
         next=_next(tx, now),
         views=(running, *VIEWS, *map(_saved, task_filter.saved_views(tx))),
-        failing=tuple(loop.name for loop in call.house.background.failing),
-        thinks=call.house.thinks,
+        failing=tuple(loop.name for loop in call.app.background.failing),
+        thinks=call.app.thinks,
     )
 
 

@@ -73,14 +73,14 @@ class TaskCard(Struct, frozen=True, kw_only=True):
 
 
 async def card(call: Call, task_id: TaskId, *, full: bool = True) -> TaskCard:
-    return await call.house.db.read(_card, task_id, place_of(call), full=full)
+    return await call.app.db.read(_card, task_id, place_of(call), full=full)
 
 
 def place_of(call: Call) -> CardContext:
-    settings = call.house.settings
+    settings = call.app.settings
     reports = CONVERSATION in settings.notices.ways(NoticeKind.DONE)
     channels = task_sections.called(settings.channels)
-    return CardContext(settings.agent, call.house.zone, channels, reports)
+    return CardContext(settings.agent, call.app.zone, channels, reports)
 
 
 def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = True) -> TaskCard:

@@ -96,11 +96,11 @@ class UsageMeter(Struct, frozen=True):
 @page("/tasks/{id}", *_SEEN, "show", "find", "before")
 async def look(call: Call) -> CallResult:
     """Show the whole page."""
-    found = await call.house.db.read(_find, call.task_id, _most(call))
+    found = await call.app.db.read(_find, call.task_id, _most(call))
     wanted = attempts.wanted_of(call)
-    page = await call.house.db.read(attempts.read, call.task_id, wanted)
+    page = await call.app.db.read(attempts.read, call.task_id, wanted)
     values = shown(call, found) | {"log": page, "wanted": wanted, "left": _undo_left(call, found)}
-    values["like"] = await call.house.recollection.similar_if_ready(found.task, _ALIKE)
+    values["like"] = await call.app.recollection.similar_if_ready(found.task, _ALIKE)
     return await shell.page(call, "pages/task.html", values)
 
 
@@ -111,25 +111,25 @@ async def part(call: Call) -> CallResult:
     if name not in PARTS:
         raise RequestRefused(Problem("not-found", "There is no such part of a task's page."))
     most = _FEW if name == "bar" else _most(call)
-    found = await call.house.db.read(_find, call.task_id, most)
+    found = await call.app.db.read(_find, call.task_id, most)
     return shell.part(f"parts/task_{name}.html", shown(call, found))
 
 
 def shown(call: Call, found: TaskRecord) -> dict[str, object]:
     """Return the templates' values."""
-    task, now, house = found.task, shell.local(call), call.house
+    task, now, app = found.task, shell.local(call), call.app
     known = attempts.of_task(task, found.legs, found.happened)
     chosen = _chosen(known, call.number("attempt", 0))
     waiting = [each for each in found.asked if each.decision is None]
-    agent, channels = house.settings.agent, task_sections.called(house.settings.channels)
-    place = task_sections.CardContext(agent, house.zone, channels)
+    agent, channels = app.settings.agent, task_sections.called(app.settings.channels)
+    place = task_sections.CardContext(agent, app.zone, channels)
     return {
         "task": task,
         "found": found,
         "now": now,
-        "zone": house.zone,
+        "zone": app.zone,
         "agent": agent,
-        "owner": house.settings.owner,
+        "owner": app.settings.owner,
         "can": standing_of(task, held=found.held).can,
         "chips": task_sections.chips(task),
         "asks": waiting[0] if waiting else None,
@@ -139,7 +139,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "proof": task_sections.proof(
             tries.with_records(task, found.tries), edited=review_kinds.was_edited(found.asked)
         ),
-        "tried": trail.rows(found.tries.attempts, house.zone),
+        "tried": trail.rows(found.tries.attempts, app.zone),
         "project": project_of(task),
         "attempts": known,
         "most_runs": call.number("runs", RUNS),
@@ -218,7 +218,7 @@ def _is_error(event: Event) -> bool:
 
 
 def _meter(call: Call, found: TaskRecord) -> UsageMeter:
-    budget, spent, used = call.house.settings.budget, found.task.spent, found.usage
+    budget, spent, used = call.app.settings.budget, found.task.spent, found.usage
     tools = sum(
         each.kind is EventKind.STEP_DONE and str(each.data["step"]).startswith("use:")
         for each in found.happened
@@ -238,7 +238,7 @@ def _meter(call: Call, found: TaskRecord) -> UsageMeter:
 
 def _undo_left(call: Call, found: TaskRecord) -> int:
     """Return the seconds in which an approval can still be undone."""
-    now, undo = call.house.clock.now(), call.house.settings.deliver.undo
+    now, undo = call.app.clock.now(), call.app.settings.deliver.undo
     due, decided = found.due_at, [each.decision for each in found.asked if each.decision]
     if found.task.status is not Status.DELIVERING or found.held or due is None:
         return 0
@@ -297,21 +297,21 @@ async def compare(call: Call) -> CallResult:
     """Compare two attempts; `of` names another task, whose last attempt comes first."""
     now, task_id = shell.local(call), call.task_id
     after_n = call.number("b", 0) or None
-    after = await call.house.db.read(attempts.side, task_id, after_n, now)
+    after = await call.app.db.read(attempts.side, task_id, after_n, now)
     other, before_n = call.text("of"), call.number("a", 0) or None
     whose = ids.task_id(other) if other else task_id
     if before_n is None and not other and after is not None:
         before_n = max(1, after.attempt.n - 1)
-    before = await call.house.db.read(attempts.side, whose, before_n, now)
+    before = await call.app.db.read(attempts.side, whose, before_n, now)
     if before is None or after is None:
         raise NotFound("attempt", f"{before_n if before is None else after_n} of {task_id}")
-    task = await call.house.db.read(tasks.get, task_id)
-    legs = await call.house.db.read(runs.of_task, task_id, attempts.MOST)
+    task = await call.app.db.read(tasks.get, task_id)
+    legs = await call.app.db.read(runs.of_task, task_id, attempts.MOST)
     values = {
         "task": task,
         "seen": attempts.compare(before, after),
         "known": sorted(leg.lease for leg in legs),
-        "zone": call.house.zone,
+        "zone": call.app.zone,
         "of": other or "",
     }
     return await shell.page(call, "pages/compare.html", values)

@@ -32,7 +32,7 @@ class RetryForm(RequestBody, frozen=True):
 @form("/tasks/{id}/delete", tasks.delete_task)
 async def remove(call: Call, asked: DeleteTask) -> CallResult:
     """Hide it, and go where the others are. What had ended can be shown again."""
-    task = await call.house.db.read(stored.get, call.task_id)
+    task = await call.app.db.read(stored.get, call.task_id)
     await perform(call, asked)
     return shell.elsewhere(f"/tasks?gone={task.id}" if task.ended else "/tasks")
 
@@ -40,14 +40,14 @@ async def remove(call: Call, asked: DeleteTask) -> CallResult:
 @page("/tasks/{id}/delete")
 async def confirm(call: Call) -> CallResult:
     """Ask for confirmation, for browsers without scripts."""
-    task = await call.house.db.read(stored.get, call.task_id)
+    task = await call.app.db.read(stored.get, call.task_id)
     return await shell.page(call, "pages/task_delete.html", {"task": task})
 
 
 @page("/tasks/{id}/again")
 async def again(call: Call) -> CallResult:
     """Show a form with the current instructions."""
-    task = await call.house.db.read(stored.get, call.task_id)
+    task = await call.app.db.read(stored.get, call.task_id)
     if not task.ended:
         sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
         raise Conflict(sentence)
@@ -89,14 +89,14 @@ class NewEdit(RequestBody, frozen=True, kw_only=True):
 @page("/tasks/{id}/edit")
 async def edit_page(call: Call) -> CallResult:
     """The task as it is now."""
-    task, version = await call.house.db.read(_read, call.task_id)
+    task, version = await call.app.db.read(_read, call.task_id)
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
 
 
 @form("/tasks/{id}/edit", tasks.edit_task)
 async def save(call: Call, edit: NewEdit) -> CallResult:
     """Change it, if it is still what the owner saw."""
-    task, version = await call.house.db.read(_read, call.task_id)
+    task, version = await call.app.db.read(_read, call.task_id)
     try:
         change = _change(call, task, edit)
         if change != EditTask(task.id):
@@ -117,7 +117,7 @@ def _read(tx: Tx, task_id: TaskId) -> tuple[Task, str]:
 
 def _values(call: Call, task: Task, version: str) -> dict[str, object]:
     planned = task.scheduled_for
-    local = planned.astimezone(call.house.zone) if planned else None
+    local = planned.astimezone(call.app.zone) if planned else None
     return {
         "task": task,
         "version": version,
@@ -130,10 +130,10 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
             (each.channel, each.recipient or "", each.content or "") for each in task.delivery
         ],
         "deliveries": task.delivery,
-        "called": task_sections.called(call.house.settings.channels),
-        "people": call.house.permits.names(),
+        "called": task_sections.called(call.app.settings.channels),
+        "people": call.app.permits.names(),
         "least": f"{shell.local(call):%Y-%m-%dT%H:%M}",
-        "zone": call.house.zone,
+        "zone": call.app.zone,
         "wrong": None,
         "clash": False,
     }
@@ -161,7 +161,7 @@ def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
     if not title or not text:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
-    at = words.wall(edit.at, call.house.zone, "at") if edit.at else None
+    at = words.wall(edit.at, call.app.zone, "at") if edit.at else None
     if at and not _same(at, task.scheduled_for):
         words.check_to_come(at, shell.local(call), "at")
     return EditTask(

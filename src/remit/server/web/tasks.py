@@ -103,7 +103,7 @@ async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
 
 async def _preview(call: Call, body: BulkForm, content: JsonMap) -> CallResult:
     refused = cast("Sequence[Mapping[str, str]]", content["results"])
-    names = await call.house.db.read(_titles, [TaskId(each["id"]) for each in refused])
+    names = await call.app.db.read(_titles, [TaskId(each["id"]) for each in refused])
     verb, fit = VERBS[body.action], _number(content["done"])
     values: dict[str, object] = {
         "body": body,
@@ -128,7 +128,7 @@ def _titles(tx: Tx, found: Sequence[TaskId]) -> dict[str, str]:
 def _until_now(call: Call, q: str) -> str:
     if listing.line_value(q, "until"):
         return q
-    return listing.changed_line(q, {"until": stamp(call.house.clock.now() + _MOMENT)})
+    return listing.changed_line(q, {"until": stamp(call.app.clock.now() + _MOMENT)})
 
 
 def _with(back: str, done: str) -> str:
@@ -150,7 +150,7 @@ class RemoveViewForm(RequestBody, frozen=True):
 
 async def view_named(call: Call, q: str) -> str:
     """Return the name of the view with exactly this filter, if any."""
-    found = await call.house.db.read(task_filter.saved_views)
+    found = await call.app.db.read(task_filter.saved_views)
     return next((each.name for each in found if each.filter == q), "")
 
 
@@ -184,13 +184,13 @@ async def show(call: Call) -> CallResult:
     if any(call.text(name) is not None for name in _MENU):
         return shell.elsewhere(_chosen(call))
     shown, now = _shown(call), shell.local(call)
-    called = task_sections.called(call.house.settings.channels)
+    called = task_sections.called(call.app.settings.channels)
     try:
         wanted, wrong = wanted_of(call, shown.q), ""
     except BadInput as bad:
         wanted, wrong = TaskFilter(), str(bad)
     try:
-        found = await call.house.db.read(listing.look, shown, wanted, now, called)
+        found = await call.app.db.read(listing.look, shown, wanted, now, called)
     except NotFound:  # an outdated place in the list
         return shell.elsewhere(shown.href())
     if wrong:
@@ -209,7 +209,7 @@ async def tabs(call: Call) -> CallResult:
     """Return the tabs with their numbers, and the newest matching tasks."""
     shown = _shown(call)
     wanted = wanted_of(call, shown.q)
-    made, newest = await call.house.db.read(listing.numbers, shown, wanted)
+    made, newest = await call.app.db.read(listing.numbers, shown, wanted)
     return shell.part("parts/tabs.html", {"shown": shown, "tabs": made, "newest": newest})
 
 
@@ -225,14 +225,14 @@ async def rows(call: Call) -> CallResult:
     if len(asked) > _TOGETHER:
         raise BadInput(f"Ask for up to {_TOGETHER} rows at once, not {len(asked)}.", field="ids")
     now = shell.local(call)
-    called = task_sections.called(call.house.settings.channels)
-    found = await call.house.db.read(row.rows_of_tasks, asked, now, called)
+    called = task_sections.called(call.app.settings.channels)
+    found = await call.app.db.read(row.rows_of_tasks, asked, now, called)
     return shell.part("parts/some_rows.html", {"rows": found, "now": now})
 
 
 def wanted_of(call: Call, q: str) -> TaskFilter:
     """The filter that a line of words means; a bad one is refused with a sentence."""
-    return filters.typed(q, filters.context(call.house)) if q.strip() else TaskFilter()
+    return filters.typed(q, filters.context(call.app)) if q.strip() else TaskFilter()
 
 
 def _shown(call: Call) -> ListAddress:
@@ -257,7 +257,7 @@ def _chosen(call: Call) -> str:
 
 def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
     """Return the menu's options, each with the line's current value."""
-    channels = tuple(sorted({*call.house.outfit.channels, "dashboard"}))
+    channels = tuple(sorted({*call.app.outfit.channels, "dashboard"}))
     return {
         "menu": [
             ("status", "Status", _STATUSES, listing.line_value(shown.q, "status")),
@@ -273,7 +273,7 @@ def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
         "done": _bulk_result(call.text("done")),
         "gone": ids.task_id(gone) if (gone := call.text("gone")) else "",
         "icons": words.ICONS,
-        "called": task_sections.called(call.house.settings.channels),
+        "called": task_sections.called(call.app.settings.channels),
     }
 
 
@@ -312,7 +312,7 @@ class StatsChart(Struct, frozen=True):
 async def stats_values(call: Call) -> dict[str, object]:
     """Return what the bar's template needs."""
     now = shell.local(call)
-    found = await call.house.db.read(stored_stats.look, now, midnight(call.house.zone), count=False)
+    found = await call.app.db.read(stored_stats.look, now, midnight(call.app.zone), count=False)
     return {
         "stats": found,
         "hours": hours_chart(found, now),

@@ -26,7 +26,7 @@ class ReadOnlyServer(PostgresTx):
 
 
 @contextmanager
-def glance_at_server(url: str) -> Iterator[ReadOnlyServer]:
+def open_server_read_only(url: str) -> Iterator[ReadOnlyServer]:
     """Open the store read-only; an empty database gets its tables first."""
     prepare(url)
     with closing(ReadOnlyServer(url, partial(connect, url), writable=False)) as tx:

@@ -50,7 +50,7 @@ PutRule: TypeAlias = Callable[[ContactRule], Awaitable[str]]
 class CodeWorkPorts(Struct, frozen=True):
     """Where code work is done, and how it is checked against its base commit."""
 
-    desk: SpecialistPool
+    specialists: SpecialistPool
     verifier: Callable[[Task, Worktree, tuple[ChangedTest, ...]], Awaitable[Verifier]]
     real: Real
     now: Callable[[], Awaitable[datetime]]
@@ -66,7 +66,7 @@ class RunPorts(Struct, frozen=True):
     courier: Courier
     known: GateSecrets = field(default_factory=GateSecrets)
     tools: Toolbox = field(default_factory=Toolbox)
-    bench: CodeWorkPorts | None = None  # for code work on projects
+    code_ports: CodeWorkPorts | None = None  # for code work on projects
     agree: Agree | None = None  # drafts a contract for work that came without one
     mirror: Reflector | None = None  # runs reflection
     read: Callable[[Task], Awaitable[None]] | None = None  # reads the words of a stored message

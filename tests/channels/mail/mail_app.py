@@ -46,7 +46,7 @@ CONTACTS: Final = f"""\
 """
 
 
-class MailHouse:
+class MailApp:
     """`post` records what would have been sent, and nothing else is sent."""
 
     def __init__(
@@ -67,8 +67,8 @@ class MailHouse:
 
         `said_at` is when it may have come at the latest, in the first look after a restore.
         """
-        entrance = self.world.house.doors.entrance
-        door = self.world.house.settings.doors["post"]
+        entrance = self.world.app.doors.entrance
+        door = self.world.app.settings.doors["post"]
         arrival = entrance._sorted("post", door, receiving.head(raw, US))
         if arrival is None:
             return None

@@ -1,4 +1,4 @@
-"""Rules in a house at work: read anew when they change, kept when they are wrong, never unfair."""
+"""Rules in an app at work: read anew when they change, kept when they are wrong, never unfair."""
 
 import logging
 import os
@@ -117,15 +117,13 @@ async def test_under_a_flood_of_urgent_work_what_can_wait_gets_its_turn(tmp_path
     """Two urgent tasks a minute, one place: a low one waits three levels, no longer."""
     write(tmp_path, SAYS.format(level="critical"))
     clock, ageing = FrozenClock(), timedelta(minutes=15)
-    async with wiring.opened(Settings(home=tmp_path), clock=clock) as house:
-        planner = house.engine._rooms.planner
+    async with wiring.opened(Settings(home=tmp_path), clock=clock) as app:
+        planner = app.engine._rooms.planner
 
         async def admitted(text: str) -> str:
-            task = await house.intake.admit(cue_admission.cue(text, ref=text, content=text))
+            task = await app.intake.admit(cue_admission.cue(text, ref=text, content=text))
             found = planner.rank(task)
-            assert await house.db.write(
-                queue.rank, task.id, found.priority, found.rule, clock.now()
-            )
+            assert await app.db.write(queue.rank, task.id, found.priority, found.rule, clock.now())
             return task.id
 
         low = await admitted("Can wait")
@@ -134,8 +132,8 @@ async def test_under_a_flood_of_urgent_work_what_can_wait_gets_its_turn(tmp_path
         for n in range(240):
             await admitted(f"beach {n}")
             await admitted(f"beach {n} too")
-            (claim,) = await house.db.write(
-                queue.claim, house.engine.worker, wanted, house.ids.run, clock.now()
+            (claim,) = await app.db.write(
+                queue.claim, app.engine.worker, wanted, app.ids.run, clock.now()
             )
             if claim.task.id == low:
                 break

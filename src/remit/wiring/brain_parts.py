@@ -48,7 +48,7 @@ _CHECKS: Final = 30  # checks of one piece of work, one after the other
 _SPARE: Final = 60  # extra seconds to end after an own limit
 
 
-def patient(settings: Settings) -> EngineSettings:
+def engine_settings(settings: Settings) -> EngineSettings:
     """Return engine settings with a step limit that covers slow but healthy work.
 
     A local model serves one request at a time, and specialists and checks have their own limits.
@@ -67,29 +67,29 @@ def patient(settings: Settings) -> EngineSettings:
     return replace(engine, step_limit=max(limits))
 
 
-def scorer(ground: AppContext) -> ModelScorer | None:
+def scorer(app_context: AppContext) -> ModelScorer | None:
     """Return the model that scores urgency, if the settings ask for it."""
-    if not ground.settings.priority.score or not isinstance(ground.brain, ModelBrain):
+    if not app_context.settings.priority.score or not isinstance(app_context.brain, ModelBrain):
         return None
-    mind = ground.brain.as_role(ModelRole.SCORE)
-    return ModelScorer(mind, ground.db, ground.clock, ground.budget)
+    mind = app_context.brain.as_role(ModelRole.SCORE)
+    return ModelScorer(mind, app_context.db, app_context.clock, app_context.budget)
 
 
-def summariser(ground: AppContext) -> Summariser | None:
+def summariser(app_context: AppContext) -> Summariser | None:
     """Return the model that summarises older runs; None: code does it."""
-    mind = ground.mind(ModelRole.SUMMARISE)
-    return Summariser(PaidBrain(mind, ground.budget, ground.clock)) if mind else None
+    mind = app_context.mind(ModelRole.SUMMARISE)
+    return Summariser(PaidBrain(mind, app_context.budget, app_context.clock)) if mind else None
 
 
-def around(ground: AppContext) -> ThinkContext:
-    settings, clock, zone = ground.settings, ground.clock, ground.zone
+def think_context(app_context: AppContext) -> ThinkContext:
+    settings, clock, zone = app_context.settings, app_context.clock, app_context.zone
     guidelines = GuidelinesFile(settings.home / GUIDELINES_FILE)
     return ThinkContext(
         _who(settings),
         lambda: clock.now().astimezone(zone),
         guidelines,
-        ground.redact,
-        lambda: _reachable(ground.contacts),
+        app_context.redact,
+        lambda: _reachable(app_context.contacts),
     )
 
 
@@ -126,29 +126,31 @@ def commands(settings: Settings) -> list[CommandTool]:
     ]
 
 
-def web_tools(ground: AppContext) -> WebTools:
+def web_tools(app_context: AppContext) -> WebTools:
     """Return the tools that read the web, with the key of the search provider."""
-    chosen = ground.settings.web
-    return WebTools(chosen, ground.db, ground.keys.token(chosen.key))
+    chosen = app_context.settings.web
+    return WebTools(chosen, app_context.db, app_context.keys.token(chosen.key))
 
 
-def change_watcher(ground: AppContext) -> ChangeWatcher:
+def change_watcher(app_context: AppContext) -> ChangeWatcher:
     """Return what looks for changes before a model is woken."""
-    named = {each.tool.name.removeprefix(PREFIX): each.output for each in commands(ground.settings)}
-    return ChangeWatcher(ground.db, ground.settings.web, named)
+    named = {
+        each.tool.name.removeprefix(PREFIX): each.output for each in commands(app_context.settings)
+    }
+    return ChangeWatcher(app_context.db, app_context.settings.web, named)
 
 
-def week_of_silence(ground: AppContext) -> Callable[[Task], Awaitable[bool]] | None:
+def week_of_silence(app_context: AppContext) -> Callable[[Task], Awaitable[bool]] | None:
     """Return what tells whether a series was silent for a week, if the settings want a note."""
 
     async def silent(task: Task) -> bool:
-        last_message = await ground.db.read(series.last_told, task)
-        return ground.clock.now() - last_message >= timedelta(days=7)
+        last_message = await app_context.db.read(series.last_told, task)
+        return app_context.clock.now() - last_message >= timedelta(days=7)
 
-    return silent if ground.settings.schedule.still_watching else None
+    return silent if app_context.settings.schedule.still_watching else None
 
 
-def shelves(settings: Settings, clock: Clock) -> list[McpToolSource]:
+def mcp_sources(settings: Settings, clock: Clock) -> list[McpToolSource]:
     """Return the MCP servers of the settings; none is started before it is needed."""
     folder = settings.home / "mcp"
     return [
@@ -160,29 +162,32 @@ def shelves(settings: Settings, clock: Clock) -> list[McpToolSource]:
 OWN = "brain"  # the brain's name as a specialist, if the settings give no other
 
 
-def people(ground: AppContext) -> dict[str, Specialist]:
+def specialists(app_context: AppContext) -> dict[str, Specialist]:
     """Return every specialist by name; the brain is one even if not listed."""
-    found = {name: _one(name, each, ground) for name, each in ground.settings.specialists.items()}
-    if OWN not in found and not isinstance(ground.brain, NoBrain):
-        found[OWN] = OwnSpecialist(OWN, _Paying(ground))
+    found = {
+        name: _one(name, each, app_context)
+        for name, each in app_context.settings.specialists.items()
+    }
+    if OWN not in found and not isinstance(app_context.brain, NoBrain):
+        found[OWN] = OwnSpecialist(OWN, _Paying(app_context))
     return found
 
 
 class _Paying:
     """The brain, paid from the budget of the task it works on."""
 
-    def __init__(self, ground: AppContext) -> None:
-        self._ground = ground
+    def __init__(self, app_context: AppContext) -> None:
+        self._app_context = app_context
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         """Ask the brain; `session` begins with the task id, as `OwnSpecialist` builds it."""
-        ground = self._ground
-        task = await ground.db.read(tasks.get, TaskId(session.partition(":")[0]))
-        return await think_for(task, ground, ground.brain, prompt, session)
+        app_context = self._app_context
+        task = await app_context.db.read(tasks.get, TaskId(session.partition(":")[0]))
+        return await think_for(task, app_context, app_context.brain, prompt, session)
 
 
 async def think_for(
-    task: Task, ground: AppContext, brain: Brain, prompt: Prompt, session: str
+    task: Task, app_context: AppContext, brain: Brain, prompt: Prompt, session: str
 ) -> Reply:
     """Ask a brain at a task's cost; over its budget, the reply is a question."""
     if not (isinstance(brain, MeteredBrain) and brain.metered):
@@ -190,25 +195,28 @@ async def think_for(
     key = f"{task.id}:{session}:{task.round}:{task.lease}:{secrets.token_hex(8)}"
     estimate = await brain.estimate(prompt)
     think = partial(brain.think, prompt, session=session)
-    thought = await ground.budget.pay(key, task, estimate, think)
+    thought = await app_context.budget.pay(key, task, estimate, think)
     return Reply("", ask=thought) if isinstance(thought, Ask) else thought
 
 
-def trees(ground: AppContext) -> Worktrees:
-    return Worktrees(ground.settings.home / "worktrees", os.environ)
+def trees(app_context: AppContext) -> Worktrees:
+    return Worktrees(app_context.settings.home / "worktrees", os.environ)
 
 
-def _one(name: str, chosen: SpecialistSettings, ground: AppContext) -> Specialist:
+def _one(name: str, chosen: SpecialistSettings, app_context: AppContext) -> Specialist:
     able = frozenset(chosen.capabilities)
     if chosen.kind is SpecialistKind.BRAIN:
-        return OwnSpecialist(name, _Paying(ground), capabilities=able)
+        return OwnSpecialist(name, _Paying(app_context), capabilities=able)
     home = home_for(os.environ.get("HOME", ""))
     environ = process.environ_of(os.environ, chosen.env)
     wrap: Wrap = process.bare
     if chosen.sandbox:
         environ |= {"HOME": str(home)}
         wrap = ProgramSandbox(
-            name, _leave(name, chosen, ground.settings.home), home=home, sees=_sees(ground)
+            name,
+            _leave(name, chosen, app_context.settings.home),
+            home=home,
+            sees=_sees(app_context),
         )
     program = SpecialistProgram(name, chosen.argv, environ, able, wrap)
     if chosen.kind is SpecialistKind.COMMAND:
@@ -218,13 +226,13 @@ def _one(name: str, chosen: SpecialistSettings, ground: AppContext) -> Specialis
     return AcpSpecialist(program)
 
 
-def _leave(name: str, chosen: SpecialistSettings, house: Path) -> SandboxPermissions:
+def _leave(name: str, chosen: SpecialistSettings, app: Path) -> SandboxPermissions:
     reads, writes = (
         tuple(Path(each).expanduser() for each in places)
         for places in (chosen.reads, chosen.writes)
     )
     for each in (*reads, *writes):
-        if house.is_relative_to(each) or each.is_relative_to(house):
+        if app.is_relative_to(each) or each.is_relative_to(app):
             raise BadInput(
                 f"[specialists.{name}] is lent {each}, and Remit's own directory is there; "
                 "nobody who works for it sees that."
@@ -232,13 +240,13 @@ def _leave(name: str, chosen: SpecialistSettings, house: Path) -> SandboxPermiss
     return SandboxPermissions(chosen.network, reads, writes)
 
 
-def _sees(ground: AppContext) -> Callable[[str], Sequence[Path] | None]:
+def _sees(app_context: AppContext) -> Callable[[str], Sequence[Path] | None]:
     """Where a program lies, and what it must see to run."""
 
     def sees(program: str) -> Sequence[Path] | None:
         from remit.verify.ground import Toolchain  # noqa: PLC0415 - for the few who have one
 
-        tools = Toolchain(ground.settings.home, os.environ)
+        tools = Toolchain(app_context.settings.home, os.environ)
         found = tools.find(program)
         if found is None:
             return None

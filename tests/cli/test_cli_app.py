@@ -1,4 +1,4 @@
-"""The house itself: its health, its backups, its journal, its completion scripts."""
+"""The app itself: its health, its backups, its journal, its completion scripts."""
 
 import json
 import sqlite3
@@ -22,7 +22,7 @@ def verdicts(seat: Terminal) -> dict[str, str]:
     return {str(each["part"]): str(each["verdict"]) for each in checks}
 
 
-def test_a_healthy_house_is_told_part_by_part(tmp_path: Path) -> None:
+def test_a_healthy_app_is_told_part_by_part(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     seat.given("Later")
     with seat.up():

@@ -1,4 +1,4 @@
-"""The whole house with a model over real HTTP: what a vendor's fault does to a task."""
+"""The whole app with a model over real HTTP: what a vendor's fault does to a task."""
 
 from datetime import timedelta
 from itertools import cycle

@@ -182,7 +182,7 @@ class PlayedTx(SqliteTx):
         return found
 
 
-class House:
+class App:
     """The database at some point, and what becomes of it."""
 
     def __init__(

@@ -1,8 +1,8 @@
 """An app with channels from its settings and an open server, so that providers can call back.
 
-async with ChannelHouse(tmp_path, WHATSAPP.format(url=provider.url)) as house:
-    task = await house.send("ninas_whatsapp", "Good day.")
-    await tell(house.hook, call(statuses(…)))
+async with ChannelHouse(tmp_path, WHATSAPP.format(url=provider.url)) as app:
+    task = await app.send("ninas_whatsapp", "Good day.")
+    await tell(app.hook, call(statuses(…)))
 """
 
 import asyncio
@@ -44,7 +44,7 @@ KEPT: Final = {
 }
 
 
-class ChannelHouse:
+class ChannelApp:
     """A world with its server; time stands still until it is moved."""
 
     def __init__(self, home: Path, settings: str, kept: Mapping[str, str] = KEPT) -> None:
@@ -63,7 +63,7 @@ class ChannelHouse:
         self.world = await self._stack.enter_async_context(World(self.home, settings=settings))
         url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         ready = url.set_result
-        door = serve(self.world.house, port=0, debug=False, token="t" * 32, ready=ready)
+        door = serve(self.world.app, port=0, debug=False, token="t" * 32, ready=ready)
         serving = asyncio.create_task(door)
         self._stack.push_async_callback(_ended, serving)
         self.url = await url
@@ -83,8 +83,8 @@ class ChannelHouse:
         await self._stack.aclose()
         await self.__aenter__()
         self.world.clock.jump(now)
-        for name in self.world.house.outfit.channels:
-            await self.world.house.inbox.grant(Reason.AUTH, "started again", f"channel:{name}")
+        for name in self.world.app.outfit.channels:
+            await self.world.app.inbox.grant(Reason.AUTH, "started again", f"channel:{name}")
 
     @property
     def hook(self) -> str:
