@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from remit.errors import StoreTrouble
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.specialist import work_copies
@@ -136,6 +137,26 @@ async def test_a_machine_that_lost_the_task_replaces_no_copy(
 
         assert before
         assert scene.do(copies_verbs.get, both.task.id) == before
+
+
+async def test_a_copy_that_could_not_be_stored_is_stored_with_the_next_look(
+    scene: PostgresScene, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with _two_machines(scene, tmp_path) as both:
+        tree = await both.open()
+        with monkeypatch.context() as away:
+            away.setattr(both.db, "write", _no_answer)
+            with pytest.raises(StoreTrouble):
+                await both.leave(tree, app="x = 2\n")
+        await both.leave(tree)
+        both.change_machine()
+
+        assert await both.copies.is_here(tree)
+        assert (Path(tree.folder) / "app.py").read_text() == "x = 2\n"
+
+
+async def _no_answer(*_: object) -> None:
+    raise StoreTrouble("The server does not answer.")
 
 
 async def test_copies_of_ended_tasks_are_forgotten(scene: PostgresScene, tmp_path: Path) -> None:

@@ -116,12 +116,8 @@ async def _frozen(contract: Contract | None) -> AgreedContract:
 
 async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
     """Try until the work is verified or no specialist is left."""
-    plan, tree, specialists, steps = (
-        piece.plan,
-        piece.tree,
-        piece.code_ports.specialists,
-        piece.steps,
-    )
+    plan, tree, steps = piece.plan, piece.tree, piece.steps
+    specialists = piece.code_ports.specialists
     course, last = WorkHistory(), Verdict()
     for n in count():
         choice = specialists.follow(steps.task, course, plan.contract)

@@ -36,12 +36,13 @@ class WorkCopies:
             await self.copy_tree(task, tree, snapshot.tree, at)
 
     async def copy_tree(self, task: Task, tree: Worktree, content: str, at: datetime) -> None:
-        """Copy what was seen in the folder (a git tree), unless the last copy has it."""
+        """Copy what was seen in the folder (a git tree), unless the stored copy has it."""
         if self._db is None:
             return
         git, own_git = self._trees.git, tree.own_git
         last = await self._last_commit(tree)
-        if last and content == await git.ok(own_git, "rev-parse", f"{last}^{{tree}}"):
+        is_stored = last and last == await self._db.read(work_copies.commit_of, task.id)
+        if is_stored and content == await git.ok(own_git, "rev-parse", f"{last}^{{tree}}"):
             return
         commit = await self._trees.commit_tree(tree, content, "As it was left\n", at, tree.base)
         await self.copy_commit(task, tree, commit)
