@@ -4,17 +4,17 @@ import asyncio
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from remit.errors import StoreLocked, StoreTrouble
-from remit.model import run
 from remit.model.run import Event
 from remit.store import events, tasks
 from remit.store.opening import open_store
-from remit.store.postgres import connection, database, lock, schema
+from remit.store.postgres import lock, schema
 from remit.store.postgres.connection import connect
 from remit.store.postgres.database import SharedPostgres, seal
 from remit.store.postgres.lock import only_process, shared_process
@@ -25,10 +25,10 @@ TASKS = 60
 
 
 def start(
-    url: str, name: str, count: int = TASKS, schema_known: int | None = None
+    url: str, name: str, count: int = TASKS, migration: str | None = None
 ) -> "subprocess.Popen[str]":
     command = [sys.executable, "-m", "tests.store.shared_writer", url, name, str(count)]
-    command += [str(schema_known)] if schema_known is not None else []
+    command += [migration] if migration is not None else []
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -59,18 +59,18 @@ def test_processes_share_the_work_and_one_that_is_killed_leaves_the_journal_whol
     assert maker.complaints() == []
 
 
-def test_processes_of_this_version_and_the_one_before_share_a_database(
+def test_processes_of_this_version_and_the_next_share_a_database(
     postgres_server: Server,
 ) -> None:
     """Machines are upgraded one by one: old processes see the schema change, and start on it."""
-    url, before = postgres_server.create("versions"), len(schema.migrations()) - 1
-    first = start(url, "wrk-old", TASKS, before)
+    url, more = postgres_server.create("versions"), "ALTER TABLE tasks ADD COLUMN tomorrow BIGINT"
+    first = start(url, "wrk-old")
     assert first.stdout is not None
     assert first.stdout.readline() == "ready\n"
-    second = start(url, "wrk-new")
+    second = start(url, "wrk-new", TASKS, more)
     assert second.stdout is not None
     assert second.stdout.readline() == "ready\n"
-    third = start(url, "wrk-old-again", TASKS, before)
+    third = start(url, "wrk-old-again")
     assert [each.wait() for each in (first, second, third)] == [0, 0, 0]
     for each in (first, second, third):
         each.stdout.close()  # type: ignore[union-attr]
@@ -82,8 +82,8 @@ def test_processes_of_this_version_and_the_one_before_share_a_database(
             {"status": "completed", "n": 3 * TASKS, "lease": 1}
         ]
         oldest = "UPDATE meta SET value = %s WHERE key = 'postgres_oldest_schema'"
-        admin.execute(oldest, [str(before + 1)])
-    refused = start(url, "wrk-refused", 0, before)
+        admin.execute(oldest, [str(len(schema.migrations()) + 1)])
+    refused = start(url, "wrk-refused", 0)
     assert refused.wait() != 0
     refused.stdout.close()  # type: ignore[union-attr]
 
@@ -115,25 +115,21 @@ async def test_everybody_hears_everything_once_and_in_one_order(maker: PostgresS
     assert maker.complaints() == []
 
 
-async def test_who_stands_still_while_it_seals_holds_nobody_up(
-    maker: PostgresScene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection, "IDLE_SECONDS", 1)
+async def test_who_stands_still_after_it_sealed_holds_nobody_up(maker: PostgresScene) -> None:
     stands, goes_on = threading.Event(), threading.Event()
     still = SharedPostgres(maker.url, process_clock=True)
 
-    def chain(previous: bytes, row: tuple[object, ...]) -> bytes:
-        if threading.current_thread() is still._sealer and not goes_on.is_set():
-            stands.set()
-            goes_on.wait()
-        return run.chain(previous, row)
+    def stand_still(_: Sequence[Event]) -> None:
+        stands.set()
+        goes_on.wait()
 
-    monkeypatch.setattr(database, "chain", chain)
+    still._sealer._hand_on = stand_still
     await still.write(tasks.admit, maker.task())
     await asyncio.to_thread(stands.wait)
     other, heard = SharedPostgres(maker.url, process_clock=True), list[Event]()
     other.on_commit(heard.extend)
     try:
+        await other.write(tasks.admit, maker.task())
         async with asyncio.timeout(30):
             while not heard:  # noqa: ASYNC110 - a thread tells
                 await asyncio.sleep(0.02)
@@ -186,9 +182,13 @@ def test_what_waits_for_its_seal_is_in_the_log_of_its_task_only(maker: PostgresS
     assert [each.n for each in events.last_of_task(maker.tx, task.id, 1)] == [2]
     assert (events.after(maker.tx, 0, 9), events.last(maker.tx)) == ([], 0)
     assert maker.complaints() == []
+    odd = "“ß” \N{SNAKE}\n\x1f\\x1f"
+    events.note_loop_failure(maker.tx, odd, odd, AT)  # of no task
     with connect(maker.url) as admin:
-        assert [each.task_id for each in seal(admin)] == [task.id, task.id]
-    assert [each.n for each in events.after(maker.tx, 0, 9)] == [1, 2]
+        seal(admin)
+    sealed = events.after(maker.tx, 0, 9)
+    assert [(each.task_id, each.n) for each in sealed] == [(task.id, 1), (task.id, 2), (None, 0)]
+    assert sealed[-1].data == {"loop": odd, "why": odd}
     assert maker.complaints() == []
 
 

@@ -12,27 +12,15 @@ from typing import Final
 import psycopg
 from psycopg.rows import DictRow
 
-from remit.model.run import GENESIS, Event, chain
+from remit.model.run import Event
 from remit.store import rows
-from remit.store.database import OnCommit, Row
-from remit.store.group_commit import GroupCommit, WriteJob
+from remit.store.database import OnCommit
+from remit.store.group_commit import GroupCommit, StoreConnection, WriteJob
 from remit.store.postgres.connection import Connect, PostgresTx, connect
 
 POLL_SECONDS: Final = 1.0
 _BATCH: Final = 1000
 _CHANNEL: Final = "remit_journal"
-_SEAL_LOCK: Final = 0x5345414C  # "SEAL"
-_TAIL: Final = "SELECT seq, hash FROM events ORDER BY seq DESC LIMIT 1"
-_TAKE: Final = (
-    "DELETE FROM unsealed WHERE id IN (SELECT id FROM unsealed ORDER BY id LIMIT %s) RETURNING *"
-)
-_COLUMNS: Final = ("task_id", "n", "kind", "actor", "at", "data")
-_EVENT: Final = ("seq", *_COLUMNS, "hash")
-_INSERT: Final = (
-    "INSERT INTO events (seq, task_id, n, kind, actor, at, data, hash) SELECT * FROM unnest("
-    "%s::BIGINT[], %s::TEXT[], %s::BIGINT[], %s::TEXT[], %s::TEXT[], %s::BIGINT[], %s::JSON[],"
-    " %s::BYTEA[])"
-)
 
 
 class JournalSealer(threading.Thread):
@@ -43,7 +31,8 @@ class JournalSealer(threading.Thread):
         self._connect = connect
         self._hand_on = hand_on
         self._connection = self._listen()
-        self._told = _last(self._connection)[0]
+        newest = self._connection.execute("SELECT COALESCE(MAX(seq), 0) AS seq FROM events")
+        self._told: int = rows.found(newest.fetchone())["seq"]  # type: ignore[assignment]
         self._woken, self._bell = os.pipe()
         os.set_blocking(self._bell, False)
         self._stopping = False
@@ -63,45 +52,44 @@ class JournalSealer(threading.Thread):
         os.close(self._bell)
 
     def run(self) -> None:
+        may_seal = True
         while True:
             stopping = self._stopping
             try:
-                self._work()
+                if may_seal or stopping:
+                    seal(self._connection)
+                self._catch_up()
                 if stopping:
                     return
-                self._wait()
+                may_seal = self._wait()
             except psycopg.Error:
                 if stopping:
                     return  # another process seals it
                 self._replace_connection()
-
-    def _work(self) -> None:
-        while sealed := seal(self._connection):
-            self._tell(sealed)
-        self._catch_up()
-
-    def _tell(self, sealed: Sequence[Event]) -> None:
-        """Hand on from memory what directly follows; otherwise read what lies between."""
-        if sealed[0].seq == self._told + 1:
-            self._told = sealed[-1].seq
-            self._hand_on(sealed)
-        else:
-            self._catch_up()
+                may_seal = True
 
     def _catch_up(self) -> None:
         query = "SELECT * FROM events WHERE seq > %s ORDER BY seq LIMIT %s"
-        while found := self._connection.execute(query, [self._told, _BATCH]).fetchall():
-            self._told = found[-1]["seq"]
-            self._hand_on([rows.event(row) for row in found])
+        found = None
+        while found is None or len(found) == _BATCH:
+            found = self._connection.execute(query, [self._told, _BATCH]).fetchall()
+            if found:
+                self._told = found[-1]["seq"]
+                self._hand_on([rows.event(row) for row in found])
 
-    def _wait(self) -> None:
-        socket = self._connection.fileno()
-        ready, _, _ = select.select([socket, self._woken], [], [], POLL_SECONDS)
-        if self._woken in ready:
-            os.read(self._woken, 65536)
-        if socket in ready:
-            for _ in self._connection.notifies(timeout=0):
-                pass
+    def _wait(self) -> bool:
+        """Wait for news; return False if all of them are sealed already."""
+        while True:
+            # First what came with an answer: the socket does not tell of it again.
+            notices = self._connection.notifies(timeout=0)
+            if max((int(each.payload) for each in notices), default=0) > self._told:
+                return False
+            sources = [self._connection.fileno(), self._woken]
+            ready, _, _ = select.select(sources, [], [], POLL_SECONDS)
+            if self._woken in ready:
+                os.read(self._woken, 65536)
+            if self._woken in ready or not ready:
+                return True
 
     def _replace_connection(self) -> None:
         self._connection.close()
@@ -117,32 +105,12 @@ class JournalSealer(threading.Thread):
         return connection
 
 
-def seal(connection: psycopg.Connection[DictRow]) -> list[Event]:
-    """Seal a batch of what waits; nothing if nothing does."""
-    if connection.execute("SELECT 1 FROM unsealed LIMIT 1").fetchone() is None:
-        return []
-    with connection.transaction():
-        connection.execute("SELECT pg_advisory_xact_lock(%s)", [_SEAL_LOCK])
-        found = connection.execute(_TAKE, [_BATCH]).fetchall()
-        found.sort(key=lambda row: row["id"])
-        seq, digest = _last(connection)
-        sealed: list[Row] = []
-        for row in found:
-            seq += 1
-            digest = chain(digest, (seq, *(row[name] for name in _COLUMNS)))
-            sealed.append({**row, "seq": seq, "hash": digest})
-        if sealed:
-            # Not COPY: while a server waits for its rows it does not end an idle transaction, and a
-            # process that stands still there would keep all others from sealing.
-            values = [[row[name] for row in sealed] for name in _EVENT]
-            connection.execute(_INSERT, values)
-            connection.execute("SELECT pg_notify(%s, %s)", [_CHANNEL, str(seq)])
-    return [rows.event(row) for row in sealed]
-
-
-def _last(connection: psycopg.Connection[DictRow]) -> tuple[int, bytes]:
-    row = connection.execute(_TAIL).fetchone()
-    return (row["seq"], row["hash"]) if row else (0, GENESIS)
+def seal(connection: psycopg.Connection[DictRow]) -> None:
+    """Seal all that waits."""
+    while True:
+        row = connection.execute("SELECT seal_events(%s) AS sealed", [_BATCH]).fetchone()
+        if row is None or row["sealed"] < _BATCH:
+            return
 
 
 class Postgres(GroupCommit):
@@ -171,9 +139,9 @@ class SharedPostgres(Postgres):
         await super().close()
         await asyncio.to_thread(self._sealer.stop)
 
-    def _settle(self, batch: list[WriteJob], happened: list[Event]) -> None:
-        super()._settle(batch, happened)
-        self._sealer.wake()
+    def _commit(self, tx: StoreConnection, batch: list[WriteJob]) -> None:
+        super()._commit(tx, batch)
+        self._sealer.wake()  # not by way of the loop, which may be busy
 
     def _hand_on(self, sealed: Sequence[Event]) -> None:
         def tell() -> None:
