@@ -27,7 +27,7 @@ from zoneinfo import ZoneInfo
 
 import remit.cli
 from remit import failpoint
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.plain_reader import read_plainly
 from remit.intake.standing_wish import find_standing_wish
 from remit.testing import START

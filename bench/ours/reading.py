@@ -5,7 +5,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, take_percentile, time_calls
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.plain_reader import read_plainly
 
 NOW = datetime(2026, 3, 4, 9, tzinfo=UTC)

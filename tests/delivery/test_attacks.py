@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.channels.mail import mailbox
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake import extract
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import ReviewAnswer

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.delivery import send_permission
+from remit.contacts import permits
 from remit.errors import BadInput
 from remit.model.permit import Permission, QuietHours, Reach, policy_of
 from remit.model.reply import Policy
@@ -62,17 +62,14 @@ def test_a_word_about_one_channel_is_none_about_another() -> None:
 def test_nobody_else_is_written_to_without_a_yes_to_this_very_place(
     reach: Reach, channel: str, stored: list[Permission], taint: Taint
 ) -> None:
-    leave = send_permission.judge(reach, channel, stored, taint=taint)
+    leave = permits.judge(reach, channel, stored, taint=taint)
 
     yes = ALLOW in reach.policies or Permission(reach.name, channel, reach.address or "") in stored
     if leave.policy is ALLOW:
         assert yes
         assert taint is Taint.OWNER
         assert DENY not in reach.policies
-    assert (
-        send_permission.judge(reach, channel, stored, taint=taint, asks_first=True).policy
-        is not ALLOW
-    )
+    assert permits.judge(reach, channel, stored, taint=taint, asks_first=True).policy is not ALLOW
 
 
 @given(reach=reaches, channel=channels, stored=standing, more=standing)
@@ -91,12 +88,12 @@ def test_another_no_never_opens_a_way(
 def test_the_owner_is_always_written_to_unless_the_text_asks_first(taint: Taint) -> None:
     denied = (Permission("you", "whatsapp", "", DENY),)
 
-    assert send_permission.judge(ME, "whatsapp", denied, taint=taint).policy is ALLOW
-    assert send_permission.judge(ME, "whatsapp", (), asks_first=True).policy is ASK
+    assert permits.judge(ME, "whatsapp", denied, taint=taint).policy is ALLOW
+    assert permits.judge(ME, "whatsapp", (), asks_first=True).policy is ASK
 
 
 def test_a_denial_says_whom_and_where() -> None:
-    leave = send_permission.judge(ANNA, "whatsapp", (said(DENY),), taint=Taint.PUBLIC)
+    leave = permits.judge(ANNA, "whatsapp", (said(DENY),), taint=Taint.PUBLIC)
 
     assert leave.policy is DENY
     assert "Anna is not written to on whatsapp" in leave.why

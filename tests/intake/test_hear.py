@@ -6,8 +6,8 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from remit.contacts import ContactBook
 from remit.contacts.book import Contacts
-from remit.contacts.people import ContactBook
 from remit.errors import BadInput, KeyReused, Permanent, Transient
 from remit.intake import hear
 from remit.intake.extraction import Extraction

@@ -1,6 +1,6 @@
 """Whom the owner's words mean: somebody in the book, or nobody until the owner says so."""
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve
 from tests.intake.labelled import BOOK
 from tests.tables import for_each

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.standing_wish import find_standing_wish
 from remit.model.review import ReviewAnswer
 from remit.model.status import Status

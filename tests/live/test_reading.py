@@ -10,7 +10,7 @@ import pytest
 
 from remit.brain.choose import FilledForm, ModelRole
 from remit.brain.models import ModelBrain
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import read_plainly

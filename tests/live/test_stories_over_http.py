@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from remit.brain.choose import ModelRole
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
 from remit.intake.message import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES

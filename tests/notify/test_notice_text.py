@@ -6,10 +6,10 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.channels.mail import letter_html
+from remit.channels.mail import letter
 from remit.channels.markdown import plain as inert
 from remit.channels.whatsapp import message_text
-from remit.delivery.notice_text import _WORDS, MOST_LINE, MOST_TITLE, NoticeWords
+from remit.delivery.notice_delivery import _WORDS, MOST_LINE, MOST_TITLE, NoticeWords
 from remit.language.sentences import TRANSLATED, notice_sentences, prefer_language
 from remit.model.conversation import KINDS, Notice, NoticeContent, NoticeKind
 from tests.tables import for_each
@@ -47,19 +47,19 @@ def tags(page: str) -> list[str]:
 @for_each("title", HOSTILE)
 def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
     body = WORDS.body([notice(title, title)])
-    page = letter_html.page(body, "Nina")
+    page = letter.page(body, "Nina")
 
     assert body.count("://") == 1
     assert "evil.example" not in body
     assert body.isprintable()
-    assert tags(page) == tags(letter_html.page(WORDS.body([notice("Hello", "Hello")]), "Nina"))
+    assert tags(page) == tags(letter.page(WORDS.body([notice("Hello", "Hello")]), "Nina"))
     assert message_text.text(body) == body  # and WhatsApp shows it as it is
 
 
 @for_each("text", [*HOSTILE[:-2], "a ```` b", "hunter2 is it"])
 def test_a_text_to_be_approved_is_shown_to_the_letter_and_marks_up_nothing(text: str) -> None:
     body = WORDS.body([notice("Hello")], text)
-    page = letter_html.page(body, "Nina")
+    page = letter.page(body, "Nina")
     block = page.partition("<pre")[2].partition("</pre>")[0]
 
     shown = text.replace("hunter2", "…").strip("\n")

@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar.components import CalendarComponent, CalendarProperty
+from remit.calendar.ics import OURS, CalendarComponent, CalendarProperty
 from remit.calendar.slots import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar, read_rule
 from remit.calendar.zones import Zones, instant
 from remit.model.caller import ORGANIZER, OWNER_ORGANIZES
@@ -309,7 +309,6 @@ def _texts_and_flags(
     return summary[: limits.text], description[: limits.text], frozenset(flags)
 
 
-OURS: Final = "X-REMIT-TASK"  # marks what we write, so that it is never taken for a cue
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
 _MOST_READ: Final = 4_000_000  # characters
 

@@ -17,8 +17,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.calendar import entry, occurrences
-from remit.calendar.components import CalendarComponent, read_components
 from remit.calendar.entry import BrokenChange, CalendarEntry
+from remit.calendar.ics import CalendarComponent, read_components
 from remit.calendar.occurrences import EventOccurrence, ExpansionContext
 from remit.calendar.slots import (
     IDLE,

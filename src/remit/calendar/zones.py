@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from remit.calendar.components import CalendarComponent
+from remit.calendar.ics import CalendarComponent
 from remit.calendar.slots import (
     ExpansionBudget,
     TimeWindow,

@@ -149,8 +149,8 @@ def _open_review_of(tx: Tx, task_id: TaskId) -> Review:
 
 def contacts_of(settings: "Settings") -> "Contacts":
     """Return the contact book of this home, with the channels that it has."""
+    from remit.contacts import ChannelName  # noqa: PLC0415
     from remit.contacts.book import FILE, Contacts  # noqa: PLC0415 - few commands need it
-    from remit.contacts.people import ChannelName  # noqa: PLC0415
 
     more = (ChannelName(name, each.kind, each.aliases) for name, each in settings.channels.items())
     return Contacts(settings.home / FILE, settings.owner, ("dashboard", *more))

@@ -6,9 +6,8 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
-from remit.channels.health import ChannelState, channel_states
 from remit.channels.push import NEEDS, is_there
-from remit.channels.registry import ChannelSecrets
+from remit.channels.registry import ChannelSecrets, ChannelState, channel_states
 from remit.cli import words
 from remit.cli.calendar import accounts
 from remit.cli.out import DoctorFinding, ok, warn

@@ -14,8 +14,8 @@ from remit import settings as app_settings
 from remit.cli import clock, codes, out, receipt
 from remit.cli.commands import CommandGroup
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
+from remit.contacts import ContactBook
 from remit.contacts.book import FILE, Contacts
-from remit.contacts.people import ContactBook
 from remit.errors import BadInput, NotFound
 from remit.intake.admit import check_text
 from remit.intake.conditions import find_conditions, limited, read_with_quiet

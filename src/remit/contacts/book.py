@@ -20,7 +20,7 @@ from typing import Final, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
 from remit.language.tokens import fold, keys_of, tokenize

@@ -17,7 +17,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.delivery.send_permission import SendLimits, SendPermission, judge
+from remit.contacts.permits import SendLimits, SendPermission, judge
 from remit.errors import RemitError
 from remit.failpoint import failpoint
 from remit.files.kept_files import KeptFiles

@@ -16,8 +16,13 @@ from operator import attrgetter
 from typing import Final
 
 from remit.delivery.courier import PATIENCE
-from remit.delivery.notice_delivery import NoticeContext, NoticeDelivery, NoticeMessage
-from remit.delivery.notice_text import FEW, MOST_APPROVED
+from remit.delivery.notice_delivery import (
+    FEW,
+    MOST_APPROVED,
+    NoticeContext,
+    NoticeDelivery,
+    NoticeMessage,
+)
 from remit.errors import NotFound, UnknownName
 from remit.failpoint import failpoint
 from remit.model.conversation import (

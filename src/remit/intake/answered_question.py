@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.contacts.people import Contact, ContactBook
+from remit.contacts import Contact, ContactBook
 from remit.intake import answers
 from remit.intake.answers import NamedRecipients
 from remit.intake.recipients import Question, QuestionTopic, way_to

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import Question, channel_for, resolve
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts import ContactBook
 from remit.contacts.book import Contacts
-from remit.contacts.people import ContactBook
 from remit.errors import BadInput
 from remit.intake import admit
 from remit.intake.card_answer import CardAnswerContext, open_card

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.intake import answers
 from remit.intake.answered_question import LEAVE_OUT
 from remit.intake.card import card_lines, card_question, is_small_talk, make_card, numbered

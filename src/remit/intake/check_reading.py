@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction, headed

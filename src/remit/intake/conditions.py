@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction, connectives_between
 from remit.intake.message_words import MessageWords, message_words

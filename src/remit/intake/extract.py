@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.intake.extraction import Draft, Extraction, connectives_between, headed
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.groups import FoundDeliveries, UnitGroup, group_units, plan_sends

@@ -12,8 +12,8 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts import ContactBook
 from remit.contacts.book import Contacts
-from remit.contacts.people import ContactBook
 from remit.contacts.permits import asks_first
 from remit.errors import BadInput, KeyReused, StepFailed
 from remit.intake import admit, conditions

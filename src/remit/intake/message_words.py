@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import cache, cached_property, lru_cache
 from typing import Final
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.intake.addressed_people import (
     NEAR,
     SENTENCE_MARKS,

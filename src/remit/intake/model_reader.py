@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.intake.check_reading import checked_reading
 from remit.intake.extraction import Extraction
 from remit.intake.message_words import MessageWords

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words

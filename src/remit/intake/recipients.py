@@ -4,7 +4,7 @@ from enum import StrEnum
 
 from msgspec import Struct
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.language.order_words import order_words
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery

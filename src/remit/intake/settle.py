@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
-from remit.contacts.people import ChannelName, ContactBook
+from remit.contacts import ChannelName, ContactBook
 from remit.intake import answers
 from remit.intake.answered_question import (
     AnsweredQuestion,

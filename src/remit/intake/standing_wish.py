@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.errors import BadInput
 from remit.intake.conditions import read_days
 from remit.intake.message_words import MessageWords

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.spoken_order import SENTENCE_ENDS

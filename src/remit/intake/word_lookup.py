@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.contacts.people import Contact, ContactBook
+from remit.contacts import Contact, ContactBook
 from remit.language.cues import correct_slip, open_quotes
 from remit.language.files import words_in_all
 from remit.language.order_words import (

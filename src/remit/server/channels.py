@@ -4,8 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from remit.channels.health import ChannelState, channel_states
-from remit.channels.registry import InboundHook
+from remit.channels.registry import ChannelState, InboundHook, channel_states
 from remit.channels.whatsapp import callbacks
 from remit.errors import NotFound
 from remit.model.codec import Json

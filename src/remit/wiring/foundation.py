@@ -19,9 +19,9 @@ from remit.channels.registry import (
     DashboardChannel,
     build_channels,
 )
+from remit.contacts import ChannelName
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.book import Contacts
-from remit.contacts.people import ChannelName
 from remit.contacts.permits import Permits
 from remit.intake.admit import Intake
 from remit.intake.exam.qualify import QualifiedReader

@@ -8,12 +8,11 @@ from msgspec.structs import replace
 from remit import notify
 from remit.channels.buttons import ChatButtons
 from remit.channels.push import PushContext, PushNotifier
+from remit.contacts.permits import SendLimits
 from remit.converse.notice_follower import NoticeDecisions, OwnerPresence
 from remit.delivery.courier import Courier
-from remit.delivery.notice_delivery import NoticeContext
+from remit.delivery.notice_delivery import NoticeContext, NoticeWords
 from remit.delivery.notice_sender import NoticeSender
-from remit.delivery.notice_text import NoticeWords
-from remit.delivery.send_permission import SendLimits
 from remit.model.conversation import NoticeContent, PlannedNotice
 from remit.model.delivery import Delivery, SendGuarantee
 from remit.model.permit import Reach, UnclearRecipient

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain.models import ModelBrain
-from remit.channels.health import channel_states
+from remit.channels.registry import channel_states
 from remit.errors import NotFound, RemitError
 from remit.model.reply import Prompt
 from remit.operations.operation import SectionResult

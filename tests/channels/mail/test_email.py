@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from aiosmtplib import SMTP
 
-from remit.channels.mail import letter, letter_html
+from remit.channels.mail import letter
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailContent, MailSender, MailThread
 from remit.channels.mail.letter_head import MailAddress, address
@@ -94,7 +94,7 @@ async def test_a_letter_arrives_once_byte_by_byte_as_it_was_composed() -> None:
         assert mail.content == letter.compose(note, NINA, START).wire
         plain = mail.parsed.get_body(("plain",))
         assert plain is not None
-        assert plain.get_content().replace("\r\n", "\n") == letter_html.plain_text(BODY)
+        assert plain.get_content().replace("\r\n", "\n") == letter.plain_text(BODY)
         assert mail.parsed["Subject"] == "Parks"
 
 

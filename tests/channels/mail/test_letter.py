@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.channels.mail import letter, letter_head, letter_html
+from remit.channels.mail import letter, letter_head
 from remit.channels.mail.letter import MailContent, MailSender, MailThread, OutgoingMail
 from remit.channels.mail.letter_head import address
 from remit.errors import BadInput
@@ -275,32 +275,32 @@ def test_an_address_beyond_ascii_is_written_as_it_is_and_marked() -> None:
 def test_both_parts_arrive_as_they_were_written(body: str) -> None:
     wire = made(body).wire
 
-    assert part(wire, "plain") == re.sub("\r\n?", "\n", letter_html.plain_text(body))
-    assert part(wire, "html") == letter_html.page(body, subject_of(body))
+    assert part(wire, "plain") == re.sub("\r\n?", "\n", letter.plain_text(body))
+    assert part(wire, "html") == letter.page(body, subject_of(body))
 
 
 def test_dots_and_other_traps_of_the_wire_stay_in_the_text() -> None:
     body = "```\n.\n..\n.x\nFrom here\n--=_border\n=2E\nblank \n\ttab\t\n```\n" + "." * 300
     wire = made(body + "\n\n" + "xFrom here. " * 60).wire
 
-    assert part(wire, "plain").startswith(letter_html.plain_text(body).rstrip("\n"))
+    assert part(wire, "plain").startswith(letter.plain_text(body).rstrip("\n"))
     assert not any(line.startswith((b".", b"From ")) for line in wire.split(b"\r\n"))
 
 
 @given(body=st.text(alphabet=st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"])))
 def test_no_word_is_lost_in_the_plain_text(body: str) -> None:
     wanted = re.findall(r"[^\W_]+", body)
-    there = re.findall(r"[^\W_]+", letter_html.plain_text(body) + body.replace("&", ""))
+    there = re.findall(r"[^\W_]+", letter.plain_text(body) + body.replace("&", ""))
     assert set(wanted) <= set(there)
 
 
 def test_the_plain_text_reads_by_itself() -> None:
-    assert letter_html.plain_text(MARKDOWN) == PLAIN
+    assert letter.plain_text(MARKDOWN) == PLAIN
 
 
 def test_a_table_too_wide_to_draw_is_told_row_by_row() -> None:
     wide = "| Park | Why |\n|--|--|\n| Lumphini | " + "shade " * 15 + "|\n| Benjasiri | near |"
-    assert letter_html.plain_text(wide) == (
+    assert letter.plain_text(wide) == (
         "Park: Lumphini\nWhy: " + "shade " * 14 + "shade\n\nPark: Benjasiri\nWhy: near\n"
     )
 
@@ -375,7 +375,7 @@ ATTACKS: Final = text_table(__file__, "attacks")
     )
 )
 def test_the_page_holds_our_tags_and_links_to_the_web_and_to_mail_alone(body: str) -> None:
-    found = letter_html.fragment(body)
+    found = letter.fragment(body)
 
     for tag, attributes in TAGS.findall(found):
         assert tag in ALLOWED.split()
@@ -388,24 +388,24 @@ def test_the_page_holds_our_tags_and_links_to_the_web_and_to_mail_alone(body: st
 
 
 def test_nothing_is_fetched_to_show_a_letter() -> None:
-    page = letter_html.page("![Map](https://x.test/m.png)\n\n" + "\n\n".join(ATTACKS), "T")
+    page = letter.page("![Map](https://x.test/m.png)\n\n" + "\n\n".join(ATTACKS), "T")
 
     assert '<a href="https://x.test/m.png"' in page
     assert re.search(r"<(?:img|link|[^<>]*\ssrc=)|url\(|@import", page) is None
 
 
 def test_what_looks_like_code_is_shown_and_not_run() -> None:
-    found = letter_html.fragment("a <script>alert(1)</script> <b>b</b>")
+    found = letter.fragment("a <script>alert(1)</script> <b>b</b>")
 
     assert "a &lt;script&gt;alert(1)&lt;/script&gt; &lt;b&gt;b&lt;/b&gt;" in found
 
 
 def test_a_link_that_looks_like_another_place_says_where_it_leads() -> None:
-    assert "https://bank.test</a> (evil.test)" in letter_html.fragment(
+    assert "https://bank.test</a> (evil.test)" in letter.fragment(
         "[https://bank.test](https://evil.test/x)"
     )
-    assert "(evil.test)" in letter_html.fragment("[www.bank.test](https://evil.test/bank.test)")
-    assert "(bank.test@evil.test)" in letter_html.fragment(
+    assert "(evil.test)" in letter.fragment("[www.bank.test](https://evil.test/bank.test)")
+    assert "(bank.test@evil.test)" in letter.fragment(
         "[https://bank.test/](https://bank.test@evil.test/)"
     )
     for honest in (
@@ -413,18 +413,18 @@ def test_a_link_that_looks_like_another_place_says_where_it_leads() -> None:
         "<https://bücher.test/ß>",
         "[www.x.test](http://www.x.test/a)",
     ):
-        assert "</a> (" not in letter_html.fragment(honest)
+        assert "</a> (" not in letter.fragment(honest)
 
 
 def test_a_title_cannot_leave_its_place_in_the_page() -> None:
-    page = letter_html.page("x", "</title><script>alert(1)</script>")
+    page = letter.page("x", "</title><script>alert(1)</script>")
 
     assert "<script" not in page
-    assert letter_html.page("{title} {0} {{", "{dark}").count("<html>") == 1
+    assert letter.page("{title} {0} {{", "{dark}").count("<html>") == 1
 
 
 def test_lines_lists_and_columns_keep_their_shape() -> None:
-    found = letter_html.fragment("Best,\nNina\n\n3. c\n\n| a | b |\n|--|--:|\n| 1 | 2 |")
+    found = letter.fragment("Best,\nNina\n\n3. c\n\n| a | b |\n|--|--:|\n| 1 | 2 |")
 
     assert "Best,<br>\nNina" in found
     assert '<ol start="3"' in found

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
 from remit.model.contract import (
     Clause,

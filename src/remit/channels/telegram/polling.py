@@ -11,10 +11,17 @@ from typing import Final
 
 from remit.channels import ChatContext, ChatReply, pairing, people
 from remit.channels.buttons import ButtonPress, ButtonReply
-from remit.channels.telegram import TelegramSettings, receiving
+from remit.channels.telegram import TelegramSettings, bot_api
 from remit.channels.telegram.answers import AnswerRelay
-from remit.channels.telegram.bot_api import REVOKED, BotReply, NoToken, address_of, answer_of
-from remit.channels.telegram.receiving import ChatMessage, ChatPress
+from remit.channels.telegram.bot_api import (
+    REVOKED,
+    BotReply,
+    ChatMessage,
+    ChatPress,
+    NoToken,
+    address_of,
+    answer_of,
+)
 from remit.channels.telegram.sending import MAX_UNITS, MarkedText, TelegramChannel, units
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
@@ -105,7 +112,7 @@ class TelegramWatch:
             return 0
         self._failures = 0
         count = 0
-        for each in receiving.read_updates(reply.result):
+        for each in bot_api.read_updates(reply.result):
             if each.number >= offset:
                 await self._safely(each)
                 failpoint("telegram:handled")
@@ -137,7 +144,7 @@ class TelegramWatch:
             raise TelegramTrouble("Telegram cannot be reached. Remit goes on trying.")
         await self._clock.sleep(_PAUSES[self._failures - 1])
 
-    async def _safely(self, update: receiving.ChatUpdate) -> None:
+    async def _safely(self, update: bot_api.ChatUpdate) -> None:
         """Act on one update; one that cannot be handled must not block those after it."""
         try:
             match update.content:

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from remit.contacts.people import ContactBook
+from remit.contacts import ContactBook
 from remit.errors import StepFailed
 from remit.intake.exam.score import ExamMark, LabelledMessage, public_messages, score
 from remit.intake.extraction import Extraction

@@ -17,7 +17,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
 
-from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.contacts import ChannelName, Contact, ContactBook
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import RequestReader
 from remit.intake.veto import find_veto

@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from remit.contacts.people import ChannelName, Contact
+from remit.contacts import ChannelName, Contact
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
 from remit.intake.recipients import Question, QuestionTopic, channel_for, way_to

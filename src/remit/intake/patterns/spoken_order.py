@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from remit.contacts.people import Contact
+from remit.contacts import Contact
 from remit.intake.message_words import MessageWords
 from remit.language.files import words_in_all
 from remit.language.order_words import OrderVerb, SmallTalk, VerbKind, order_words

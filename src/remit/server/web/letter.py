@@ -13,7 +13,7 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from remit import gate
-from remit.channels.mail import letter_head, letter_html
+from remit.channels.mail import letter, letter_head
 from remit.channels.webhook import sending
 from remit.delivery.courier import MOST_PARTS
 from remit.gate import Author, Objection
@@ -142,8 +142,8 @@ def _length(channel: Channel | None, sent: str, parts: int) -> LetterRemark:
 
 def _subject(text: str) -> str:
     """Return the subject: the first heading, or the first words."""
-    made = letter_head.subject(letter_html.heading(text))
-    opening = letter_head.opening(letter_html.plain_text(text))
+    made = letter_head.subject(letter.heading(text))
+    opening = letter_head.opening(letter.plain_text(text))
     return made or letter_head.subject(opening) or "(no subject)"
 
 

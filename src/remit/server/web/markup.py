@@ -13,7 +13,7 @@ import nh3
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from remit.channels.mail import letter_html
+from remit.channels.mail import letter
 
 _BLOCKS: Final = {"p", "ul", "ol", "li", "blockquote", "pre", "hr", "div", "br"}
 _TABLES: Final = {"table", "thead", "tbody", "tr", "th", "td"}
@@ -56,7 +56,7 @@ class TextChanges(Struct, frozen=True):
 
 def markdown(text: str) -> Markup:
     """Return Markdown as our own list of tags, without styles, pictures or scripts."""
-    clean = _CLEANER.clean(letter_html.fragment(text))
+    clean = _CLEANER.clean(letter.fragment(text))
     lowered = _HEADS.sub(lambda found: f"{found[1]}h{_lower(int(found[2]))}", clean)
     return Markup(lowered)  # noqa: S704 - what the sanitiser leaves is ours
 

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from remit import __version__
 from remit.brain.choose import NOTHING_THINKS, ModelRole
-from remit.channels.health import ChannelState
+from remit.channels.registry import ChannelState
 from remit.errors import NotFound, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
