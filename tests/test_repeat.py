@@ -14,7 +14,7 @@ from remit import wiring
 from remit.model import rrule
 from remit.model.codec import to_json
 from remit.model.ids import Ids, SeriesId, SessionId
-from remit.model.series import Repeats, Series, SlotFate
+from remit.model.recurrence import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.settings import Settings

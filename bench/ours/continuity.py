@@ -13,8 +13,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
+from remit.model.recurrence import Repeats
 from remit.model.reply import Prompt, Reply
-from remit.model.series import Repeats
 from remit.testing import START, World
 from remit.triggers import cue_admission
 

@@ -15,7 +15,7 @@ from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from bench.ours import lives
 from bench.ours.throughput import InstantBrain
 from remit.model.ids import SeriesId
-from remit.model.series import Repeats, Slot
+from remit.model.recurrence import Repeats, Slot
 from remit.settings import ScheduleSettings, Settings
 from remit.store import series, series_orders
 from remit.store.database import Tx

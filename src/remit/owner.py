@@ -12,7 +12,7 @@ from remit.model.codec import JsonMap, stamp
 from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import Ids, SeriesId, TaskId
-from remit.model.series import OnMissed, Overlap, Repeats, Series
+from remit.model.recurrence import OnMissed, Overlap, Repeats, Series
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, Task, TaskType
 from remit.ports import Clock

@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, Worker, expect
 from remit.brain.scripted import parse
 from remit.model.ids import TaskId
 from remit.model.review import Review
-from remit.store import push, reviews
+from remit.store import callers, reviews
 from tests.browser.conftest import PATIENCE, Driver, Visit, launched
 from tests.browser.site import Site, barriers, chromium
 
@@ -60,9 +60,9 @@ def _opened(visit: Visit, site: Site, *, allowed: bool = True) -> Page:
     return page
 
 
-def _kept(site: Site) -> list[push.PushSubscription]:
-    async def read() -> list[push.PushSubscription]:
-        return await site.app.db.read(push.list_subscriptions, site.clock.now())
+def _kept(site: Site) -> list[callers.PushSubscription]:
+    async def read() -> list[callers.PushSubscription]:
+        return await site.app.db.read(callers.pushes, site.clock.now())
 
     return site.do(read())
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from remit.model.recurrence import OnMissed
 from remit.model.review import ReviewAnswer
-from remit.model.series import OnMissed
 from remit.model.status import Status
 from remit.settings import ScheduleSettings
 from remit.testing import SleepyClock

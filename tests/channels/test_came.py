@@ -15,9 +15,9 @@ from remit.model.reply import Policy
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.run import Event, EventKind
 from remit.model.status import Status
-from remit.store import audit, deliveries, events, inbound
+from remit.store import audit, cues, deliveries, events
+from remit.store.cues import InboundMessage
 from remit.store.database import Tx, statement
-from remit.store.inbound import InboundMessage
 from remit.testing import Outbox, World, script
 
 
@@ -63,11 +63,11 @@ async def test_what_came_in_is_forgotten_after_its_days_and_not_before(tmp_path:
         keeps = InboundCleanup(90, db, world.clock, loops)
         for day in range(3):
             said = InboundMessage(f"line message {day}", "line", {"text": "Hi"}, "4915", world.now)
-            await db.write(inbound.take, [said], world.now)
+            await db.write(cues.take_inbound, [said], world.now)
             world.clock.advance(timedelta(days=1))
         world.clock.advance(timedelta(days=88))
         assert await keeps.look() == 1
-        assert len(await db.read(inbound.beginning, "line message")) == 2
+        assert len(await db.read(cues.beginning, "line message")) == 2
         assert await InboundCleanup(0, db, world.clock, loops).look() == 0, "0 is for ever"
         world.clock.advance(timedelta(days=2))
         assert await InboundCleanup(1, db, world.clock, loops).look() == 2

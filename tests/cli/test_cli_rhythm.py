@@ -2,8 +2,8 @@
 
 from datetime import UTC, datetime
 
+from remit.model.recurrence import Repeats
 from remit.model.rrule import in_words
-from remit.model.series import Repeats
 from tests.tables import for_each
 
 

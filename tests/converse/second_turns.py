@@ -13,8 +13,8 @@ from remit.brain.scripted import ScriptedBrain, ScriptLine
 from remit.brain.think import NoBrain
 from remit.intake.exam.score import NOW, LabelledMessage, LabelledTurn, exam_book
 from remit.intake.reading_form import Reading, ReadSend, ReadTask, TurnReading
+from remit.model.recurrence import Series
 from remit.model.reply import Policy
-from remit.model.series import Series
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.ports import Brain

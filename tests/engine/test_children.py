@@ -7,9 +7,9 @@ import pytest
 
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
+from remit.model.recurrence import OnMissed, Repeats
 from remit.model.review import ReviewAnswer
 from remit.model.run import Event, EventKind
-from remit.model.series import OnMissed, Repeats
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings import DeliverSettings, ScheduleSettings, Settings

@@ -8,9 +8,9 @@ import pytest
 from remit.intake.conditions import find_conditions
 from remit.intake.exam.score import NOW, ZONE, exam_book
 from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.recurrence import Repeats
 from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer
-from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.model.veto import Condition, ConditionKind

@@ -15,7 +15,7 @@ from remit.intake.hear import MessageReader
 from remit.intake.message import OwnerMessage, message_result_to_json
 from remit.language.order_words import SmallTalk
 from remit.model.contract import ClauseOutcome
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.model.status import Status
 from remit.model.task import Priority, Source, SourceKind, TaskType
 from remit.store import search, tasks

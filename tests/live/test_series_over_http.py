@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.testing import START, World
 from remit.triggers import cue_admission
 from tests.live.place import Place, opened

@@ -27,7 +27,7 @@ from remit.model.conversation import (
 )
 from remit.model.deferred import DeferredBatch, DeferredCriterion, DeferredGroup, GroupEnd
 from remit.model.ids import WorkerId
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.model.status import Actor, Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task
 from remit.settings import Settings

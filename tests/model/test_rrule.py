@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.model import rrule
-from remit.model.recurrence import Freq
-from remit.model.series import Repeats
+from remit.model.recurrence import Freq, Repeats
 from tests.soak import examples
 from tests.tables import for_each
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from remit.model.conversation import NoticeKind, NoticeState
 from remit.model.ids import SeriesId
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.settings import NoticeSettings
 from remit.store import calendars, inbox, occurrences, series, slots
 from remit.store.calendars import StoredCalendar, StoredResource

@@ -28,8 +28,8 @@ from remit.model.delivery import Found as Cleared
 from remit.model.permit import UnclearRecipient
 from remit.model.review import ReviewAnswer
 from remit.settings import NoticeSettings
-from remit.store import conversations, events, inbound, meta, notices
-from remit.store.inbound import InboundMessage
+from remit.store import conversations, cues, events, meta, notices
+from remit.store.cues import InboundMessage
 from remit.system import first_byte
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, planned, states, told, town
@@ -287,7 +287,7 @@ async def test_a_report_settles_a_doubt_and_wakes_nothing(
         last = await world.app.db.read(events.last)
         said = DeliveryReport(ProviderReport("wamid.1", arrived=arrived, why="no"), OUT, notice.id)
         came = InboundMessage(ref="report-1", channel=OUT, body={}, report=said)
-        assert await world.app.db.write(inbound.take, [came], world.now) == []
+        assert await world.app.db.write(cues.take_inbound, [came], world.now) == []
         await told(world)
 
         (notice,) = await kept(world)

@@ -10,9 +10,9 @@ from remit import notify
 from remit.errors import Transient
 from remit.model.codec import JsonMap, from_json
 from remit.model.likeness import DraftedLesson, Lesson, ReflectionResult, looks_back
+from remit.model.recurrence import Repeats, Series
 from remit.model.review import Review, ReviewAnswer
 from remit.model.run import Event, EventKind
-from remit.model.series import Repeats, Series
 from remit.model.status import Actor, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.plan import priority

@@ -11,7 +11,7 @@ import pytest
 
 from remit.model.codec import JsonMap
 from remit.settings import load
-from remit.store import inbound
+from remit.store import cues
 from remit.store.database import Tx
 from remit.store.secrets import Secrets
 from tests.channels.whatsapp.whatsapp import (
@@ -74,7 +74,7 @@ def posted(
 
 def kept(served: Served, ref: str) -> list[JsonMap]:
     def read(tx: Tx) -> list[JsonMap]:
-        return [json.loads(body) for body in inbound.beginning(tx, ref)]
+        return [json.loads(body) for body in cues.beginning(tx, ref)]
 
     return served.read(read)
 
@@ -182,7 +182,7 @@ def test_the_window_is_opened_by_a_message_and_by_nothing_else(served: Served) -
     assert posted(served, call(messages(both), statuses(report))).status_code == 200
 
     def last(address: str, channel: str = NAME) -> object:
-        return served.read(inbound.last_at, channel, address)
+        return served.read(cues.last_at, channel, address)
 
     assert last("4915199999") == last(USER_ID) == at
     assert last("4915112345") is None
@@ -197,7 +197,7 @@ def test_a_message_from_the_future_opens_the_window_from_now_on_and_no_longer(
     future = said("wamid.future", timestamp=ahead, **{"from": "4915177777"})
     assert posted(served, call(messages(future))).status_code == 200
 
-    assert served.read(inbound.last_at, NAME, "4915177777") == served.clock.now()
+    assert served.read(cues.last_at, NAME, "4915177777") == served.clock.now()
 
 
 def test_a_message_belongs_to_the_number_it_came_in_on(served: Served) -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from remit.intake import admit
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.model.task import Task
 from remit.store import audit, tasks
 from remit.store.database import Tx

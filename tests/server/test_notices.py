@@ -13,7 +13,7 @@ from remit.channels.push import PushNotifier
 from remit.model.codec import Json, JsonMap
 from remit.model.conversation import KINDS
 from remit.settings import NoticeSettings, load
-from remit.store import calendars, occurrences, push
+from remit.store import calendars, callers, occurrences
 from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.occurrences import ReadResource, StoredOccurrence
 from remit.wiring import App
@@ -249,7 +249,7 @@ def _as_browser(app: Served, cookie: str, method: str, body: Json = None) -> htt
 
 
 def _kept(app: Served) -> int:
-    return len(app.read(push.list_subscriptions, app.clock.now()))
+    return len(app.read(callers.pushes, app.clock.now()))
 
 
 def test_a_browser_turns_it_on_and_off(app: Besieged) -> None:

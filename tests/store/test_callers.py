@@ -10,9 +10,8 @@ from msgspec.structs import replace
 
 from remit.errors import Conflict, NotFound
 from remit.model.caller import OWNERS, Caller, Scope
-from remit.store import callers, push
-from remit.store.callers import ApiToken, SignIn
-from remit.store.push import PushSubscription
+from remit.store import callers
+from remit.store.callers import ApiToken, PushSubscription, SignIn
 from tests.store.scene import AT, Scene
 
 READS = frozenset({Scope.READ})
@@ -86,54 +85,54 @@ def _ids(scene: Scene) -> list[str]:
 
 
 def test_a_subscription_is_read_as_it_was_kept_and_shows_nothing_of_itself(signed: Scene) -> None:
-    signed.do(push.put, ONE)
+    signed.do(callers.put_push, ONE)
 
-    assert signed.do(push.list_subscriptions, AT) == [ONE]
-    assert signed.do(push.find, "one", AT) == ONE
-    assert signed.do(push.find, "two", AT) is None
+    assert signed.do(callers.pushes, AT) == [ONE]
+    assert signed.do(callers.push_of, "one", AT) == ONE
+    assert signed.do(callers.push_of, "two", AT) is None
     assert "example.org" not in repr(ONE)
 
 
 def test_the_same_endpoint_again_belongs_to_whoever_came_last(signed: Scene) -> None:
-    signed.do(push.put, ONE)
-    signed.do(push.blame, "one")
-    signed.do(push.put, replace(ONE, sign_in="sig-2", auth="new"))
+    signed.do(callers.put_push, ONE)
+    signed.do(callers.note_failed_push, "one")
+    signed.do(callers.put_push, replace(ONE, sign_in="sig-2", auth="new"))
 
-    assert signed.do(push.list_subscriptions, AT) == [replace(ONE, sign_in="sig-2", auth="new")]
-    assert signed.do(push.of_sign_in, "sig-1") == []
-    assert len(signed.do(push.of_sign_in, "sig-2")) == 1
+    assert signed.do(callers.pushes, AT) == [replace(ONE, sign_in="sig-2", auth="new")]
+    assert signed.do(callers.pushes_of_sign_in, "sig-1") == []
+    assert len(signed.do(callers.pushes_of_sign_in, "sig-2")) == 1
 
 
 def test_one_that_ran_out_is_not_told_and_goes_when_another_comes(signed: Scene) -> None:
-    signed.do(push.put, ONE)
-    assert signed.do(push.list_subscriptions, LATER) == []
-    assert signed.do(push.find, "one", LATER) is None
+    signed.do(callers.put_push, ONE)
+    assert signed.do(callers.pushes, LATER) == []
+    assert signed.do(callers.push_of, "one", LATER) is None
 
     third = replace(SIGN_IN, id="sig-3", created_at=LATER, expires_at=LATER + timedelta(days=1))
     signed.do(callers.add_sign_in, third, b"3")
-    signed.do(push.put, replace(ONE, id="three", sign_in="sig-3", created_at=LATER))
+    signed.do(callers.put_push, replace(ONE, id="three", sign_in="sig-3", created_at=LATER))
     assert _ids(signed) == ["three"]
 
 
 def test_there_are_not_more_than_a_person_has_browsers(signed: Scene) -> None:
-    for n in range(push.MOST):
-        signed.do(push.put, replace(ONE, id=f"{n}"))
-    signed.do(push.put, replace(ONE, id="0"))
+    for n in range(callers.MOST_PUSHES):
+        signed.do(callers.put_push, replace(ONE, id=f"{n}"))
+    signed.do(callers.put_push, replace(ONE, id="0"))
     with pytest.raises(Conflict, match="browsers are told already"):
-        signed.do(push.put, replace(ONE, id="more"))
+        signed.do(callers.put_push, replace(ONE, id="more"))
 
-    assert len(_ids(signed)) == push.MOST
+    assert len(_ids(signed)) == callers.MOST_PUSHES
 
 
 def test_failures_count_in_a_row(signed: Scene) -> None:
-    signed.do(push.put, ONE)
-    for _ in range(push.MOST_FAILURES - 1):
-        signed.do(push.blame, "one")
-    signed.do(push.praise, "one", AT)
-    assert signed.do(push.list_subscriptions, AT) == [replace(ONE, last_ok=AT)]
-    for _ in range(push.MOST_FAILURES - 1):
-        signed.do(push.blame, "one")
+    signed.do(callers.put_push, ONE)
+    for _ in range(callers.MOST_FAILURES - 1):
+        signed.do(callers.note_failed_push, "one")
+    signed.do(callers.note_push, "one", AT)
+    assert signed.do(callers.pushes, AT) == [replace(ONE, last_ok=AT)]
+    for _ in range(callers.MOST_FAILURES - 1):
+        signed.do(callers.note_failed_push, "one")
     assert _ids(signed) == ["one"]
-    signed.do(push.blame, "one")
+    signed.do(callers.note_failed_push, "one")
 
     assert _ids(signed) == []

@@ -9,9 +9,8 @@ from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.reply import Usage
 from remit.model.task import Source, SourceKind
-from remit.store import cues, inbound, spending
-from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
-from remit.store.inbound import InboundMessage
+from remit.store import cues, spending
+from remit.store.cues import Arrival, CueFate, InboundCaps, InboundMessage, StoredCue
 from remit.store.messages import references
 from tests.store.scene import AT, Scene
 
@@ -44,18 +43,20 @@ def test_what_was_begun_stays_begun_and_what_was_not_can_be(scene: Scene) -> Non
 
 def test_what_a_channel_kept_before_is_taken_up_where_it_stands(scene: Scene) -> None:
     scene.do(
-        inbound.take, [InboundMessage("phone message 1", "phone", {"user_id": "u"}, "49", AT)], AT
+        cues.take_inbound,
+        [InboundMessage("phone message 1", "phone", {"user_id": "u"}, "49", AT)],
+        AT,
     )
     assert scene.do(cues.latest) == []
     kept = came(scene, "phone message 1", door="phone", body={"text": "x"}, sender="49")
 
     assert (kept.fate, kept.body) == (CueFate.WAITING, {"user_id": "u"})
-    assert scene.do(inbound.last_at, "phone", "u") == AT
+    assert scene.do(cues.last_at, "phone", "u") == AT
 
 
 def test_the_files_fetched_since_are_added_to_what_a_channel_kept_before(scene: Scene) -> None:
     said: JsonMap = {"user_id": "u", "text": "see this"}
-    scene.do(inbound.take, [InboundMessage("phone message 1", "phone", said, "49", AT)], AT)
+    scene.do(cues.take_inbound, [InboundMessage("phone message 1", "phone", said, "49", AT)], AT)
     files: JsonMap = {"attachments": [{"name": "a.pdf", "sha256": "0" * 64}]}
     kept = came(scene, "phone message 1", door="phone", body={"text": "x"} | files, sender="49")
     again = came(scene, "phone message 1", door="phone", body={"text": "y"}, sender="49")
@@ -103,7 +104,7 @@ def test_the_file_of_a_message_is_referred_to_and_other_hashes_are_not(scene: Sc
     listed: JsonMap = {"attachments": [{"name": "a.pdf", "sha256": HASH}]}
     said: JsonMap = {"text": f"the sha256 is {'1' * 64}"}
     came = [InboundMessage("m 1", "phone", listed), InboundMessage("m 2", "phone", said)]
-    scene.do(inbound.take, came, AT)
+    scene.do(cues.take_inbound, came, AT)
 
     found = scene.do(references, AT + timedelta(days=1))
     assert found == (frozenset({HASH}), frozenset())

@@ -10,8 +10,8 @@ from remit.model import conversation
 from remit.model.conversation import Action, NoticeKind, Role
 from remit.model.deferred import DebtCause, GroupEnd
 from remit.model.delivery import DeliveryStatus
+from remit.model.recurrence import OnMissed, Overlap, SlotFate
 from remit.model.reply import Policy
-from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.store import cues, home

@@ -12,7 +12,7 @@ from remit.model.review import FRESH, OPTIONS, ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
-from remit.store import deliveries, inbox, moves, queue, reviews, stats, tasks
+from remit.store import deliveries, inbox, moves, queue, reviews, tasks
 from remit.store.deliveries import DashboardPost
 from remit.store.inbox import InboxCounts
 from remit.store.queue import ClaimedTask
@@ -139,7 +139,7 @@ def test_what_was_used_is_told_by_the_owners_days(scene: Scene) -> None:
             *row,
         )
 
-    found = stats.look(scene.tx, scene.now, midnight)  # type: ignore[arg-type]
+    found = inbox.stats(scene.tx, scene.now, midnight)  # type: ignore[arg-type]
 
     assert [day.used.cents for day in found.days] == [11, 0, 0, 0, 0, 7, 5]
     assert (found.today.cents, found.today.tokens) == (5, 100)

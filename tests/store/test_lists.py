@@ -16,7 +16,7 @@ from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.review import Review
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind, Taint, Task, TaskType
-from remit.store import events, moves, queue, reviews, search, tasks, words
+from remit.store import events, moves, queue, reviews, search, task_filter, tasks
 from remit.store.search import SortOrder, TaskFilter
 from tests.soak import examples, one_of
 from tests.store.postgres import Postgres
@@ -183,9 +183,9 @@ FILTERS = st.builds(
 # Where the ways of a large store begin: what is common, what is few, how many words begin alike.
 WAYS = {
     "as it is": {},
-    "words are common": {"MANY": 0},
-    "and nothing else is rare": {"MANY": 0, "FEW": 1},
-    "one thing is rare": {"MANY": 0, "FEW": 12},
+    "words are common": {"MANY_TASKS": 0},
+    "and nothing else is rare": {"MANY_TASKS": 0, "FEW": 1},
+    "one thing is rare": {"MANY_TASKS": 0, "FEW": 12},
     "an unfinished word is not finished": {"_ENDINGS": 0},
     "nor is anything rare": {"_ENDINGS": 0, "FEW": 1},
 }
@@ -196,7 +196,7 @@ def _larger(changes: Mapping[str, int]) -> Iterator[None]:
     """A small store in which the list goes the ways of a large one."""
     with pytest.MonkeyPatch.context() as patch:
         for name, number in changes.items():
-            patch.setattr(search if hasattr(search, name) else words, name, number)
+            patch.setattr(search if hasattr(search, name) else task_filter, name, number)
         yield
 
 
@@ -318,7 +318,7 @@ def test_a_list_too_long_to_be_sorted_goes_along_the_journal(
 def test_what_changed_last_of_a_common_word_is_found_however_old_it_is(crowd: Crowd) -> None:
     wanted = TaskFilter(sort=SortOrder.UPDATED, text="task", limit=4)
 
-    with _larger({"MANY": 0, "EXACT": 3}):
+    with _larger({"MANY_TASKS": 0, "EXACT": 3}):
         assert [task.id for task in _pages(crowd, wanted)] == crowd.expected(wanted)
 
 

@@ -11,7 +11,7 @@ from remit.model.ids import TaskId, WorkerId
 from remit.model.review import ReviewAnswer
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Status
 from remit.model.task import Edit, Priority, Task, TaskType
-from remit.store import deliveries, edits, moves, queue, reviews, task_filter, tasks
+from remit.store import deliveries, messages, moves, queue, reviews, task_filter, tasks
 from tests.store.scene import BODY, DIGEST, Scene
 from tests.tables import for_each
 
@@ -220,7 +220,7 @@ def test_what_has_not_begun_can_be_changed(scene: Scene, status: Status) -> None
     at = scene.now + HOUR
 
     changed = scene.do(
-        edits.edit,
+        messages.edit,
         task.id,
         Edit(
             title="Call Ana",
@@ -248,11 +248,11 @@ def test_a_ready_task_is_due_when_it_is_planned_anew(scene: Scene) -> None:
     task = scene.ready()
     at = scene.now + HOUR
 
-    scene.do(edits.edit, task.id, Edit(scheduled_for=at), scene.now)
+    scene.do(messages.edit, task.id, Edit(scheduled_for=at), scene.now)
 
     row = scene.sql("SELECT due_at, queue FROM tasks")[0]
     assert row == {"due_at": int(at.timestamp() * 1000), "queue": 0}
-    scene.do(edits.edit, task.id, Edit(priority=Priority.CRITICAL), scene.now)
+    scene.do(messages.edit, task.id, Edit(priority=Priority.CRITICAL), scene.now)
     assert scene.sql("SELECT queue FROM tasks")[0]["queue"] == 3
     assert scene.claim() == []
     scene.wait(3600)
@@ -265,7 +265,7 @@ def test_what_has_begun_is_not_changed_any_more(scene: Scene, status: Status) ->
     before = scene.image()
 
     with pytest.raises(Conflict, match="not begun"):
-        scene.do(edits.edit, task.id, Edit(title="New"), scene.now)
+        scene.do(messages.edit, task.id, Edit(title="New"), scene.now)
     assert scene.image() == before
 
 

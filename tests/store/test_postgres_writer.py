@@ -8,8 +8,8 @@ import psycopg
 import pytest
 
 from remit.errors import Conflict, LeaseLost, NotFound, RemitError, StoreTrouble
+from remit.model.recurrence import Repeats
 from remit.model.reply import Usage
-from remit.model.series import Repeats
 from remit.model.task import Task
 from remit.store import audit, events, moves, queue, recall, series, spending, tasks
 from remit.store.cues import Arrival, InboundCaps, come

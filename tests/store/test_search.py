@@ -12,7 +12,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.model.task import Priority
-from remit.store import search, tasks, words
+from remit.store import search, task_filter, tasks
 from remit.store.search import TaskFilter
 from tests.soak import examples
 from tests.store.scene import Scene
@@ -217,7 +217,7 @@ def _whole_walk(scene: Scene, match: str) -> list[int]:
 
 @pytest.mark.parametrize("said", SAID)
 def test_a_finished_word_finds_what_the_unfinished_one_does(shelf: Scene, said: str) -> None:
-    read = words.read(shelf.tx, said)
+    read = task_filter.read_words(shelf.tx, said)
     *whole, last = said.split()
 
     assert read.terms is not None
@@ -238,9 +238,9 @@ def test_whatever_letters_a_word_has_it_is_found_by_how_it_begins(
         return
     shelf.admit(title)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(words, "_ENDINGS", 10**6)
+        patch.setattr(task_filter, "_ENDINGS", 10**6)
         finished = search.ids(shelf.tx, TaskFilter(text=said))
-        patch.setattr(words, "_ENDINGS", 0)
+        patch.setattr(task_filter, "_ENDINGS", 0)
         unfinished = search.ids(shelf.tx, TaskFilter(text=said))
 
     assert finished == unfinished
@@ -248,40 +248,40 @@ def test_whatever_letters_a_word_has_it_is_found_by_how_it_begins(
 
 @pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
 def test_of_many_words_that_begin_alike_none_is_listed(scene: Scene) -> None:
-    for n in range(words._ENDINGS):
+    for n in range(task_filter._ENDINGS):
         scene.admit(f"w{n}")
-    assert words.read(scene.tx, "w").terms == words._ENDINGS
+    assert task_filter.read_words(scene.tx, "w").terms == task_filter._ENDINGS
 
     scene.admit("wx")
 
-    assert words.read(scene.tx, "w") == words.SearchWords('"w"*')
-    assert len(search.ids(scene.tx, TaskFilter(text="w"))) == words._ENDINGS + 1
+    assert task_filter.read_words(scene.tx, "w") == task_filter.SearchWords('"w"*')
+    assert len(search.ids(scene.tx, TaskFilter(text="w"))) == task_filter._ENDINGS + 1
 
 
 @for_each("said", ["über", "snake_case", "_ w", "日本", "ครับ w"])
 def test_a_word_that_the_index_may_fold_otherwise_is_left_to_it(scene: Scene, said: str) -> None:
-    assert words.read(scene.tx, said).terms is None
+    assert task_filter.read_words(scene.tx, said).terms is None
 
 
 @pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
 def test_a_word_is_common_beyond_a_number_of_tasks(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "MANY", 3)
+    monkeypatch.setattr(task_filter, "MANY_TASKS", 3)
     for _ in range(3):
         scene.admit("pear")
-    assert not words.read(scene.tx, "pear").is_common
+    assert not task_filter.read_words(scene.tx, "pear").is_common
 
     scene.admit("pears")
 
-    assert words.read(scene.tx, "pear").is_common
+    assert task_filter.read_words(scene.tx, "pear").is_common
 
 
 @pytest.mark.only_sqlite("Postgres finds words by their beginning itself")
 def test_a_rare_state_among_common_words_is_looked_up_and_no_word_is_walked(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(words, "MANY", 1)
+    monkeypatch.setattr(task_filter, "MANY_TASKS", 1)
     for _ in range(5):
         scene.admit("pear")
     wanted = search.prepared(scene.tx, TaskFilter(text="pear", asks=True))

@@ -11,7 +11,7 @@ from remit.errors import BadInput, Conflict, NotFound
 from remit.model.contract import Gap, ItemStatus, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
-from remit.model.series import Repeats, Series, SlotFate
+from remit.model.recurrence import Repeats, Series, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Priority, Task, TaskType
 from remit.store import home, moves, queue, reviews, series, series_orders, slots, tasks

@@ -12,9 +12,9 @@ import pytest
 
 from remit.errors import Conflict
 from remit.model.delivery import Delivery
+from remit.model.recurrence import Repeats
 from remit.model.reply import Prompt, Reply, ToolCall
 from remit.model.review import ReviewAnswer
-from remit.model.series import Repeats
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind, Taint, Task
 from remit.recall.session import MOST_RUNS

@@ -5,7 +5,7 @@ from pathlib import Path
 from remit.brain.scripted import parse
 from remit.model.conversation import Action, Role
 from remit.store import conversations
-from remit.store.inbound import InboundMessage
+from remit.store.cues import InboundMessage
 from remit.testing import Outbox, World
 from tests.converse.talking import SCRIPT, began, ids, say, told, turns
 

@@ -12,7 +12,7 @@ from remit.errors import BadInput
 from remit.gate.decline import read_silence
 from remit.model.conversation import NoticeKind
 from remit.model.proof import ProofState, proof_of
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.model.veto import ConditionKind

@@ -6,8 +6,8 @@ from typing import Final
 
 import pytest
 
+from remit.model.recurrence import OnMissed, Repeats
 from remit.model.review import ReviewAnswer
-from remit.model.series import OnMissed, Repeats
 from remit.model.status import Status
 from remit.settings import DeliverSettings, ScheduleSettings, Settings, load
 from remit.store.secrets import Secrets

@@ -23,10 +23,10 @@ from remit.model.contract import (
 )
 from remit.model.deferred import UNMERGED, DueCriterion, deferred_sentence
 from remit.model.proof import ProofState, proof_of
+from remit.model.recurrence import Repeats
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.s2 import builder_state, results_json
-from remit.model.series import Repeats
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.store import debts, deferred

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from remit.model.ids import TaskId
+from remit.model.recurrence import Slot, SlotFate
 from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer
-from remit.model.series import Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import DeliverSettings, Settings

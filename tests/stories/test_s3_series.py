@@ -11,9 +11,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from remit.model.codec import Json
+from remit.model.recurrence import Repeats
 from remit.model.reply import Memory, Prompt, Reply
 from remit.model.review import ReviewAnswer
-from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Taint, Task
 from remit.recall import session, snippets

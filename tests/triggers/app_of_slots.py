@@ -8,7 +8,7 @@ from pathlib import Path
 
 from remit.model import rrule
 from remit.model.delivery import Delivery
-from remit.model.series import Repeats, Series, Slot, SlotFate
+from remit.model.recurrence import Repeats, Series, Slot, SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Priority, Task
 from remit.settings import ScheduleSettings

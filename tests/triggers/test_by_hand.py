@@ -7,7 +7,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
-from remit.model.series import OnMissed, Overlap, Slot, SlotFate
+from remit.model.recurrence import OnMissed, Overlap, Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import DeliverSettings, EngineSettings, ScheduleSettings, Settings

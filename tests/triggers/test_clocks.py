@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.model.series import OnMissed, Overlap, Repeats, SlotFate
+from remit.model.recurrence import OnMissed, Overlap, Repeats, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import DeliverSettings, ScheduleSettings, Settings

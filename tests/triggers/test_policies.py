@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from remit.model import rrule
 from remit.model.ids import SeriesId, TaskId
+from remit.model.recurrence import OnMissed, Overlap, Repeats, Series, SlotFate
 from remit.model.rrule import ClockChange
-from remit.model.series import OnMissed, Overlap, Repeats, Series, SlotFate
 from remit.model.status import Reason, Status
 from remit.settings import ScheduleSettings
 from remit.store import moves, series, series_orders, slots

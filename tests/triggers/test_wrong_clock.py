@@ -9,8 +9,8 @@ import pytest
 from msgspec.structs import replace
 
 from remit.model.delivery import SendRetry
+from remit.model.recurrence import OnMissed, Overlap, Repeats
 from remit.model.review import ReviewAnswer
-from remit.model.series import OnMissed, Overlap, Repeats
 from remit.model.status import Status
 from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import inbox, search, series

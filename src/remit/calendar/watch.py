@@ -21,7 +21,7 @@ from remit.calendar.expand import HORIZON, CalendarReader
 from remit.errors import BadInput, StepFailed, StoreTrouble
 from remit.language import outside_text
 from remit.model.ids import Ids
-from remit.model.series import OnMissed
+from remit.model.recurrence import OnMissed
 from remit.model.task import Cue, Task
 from remit.ports import Clock
 from remit.settings import ScheduleSettings

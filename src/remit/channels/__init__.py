@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from remit.model.ids import TaskId
     from remit.model.run import Event
     from remit.ports import Channel, Clock
+    from remit.store.cues import InboundMessage
     from remit.store.database import Database
-    from remit.store.inbound import InboundMessage
     from remit.system.background import Background
 
 

@@ -24,9 +24,9 @@ from remit.model.delivery import ActionButton
 from remit.model.ids import ReviewId
 from remit.model.review import Review, ReviewAnswer
 from remit.ports import Clock
-from remit.store import inbound, meta, reviews, tasks
+from remit.store import cues, meta, reviews, tasks
+from remit.store.cues import InboundMessage
 from remit.store.database import Database, Tx
-from remit.store.inbound import InboundMessage
 
 Decide: TypeAlias = Callable[[ReviewId, ReviewAnswer, str | None, str], Awaitable[None]]
 
@@ -174,7 +174,7 @@ class ChatButtons:
         except RemitError as error:
             return ButtonReply(str(error))
         used = InboundMessage(_used(press.data), press.channel, {"review": review.id})
-        await self._db.write(inbound.take, [used], self._clock.now())
+        await self._db.write(cues.take_inbound, [used], self._clock.now())
         return ButtonReply(await self._db.read(_sentence, review, _DONE[answer]))
 
 
@@ -283,9 +283,9 @@ def _used(data: str) -> str:
 
 
 def _is_used(tx: Tx, data: str) -> bool:
-    return inbound.is_known(tx, _used(data))
+    return cues.is_known(tx, _used(data))
 
 
 def _use(tx: Tx, message: InboundMessage, waits: str, now: datetime) -> None:
     meta.delete(tx, waits)
-    inbound.take(tx, [InboundMessage(_used(message.ref), message.channel, {})], now)
+    cues.take_inbound(tx, [InboundMessage(_used(message.ref), message.channel, {})], now)

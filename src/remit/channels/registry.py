@@ -19,7 +19,7 @@ from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
 from remit.model.task_file import FileLimits
 from remit.ports import Channel, Clock
 from remit.settings.channels import ChannelSettings
-from remit.store import inbound
+from remit.store import cues
 from remit.store.database import Database
 from remit.store.secrets import LONG_WORD, Secrets
 from remit.system.background import Background
@@ -200,7 +200,7 @@ class InboundCleanup:
         """Delete what is too old; return how many."""
         if self._kept is None:
             return 0
-        return await self._db.write(inbound.forget, self._clock.now() - self._kept)
+        return await self._db.write(cues.forget_inbound, self._clock.now() - self._kept)
 
     async def _look_on(self) -> None:
         while True:

@@ -22,7 +22,7 @@ from remit.intake.message import MessageResult, message_result_to_json
 from remit.language.sentences import in_language
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.model.task import Priority, Task
 from remit.operations.arguments import NewDelivery, NewMessage, NewRepeats, NewTask, NewWatch
 from remit.operations.settings_arguments import KeepFile

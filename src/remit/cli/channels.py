@@ -32,7 +32,7 @@ from remit.operations.settings_arguments import (
 from remit.settings import Settings
 from remit.settings.channels import ChannelSettings, kinds
 from remit.settings.forms import form_for
-from remit.store import inbound, reviews, tasks
+from remit.store import cues, reviews, tasks
 from remit.store.read_only import open_read_only
 
 LIMIT: Final = 60.0  # seconds for the send itself
@@ -236,7 +236,7 @@ def _report(settings: Settings, channel: str, delivery: Delivery, wait: float) -
     until = clock.seconds() + wait
     while True:
         with open_read_only(settings.database) as tx:
-            reports = inbound.beginning(tx, f"{channel} report {delivery.receipt} ")
+            reports = cues.beginning(tx, f"{channel} report {delivery.receipt} ")
         states = {str(cast("JsonMap", notation.loads(body))["progress"]) for body in reports}
         if states & _LAST_WORDS or clock.seconds() >= until:
             known = ("read", "delivered", "failed", "sent")

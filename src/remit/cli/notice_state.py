@@ -18,7 +18,7 @@ from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.operations.arguments import NewDecision
 from remit.settings import Settings
-from remit.store import calendars, permissions, push, reviews
+from remit.store import calendars, callers, permissions, reviews
 from remit.store.calendars import StoredCalendar
 from remit.store.read_only import open_read_only
 from remit.store.secrets import secrets_of
@@ -89,7 +89,7 @@ def _push(settings: Settings, text: str, now: datetime) -> DoctorFinding:
         return ok("notices", f"{PUSH} ({text}): no browser is told. {NEEDS}")
     listening = 0
     with suppress(RemitError), open_read_only(settings.database) as tx:
-        listening = len(push.list_subscriptions(tx, now))
+        listening = len(callers.pushes(tx, now))
     if not listening:
         return ok("notices", f"{PUSH} ({text}): no browser listens; Settings, Notices lets one")
     return ok("notices", f"{PUSH} ({text}): {words.count(listening, 'browser')} listening")

@@ -26,9 +26,9 @@ from remit.intake.plain_reader import read_plainly
 from remit.intake.veto import held_back
 from remit.model.codec import Json, JsonMap, moment
 from remit.model.contract import ContractType, Criterion, Timing
+from remit.model.recurrence import Repeats
 from remit.model.reply import Hold, Reply
 from remit.model.s2 import criterion_json
-from remit.model.series import Repeats
 from remit.plan.activities import RulesFile, load
 from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks, draft
 from remit.plan.files import mentioned

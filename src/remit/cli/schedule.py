@@ -17,8 +17,8 @@ from remit.errors import BadInput, NotFound
 from remit.model import rrule
 from remit.model.codec import JsonMap, moment, stamp
 from remit.model.ids import SeriesId
+from remit.model.recurrence import OnMissed, Overlap, Repeats, Series, Slot, SlotFate
 from remit.model.rrule import ClockChange, zone_of
-from remit.model.series import OnMissed, Overlap, Repeats, Series, Slot, SlotFate
 from remit.model.task import SourceKind
 from remit.operations import frequency
 from remit.operations import series_json as shapes

@@ -30,7 +30,7 @@ from remit.model.ids import ConversationId, Ids
 from remit.model.run import Event
 from remit.model.task import Task, TaskType
 from remit.ports import Clock
-from remit.store import conversations, events, meta, notices, push, tasks
+from remit.store import callers, conversations, events, meta, notices, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Database, Tx
 
@@ -128,7 +128,7 @@ class NoticeFollower:
     def _placed(
         self, tx: Tx, worth: Sequence[Event], fresh: ConversationId, now: datetime
     ) -> tuple[list[_PlacedNotice], str]:
-        listens = bool(push.list_subscriptions(tx, now))
+        listens = bool(callers.pushes(tx, now))
         at = present_channel(tx, now)
         here = OwnerPresence(now, at, notices.digested(tx, now.date()), listens)
         found: list[_PlacedNotice] = []

@@ -32,10 +32,10 @@ from remit.model.conversation import (
     checked_title,
 )
 from remit.model.ids import ConversationId, Ids, TaskId
-from remit.store import after_restore, conversations, inbound, notices, tasks
+from remit.store import after_restore, conversations, cues, notices, tasks
 from remit.store.conversations import NewTurnRecord
+from remit.store.cues import InboundMessage
 from remit.store.database import Tx
-from remit.store.inbound import InboundMessage
 from remit.system.background import Background, LocksByKey
 
 LOOP: Final = "conversation updates"
@@ -321,7 +321,7 @@ def about(tx: Tx, message: InboundMessage) -> TaskId | None:
     ref = message.body.get("reply_to")
     if not isinstance(ref, str):
         return None
-    stores = (conversations.replied_to, notices.replied_to, inbound.replied_to)
+    stores = (conversations.replied_to, notices.replied_to, cues.replied_to)
     found = (replied_to(tx, message.channel, ref) for replied_to in stores)
     return next((task for task in found if task is not None), None)
 

@@ -19,7 +19,7 @@ from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, RunStopped, wish_of
 from remit.errors import LeaseLost, StoreTrouble
 from remit.model.contract import RankingRule
 from remit.model.ids import Ids, TaskId, WorkerId
-from remit.model.series import ON_TIME
+from remit.model.recurrence import ON_TIME
 from remit.model.status import Status
 from remit.model.task import Priority, Task
 from remit.plan import Ranking

@@ -24,7 +24,7 @@ from remit.model.ids import Ids, TaskId
 from remit.model.task import Creator, Cue, Edit, Priority, Task, TaskType
 from remit.model.task_file import files_in
 from remit.ports import Clock
-from remit.store import after_restore, edits, events, tasks
+from remit.store import after_restore, events, messages, tasks
 from remit.store.database import Database, Tx
 
 MOST_TITLE: Final = 300
@@ -165,8 +165,8 @@ class Intake:
 
 def _edit(tx: Tx, task_id: TaskId, change: Edit, version: str | None, now: datetime) -> Task:
     if version is None:
-        return edits.edit(tx, task_id, change, now)
-    return tasks.matching(tx, version, edits.edit, task_id, change, now)
+        return messages.edit(tx, task_id, change, now)
+    return tasks.matching(tx, version, messages.edit, task_id, change, now)
 
 
 def make(cue: Cue, ids: Ids, now: datetime) -> Task:

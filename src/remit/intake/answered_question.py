@@ -18,8 +18,8 @@ from remit.intake.recipients import Question, QuestionTopic, way_to
 from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When
 from remit.model.contract import Clause, ClauseOutcome, Gap, OwnerRequest
 from remit.model.delivery import Delivery
+from remit.model.recurrence import Repeats
 from remit.model.review import SettledTask
-from remit.model.series import Repeats
 from remit.model.task import Task, TaskType
 
 LEAVE_OUT: Final = 'Or say "leave it out".'

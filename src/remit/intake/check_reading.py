@@ -33,7 +33,7 @@ from remit.model.codec import check_moment
 from remit.model.contract import ClauseOutcome, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.model.veto import Condition, ConditionKind, VetoCue, VetoKind
 
 _MINUTE: Final = timedelta(minutes=1)

@@ -30,8 +30,8 @@ from remit.model.contract import Clause, Gap, OwnerRequest
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
+from remit.model.recurrence import Repeats
 from remit.model.review import RULE, ContactRule, Review, Settle, SettledCard, rule_review
-from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Cue, Source, Taint, Task, TaskType
 from remit.model.veto import Condition, VetoCue

@@ -16,8 +16,8 @@ from remit.model.contract import Clause
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
+from remit.model.recurrence import Repeats
 from remit.model.review import Review
-from remit.model.series import Repeats
 from remit.model.status import Reason
 from remit.model.task import Priority, Source, Taint, Task, TaskType
 from remit.model.veto import Condition

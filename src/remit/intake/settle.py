@@ -31,8 +31,8 @@ from remit.intake.veto import find_veto
 from remit.language.time.resolve import Now, TimeDoubt
 from remit.model.contract import Clause, ClauseOutcome, Gap, WorkItem
 from remit.model.delivery import Delivery
+from remit.model.recurrence import Repeats
 from remit.model.review import SettledTask
-from remit.model.series import Repeats
 from remit.model.task import Task, TaskType
 from remit.model.veto import ConditionKind, VetoCue, VetoKind
 

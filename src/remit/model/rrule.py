@@ -17,9 +17,8 @@ from zoneinfo import ZoneInfo
 from remit.errors import BadInput, UnknownName
 from remit.model import recurrence, recurrence_times
 from remit.model.codec import moment
-from remit.model.recurrence import Freq, RecurrenceRule, UnfitRule
+from remit.model.recurrence import Freq, RecurrenceRule, Repeats, UnfitRule
 from remit.model.recurrence_times import COUNTED
-from remit.model.series import Repeats
 
 _UNDERSTOOD: Final = frozenset(
     {"FREQ", "INTERVAL", "BYMONTH", "BYMONTHDAY", "BYDAY", "BYHOUR", "BYMINUTE", "COUNT", "UNTIL"}

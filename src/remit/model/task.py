@@ -23,7 +23,7 @@ from remit.model.contract import (
 )
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
 from remit.model.task_file import TaskFile
 from remit.model.veto import Condition, ConditionKind, VetoCue

@@ -14,8 +14,8 @@ from msgspec import Meta, Struct, to_builtins
 from remit.model.codec import JsonMap, moment, stamp
 from remit.model.contract import ContractType, GeneratedFrom, Timing
 from remit.model.conversation import MAX_TITLE, MAX_TURN
+from remit.model.recurrence import Repeats
 from remit.model.review import ReviewAnswer
-from remit.model.series import Repeats
 from remit.model.task import Priority
 from remit.operations.texts import (
     DATE_TIME,

@@ -7,8 +7,8 @@ from zoneinfo import ZoneInfo
 from remit.errors import BadInput
 from remit.intake import answers
 from remit.language.time.resolve import Recurrence, TimeDoubt
+from remit.model.recurrence import Repeats
 from remit.model.rrule import zone_of
-from remit.model.series import Repeats
 from remit.settings import Settings
 from remit.system.owner_zone import find_owner_zone
 from remit.triggers import cron as crontab

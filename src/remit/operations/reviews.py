@@ -12,7 +12,7 @@ from remit.operations import arguments as args
 from remit.operations.operation import Answer, OperationRequest, operation
 from remit.operations.shapes import review_receipt, review_to_json
 from remit.operations.tasks import moment
-from remit.store import edits, inbox, reviews, tasks
+from remit.store import inbox, messages, reviews, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 
@@ -32,7 +32,7 @@ async def readdress_review(request: OperationRequest, arguments: args.ReaddressR
     """Send the text to somebody else or on another channel; you are asked about that anew."""
     app, by = request.app, request.caller.name
     to = app.intake.addressed(Delivery(arguments.channel, arguments.to, arguments.text))
-    task = await app.db.write(edits.readdress, ReviewId(arguments.id), to, by, app.clock.now())
+    task = await app.db.write(messages.readdress, ReviewId(arguments.id), to, by, app.clock.now())
     review = await app.db.read(reviews.get, ReviewId(arguments.id))
     if arguments.text and review.decision is None:
         task = await app.inbox.decide(

@@ -6,7 +6,7 @@ from remit.errors import BadInput, NotPossibleNow, OutOfDate
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.model.ids import SeriesId
-from remit.model.series import Series
+from remit.model.recurrence import Series
 from remit.operations import frequency
 from remit.operations import settings_arguments as args
 from remit.operations.arguments import SeriesArguments

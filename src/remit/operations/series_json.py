@@ -6,8 +6,8 @@ from typing import Final
 from remit.model import rrule
 from remit.model.codec import Json, JsonMap, picked, stamp
 from remit.model.ids import SeriesId
+from remit.model.recurrence import Repeats, Series, Slot
 from remit.model.rrule import zone_of
-from remit.model.series import Repeats, Series, Slot
 from remit.model.view import moment_or_none
 from remit.store import series, series_orders, slots
 from remit.store.agenda import PlannedStart

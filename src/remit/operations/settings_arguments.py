@@ -6,8 +6,8 @@ from typing import Annotated, ClassVar, Final, Literal
 from msgspec import UNSET, Meta, UnsetType, field
 
 from remit.model.caller import Scope
+from remit.model.recurrence import OnMissed, Overlap
 from remit.model.reply import Policy
-from remit.model.series import OnMissed, Overlap
 from remit.operations.arguments import (
     ArgumentPart,
     Arguments,

@@ -16,8 +16,8 @@ from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Criterion, WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
+from remit.model.recurrence import Repeats, WatchKind, watch_kind
 from remit.model.reply import PROJECT
-from remit.model.series import Repeats, WatchKind, watch_kind
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Cue, Edit, Source, SourceKind, Taint, Task
 from remit.model.task_file import ATTACHMENTS, to_context

@@ -22,9 +22,9 @@ from remit.language.files import read_toml
 from remit.model.codec import from_json, line_of, to_json
 from remit.model.contract import Overall
 from remit.model.likeness import looks_back
+from remit.model.recurrence import ON_TIME
 from remit.model.review import SEND, Review, ReviewAnswer
 from remit.model.run import Event
-from remit.model.series import ON_TIME
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Clock

@@ -13,8 +13,8 @@ from remit.delivery.courier import Courier
 from remit.gate import Author, GateSecrets
 from remit.model.contract import ChangedTest, Contract, Plan
 from remit.model.deferred import DebtCause
+from remit.model.recurrence import WatchLook
 from remit.model.review import ContactRule
-from remit.model.series import WatchLook
 from remit.model.task import Task
 from remit.plan import Planner
 from remit.plan.contract import DraftedContract

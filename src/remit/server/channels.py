@@ -13,7 +13,7 @@ from remit.operations.upkeep import DASHBOARD, cue_to_json
 from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
 from remit.server.routes import QueryParameter, RouteTerms, read
-from remit.store import deliveries, inbound, permissions
+from remit.store import cues, deliveries, permissions
 from remit.store.cues import CueFate
 from remit.store.database import Tx
 from remit.system.http_client import is_signed
@@ -130,8 +130,8 @@ async def take_hooks(call: Call) -> CallResult:
     messages = callbacks.read_call(call.body, hook)
     if messages is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
-    again = [await call.app.db.read(inbound.is_known, each.ref) for each in messages]
-    woken = await call.app.db.write(inbound.take, messages, call.app.clock.now())
+    again = [await call.app.db.read(cues.is_known, each.ref) for each in messages]
+    woken = await call.app.db.write(cues.take_inbound, messages, call.app.clock.now())
     if woken:
         call.app.engine.nudge()
     for each, known in zip(messages, again, strict=True):

@@ -15,7 +15,7 @@ from remit.language.tokens import fold
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, moment
 from remit.model.contract import ContractType
-from remit.model.series import Series
+from remit.model.recurrence import Series
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.model.view import SCHEMA_VERSION, show

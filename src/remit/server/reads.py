@@ -33,10 +33,10 @@ from remit.operations.tasks import create_task, delete_task
 from remit.server import listing, reviews, shapes, tasks
 from remit.server.call import Call, CallResult, result_of
 from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read, route_of, routes_in
-from remit.store import agenda, conversations, events, notices, series, stats
+from remit.store import agenda, conversations, events, inbox, notices, series
 from remit.store import tasks as stored
 from remit.store.database import Tx
-from remit.store.stats import Stats
+from remit.store.inbox import Stats
 from remit.system.background import LoopState
 from remit.system.owner_zone import find_owner_zone
 from remit.wiring import App
@@ -92,7 +92,7 @@ async def look_stats(call: Call) -> CallResult:
 async def current_numbers(app: App) -> Stats:
     """Return all current numbers, by the owner's clock."""
     zone = find_owner_zone(app.settings.zone).zone
-    return await app.db.read(stats.look, app.clock.now(), midnight(zone))
+    return await app.db.read(inbox.stats, app.clock.now(), midnight(zone))
 
 
 def stats_to_json(call: Call, found: Stats) -> JsonMap:

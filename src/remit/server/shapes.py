@@ -14,11 +14,11 @@ from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, picked
 from remit.model.conversation import Action, NoticeKind, NoticeState, Role
 from remit.model.likeness import LessonFile, SimilarityKind
+from remit.model.recurrence import OnMissed, Overlap, SlotFate
 from remit.model.reply import Policy, Usage
 from remit.model.review import InboxGroup, ReviewAnswer
 from remit.model.rrule import ClockChange
 from remit.model.run import Event, EventKind, Run
-from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority
 from remit.model.veto import ConditionKind, VetoKind

@@ -11,8 +11,8 @@ from msgspec import Struct, field
 from remit.errors import BadInput
 from remit.model.codec import IT, Json, JsonMap, from_json
 from remit.model.permit import QuietHours
+from remit.model.recurrence import OnMissed, Overlap
 from remit.model.reply import Policy
-from remit.model.series import OnMissed, Overlap
 from remit.system.files import write_atomic
 
 

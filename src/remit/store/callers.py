@@ -1,6 +1,8 @@
 """API tokens of programs and browser sessions of the owner, stored as hashes.
 
-Also their requests with an Idempotency-Key: reserved before they run, stored with their answer.
+Also their requests with an Idempotency-Key: reserved before they run, stored with their answer. And
+the push subscriptions of browsers: an ended or expired session gets nothing; the SQL statements
+ensure that, not their callers.
 """
 
 from datetime import datetime, timedelta
@@ -174,3 +176,74 @@ def release(tx: Tx, key: RequestKey) -> None:
 def sweep(tx: Tx, now: datetime) -> int:
     """Delete expired keys; return how many."""
     return tx.run("delete_expired_keys", {"expired": rows.ms(now - LIFETIME)})
+
+
+# Push subscriptions -------------------------------------------------------------------------------
+
+
+MOST_PUSHES: Final = 20
+MOST_FAILURES: Final = 10  # in a row; then it is given up
+
+
+class PushSubscription(Struct, frozen=True, kw_only=True):
+    """The subscription of a browser. Whoever has the endpoint and both keys can push to it."""
+
+    id: str
+    endpoint: str
+    p256dh: str
+    auth: str
+    sign_in: str
+    created_at: datetime
+    last_ok: datetime | None = None
+    failures: int = 0
+
+    def __repr__(self) -> str:
+        return f"Subscription(id={self.id!r})"  # without its secrets
+
+
+def put_push(tx: Tx, new: PushSubscription) -> None:
+    """Store a subscription; an endpoint belongs to the latest sign-in."""
+    tx.run("delete_expired_subscriptions", {"now": rows.ms(new.created_at)})
+    others = tx.all("count_subscriptions", {"id": new.id})[0]["n"]
+    if rows.number(others) >= MOST_PUSHES:
+        raise Conflict(f"{MOST_PUSHES} browsers are told already; sign one of them out first.")
+    tx.run("put_subscription", rows.columns(new, now=rows.ms(new.created_at)))
+
+
+def pushes(tx: Tx, now: datetime) -> list[PushSubscription]:
+    """Return the subscriptions with a valid sign-in."""
+    return [_push(row) for row in tx.all("list_subscriptions", {"now": rows.ms(now)})]
+
+
+def push_of(tx: Tx, ident: str, now: datetime) -> PushSubscription | None:
+    """Return one subscription with a valid sign-in."""
+    row = tx.one("get_subscription", {"id": ident, "now": rows.ms(now)})
+    return None if row is None else _push(row)
+
+
+def pushes_of_sign_in(tx: Tx, sign_in: str) -> list[PushSubscription]:
+    return [_push(row) for row in tx.all("list_sign_in_subscriptions", {"sign_in": sign_in})]
+
+
+def drop_push(tx: Tx, ident: str) -> None:
+    tx.run("delete_subscription", {"id": ident})
+
+
+def drop_pushes(tx: Tx, sign_in: str) -> None:
+    """Delete all subscriptions of one browser."""
+    tx.run("delete_sign_in_subscriptions", {"sign_in": sign_in})
+
+
+def note_push(tx: Tx, ident: str, now: datetime) -> None:
+    """Record a successful push."""
+    tx.run("record_push_success", {"id": ident, "now": rows.ms(now)})
+
+
+def note_failed_push(tx: Tx, ident: str) -> None:
+    """Record a failed push; after too many in a row the subscription is deleted."""
+    tx.run("record_push_failure", {"id": ident})
+    tx.run("delete_failing_subscription", {"id": ident, "most": MOST_FAILURES})
+
+
+def _push(row: Row) -> PushSubscription:
+    return rows.value(PushSubscription, row, sign_in=row["sign_in_id"])

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.ids import TaskId
-from remit.model.series import Series
+from remit.model.recurrence import Series
 from remit.model.task import Task
 from remit.store import after_restore, occurrences, rows, series, slots, tasks
 from remit.store.database import Params, Tx

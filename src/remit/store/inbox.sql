@@ -48,3 +48,14 @@ UPDATE tasks SET seen_at = COALESCE(seen_at, :now) WHERE id = :id AND completed_
 
 -- name: put_off_review
 UPDATE reviews SET later_until = :until WHERE id = :id AND decided_at IS NULL;
+
+-- name: list_next_tasks
+-- What comes next by the clock.
+SELECT * FROM tasks INDEXED BY tasks_planned
+ WHERE scheduled_for > :now AND completed_at IS NULL AND status IN ('new', 'ready')
+ ORDER BY scheduled_for, no LIMIT :limit;
+
+-- name: count_ended
+-- How many ended so, hour by hour.
+SELECT (completed_at - :since) / 3600000 AS hour, COUNT(*) AS n FROM tasks INDEXED BY tasks_ended
+ WHERE status = :status AND completed_at >= :since AND completed_at < :until GROUP BY 1;

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.contract import ClauseOutcome
 from remit.model.ids import SeriesId, SessionId, TaskId
+from remit.model.recurrence import SlotFate
 from remit.model.run import EventKind, NewEvent
-from remit.model.series import SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
 from remit.store import calendars, events, rows, slots, tasks

@@ -15,9 +15,9 @@ from remit.model.codec import Json, clamp, from_json, hints_of, stored_text, to_
 from remit.model.contract import Contract, Gap, OwnerRequest, RankingRule, Verdict, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus, ProviderReport
 from remit.model.ids import DeliveryId, TaskId
+from remit.model.recurrence import Repeats
 from remit.model.review import Decision, Review
 from remit.model.run import Event, EventKind
-from remit.model.series import Repeats
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import (
     Creator,

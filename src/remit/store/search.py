@@ -18,7 +18,7 @@ from remit.model.ids import SessionId, TaskId
 from remit.model.review import Review
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.store import reviews, rows, tasks, words
+from remit.store import reviews, rows, task_filter, tasks
 from remit.store.database import Cell, Row, Tx
 from remit.store.task_filter import (
     ASKS,
@@ -26,6 +26,7 @@ from remit.store.task_filter import (
     PLANNED,
     WHOLE,
     ListIndex,
+    SearchWords,
     SortOrder,
     TaskFilter,
     by_text,
@@ -34,7 +35,6 @@ from remit.store.task_filter import (
     newest_by_text,
     probed,
 )
-from remit.store.words import SearchWords
 
 __all__ = [
     "EXACT",
@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 MOST: Final = 500
-EXACT: Final = words.MANY  # counts stop here
+EXACT: Final = task_filter.MANY_TASKS  # counts stop here
 FEW: Final = 2_000  # this many are sorted, or probed for words, if no index gives the order
 _PLANNED: Final = "COUNT(CASE WHEN status = 'ready' AND type = 'scheduled' THEN 1 END)"
 _PLACE: Final = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})")
@@ -99,7 +99,7 @@ def prepared(tx: Tx, wanted: TaskFilter) -> TaskFilter:
     """Return the filter with its words looked up, for repeated use."""
     if wanted.text is None or wanted.words is not None:
         return wanted
-    return replace(wanted, words=words.read(tx, wanted.text))
+    return replace(wanted, words=task_filter.read_words(tx, wanted.text))
 
 
 def page(tx: Tx, wanted: TaskFilter) -> TaskPage:

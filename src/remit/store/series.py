@@ -11,7 +11,7 @@ from remit.model.codec import JsonMap, stored_text, to_json
 from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, TaskId
-from remit.model.series import OnMissed, Overlap, Repeats, Series
+from remit.model.recurrence import OnMissed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
 from remit.store import rows
 from remit.store.database import Params, Row, Tx

@@ -11,10 +11,10 @@ from remit.errors import Conflict, NotPossibleNow
 from remit.model import rrule
 from remit.model.codec import stamp
 from remit.model.ids import SeriesId, TaskId
-from remit.model.series import ON_TIME, Repeats, Series, Slot, SlotFate
+from remit.model.recurrence import ON_TIME, Repeats, Series, Slot, SlotFate
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Edit, Task
-from remit.store import edits, moves, rows, series, slots, tasks
+from remit.store import messages, moves, rows, series, slots, tasks
 from remit.store.database import Cell, Params, Row, Tx
 
 PAUSED: Final = "the series was paused"
@@ -131,7 +131,7 @@ def move(
         raise _not_possible(found, "be moved")
     task = _occurrence(tx, series_id, slot)
     if task is not None:
-        return edits.edit(tx, task.id, Edit(scheduled_for=to), now)
+        return messages.edit(tx, task.id, Edit(scheduled_for=to), now)
     if made is None or made.slot is None:
         raise Conflict(f"Series {found.id} has no run to come that could be moved.")
     _give_back(tx, series_id, _slot(found, made.slot, now))

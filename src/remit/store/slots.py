@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from remit.model.codec import Json, from_json, stamp
 from remit.model.ids import Ids, SeriesId, TaskId
+from remit.model.recurrence import Overlap, Series, SlotFate
 from remit.model.run import EventKind, NewEvent
-from remit.model.series import Overlap, Series, SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Source, Task
 from remit.store import after_restore, events, meta, moves, reviews, rows, tasks

@@ -16,7 +16,7 @@ from typing import Final, TypeAlias
 
 from remit.errors import BadInput, Permanent, Transient, UnknownName
 from remit.model.codec import Json
-from remit.model.series import WatchKind, WatchLook, watch_kind
+from remit.model.recurrence import WatchKind, WatchLook, watch_kind
 from remit.model.task import Task
 from remit.model.veto import Condition, ConditionKind
 from remit.settings import WebSettings

@@ -15,7 +15,7 @@ from msgspec import Struct
 from remit.errors import BadInput
 from remit.model import rrule
 from remit.model.codec import moment
-from remit.model.series import Repeats
+from remit.model.recurrence import Repeats
 
 _NAMES: Final[Mapping[str, str]] = {
     "@hourly": "0 * * * *",

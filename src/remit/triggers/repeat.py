@@ -18,7 +18,7 @@ from msgspec import Struct
 from remit.errors import BadInput, StoreTrouble
 from remit.model import rrule
 from remit.model.ids import Ids, SeriesId
-from remit.model.series import ON_TIME, OnMissed, Overlap, Series, SlotFate
+from remit.model.recurrence import ON_TIME, OnMissed, Overlap, Series, SlotFate
 from remit.model.task import Task
 from remit.ports import Clock
 from remit.settings import ScheduleSettings

@@ -26,8 +26,8 @@ from remit.model.task import Cue, Task
 from remit.ports import Brain, Channel, Clock
 from remit.settings import Settings
 from remit.settings.parts import SearchProvider
+from remit.store.cues import InboundMessage
 from remit.store.database import Database
-from remit.store.inbound import InboundMessage
 from remit.store.postgres import database_time
 from remit.store.redact import SHORTEST, lines_of, secret_values
 from remit.store.secrets import Secrets, machine_ring

@@ -22,8 +22,8 @@ from remit.model.permit import is_same_address
 from remit.model.task import Source, SourceKind, Taint
 from remit.model.task_file import ATTACHMENTS
 from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implements
-from remit.store import inbound
-from remit.store.inbound import InboundMessage
+from remit.store import cues
+from remit.store.cues import InboundMessage
 from remit.store.opening import task_files
 from remit.wiring.app_context import TakeMessage
 from remit.wiring.foundation import Foundation
@@ -71,7 +71,7 @@ class ChatWiring:
     async def _about_forwarded(self, message: InboundMessage) -> ChatReply | None:
         """Start what the owner asks for in a reply to forwarded words."""
         replied = f"{message.channel} message {message.body.get('reply_to')}"
-        body, text = await self._base.db.read(inbound.body_of, replied), message.body.get("text")
+        body, text = await self._base.db.read(cues.body_of, replied), message.body.get("text")
         material = body.get("text") if body.get("forwarded") else None
         if not isinstance(material, str) or not material or not isinstance(text, str):
             return None

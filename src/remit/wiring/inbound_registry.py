@@ -32,9 +32,8 @@ from remit.model.review import Review
 from remit.model.task import Cue, Source, SourceKind, Taint
 from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
 from remit.store import after_restore, conversations, cues, notices, reviews, tasks
-from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
+from remit.store.cues import Arrival, CueFate, InboundCaps, InboundMessage, StoredCue
 from remit.store.database import Tx
-from remit.store.inbound import InboundMessage
 from remit.store.opening import task_files
 from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue

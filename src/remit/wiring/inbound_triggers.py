@@ -17,9 +17,8 @@ from remit.operations.operation import OperationPorts, OperationRequest
 from remit.operations.table import perform
 from remit.ports import Clock
 from remit.settings import Settings
-from remit.store.cues import StoredCue
+from remit.store.cues import InboundMessage, StoredCue
 from remit.store.database import Database
-from remit.store.inbound import InboundMessage
 from remit.store.secrets import machine_ring
 from remit.triggers.cue_admission import PollingWatch
 from remit.wiring.app_context import Admit, AppContext, TakeMessage

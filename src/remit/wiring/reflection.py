@@ -19,9 +19,9 @@ from remit.contacts.book import Contacts
 from remit.errors import BadInput
 from remit.journal.follow import GATHER_SECONDS
 from remit.model.likeness import REFLECT, FileVersion, LessonFile
+from remit.model.recurrence import Repeats
 from remit.model.reply import Prompt
 from remit.model.run import EventKind
-from remit.model.series import Repeats
 from remit.model.status import TERMINAL
 from remit.model.task import Creator, Cue, Priority, Source, SourceKind, Task
 from remit.plan import priority, ranked

@@ -32,14 +32,14 @@ from remit.model.codec import JsonMap
 from remit.model.conversation import TalkContext
 from remit.model.ids import ReviewId, SeriesId, SessionId, TaskId
 from remit.model.permit import Reach, is_same_address
+from remit.model.recurrence import Repeats, Series, SlotFate
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Decision, Review, ReviewAnswer
-from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Creator, Edit, Source, SourceKind, Task, TaskType
 from remit.model.task_file import ATTACHMENTS
 from remit.ports import Brain
-from remit.store import edits, series, series_orders, tasks
+from remit.store import messages, series, series_orders, tasks
 from remit.store.database import Tx
 from remit.triggers import cue_admission
 from remit.wiring.app_context import AppContext
@@ -184,7 +184,7 @@ class OwnerOperations(Struct, frozen=True):
         task, now = await self._get(task_id), self.base.clock.now()
         if task.series_id is not None:
             return await self.base.owner.move_slot(task.series_id, None, at)
-        return await self.base.db.write(edits.edit, task_id, Edit(scheduled_for=at), now)
+        return await self.base.db.write(messages.edit, task_id, Edit(scheduled_for=at), now)
 
     async def runs(self, task_id: TaskId) -> list[datetime]:
         task, now = await self._get(task_id), self.base.clock.now()

@@ -19,7 +19,7 @@ from remit.model.codec import Json
 from remit.model.conversation import NoticeState
 from remit.model.review import ReviewAnswer
 from remit.settings import NoticeSettings
-from remit.store import callers, notices, push
+from remit.store import callers, notices
 from remit.store.callers import SignIn
 from remit.testing import START, World, script
 from tests.channels.push.push_relay import Phone, Relay, b64, relay
@@ -85,8 +85,8 @@ async def settled(world: World, told: NoticeSender) -> None:
             await asyncio.sleep(0.005)
 
 
-async def kept(world: World) -> list[push.PushSubscription]:
-    return await world.app.db.read(push.list_subscriptions, world.now)
+async def kept(world: World) -> list[callers.PushSubscription]:
+    return await world.app.db.read(callers.pushes, world.now)
 
 
 # What is said -------------------------------------------------------------------------------------
@@ -226,14 +226,14 @@ async def test_a_service_that_never_takes_anything_is_given_up(world: World, the
     async with world, telling(world) as told:
         await signed_in(world)
         await listens(world, there)
-        for _ in range(push.MOST_FAILURES + 2):
+        for _ in range(callers.MOST_FAILURES + 2):
             await world.add("Renew my passport")
             await world.run()
             await settled(world, told)
             await world.run(timedelta(minutes=1))  # many in a minute are one
             there.now = int(world.now.timestamp())
 
-        assert len(there.came) == push.MOST_FAILURES
+        assert len(there.came) == callers.MOST_FAILURES
         assert await kept(world) == []
 
 

@@ -18,7 +18,7 @@ from remit.model.reply import Prompt, Reply
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.ports import OnText
-from remit.store import inbound, meta
+from remit.store import cues, meta
 from remit.testing import World
 from tests.channels.telegram.bot_server import OWNER, BotServer, Cut, Fault
 from tests.channels.telegram.test_telegram import telegram_watch, telegram_world
@@ -222,7 +222,7 @@ async def test_where_the_answer_is_not_known_or_old_one_silent_message_is_made(
         await seen.until(lambda: "Done " in seen.bot.edits.get(made.ref, ""))
         assert seen.bot.accepted[0].ref not in seen.bot.edits
         assert len(seen.bot.accepted) == 2
-        found = await seen.world.app.db.read(inbound.replied_to, "telegram", made.ref)
+        found = await seen.world.app.db.read(cues.replied_to, "telegram", made.ref)
         assert found == task.id, "a reply to it is about its task"
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from remit.channels.registry import InboundHook
 from remit.channels.whatsapp import callbacks as hook
 from remit.model.codec import JsonMap
-from remit.store.inbound import InboundMessage
+from remit.store.cues import InboundMessage
 from remit.system.http_client import is_signed
 from tests.channels.whatsapp.whatsapp import (
     NUMBER_ID,

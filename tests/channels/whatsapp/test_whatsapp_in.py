@@ -8,7 +8,7 @@ import pytest
 
 from remit.model.permit import is_same_address
 from remit.model.task import SourceKind, Taint
-from remit.store import conversations, cues, inbound
+from remit.store import conversations, cues
 from tests.channels.whatsapp.whatsapp import PERSON, STAMP, Provider, call, messages, tell
 from tests.engine.rig import everything, until
 from tests.live.channel_app import KEPT, NAME, WHATSAPP, ChannelApp
@@ -191,8 +191,8 @@ async def test_a_number_that_the_provider_writes_in_another_way_is_the_same_pers
     async with live:
         await tell(live.hook, said(by_provider, "Hello", "wamid.h"))
         (task,) = await everything(live.world)
-        window = await live.world.app.db.read(inbound.last_at, NAME, digits)
-        stranger = await live.world.app.db.read(inbound.last_at, NAME, digits[:-1] + "0")
+        window = await live.world.app.db.read(cues.last_at, NAME, digits)
+        stranger = await live.world.app.db.read(cues.last_at, NAME, digits[:-1] + "0")
 
     assert task.title == "Message from Anna"
     assert window is not None

@@ -28,10 +28,9 @@ from remit.model.codec import JsonMap, from_json, moment, to_json
 from remit.model.delivery import DeliveryReport, ProviderReport
 from remit.ports import Channel, Clock
 from remit.settings.doors import InboundRule
-from remit.store import cues, inbound
-from remit.store.cues import Arrival
+from remit.store import cues
+from remit.store.cues import Arrival, InboundMessage
 from remit.store.database import Database
-from remit.store.inbound import InboundMessage
 from remit.system.background import Background
 
 P = ParamSpec("P")
@@ -237,7 +236,7 @@ class BounceWatch:
         if not isinstance(returned, ReturnedMail):
             return 0  # an unreachable one is asked next time
         reports = [_bounce_report(self._name, each) for each in returned.bounces if each.for_good]
-        await self._db.write(inbound.take, reports, self._clock.now())
+        await self._db.write(cues.take_inbound, reports, self._clock.now())
         self._mark = returned.mark
         return len(reports)
 

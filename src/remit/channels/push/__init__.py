@@ -17,9 +17,9 @@ from msgspec import Struct
 from remit.errors import BadInput, Conflict, NotFound
 from remit.ports import Clock
 from remit.settings import NoticeSettings
-from remit.store import push
+from remit.store import callers
+from remit.store.callers import PushSubscription
 from remit.store.database import Database
-from remit.store.push import PushSubscription
 from remit.store.secrets import Secrets
 from remit.system import address_rules, first_byte
 
@@ -98,13 +98,13 @@ class PushNotifier:
             sign_in=sign_in,
             created_at=self._clock.now(),
         )
-        await self._db.write(push.put, new)
+        await self._db.write(callers.put_push, new)
 
     async def unsubscribe(self, sign_in: str) -> None:
-        await self._db.write(push.drop_of, sign_in)
+        await self._db.write(callers.drop_pushes, sign_in)
 
     async def is_on(self, sign_in: str) -> bool:
-        return bool(await self._db.read(push.of_sign_in, sign_in))
+        return bool(await self._db.read(callers.pushes_of_sign_in, sign_in))
 
     def _need(self) -> None:
         if not self.possible:
@@ -130,7 +130,7 @@ class PushNotifier:
         """
         if not self.possible:
             return None
-        every = await self._db.read(push.list_subscriptions, self._clock.now())
+        every = await self._db.read(callers.pushes, self._clock.now())
         listening = [each for each in every if each.created_at <= shown.since]
         if not listening:
             return None
@@ -151,7 +151,7 @@ class PushNotifier:
                 break
             await self._clock.sleep(max(pause, wait or 0.0))
             with first_byte.anew():
-                listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
+                listens = await self._db.read(callers.push_of, to.id, self._clock.now()) is not None
                 if not listens or not await still():
                     return False
                 result, wait = await push_client.send(sender, to, shown, self._clock.now())
@@ -163,11 +163,11 @@ class PushNotifier:
 
         match result:
             case PushResult.TAKEN:
-                await self._db.write(push.praise, to.id, self._clock.now())
+                await self._db.write(callers.note_push, to.id, self._clock.now())
             case PushResult.GONE:
-                await self._db.write(push.drop, to.id)
+                await self._db.write(callers.drop_push, to.id)
             case PushResult.LATER | PushResult.LOST:
-                await self._db.write(push.blame, to.id)
+                await self._db.write(callers.note_failed_push, to.id)
 
     async def _sender(self) -> "PushSender":
         from remit.channels.push.push_client import PushSender  # noqa: PLC0415 - the extra

@@ -26,7 +26,7 @@ from msgspec import Struct
 
 from remit.channels.push import PushContent
 from remit.errors import BadInput
-from remit.store.push import PushSubscription
+from remit.store.callers import PushSubscription
 from remit.system import http_client, safe_http
 from remit.system.http_client import HttpFailure, HttpReply
 from remit.system.safe_http import Resolve, ResolvedAddress

@@ -16,7 +16,7 @@ from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Accepted, Answer, Locked, Refused, SendRetry, Unknown
 from remit.model.task_file import FileContent
-from remit.store.inbound import InboundMessage
+from remit.store.cues import InboundMessage
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 

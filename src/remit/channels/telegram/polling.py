@@ -29,9 +29,9 @@ from remit.language.sentences import message_language, notice_sentence
 from remit.model.codec import moment, stamp
 from remit.model.conversation import Action, TaskRef
 from remit.model.delivery import Accepted
-from remit.store import inbound, meta
+from remit.store import cues, meta
+from remit.store.cues import InboundMessage
 from remit.store.database import Tx
-from remit.store.inbound import InboundMessage
 
 POLL_SECONDS: Final = 25
 _MARGIN_SECONDS: Final = 15.0  # after which an answer is late
@@ -262,7 +262,7 @@ class TelegramWatch:
     # What is said at once -----------------------------------------------------------------------
 
     async def _store(self, message: InboundMessage) -> None:
-        await self._db.write(inbound.take, [message], self._clock.now())
+        await self._db.write(cues.take_inbound, [message], self._clock.now())
 
     async def _say_once(
         self, about: str, chat: int, text: str, reply_to: int | None = None
@@ -288,9 +288,9 @@ def _keep_offset(tx: Tx, name: str, offset: int, now: datetime) -> None:
 
 
 def _is_new(tx: Tx, mark: InboundMessage, now: datetime) -> bool:
-    if inbound.is_known(tx, mark.ref):
+    if cues.is_known(tx, mark.ref):
         return False
-    inbound.take(tx, [mark], now)
+    cues.take_inbound(tx, [mark], now)
     return True
 
 

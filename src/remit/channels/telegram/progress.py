@@ -28,7 +28,7 @@ from remit.model.delivery import Accepted, Locked, SendRetry
 from remit.model.ids import TaskId
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import Task
-from remit.store import inbound, meta, tasks
+from remit.store import cues, meta, tasks
 from remit.store.database import Tx
 
 EDIT_SECONDS: Final = 3.0  # at least so long between two edits
@@ -115,7 +115,7 @@ class ProgressMessages:
         name, now = self._context.name, self._clock.now()
         ordered = f"{chat_of(self._context.owner_address())}:{order}" if order else None
         for ref in filter(None, (receipt, ordered)) if len(set(about)) == 1 else ():
-            await self._db.write(inbound.note_message, name, ref, about[0], now)
+            await self._db.write(cues.note_message, name, ref, about[0], now)
 
     async def takes(self, task_id: TaskId, receipt: str, text: str) -> bool:
         """Show a decision above the progress, if this message shows it; else the caller does."""

@@ -15,7 +15,7 @@ from remit.channels.registry import InboundHook
 from remit.channels.whatsapp.error_codes import means
 from remit.model.codec import Json, JsonMap, stamp, without_surrogates
 from remit.model.delivery import DeliveryReport, ProviderReport
-from remit.store.inbound import InboundMessage
+from remit.store.cues import InboundMessage
 from remit.system.http_client import clean
 
 MOST: Final = 4 * 1024 * 1024  # bytes of a call; the provider's own limit is lower

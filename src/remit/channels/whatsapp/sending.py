@@ -31,7 +31,7 @@ from remit.model.delivery import (
 )
 from remit.model.task_file import FileLimits
 from remit.ports import Clock
-from remit.store import inbound
+from remit.store import cues
 from remit.store.spending import Rates
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
@@ -113,7 +113,7 @@ class WhatsAppNumber:
 
 def build(section: WhatsAppLine, context: ChannelContext) -> "WhatsAppChannel":
     async def last_at(address: str) -> datetime | None:
-        return await context.db.read(inbound.last_at, context.name, address) if context.db else None
+        return await context.db.read(cues.last_at, context.name, address) if context.db else None
 
     parameters, most = section.template_parameters, section.template_limit
     number = WhatsAppNumber(

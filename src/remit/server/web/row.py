@@ -14,9 +14,9 @@ from remit.model import rrule
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import SeriesId, TaskId
 from remit.model.proof import NOT_VERIFIED, is_unverified
+from remit.model.recurrence import Repeats, Series
 from remit.model.review import Review
 from remit.model.run import Event, EventKind, Run
-from remit.model.series import Repeats, Series
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Task
 from remit.server.page_language import say

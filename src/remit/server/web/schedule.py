@@ -10,7 +10,7 @@ from msgspec import Meta, Struct, convert
 from remit.errors import BadInput, Conflict
 from remit.model import codec, rrule
 from remit.model.ids import SeriesId, TaskId, series_id
-from remit.model.series import Series, Slot, SlotFate
+from remit.model.recurrence import Series, Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import SourceKind, Task
 from remit.operations import series as operations

@@ -21,7 +21,7 @@ from remit.server import page_language, static
 from remit.server.call import Call, CallResult
 from remit.server.routes import Route, form
 from remit.server.web import markup, words
-from remit.store import events, inbox, rows, spending, stats, task_filter, tasks
+from remit.store import events, inbox, rows, spending, task_filter, tasks
 from remit.store.database import Tx
 from remit.store.task_filter import SavedView
 
@@ -204,7 +204,7 @@ def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
 
 
 def _next(tx: Tx, now: datetime) -> NextRun | None:
-    for task in stats.next_tasks(tx, now, 1):
+    for task in inbox.next_tasks(tx, now, 1):
         if task.scheduled_for is not None:
             return NextRun(task.title, task.scheduled_for.astimezone(now.tzinfo))
     return None

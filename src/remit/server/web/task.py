@@ -14,10 +14,10 @@ from remit.model.conversation import Conversation
 from remit.model.deferred import project_of
 from remit.model.ids import TaskId
 from remit.model.proof import NOT_VERIFIED, is_unverified
+from remit.model.recurrence import Series
 from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.run import Event, EventKind, Run
-from remit.model.series import Series
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.model.view import limit_sentences, standing_of

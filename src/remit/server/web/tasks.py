@@ -24,11 +24,11 @@ from remit.server.page_language import say
 from remit.server.routes import form, page
 from remit.server.web import listing, row, shell, task_sections, words
 from remit.server.web.listing import ListAddress, ListGrouping
-from remit.store import stats as stored_stats
+from remit.store import inbox as stored_stats
 from remit.store import task_filter, tasks
 from remit.store.database import Tx
+from remit.store.inbox import HourlyOutcomes, Stats
 from remit.store.search import SortOrder, TaskFilter
-from remit.store.stats import HourlyOutcomes, Stats
 
 _MOMENT: Final = timedelta(milliseconds=1)
 
@@ -312,7 +312,7 @@ class StatsChart(Struct, frozen=True):
 async def stats_values(call: Call) -> dict[str, object]:
     """Return what the bar's template needs."""
     now = shell.local(call)
-    found = await call.app.db.read(stored_stats.look, now, midnight(call.app.zone), count=False)
+    found = await call.app.db.read(stored_stats.stats, now, midnight(call.app.zone), count=False)
     return {
         "stats": found,
         "hours": hours_chart(found, now),
