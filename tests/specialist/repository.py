@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.ids import TaskId
+from remit.specialist.changes import Snapshot
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 
@@ -66,13 +67,36 @@ def worktrees(tmp_path: Path) -> Worktrees:
     return Worktrees(tmp_path / "home" / "worktrees", os.environ)
 
 
-async def opened(
-    tmp_path: Path, files: Mapping[str, str] | None = None
-) -> tuple[Worktrees, Worktree, Path]:
-    """Open the worktree of a task in a new repository; return its folder, too."""
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(repository(tmp_path / "shop", files)), TASK)
-    return trees, tree, Path(tree.folder)
+class Shop:
+    """The owner's repository, and the worktree of a task on it."""
+
+    def __init__(self, owners: Path, trees: Worktrees, tree: Worktree) -> None:
+        self.owners = owners
+        self.trees = trees
+        self.tree = tree
+        self.folder = Path(tree.folder)
+
+    @classmethod
+    async def open(cls, tmp_path: Path, files: Mapping[str, str] | None = None) -> "Shop":
+        owners, trees = repository(tmp_path / "shop", files), worktrees(tmp_path)
+        return cls(owners, trees, await trees.open(str(owners), TASK))
+
+    async def reopen(self) -> Worktree:
+        return await self.trees.open(str(self.owners), TASK)
+
+    async def look(self) -> Snapshot:
+        return await self.trees.look(self.tree)
+
+    async def keep(self, **texts: str) -> str:
+        """Write Python files by their names, by default a changed one; commit what is seen."""
+        for name, text in (texts or {"app": "x = 2\n"}).items():
+            (self.folder / f"{name}.py").write_text(text)
+        return await self.trees.commit(self.tree, await self.look(), "Work", THEN)
+
+    @property
+    def beside(self) -> list[str]:
+        """What lies beside the folder, and it."""
+        return sorted(each.name for each in self.folder.parent.iterdir())
 
 
 def time_is_up_on_call(monkeypatch: pytest.MonkeyPatch, place: str) -> Callable[[], None]:

@@ -10,7 +10,7 @@ import pytest
 from remit.errors import Permanent, Transient
 from remit.specialist.specialist_pool import merge
 from remit.system.git import Git, GitLocation
-from tests.specialist.repository import TASK, THEN, commit, git, opened, repository, worktrees
+from tests.specialist.repository import TASK, THEN, Shop, commit, git, repository, worktrees
 
 HOOKS = (
     *("applypatch-msg", "commit-msg", "fsmonitor-watchman", "post-checkout", "post-commit"),
@@ -70,17 +70,14 @@ def test_the_trap_works(tmp_path: Path, only: str) -> None:
 
 async def test_the_owners_repository_runs_nothing_from_open_to_merge(tmp_path: Path) -> None:
     program, mark = trap(tmp_path)
-    owners = repository(
-        tmp_path / "shop", {"app.py": "x = 1\n", ".gitattributes": ATTRIBUTES, "a.txt": "a\n"}
-    )
+    owners = repository(tmp_path / "shop", {"app.py": "x = 1\n", ".gitattributes": ATTRIBUTES})
     rig(owners / ".git", program)
     trees = worktrees(tmp_path)
-    tree = await trees.open(str(owners), TASK)
-    (Path(tree.folder) / "app.py").write_text("x = 2\n")
-    (Path(tree.folder) / "a.txt").write_text("b\n")
-    made = await trees.commit(tree, await trees.look(tree), "Work", THEN)
+    shop = Shop(owners, trees, await trees.open(str(owners), TASK))
+    (shop.folder / "a.txt").write_text("b\n")
 
-    merged = await merge(trees, tree, made, THEN)
+    merged = await merge(trees, shop.tree, await shop.keep(), THEN)
+    commit(shop.folder, {"app.py": "x = 3\n"})  # as a specialist commits
 
     assert merged.branch == "main", merged
     assert (owners / "app.py").read_text() == "x = 2\n"
@@ -90,110 +87,81 @@ async def test_the_owners_repository_runs_nothing_from_open_to_merge(tmp_path: P
 async def test_a_merge_of_two_sides_runs_nothing_either(tmp_path: Path) -> None:
     program, mark = trap(tmp_path)
     text = "\n".join(f"y{n} = {n}" for n in range(20))
-    owners = repository(tmp_path / "shop", {"app.py": text, ".gitattributes": ATTRIBUTES})
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(owners), TASK)
-    (Path(tree.folder) / "app.py").write_text(text + "\nlast = 1\n")
-    made = await trees.commit(tree, await trees.look(tree), "Work", THEN)
-    commit(owners, {"app.py": "first = 1\n" + text})
-    rig(owners / ".git", program)
+    shop = await Shop.open(tmp_path, {"app.py": text, ".gitattributes": ATTRIBUTES})
+    made = await shop.keep(app=f"{text}\nlast = 1\n")
+    commit(shop.owners, {"app.py": f"first = 1\n{text}"})
+    rig(shop.owners / ".git", program)
 
-    assert (await merge(trees, tree, made, THEN)).branch == "main"
-    assert (owners / "app.py").read_text() == f"first = 1\n{text}\nlast = 1\n"
+    assert (await merge(shop.trees, shop.tree, made, THEN)).branch == "main"
+    assert (shop.owners / "app.py").read_text() == f"first = 1\n{text}\nlast = 1\n"
     assert not mark.exists(), mark.read_text()
 
 
 @pytest.mark.parametrize("how", ["common", "folder", "dir", "link"])
 async def test_what_a_specialist_left_for_git_runs_nothing(tmp_path: Path, how: str) -> None:
     program, mark = trap(tmp_path)
-    trees = worktrees(tmp_path)
-    owners = repository(tmp_path / "shop", {"app.py": "x = 1\n", ".gitattributes": ATTRIBUTES})
-    tree = await trees.open(str(owners), TASK)
-    folder = Path(tree.folder)
+    shop = await Shop.open(tmp_path, {"app.py": "x = 1\n", ".gitattributes": ATTRIBUTES})
+    dot_git = shop.folder / ".git"
     if how == "common":
-        rig(Path(tree.repo), program)
+        rig(Path(shop.tree.repo), program)
     else:
         evil = repository(tmp_path / "evil")
         rig(evil / ".git", program)
-        (folder / ".git").unlink()
+        dot_git.unlink()
         if how == "folder":
-            (folder / ".git").write_text(f"gitdir: {evil}/.git\n")
+            dot_git.write_text(f"gitdir: {evil}/.git\n")
         elif how == "link":
-            (folder / ".git").symlink_to(evil / ".git")
+            dot_git.symlink_to(evil / ".git")
         else:
-            (evil / ".git").rename(folder / ".git")
-    (folder / "app.py").write_text("x = 2\n")
+            (evil / ".git").rename(dot_git)
 
-    seen = await trees.look(tree)
-    await trees.commit(tree, seen, "Work", THEN)
-    assert await trees.open(str(owners), TASK) == tree
+    await shop.keep()
 
-    assert seen.paths == ("app.py",)
-    assert not mark.exists(), mark.read_text()
-
-
-async def test_a_specialist_that_commits_runs_no_hook_of_the_owner(tmp_path: Path) -> None:
-    program, mark = trap(tmp_path)
-    owners = repository(tmp_path / "shop")
-    rig(owners / ".git", program)
-    tree = await worktrees(tmp_path).open(str(owners), TASK)
-
-    commit(Path(tree.folder), {"app.py": "x = 2\n"})
-
+    assert await shop.reopen() == shop.tree
+    assert (await shop.look()).paths == ("app.py",)
     assert not mark.exists(), mark.read_text()
 
 
 async def test_a_submodule_that_a_specialist_filled_runs_nothing(tmp_path: Path) -> None:
     program, mark = trap(tmp_path)
-    inner = repository(tmp_path / "inner")
-    owners = repository(tmp_path / "shop")
-    git(
-        owners, "-c", "protocol.file.allow=always", "submodule", "add", "--quiet", str(inner), "sub"
-    )
+    inner, owners = repository(tmp_path / "inner"), repository(tmp_path / "shop")
+    added = ("submodule", "add", "--quiet", str(inner), "sub")
+    git(owners, "-c", "protocol.file.allow=always", *added)
     commit(owners, {})
     trees = worktrees(tmp_path)
-    tree = await trees.open(str(owners), TASK)
-    sub = Path(tree.folder) / "sub"
-    git(tree.folder, "clone", "--quiet", str(inner), str(sub))
+    shop = Shop(owners, trees, await trees.open(str(owners), TASK))
+    untouched = await shop.look()
+    sub = shop.folder / "sub"
+    git(shop.folder, "clone", "--quiet", str(inner), str(sub))
     rig(sub / ".git", program)
     # A filter under a name of its own is one that no list of ours can know.
     (sub / ".gitattributes").write_text(ATTRIBUTES)
     (sub / "app.py").write_text("x = 2\n")
-    (Path(tree.folder) / "app.py").write_text("x = 2\n")
+    (shop.folder / "app.py").write_text("x = 2\n")
 
-    seen = await trees.look(tree)
+    seen = await shop.look()
 
+    assert (untouched.changes, untouched.refused) == ((), ())
     assert seen.paths == ("app.py",)
     assert seen.refused == ("'sub' is a repository of its own; only files are taken over.",)
     assert not mark.exists(), mark.read_text()
 
 
-async def test_a_submodule_that_nobody_touched_is_in_nobodys_way(tmp_path: Path) -> None:
-    owners, inner = repository(tmp_path / "shop"), repository(tmp_path / "inner")
-    git(owners, "-c", "protocol.file.allow=always", "submodule", "add", str(inner), "sub")
-    commit(owners, {})
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(owners), TASK)
-
-    seen = await trees.look(tree)
-
-    assert (seen.changes, seen.refused) == ((), ())
-
-
-async def test_what_ties_folder_and_repository_together_is_mended(tmp_path: Path) -> None:
+async def test_what_ties_folder_and_repository_together_is_mended(
+    shop: Shop, tmp_path: Path
+) -> None:
     program, mark = trap(tmp_path)
     evil = repository(tmp_path / "evil")
     rig(evil / ".git", program)
-    trees, tree, folder = await opened(tmp_path)
-    ties = Path(tree.repo, "worktrees", TASK)
+    ties = Path(shop.tree.repo, "worktrees", TASK)
     (ties / "commondir").write_text(f"{evil}/.git\n")
     (ties / "HEAD").write_text("ref: refs/heads/main\n")
-    (folder / ".git").write_text(f"gitdir: {evil}/.git\n")
+    (shop.folder / ".git").write_text(f"gitdir: {evil}/.git\n")
 
-    assert (await trees.look(tree)).changes == ()
+    assert (await shop.look()).changes == ()
 
-    assert git(tree.folder, "rev-parse", "--git-dir") == str(ties)
-    assert git(tree.folder, "branch", "--show-current") == tree.branch
+    assert git(shop.folder, "rev-parse", "--git-dir") == str(ties)
+    assert git(shop.folder, "branch", "--show-current") == shop.tree.branch
     assert not mark.exists(), mark.read_text()
 
 
@@ -201,20 +169,14 @@ async def test_what_ties_folder_and_repository_together_is_mended(tmp_path: Path
 
 
 async def test_a_call_that_fails_says_where_and_why(tmp_path: Path) -> None:
-    owners = repository(tmp_path / "shop")
-
-    with pytest.raises(Permanent, match=r"git cat-file failed in .*shop: .*nowhere"):
-        await Git(os.environ).ok(GitLocation(str(owners)), "cat-file", "-p", "nowhere")
-
-
-async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
-    with pytest.raises(Permanent, match="gone is not there"):
-        await Git(os.environ).ok(GitLocation(str(tmp_path / "gone")), "status")
-
-
-async def test_without_git_it_is_said(tmp_path: Path) -> None:
-    with pytest.raises(Permanent, match="git is not installed"):
-        await Git({"PATH": str(tmp_path)}).ok(GitLocation(str(tmp_path)), "status")
+    owners = str(repository(tmp_path / "shop"))
+    for environ, folder, words, why in (
+        (os.environ, owners, "cat-file -p nowhere", r"git cat-file failed in .*shop: .*nowhere"),
+        (os.environ, f"{owners}/gone", "status", "gone is not there"),
+        ({"PATH": owners}, owners, "status", "git is not installed"),
+    ):
+        with pytest.raises(Permanent, match=why):
+            await Git(environ).ok(GitLocation(folder), *words.split())
 
 
 async def test_a_call_that_does_not_end_is_ended(tmp_path: Path) -> None:

@@ -18,53 +18,43 @@ from tests.specialist.repository import (
     OTHER,
     TASK,
     THEN,
+    Shop,
     commit,
     git,
-    opened,
     repository,
     worktrees,
 )
 
 
-async def test_it_stands_under_the_home_and_holds_the_base(tmp_path: Path) -> None:
-    owners = repository(tmp_path / "shop")
-    tree = await worktrees(tmp_path).open(str(owners), TASK)
-
-    assert Path(tree.folder).is_relative_to(tmp_path / "home")
-    assert tree.base == git(owners, "rev-parse", "HEAD")
-    assert (Path(tree.folder) / "app.py").read_text() == "x = 1\n"
-    assert git(tree.folder, "branch", "--show-current") == f"remit/{TASK}"
-    assert git(tree.folder, "status", "--porcelain") == ""
-
-
-async def test_the_owners_repository_is_not_touched(tmp_path: Path) -> None:
-    owners = repository(tmp_path / "shop")
-    before = _everything(owners)
-    trees = worktrees(tmp_path)
-    tree = await trees.open(str(owners), TASK)
-    (Path(tree.folder) / "app.py").write_text("x = 2\n")
-    await trees.commit(tree, await trees.look(tree), "Work", THEN)
-    await trees.remove(tree)
-
-    assert _everything(owners) == before
-
-
-async def test_git_in_the_folder_reaches_no_remote_and_no_branch_of_the_owner(
+async def test_it_holds_the_base_under_the_home_and_reaches_nothing_of_the_owner(
     tmp_path: Path,
 ) -> None:
     owners = repository(tmp_path / "shop")
     git(owners, "remote", "add", "origin", "https://example.org/shop.git")
     tree = await worktrees(tmp_path).open(str(owners), TASK)
 
-    assert git(tree.folder, "remote") == ""
-    assert git(tree.folder, "branch", "--list", "main") == ""
+    assert Path(tree.folder).is_relative_to(tmp_path / "home")
+    assert tree.base == git(owners, "rev-parse", "HEAD")
+    assert (Path(tree.folder) / "app.py").read_text() == "x = 1\n"
+    assert git(tree.folder, "branch", "--show-current") == f"remit/{TASK}"
+    for words in (("status", "--porcelain"), ("remote",), ("branch", "--list", "main")):
+        assert git(tree.folder, *words) == ""
+    assert from_json(Worktree, to_json(tree)) == tree
+
+
+async def test_the_owners_repository_is_not_touched(tmp_path: Path) -> None:
+    before = _everything(repository(tmp_path / "before"))
+    shop = await Shop.open(tmp_path)
+    await shop.keep()
+    await shop.trees.remove(shop.tree)
+
+    assert _everything(shop.owners) == before
 
 
 async def test_it_begins_from_the_commit_that_is_named(tmp_path: Path) -> None:
-    owners = repository(tmp_path / "shop")
+    owners, trees = repository(tmp_path / "shop"), worktrees(tmp_path)
     first = git(owners, "rev-parse", "HEAD")
     commit(owners, {"app.py": "x = 9\n"})
-    trees = worktrees(tmp_path)
 
     tree = await trees.open(str(owners), TASK, first)
 
@@ -73,20 +63,13 @@ async def test_it_begins_from_the_commit_that_is_named(tmp_path: Path) -> None:
     assert await trees.open(str(owners), TASK) == tree
 
 
-async def test_a_value_of_it_can_be_kept(tmp_path: Path) -> None:
-    tree = await worktrees(tmp_path).open(str(repository(tmp_path / "shop")), TASK)
-
-    assert from_json(Worktree, to_json(tree)) == tree
-
-
 @pytest.mark.parametrize("case", ["absent", "plain", "empty", "inner", "commit"])
 async def test_what_is_no_repository_to_work_from_is_refused(tmp_path: Path, case: str) -> None:
     folder = tmp_path / "shop"
     base = None
-    if case == "plain":
+    if case in ("plain", "empty"):
         folder.mkdir()
-    elif case == "empty":
-        folder.mkdir()
+    if case == "empty":
         git(folder, "init", "--quiet")
     elif case == "inner":
         folder = repository(folder) / "tests"
@@ -121,16 +104,20 @@ async def test_two_tasks_of_one_repository_are_made_at_once(tmp_path: Path) -> N
 async def test_every_kind_of_change_is_seen(tmp_path: Path) -> None:
     text = "\n".join(f"line {n}" for n in range(30))
     files = {"a.txt": "a\n", "gone.txt": "b\n", "old.txt": text, "same.txt": "s\n", "b.bin": "1"}
-    trees, tree, folder = await opened(tmp_path, files)
+    shop = await Shop.open(tmp_path, {**files, ".gitignore": "*.pyc\n"})
+    folder, before = shop.folder, await shop.look()
     (folder / "a.txt").write_text("changed\n")
     (folder / "gone.txt").unlink()
     (folder / "old.txt").rename(folder / "new.txt")
     (folder / "b.bin").write_bytes(bytes(range(256)))
     (folder / "häß lich\n.txt").write_text("new\n")
     (folder / "in").symlink_to("a.txt")
+    (folder / "ignored.pyc").write_text("x")
+    os.mkfifo(folder / "pipe")  # it stops nobody
 
-    seen = await trees.look(tree)
+    seen = await shop.look()
 
+    assert (before.changes, before.diff) == ((), "")
     assert {(c.path, c.kind, c.was) for c in seen.changes} == {
         ("a.txt", ChangeKind.MODIFIED, None),
         ("gone.txt", ChangeKind.DELETED, None),
@@ -146,162 +133,121 @@ async def test_every_kind_of_change_is_seen(tmp_path: Path) -> None:
     assert seen.hashes["gone.txt"] == ""
 
 
-async def test_nothing_changed_is_no_change(tmp_path: Path) -> None:
-    trees, tree, _ = await opened(tmp_path)
-
-    seen = await trees.look(tree)
-
-    assert (seen.changes, seen.diff) == ((), "")
-
-
 async def test_what_a_specialist_committed_staged_or_hid_is_seen_all_the_same(
     tmp_path: Path,
 ) -> None:
-    files = {f"{name}.txt": "1\n" for name in "abc"}
-    trees, tree, folder = await opened(tmp_path, files)
-    git(folder, "update-index", "--skip-worktree", "a.txt")
-    git(folder, "update-index", "--assume-unchanged", "b.txt")
+    shop = await Shop.open(tmp_path, {f"{name}.txt": "1\n" for name in "abc"})
+    git(shop.folder, "update-index", "--skip-worktree", "a.txt")
+    git(shop.folder, "update-index", "--assume-unchanged", "b.txt")
     for name in "abc":
-        (folder / f"{name}.txt").write_text("2\n")
-    git(folder, "checkout", "--quiet", "-b", "elsewhere")
-    commit(folder, {"d.txt": "2\n"})
-    git(folder, "checkout", "--quiet", "--detach")
+        (shop.folder / f"{name}.txt").write_text("2\n")
+    git(shop.folder, "checkout", "--quiet", "-b", "elsewhere")
+    commit(shop.folder, {"d.txt": "2\n"})
+    git(shop.folder, "checkout", "--quiet", "--detach")
 
-    seen = await trees.look(tree)
-
-    assert seen.paths == ("a.txt", "b.txt", "c.txt", "d.txt")
-
-
-async def test_what_is_ignored_does_not_count(tmp_path: Path) -> None:
-    trees, tree, folder = await opened(tmp_path, {".gitignore": "*.pyc\n"})
-    (folder / "a.pyc").write_text("x")
-
-    assert (await trees.look(tree)).changes == ()
+    assert (await shop.look()).paths == ("a.txt", "b.txt", "c.txt", "d.txt")
 
 
 async def test_a_test_that_was_there_and_changed_is_named(tmp_path: Path) -> None:
     files = {"tests/test_a.py": "1\n", "tests/test_b.py": "2\n" * 20, "src/a.py": "1\n"}
-    trees, tree, folder = await opened(tmp_path, files)
-    (folder / "tests/test_a.py").write_text("")
-    (folder / "tests/test_b.py").rename(folder / "b.py")
-    (folder / "tests/test_c.py").write_text("new\n")
-    (folder / "src/a.py").write_text("2\n")
+    shop = await Shop.open(tmp_path, files)
+    (shop.folder / "tests/test_a.py").write_text("")
+    (shop.folder / "tests/test_b.py").rename(shop.folder / "b.py")
+    (shop.folder / "tests/test_c.py").write_text("new\n")
+    (shop.folder / "src/a.py").write_text("2\n")
 
-    assert (await trees.look(tree)).tests == ("tests/test_b.py", "tests/test_a.py")
+    assert (await shop.look()).tests == ("tests/test_b.py", "tests/test_a.py")
 
 
 @pytest.mark.parametrize(
     "target", ["/etc/passwd", "../../secret", "sub/../../x", ".git/config", ".GIT", "a/../.git"]
 )
-async def test_a_link_that_leads_out_is_refused(tmp_path: Path, target: str) -> None:
-    trees, tree, folder = await opened(tmp_path)
-    (folder / "link").symlink_to(target)
+async def test_a_link_that_leads_out_is_refused(shop: Shop, target: str) -> None:
+    (shop.folder / "link").symlink_to(target)
 
-    seen = await trees.look(tree)
+    seen = await shop.look()
 
     assert seen.refused == ("'link' is a link that leads out of the folder.",)
     with pytest.raises(Conflict, match="leads out"):
-        await trees.commit(tree, seen, "Work", THEN)
+        await shop.trees.commit(shop.tree, seen, "Work", THEN)
 
 
-async def test_a_repository_inside_is_refused(tmp_path: Path) -> None:
-    trees, tree, folder = await opened(tmp_path)
-    repository(folder / "inner")
+@pytest.mark.parametrize("empty", [False, True])
+async def test_a_repository_inside_is_refused_also_if_it_is_empty(
+    shop: Shop, *, empty: bool
+) -> None:
+    if empty:
+        (shop.folder / "inner").mkdir()
+        git(shop.folder / "inner", "init", "--quiet")
+        (shop.folder / "inner" / "a").write_text("a")
+    else:
+        repository(shop.folder / "inner")
 
-    (why,) = (await trees.look(tree)).refused
+    (why,) = (await shop.look()).refused
 
-    assert "repository of its own" in why
-
-
-async def test_an_empty_repository_inside_is_refused_too(tmp_path: Path) -> None:
-    trees, tree, folder = await opened(tmp_path)
-    (folder / "inner").mkdir()
-    git(folder / "inner", "init", "--quiet")
-    (folder / "inner" / "a").write_text("a")
-
-    assert (await trees.look(tree)).refused != ()
+    assert "does not have a commit checked out" in why if empty else "of its own" in why
 
 
 async def test_more_than_can_be_taken_over_is_not_even_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    shop: Shop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    trees, tree, folder = await opened(tmp_path)
-    with (folder / "huge").open("wb") as file:
+    with (shop.folder / "huge").open("wb") as file:
         file.truncate(10_000_000_000)
     with pytest.raises(Conflict, match="at most 200 MB"):
-        await trees.look(tree)
+        await shop.look()
 
     monkeypatch.setattr(worktree, "MAX_CHANGED_FILES", 1)
-    (folder / "huge").write_text("small")
-    (folder / "more").write_text("small")
+    (shop.folder / "huge").write_text("small")
+    (shop.folder / "more").write_text("small")
     with pytest.raises(Conflict, match="2 files changed"):
-        await trees.look(tree)
-
-
-async def test_a_pipe_in_the_folder_stops_nobody(tmp_path: Path) -> None:
-    trees, tree, folder = await opened(tmp_path)
-    os.mkfifo(folder / "pipe")
-
-    assert (await trees.look(tree)).changes == ()
+        await shop.look()
 
 
 # Keeping it ---------------------------------------------------------------------------------------
 
 
-async def test_a_commit_holds_exactly_what_was_seen_and_is_the_same_twice(tmp_path: Path) -> None:
-    trees, tree, folder = await opened(tmp_path)
-    (folder / "app.py").write_text("x = 2\n")
-    seen = await trees.look(tree)
-    (folder / "app.py").write_text("x = 3\n")
+async def test_a_commit_holds_exactly_what_was_seen_and_is_the_same_twice(shop: Shop) -> None:
+    (shop.folder / "app.py").write_text("x = 2\n")
+    seen = await shop.look()
+    (shop.folder / "app.py").write_text("x = 3\n")
 
-    made = await trees.commit(tree, seen, "Add two", THEN)
+    made = await shop.trees.commit(shop.tree, seen, "Add two", THEN)
 
-    assert made == await trees.commit(tree, seen, "Add two", THEN)
-    assert git(tree.repo, "show", f"{tree.branch}:app.py") == "x = 2"
-    assert git(tree.repo, "log", "-1", "--format=%P %s", made) == f"{tree.base} Add two"
-
-
-async def test_after_a_commit_the_folder_is_clean(tmp_path: Path) -> None:
-    trees, tree, folder = await opened(tmp_path)
-    (folder / "app.py").write_text("x = 2\n")
-    await trees.commit(tree, await trees.look(tree), "Work", THEN)
-
-    assert git(tree.folder, "status", "--porcelain") == ""
-    assert (await trees.look(tree)).paths == ("app.py",)
+    assert made == await shop.trees.commit(shop.tree, seen, "Add two", THEN)
+    assert git(shop.tree.repo, "show", f"{shop.tree.branch}:app.py") == "x = 2"
+    about = git(shop.tree.repo, "log", "-1", "--format=%P %s", made)
+    assert about == f"{shop.tree.base} Add two"
 
 
-async def test_a_folder_that_is_gone_comes_back_with_what_was_kept(tmp_path: Path) -> None:
-    trees, owners = worktrees(tmp_path), repository(tmp_path / "shop")
-    tree = await trees.open(str(owners), TASK)
-    (Path(tree.folder) / "app.py").write_text("x = 2\n")
-    await trees.commit(tree, await trees.look(tree), "Work", THEN)
-    await asyncio.to_thread(shutil.rmtree, tree.folder)
+async def test_after_a_commit_the_folder_is_clean_and_comes_back_if_it_is_gone(shop: Shop) -> None:
+    await shop.keep()
+    clean = git(shop.tree.folder, "status", "--porcelain")
+    seen = await shop.look()
+    await asyncio.to_thread(shutil.rmtree, shop.folder)
 
-    again = await trees.open(str(owners), TASK)
-
-    assert again == tree
-    assert (Path(tree.folder) / "app.py").read_text() == "x = 2\n"
+    assert (clean, seen.paths) == ("", ("app.py",))
+    assert await shop.reopen() == shop.tree
+    assert (shop.folder / "app.py").read_text() == "x = 2\n"
 
 
-async def test_removing_leaves_nothing_even_of_what_was_made_unwritable(tmp_path: Path) -> None:
-    trees = worktrees(tmp_path)
-    owners = repository(tmp_path / "shop")
-    tree = await trees.open(str(owners), TASK)
+async def test_removing_leaves_nothing_even_of_what_was_made_unwritable(
+    shop: Shop, tmp_path: Path
+) -> None:
     (tmp_path / "outside").mkdir()
     (tmp_path / "outside" / "kept").write_text("kept")
-    locked = Path(tree.folder) / "locked"
+    locked = shop.folder / "locked"
     locked.mkdir()
     (locked / "file").write_text("x")
     (locked / "out").symlink_to(tmp_path / "outside")
     locked.chmod(0)
 
-    await trees.remove(tree)
-    await trees.remove(tree)
+    await shop.trees.remove(shop.tree)
+    await shop.trees.remove(shop.tree)
 
-    assert not list(Path(tree.folder).parent.glob("task-*"))
+    assert shop.beside == ["repo.git"]
     assert (tmp_path / "outside" / "kept").read_text() == "kept"
-    assert git(tree.repo, "branch", "--list") == ""
-    assert (await trees.open(str(owners), TASK)).base == tree.base
+    assert git(shop.tree.repo, "branch", "--list") == ""
+    assert (await shop.reopen()).base == shop.tree.base
 
 
 # Crashes ------------------------------------------------------------------------------------------
@@ -338,33 +284,28 @@ async def test_one_that_was_half_made_when_the_power_went_is_made_whole(
     await trees.open(str(owners), OTHER)
 
 
-async def test_a_half_made_repository_is_made_whole(tmp_path: Path) -> None:
-    owners = repository(tmp_path / "shop")
-    tree = await worktrees(tmp_path).open(str(owners), TASK)
-    half = Path(f"{tree.repo}.half")
-    shutil.move(tree.repo, half)
+async def test_a_half_made_repository_is_made_whole(shop: Shop, tmp_path: Path) -> None:
+    half = Path(f"{shop.tree.repo}.half")
+    shutil.move(shop.tree.repo, half)
     (half / "HEAD").write_text("")
 
-    again = await worktrees(tmp_path).open(str(owners), TASK)
+    again = await worktrees(tmp_path).open(str(shop.owners), TASK)
 
     assert (await worktrees(tmp_path).look(again)).changes == ()
 
 
-async def test_work_survives_the_process_that_made_the_folder(tmp_path: Path) -> None:
-    owners = repository(tmp_path / "shop")
-    tree = await worktrees(tmp_path).open(str(owners), TASK)
-    (Path(tree.folder) / "app.py").write_text("half")
+async def test_work_survives_the_process_that_made_the_folder(shop: Shop, tmp_path: Path) -> None:
+    (shop.folder / "app.py").write_text("half")
 
     trees = worktrees(tmp_path)
-    again = await trees.open(str(owners), TASK)
+    again = await trees.open(str(shop.owners), TASK)
 
-    assert [(c.path, c.kind) for c in (await trees.look(again)).changes] == [
-        ("app.py", ChangeKind.MODIFIED)
-    ]
+    seen = [(each.path, each.kind) for each in (await trees.look(again)).changes]
+    assert seen == [("app.py", ChangeKind.MODIFIED)]
 
 
 def _everything(folder: Path) -> dict[str, bytes]:
-    """Every file, but git's own times of last looks."""
+    """Every file of a repository, also of git."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
