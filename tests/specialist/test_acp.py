@@ -94,19 +94,16 @@ async def test_a_session_goes_on_in_a_new_process_and_its_past_is_not_heard_agai
 # Leave --------------------------------------------------------------------------------------------
 
 
-async def test_what_is_allowed_is_allowed_once_and_never_for_always(tmp_path: Path) -> None:
-    claim = await Stage(tmp_path).work("run touch made", permit=always(Policy.ALLOW))
+@pytest.mark.parametrize(
+    ("answer", "taken"), [(Policy.ALLOW, "allow_once"), (Policy.DENY, "reject_once")]
+)
+async def test_a_call_is_allowed_once_or_rejected_and_the_turn_goes_on(
+    tmp_path: Path, answer: Policy, taken: str
+) -> None:
+    claim = await Stage(tmp_path).work("run touch made", "say on", permit=always(answer))
 
-    assert claim.text == "leave: allow_once"
-    assert (tmp_path / "folder" / "made").exists()
-
-
-async def test_what_is_denied_is_rejected_and_the_turn_goes_on(tmp_path: Path) -> None:
-    claim = await Stage(tmp_path).work("run touch made", "say on", permit=always(Policy.DENY))
-
-    assert claim.outcome is AttemptOutcome.SUCCESS
-    assert claim.text == "leave: reject_once\non"
-    assert not (tmp_path / "folder" / "made").exists()
+    assert (claim.outcome, claim.text) == (AttemptOutcome.SUCCESS, f"leave: {taken}\non")
+    assert (tmp_path / "folder" / "made").exists() is (answer is Policy.ALLOW)
 
 
 async def test_an_edit_in_the_folder_needs_nobody_and_one_elsewhere_the_owner(
@@ -137,27 +134,19 @@ async def test_what_only_the_owner_may_allow_ends_the_turn_and_is_named_exactly(
 async def test_after_the_owners_word_exactly_that_call_goes_through_once(tmp_path: Path) -> None:
     asks = await Stage(tmp_path).work("run touch made")
     assert asks.needs is not None
-    stage = Stage(tmp_path)
+    stage, made = Stage(tmp_path), tmp_path / "folder" / "made"
 
-    claim = await stage.work(
-        *("run touch made", "run touch made"), session=asks.session, allowed=(asks.needs.digest,)
-    )
+    async def goes_on(*lines: str) -> AttemptOutcome:
+        allowed = (asks.needs.digest,) if asks.needs else ()
+        return (await stage.work(*lines, session=asks.session, allowed=allowed)).outcome
 
-    assert (tmp_path / "folder" / "made").exists()
-    assert claim.outcome is AttemptOutcome.NEEDS_OWNER, "the second time it is asked again"
+    assert await goes_on("run touch made other") is AttemptOutcome.NEEDS_OWNER
+    assert not made.exists()
+    stage.asked.clear()
+    # The second time it is asked again.
+    assert await goes_on("run touch made", "run touch made") is AttemptOutcome.NEEDS_OWNER
+    assert made.exists()
     assert [call.args for call in stage.asked] == [{"command": "touch made"}]
-
-
-async def test_the_owners_word_for_one_command_lets_no_other_through(tmp_path: Path) -> None:
-    asks = await Stage(tmp_path).work("run touch made")
-    assert asks.needs is not None
-
-    claim = await Stage(tmp_path).work(
-        "run touch made other", session=asks.session, allowed=(asks.needs.digest,)
-    )
-
-    assert claim.outcome is AttemptOutcome.NEEDS_OWNER
-    assert not (tmp_path / "folder" / "made").exists()
 
 
 async def test_an_agent_that_hangs_after_a_no_is_ended(
@@ -273,59 +262,49 @@ async def test_a_cancel_leaves_nothing_behind(tmp_path: Path) -> None:
     await until(lambda: _is_gone(stage.folder / "pid"))
 
 
-async def test_a_session_that_is_gone_is_told_without_one(tmp_path: Path) -> None:
-    claim = await Stage(tmp_path).work("say on", session="0" * 32)
+@pytest.mark.parametrize(
+    ("odd", "outcome", "why"),
+    [
+        ("", AttemptOutcome.CRASH, "Resource not found"),  # the session is gone
+        ("FORGETS", AttemptOutcome.BAD_OUTPUT, "fake cannot go on with a session; begin a new"),
+        ("VERSION", AttemptOutcome.BAD_OUTPUT, "fake speaks version 7 of the protocol, not 1."),
+        ("SIGNED_OUT", AttemptOutcome.NEEDS_OWNER, "fake login"),
+    ],
+)
+async def test_one_that_cannot_begin_says_why(
+    tmp_path: Path, odd: str, outcome: AttemptOutcome, why: str
+) -> None:
+    stage = Stage(tmp_path, **({f"FAKE_{odd}": "7"} if odd else {}))
+    session = "0" * 32 if odd in ("", "FORGETS") else None
 
-    assert (claim.outcome, claim.session) == (AttemptOutcome.CRASH, None)
+    claim = await stage.work("say on", session=session)
 
-
-async def test_one_that_forgets_its_sessions_says_so(tmp_path: Path) -> None:
-    claim = await Stage(tmp_path, FAKE_FORGETS="1").work("say on", session="0" * 32)
-
-    assert claim.outcome is AttemptOutcome.BAD_OUTPUT
-    assert claim.error == "fake cannot go on with a session; begin a new one."
-
-
-async def test_one_of_another_version_is_not_talked_to(tmp_path: Path) -> None:
-    claim = await Stage(tmp_path, FAKE_VERSION="7").work("say on")
-
-    assert claim.error == "fake speaks version 7 of the protocol, not 1."
-
-
-async def test_one_that_is_not_signed_in_is_a_matter_for_the_owner(tmp_path: Path) -> None:
-    claim = await Stage(tmp_path, FAKE_SIGNED_OUT="1").work("say on")
-
-    assert claim.outcome is AttemptOutcome.NEEDS_OWNER
-    assert "fake login" in (claim.error or "")
+    assert (claim.outcome, claim.session) == (outcome, None)
+    assert why in (claim.error or "")
 
 
 async def test_one_that_is_not_installed_says_so(tmp_path: Path) -> None:
-    agent = specialist(SpecialistProgram("fake", ("no-such-agent",), {"PATH": str(tmp_path)}))
     stage = Stage(tmp_path)
-    job = SpecialistJob(TASK, "say hi", str(stage.folder))
+    stage.agent = specialist(replace(stage.program, argv=("no-such-agent",)))
 
-    claim = await agent.work(job, stage.hear, stage.judge)
+    claim = await stage.work("say hi")
 
     assert claim.error == "fake could not be started: No such file or directory."
 
 
-async def test_it_is_given_no_variable_that_was_not_named(
+async def test_a_sandbox_is_put_around_it_and_it_gets_no_variable_that_was_not_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CANARY_TOKEN", "tweet")
-
-    claim = await Stage(tmp_path).work("env")
-
-    assert "FAKE_STATE" in claim.text
-    assert "CANARY" not in claim.text
-
-
-async def test_a_sandbox_is_put_around_it_if_there_is_one(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     around: Wrap = lambda argv, folder, _: ("env", f"FAKE_WRAPPED={folder}", *argv)  # noqa: E731
     stage.agent = specialist(replace(stage.program, wrap=around))
 
-    assert "FAKE_WRAPPED" in (await stage.work("env")).text
+    claim = await stage.work("env")
+
+    assert "FAKE_STATE" in claim.text
+    assert "FAKE_WRAPPED" in claim.text
+    assert "CANARY" not in claim.text
 
 
 def test_what_a_command_is_called_does_not_change_what_is_allowed() -> None:

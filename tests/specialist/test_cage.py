@@ -137,19 +137,15 @@ async def test_a_secret_of_the_environment_is_not_there_unless_it_was_named(yard
         "for each in glob.glob('/proc/[0-9]*/environ') + glob.glob('/proc/[0-9]*/cmdline'):\n"
         "    print(open(each, 'rb').read())\n"
     )
+    named = "import os; print([open(f'/proc/{n}/cmdline').read() for n in (1, 2)])"
 
     claim = await yard.runs(code)
-    named = await yard.runs("import os; print(os.environ['TOKEN'])", TOKEN="tweet")
+    lent = await yard.runs(f"{named}; print(os.environ['TOKEN'])", TOKEN="tweet")
 
     assert "API_KEY" not in claim.text
     assert SECRET not in claim.text
-    assert named.text == "tweet"
-
-
-async def test_a_variable_that_was_named_is_in_no_command_line(yard: Yard) -> None:
-    code = "print([open(f'/proc/{n}/cmdline').read() for n in (1, 2)])"
-
-    assert "tweet" not in (await yard.runs(code, TOKEN="tweet")).text
+    assert lent.text.endswith("]\ntweet")
+    assert lent.text.count("tweet") == 1, "it stands in no command line"
 
 
 async def test_nothing_of_the_home_or_of_other_work_can_be_read(yard: Yard) -> None:
@@ -232,26 +228,25 @@ def served() -> Callable[[], tuple[int, list[bytes]]]:
     return begin
 
 
-async def test_what_is_lent_to_be_read_cannot_be_written(yard: Yard) -> None:
+async def test_what_is_lent_to_be_read_cannot_be_written_unless_it_is_lent_for_that(
+    yard: Yard,
+) -> None:
     (yard.home / ".tool").mkdir()
     (yard.home / ".tool/login").write_text("who I am")
     code = (
         "import pathlib\nlogin = pathlib.Path.home() / '.tool/login'\nprint(login.read_text())\n"
-        "try: login.write_text('x')\nexcept OSError as error: print(error.strerror)"
+        "try: login.write_text('kept')\nexcept OSError as error: print(error.strerror)\n"
+        "open('new.py', 'w').write('x')"
     )
 
-    claim = await yard.runs(code, SandboxPermissions(reads=(yard.home / ".tool",)))
+    # What is lent may lie around the work.
+    read = await yard.runs(code, SandboxPermissions(reads=(yard.home / ".tool", yard.tmp)))
+    written = await yard.runs(code, SandboxPermissions(writes=(yard.home / ".tool",)))
 
-    assert claim.text == "who I am\nRead-only file system"
-
-
-async def test_what_is_lent_to_be_written_is_the_owners_own(yard: Yard) -> None:
-    (yard.home / ".tool").mkdir()
-    code = "import pathlib; (pathlib.Path.home() / '.tool/session').write_text('kept')"
-
-    await yard.runs(code, SandboxPermissions(writes=(yard.home / ".tool",)))
-
-    assert (yard.home / ".tool/session").read_text() == "kept"
+    assert read.text == "who I am\nRead-only file system"
+    assert read.outcome is AttemptOutcome.SUCCESS, read
+    assert written.text == "who I am"
+    assert (yard.home / ".tool/login").read_text() == "kept"
 
 
 async def test_its_home_is_its_own_stays_for_the_task_and_goes_with_it(yard: Yard) -> None:
@@ -315,14 +310,6 @@ def _read(path: Path) -> bytes:
         return path.read_bytes()
     except OSError:
         return b""
-
-
-async def test_what_is_lent_may_lie_around_the_work(yard: Yard) -> None:
-    code = "open('new.py', 'w').write('x = 1'); print(open('new.py').read())"
-    claim = await yard.runs(code, SandboxPermissions(reads=(yard.tmp,)))
-
-    assert claim.outcome is AttemptOutcome.SUCCESS, claim
-    assert "x = 1" in claim.text
 
 
 async def test_a_script_that_its_words_name_is_read_and_not_changed(yard: Yard) -> None:

@@ -142,5 +142,14 @@ def check(
     return CommandCheck(ways, Sandbox(limits), FrozenClock(START), terms=terms)
 
 
-async def found(place: Path, activity: str, pattern: str | None = None) -> Finding:
-    return await check(place).prove(Criterion(activity, "as asked", pattern), str(place))
+async def found(
+    place: Path,
+    activity: str,
+    pattern: str | None = None,
+    *,
+    given: Mapping[str, tuple[str, ...]] | None = None,
+    terms: SuiteTerms = SuiteTerms(),  # noqa: B008 - frozen
+    limits: SandboxLimits = SMALL,
+) -> Finding:
+    checks = check(place, given=given, terms=terms, limits=limits)
+    return await checks.prove(Criterion(activity, "as asked", pattern), str(place))
