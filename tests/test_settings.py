@@ -175,11 +175,10 @@ def test_a_mistake_is_refused_by_name_with_what_would_be_right_and_without_a_sec
     assert not any(secret in refused for secret in ("hush", "AAAA"))
 
 
-def test_without_a_file_everything_has_its_default(tmp_path: Path) -> None:
+def test_without_a_file_or_with_the_commented_one_everything_has_its_default(
+    tmp_path: Path,
+) -> None:
     assert load({"REMIT_HOME": str(tmp_path)}) == Settings(home=tmp_path)
-
-
-def test_the_commented_file_is_the_defaults(tmp_path: Path) -> None:
     assert load(written(tmp_path, DEFAULT_FILE)) == Settings(home=tmp_path)
 
 
@@ -191,6 +190,7 @@ def test_every_commented_line_of_the_default_file_is_a_setting_with_its_default(
     ]
     spelt = load(written(tmp_path, "\n".join(lines)))
 
+    assert all(f'# {name} = "allow"' in DEFAULT_FILE for name in ToolSettings.__struct_fields__)
     assert spelt.engine.sources == {"caldav": 8}
     assert spelt.engine.parallel == Settings(home=tmp_path).engine.parallel
     assert (spelt.brain, spelt.server) == (settings.BrainSettings(), settings.ServerSettings())
@@ -218,12 +218,6 @@ def test_the_file_is_read_and_the_environment_has_the_last_word(tmp_path: Path) 
     assert found.engine.sources == {"email": 3}
     assert (found.brain.kind, found.brain.script) == ("scripted", "other.yml")
     assert found.server.port == 8000
-
-
-def test_an_address_is_checked_by_the_rule_of_its_own_section(tmp_path: Path) -> None:
-    text = "[web]\nsearch = 'searxng'\nurl = 'http://127.0.0.1:8888'\n"
-
-    assert load(written(tmp_path, text)).web.url == "http://127.0.0.1:8888"
 
 
 def test_a_budget_of_0_is_no_limit_and_a_switch_is_true_or_false(tmp_path: Path) -> None:
@@ -297,11 +291,18 @@ def test_an_account_is_read_with_all_that_may_be_said(tmp_path: Path) -> None:
     assert found.calendar.mine == {"a@x.org", "b@x.org"}
 
 
-@for_each("url", ["http://localhost:5232/", "http://nas.lan/", "https://x.org/"])
-def test_plain_http_is_for_this_machine_or_for_who_says_so(tmp_path: Path, url: str) -> None:
-    text = f'[calendars.work]\nurl = "{url}"\nplain = {str("nas" in url).lower()}\n'
-
-    assert load(written(tmp_path, text)).calendars["work"].url == url
+@for_each(
+    "text",
+    [
+        '[calendars.x]\nurl = "http://localhost:5232/"',
+        '[calendars.x]\nurl = "http://nas.lan/"\nplain = true',
+        '[calendars.x]\nurl = "https://x.org/"',
+        *(f"[mcp.x]\nurl = 'http://{host}/'" for host in ("localhost:9", "127.0.0.1", "[::1]:9")),
+        "[web]\nsearch = 'searxng'\nurl = 'http://127.0.0.1:8888'",
+    ],
+)
+def test_plain_http_is_for_this_machine_or_for_who_says_so(tmp_path: Path, text: str) -> None:
+    assert load(written(tmp_path, text))
 
 
 def test_every_door_is_read_with_all_that_may_be_said(tmp_path: Path) -> None:
@@ -348,15 +349,6 @@ token_env = "WEB_TOKEN"
         Policy.ASK,
     ]
     assert (files.repeat, web.repeat, web.policy_of("any")) == (True, False, Policy.ALLOW)
-
-
-@for_each("url", ["http://localhost:9/mcp", "http://127.0.0.1", "http://[::1]:9/"])
-def test_a_server_on_this_machine_needs_no_tls(tmp_path: Path, url: str) -> None:
-    assert load(written(tmp_path, f"[mcp.x]\nurl='{url}'")).mcp["x"].url == url
-
-
-def test_every_tool_stands_in_the_commented_file() -> None:
-    assert all(f'# {name} = "allow"' in DEFAULT_FILE for name in ToolSettings.__struct_fields__)
 
 
 def test_commands_are_read_in_both_forms(tmp_path: Path) -> None:

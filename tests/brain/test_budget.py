@@ -69,15 +69,6 @@ async def opened(folder: Path, limits: BudgetSettings) -> AsyncIterator[App]:
         yield App(db, limits)
 
 
-async def test_without_limits_everything_is_thought_and_counted(tmp_path: Path) -> None:
-    async with opened(tmp_path, NONE) as app:
-        for _ in range(5):
-            assert await app.think(made()) is None
-
-        assert await app.purse.spent(made()) == TaskBudget(500, 10)
-        assert await app.purse.spent(made(2)) == TaskBudget(0, 0)
-
-
 @for_each(
     ("limits", "budget", "about"),
     [
@@ -105,26 +96,31 @@ async def test_every_limit_holds(
 
 
 @pytest.mark.parametrize(
-    "limits",
+    ("limits", "task"),
     [
-        replace(NONE, run_tokens=400, run_cents=5, run_requests=1),
-        replace(NONE, series_tokens=400, series_cents=5),
-        replace(NONE, day_tokens=400, day_cents=5),
+        (replace(NONE, run_tokens=400, run_cents=5, run_requests=1), made(series=SERIES)),
+        (replace(NONE, series_tokens=400, series_cents=5), made(series=SERIES)),
+        (replace(NONE, day_tokens=400, day_cents=5), made(series=SERIES)),
+        (replace(NONE, series_tokens=1), made()),  # a task without a series has none of its limits
+        # A task's own budget goes before the settings.
+        (replace(NONE, run_tokens=1, run_cents=1), made(budget=TaskBudget(tokens=400, cents=5))),
     ],
 )
-async def test_what_just_fits_is_thought(tmp_path: Path, limits: BudgetSettings) -> None:
+async def test_what_just_fits_is_thought(
+    tmp_path: Path, limits: BudgetSettings, task: Task
+) -> None:
     async with opened(tmp_path, limits) as app:
-        assert await app.think(made(series=SERIES)) is None
+        assert await app.think(task) is None
 
 
-async def test_a_task_without_a_series_has_none_of_its_limits(tmp_path: Path) -> None:
-    async with opened(tmp_path, replace(NONE, series_tokens=1)) as app:
-        assert await app.think(made()) is None
+async def test_without_limits_all_that_was_put_to_a_vendor_is_counted(tmp_path: Path) -> None:
+    async with opened(tmp_path, NONE) as app:
+        for _ in range(5):
+            assert await app.think(made()) is None
+        await app.think(made(2), used=Usage())
 
-
-async def test_a_tasks_own_budget_goes_before_the_settings(tmp_path: Path) -> None:
-    async with opened(tmp_path, replace(NONE, run_tokens=1, run_cents=1)) as app:
-        assert await app.think(made(budget=TaskBudget(tokens=400, cents=5))) is None
+        assert await app.purse.spent(made()) == TaskBudget(500, 10)
+        assert await app.db.read(spending.of_task, made(2).id) == Usage()
 
 
 async def test_a_series_has_its_limit_in_any_thirty_days(tmp_path: Path) -> None:
@@ -137,13 +133,6 @@ async def test_a_series_has_its_limit_in_any_thirty_days(tmp_path: Path) -> None
 
         app.clock.advance(timedelta(milliseconds=1))
         assert await app.think(made(2, series=SERIES)) is None
-
-
-async def test_a_question_that_was_never_put_to_a_vendor_costs_nothing(tmp_path: Path) -> None:
-    async with opened(tmp_path, NONE) as app:
-        await app.think(made(), used=Usage())
-
-        assert await app.db.read(spending.of_task, made().id) == Usage()
 
 
 class Full(App):
@@ -241,9 +230,7 @@ def test_all_that_is_said_is_reckoned_and_the_longest_answer() -> None:
 
     more = replace(prompt, earlier=("e" * 300, "e" * 300), tools=(Tool("t", "s" * 59, {}),))
     assert models.reckon(more, 0).tokens == 30 + 200 + 20
-
-
-def test_a_text_that_is_no_latin_is_not_reckoned_too_low() -> None:
+    # A text that is not Latin is not reckoned too low.
     assert models.reckon(Prompt("私は行きます"), 0).tokens == 6
     assert models.reckon(Prompt("\ud800"), 0).tokens >= 1
 

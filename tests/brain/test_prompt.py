@@ -99,32 +99,21 @@ def test_what_checks_found_is_nothing_that_the_owner_said() -> None:
     assert "## What the checks found" not in whole(replace(TASK, notes=("Be brief.",)))
 
 
-def test_who_goes_on_is_told_the_owners_last_word_and_no_checks() -> None:
-    notes = ("Take the train.", f"{UNPROVEN}length: too long")
-
-    assert prompt.goes_on(replace(TASK, notes=notes)) == "The owner says: Take the train."
-
-
-def test_a_prompt_without_a_delivery_says_nothing_of_one() -> None:
+def test_a_prompt_says_nothing_of_what_there_is_not() -> None:
     text = whole(plan=Plan((WorkItem("Look"),)), standing=TOLD).casefold()
 
     for word in ("deliverable", "recipient", "output format", "plain text only", "none"):
         assert word not in text
     assert "deliverable" in whole().casefold()
-
-
-def test_work_that_is_the_instructions_is_not_said_twice() -> None:
-    text = whole(plan=replace(LOOK, work=(WorkItem(TASK.instructions),)))
-
-    assert text.count(TASK.instructions) == 1
-    assert "## Work items" not in text
-
-
-def test_a_brain_with_the_tool_is_told_of_the_tool_and_not_of_the_line() -> None:
-    text = whole(standing=replace(TOLD, ticks_by_tool=True))
-
-    assert "call tick_item" in text
-    assert "✓ STEP" not in text
+    assert "contract" not in whole().casefold()
+    # Work that is the instructions is not said twice.
+    once = whole(plan=replace(LOOK, work=(WorkItem(TASK.instructions),)))
+    assert once.count(TASK.instructions) == 1
+    assert "## Work items" not in once
+    # A brain with the tool is told of the tool, and not of the line.
+    by_tool = whole(standing=replace(TOLD, ticks_by_tool=True))
+    assert "call tick_item" in by_tool
+    assert "✓ STEP" not in by_tool
 
 
 @for_each(
@@ -147,11 +136,21 @@ def test_the_time_is_told_so_that_nobody_can_take_it_for_another(
     assert prompt.time(moment.astimezone(ZoneInfo(zone))) == f"It is {said}"
 
 
-def test_what_the_owner_answered_comes_with_the_time_of_now() -> None:
-    asked = replace(TASK, notes=("Not Kuta.", "Lisbon."))
+@for_each(
+    ("notes", "said"),
+    [
+        ((), "The owner says: Go on."),
+        (("Not Kuta.", "Lisbon."), "The owner says: Lisbon."),
+        (("Take the train.", f"{UNPROVEN}length: too long"), "The owner says: Take the train."),
+    ],
+)
+def test_who_goes_on_is_told_the_owners_last_word_and_the_time(
+    notes: tuple[str, ...], said: str
+) -> None:
+    asked = replace(TASK, notes=notes)
 
-    assert prompt.goes_on(asked, NOW).startswith("The owner says: Lisbon.\n\nIt is Monday 2 March")
-    assert prompt.goes_on(TASK) == "The owner says: Go on."
+    assert prompt.goes_on(asked) == said
+    assert prompt.goes_on(asked, NOW).startswith(f"{said}\n\nIt is Monday 2 March")
 
 
 # The contract -------------------------------------------------------------------------------------
@@ -183,26 +182,22 @@ def test_a_contract_is_told_in_words_numbered_and_with_its_timing() -> None:
     assert "{" not in text.partition("## Verification Contract")[2]
 
 
-@for_each("kind", [ContractType.ADVISORY, ContractType.SKIP])
-def test_a_contract_without_criteria_says_what_that_means(kind: ContractType) -> None:
-    text = whole(plan=replace(LOOK, contract=Contract(kind)))
+@for_each(
+    ("contract", "told"),
+    [
+        (Contract(ContractType.ADVISORY), "your owner will read it"),
+        (Contract(ContractType.SKIP), "Only the cheapest checks"),
+        (
+            Contract(ContractType.SKIP, (Criterion("lint", "No lint errors"),)),
+            "Only the cheapest checks are made of this work:\n1. **Lint** — No lint errors",
+        ),
+    ],
+)
+def test_a_contract_that_is_not_proven_says_what_that_means(contract: Contract, told: str) -> None:
+    text = whole(plan=replace(LOOK, contract=contract))
 
-    assert "must pass" not in text
-    assert {
-        ContractType.ADVISORY: "your owner will read it",
-        ContractType.SKIP: "Only the cheapest checks",
-    }[kind] in text
-
-
-def test_the_cheapest_checks_are_told_too() -> None:
-    contract = Contract(ContractType.SKIP, (Criterion("lint", "No lint errors"),))
-
-    told = whole(plan=replace(LOOK, contract=contract))
-    assert "Only the cheapest checks are made of this work:\n1. **Lint** — No lint errors" in told
-
-
-def test_without_a_contract_there_is_no_word_of_one() -> None:
-    assert "contract" not in whole().casefold()
+    assert ("must pass" in text) is bool(contract.criteria)
+    assert told in text
 
 
 # The same to the byte -----------------------------------------------------------------------------
@@ -339,18 +334,16 @@ def test_nothing_an_outsider_wrote_stands_unmarked(
     assert told.rules == clean.rules
 
 
-def test_a_task_of_the_owners_keeps_its_voice_when_it_has_read_the_web() -> None:
-    read = replace(TASK, taint=Taint.PUBLIC)
-
-    assert 'Task: "Beaches"\n\nFind one' in whole(read)
-    assert whole(read) == whole(TASK)
-
-
 def test_what_the_owner_said_keeps_its_weight_in_a_session_that_has_read_the_web() -> None:
     memory = Memory(summary="Calm.", facts=("Not Kuta.",), taint=Taint.PUBLIC)
 
     assert "\n- Not Kuta.\n" in whole(memory=memory)
     assert "\n| Calm.\n" in whole(memory=memory)
+    assert whole(replace(TASK, taint=Taint.PUBLIC)) == whole(TASK)
+    assert 'Task: "Beaches"\n\nFind one' in whole(TASK)
+    # The rules say what the mark means, whether or not there is one.
+    assert 'says "Outside text"' in whole()
+    assert outside.mark("x", "y").startswith("[Outside text")
 
 
 async def test_a_mail_that_is_tried_again_is_still_a_mail(tmp_path: Path) -> None:
@@ -377,12 +370,6 @@ def test_the_owners_own_words_are_his_by_whatever_way_they_come(kind: SourceKind
     task = replace(TASK, source=Source(kind, "1"), created_by=Creator.SCHEDULER)
 
     assert whole(task) == whole(TASK)
-
-
-def test_the_rules_say_what_the_mark_means_whether_or_not_there_is_one() -> None:
-    assert 'says "Outside text"' in whole()
-    assert outside.mark("x", "y").startswith("[Outside text")
-    assert "\n| x\n" in outside.mark("x", "y")
 
 
 # What nobody outside may read ---------------------------------------------------------------------
@@ -432,12 +419,3 @@ def test_all_that_is_told_with_every_task_is_known_to_the_gate(by_tool: bool) ->
     for fixed in prompt.FIXED:
         told = told.replace(fixed, "")
     assert told.strip() == ""
-
-
-async def test_a_script_hears_the_rules_and_answers_by_the_task() -> None:
-    brain = script([{"when": "deliverable", "reply": "no"}, {"reply": "yes"}])
-
-    reply = await brain.think(prompt.render(TASK, LOOK, Memory(), TOLD), session="s")
-
-    assert reply.text == "yes"
-    assert "<deliverable>" in brain.heard[0]

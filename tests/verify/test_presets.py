@@ -16,7 +16,6 @@ from remit.model.contract import Criterion, Result
 from remit.specialist.changes import ChangeKind, FileChange, Snapshot
 from remit.verify import ground, project, reports, suite_runs
 from remit.verify.ground import Toolchain
-from remit.verify.reports import CaseOutcome, CaseResult
 from remit.verify.runners import CheckCommand
 from remit.verify.suite_runs import SuiteTerms
 from tests.tables import for_each, read_yaml, table
@@ -36,6 +35,13 @@ def every_tool(tmp_path: Path) -> dict[str, str]:
         workshop.write(tmp_path / "bin", {name: "#!/bin/sh\n"})
         (tmp_path / "bin" / name).chmod(0o755)
     return {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path)}
+
+
+STEERS = {
+    "pyproject.toml": '[project]\nname = "a"\n[tool.ruff]\nline-length = 100\n',
+    "package.json": '{"version": "1", "scripts": {"test": "jest"}}',
+}
+TEST = {"tests/test_a.py": "def test_a():\n    assert 1\n"}
 
 
 def package(scripts: dict[str, str], **needs: str) -> str:
@@ -194,13 +200,6 @@ def test_each_runner_is_read_test_by_test(said: Mapping[str, str]) -> None:
     assert found == [tuple(each) for each in said["wanted"]]
 
 
-def test_the_same_test_called_with_something_else_is_the_same_function() -> None:
-    one, other = CaseResult("test_a[1-[x]]"), CaseResult("test_a[2]", CaseOutcome.FAILED)
-
-    assert one.key != other.key
-    assert one.function == other.function
-
-
 @for_each(
     "hostile",
     [
@@ -233,41 +232,36 @@ def test_files_that_judge_are_known_by_their_names_and_told_as_such(
     assert (seen.tests == (name,)) is judges
 
 
-def _guard(repo: Path) -> tuple[str, ...]:
-    head = workshop.git(repo, "rev-parse", "HEAD").strip()
-    return tuple(suite_runs.compare(repo, SuiteTerms(base=head)).guard.notes)
-
-
-def test_of_a_file_with_many_uses_only_what_steers_checks_is_guarded(tmp_path: Path) -> None:
-    files = {
-        "pyproject.toml": '[project]\nname = "a"\n[tool.ruff]\nline-length = 100\n',
-        "package.json": '{"version": "1", "scripts": {"test": "jest"}}',
-    }
+# What was there, what the work makes of it, and what the guard says.
+@pytest.mark.parametrize(
+    ("files", "changed", "notes"),
+    [
+        (STEERS, {"pyproject.toml": ('"a"', '"b"'), "package.json": ('"1"', '"2"')}, ()),
+        (
+            STEERS,
+            {"pyproject.toml": ("100", "999"), "package.json": ("jest", "true")},
+            (
+                "package.json (what it says about checks changed)",
+                "pyproject.toml (what it says about checks changed)",
+            ),
+        ),
+        (TEST, {"tests/test_a.py": ("\n", "\r\n")}, ()),  # the ends of lines are no change
+        (TEST, {"tests/test_a.py": ("assert 1", "pass")}, ("tests/test_a.py (1 assert fewer)",)),
+    ],
+    ids=["other uses", "checks", "ends of lines", "asserts"],
+)
+def test_of_a_file_with_many_uses_only_what_steers_checks_is_guarded(
+    files: dict[str, str],
+    changed: dict[str, tuple[str, str]],
+    notes: tuple[str, ...],
+    tmp_path: Path,
+) -> None:
     repo = workshop.repository(tmp_path / "repo", files)
-    workshop.write(repo, {"pyproject.toml": files["pyproject.toml"].replace('"a"', '"b"')})
-    workshop.write(repo, {"package.json": '{"version": "2", "scripts": {"test": "jest"}}'})
-    assert _guard(repo) == ()
+    if files is TEST and notes:  # a test that git was told to forget is not forgotten
+        workshop.git(repo, "rm", "--quiet", "--cached", "tests/test_a.py")
+        workshop.write(repo, {".gitignore": "tests\n"})
+    for name, (old, new) in changed.items():
+        (repo / name).write_bytes(files[name].replace(old, new).encode())
 
-    workshop.write(repo, {"pyproject.toml": files["pyproject.toml"].replace("100", "999")})
-    workshop.write(repo, {"package.json": '{"version": "1", "scripts": {"test": "true"}}'})
-
-    assert _guard(repo) == (
-        "package.json (what it says about checks changed)",
-        "pyproject.toml (what it says about checks changed)",
-    )
-
-
-def test_a_test_that_git_was_told_to_forget_is_not_forgotten(tmp_path: Path) -> None:
-    test = "def test_a():\n    assert 1\n"
-    repo = workshop.repository(tmp_path / "repo", {"tests/test_a.py": test})
-    workshop.git(repo, "rm", "--quiet", "--cached", "tests/test_a.py")
-    workshop.write(repo, {".gitignore": "tests\n", "tests/test_a.py": "def test_a(): pass\n"})
-
-    assert _guard(repo) == ("tests/test_a.py (1 assert fewer)",)
-
-
-def test_the_ends_of_lines_are_no_change(tmp_path: Path) -> None:
-    repo = workshop.repository(tmp_path / "repo", {"tests/test_a.py": "def test_a(): ...\n"})
-    (repo / "tests/test_a.py").write_bytes(b"def test_a(): ...\r\n")
-
-    assert _guard(repo) == ()
+    head = workshop.git(repo, "rev-parse", "HEAD").strip()
+    assert tuple(suite_runs.compare(repo, SuiteTerms(base=head)).guard.notes) == notes
