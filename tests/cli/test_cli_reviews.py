@@ -60,19 +60,18 @@ def test_what_is_declined_is_not_decided_again_and_that_is_5(seat: Terminal) -> 
     assert "was decided before: decline" in by_review.err
 
 
-def test_the_owners_own_text_is_sent_instead(alone: Terminal, tmp_path: Path) -> None:
-    task = asked(alone, "Find two parks for Cleo", "--to", "Cleo")
+def test_the_owners_own_text_or_what_he_edits_is_sent_instead(
+    alone: Terminal, tmp_path: Path
+) -> None:
     (tmp_path / "mine.txt").write_text("My own words.\n")
-    said = alone.run("approve", task, "--text-file", str(tmp_path / "mine.txt"), "--wait")
+    for name, words, editor, sent in (
+        ("Cleo", ("--text-file", str(tmp_path / "mine.txt")), "false", "My own words.\n"),
+        ("Dora", ("--edit",), "sed -i s/Lum/Lam/", "Lamphini Park and Benjakitti Park.\n"),
+    ):
+        task = asked(alone, f"Find two parks for {name}", "--to", name)
+        said = alone.run("approve", task, *words, "--wait", EDITOR=editor)
 
-    assert (said.code, said.out) == (0, "My own words.\n")
-
-
-def test_the_owners_editor_is_opened_on_the_text(alone: Terminal) -> None:
-    task = asked(alone, "Find two parks for Dora", "--to", "Dora")
-    said = alone.run("approve", task, "--edit", "--wait", EDITOR="sed -i s/Lumphini/Lumpini/")
-
-    assert (said.code, said.out) == (0, "Lumpini Park and Benjakitti Park.\n")
+        assert (said.code, said.out) == (0, sent)
 
 
 def test_what_does_not_fit_decides_nothing(alone: Terminal) -> None:
@@ -110,23 +109,25 @@ def test_a_send_that_was_cut_off_is_settled_by_the_owner_alone(
 
 def test_on_a_terminal_the_inbox_asks_one_thing_at_a_time(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    skipped, sent, held, silent = (
+    skipped, sent, held, back, silent = (
         asked(seat, "Find two parks", "--to", "Anna"),
         asked(seat, "Find two parks", "--to", "Bob"),
         asked(seat, "untagged"),
+        asked(seat, "Find two parks", "--to", "Cleo"),
         asked(seat, "passport"),
     )
-    keys = ("s", "?", "a", "e", "a", "", "q")
+    keys = ("s", "?", "a", "e", "r", "Three parks", "a", "", "q")
     said = seat.type(("inbox",), keys, EDITOR="sed -i 1s/.*/My.words/")
 
     assert said.code == 0
-    assert "1 of 4" in said.out
+    assert "1 of 5" in said.out
     assert "Your answer:" in said.out
-    assert [seat.status(task) for task in (skipped, sent, held, silent)] == [
+    assert [seat.status(task) for task in (skipped, sent, held, silent, back)] == [
         "needs_review",
         "delivering",
         "running",  # his own words are held against the contract first
         "needs_review",
+        "running",
     ]
     assert seat.run("run", held).out == "My.words\n"
 
@@ -146,27 +147,18 @@ def test_a_key_of_the_inbox_approves_and_asks_no_more_about_this_person_there(
     assert "you said allow on dashboard" in listed
 
 
-def test_an_empty_inbox_says_so(tmp_path: Path) -> None:
-    assert Terminal(tmp_path).run("inbox") == Said(0, "", "Nothing waits for you.\n")
-
-
 def test_a_question_can_be_put_off_and_the_next_visit_does_not_ask_it(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
+    empty = seat.run("inbox")
     task = asked(seat, "Find two parks", "--to", "Anna")
     said = seat.type(("inbox",), ("l", "no number", "l", "3"))
     again = seat.type(("inbox",), ())
     listed = seat.run("inbox")
 
+    assert empty == Said(0, "", "Nothing waits for you.\n")
     assert (said.code, again.code) == (0, 0)
     assert "'no number' is no number of hours" in said.out + said.err
     assert "It comes back in 3 hours." in said.out
     assert "1 question put off till later." in again.out + again.err
     assert "back in" in listed.out
     assert seat.status(task) == "needs_review"
-
-
-def test_a_text_is_sent_back_with_a_word(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    task = asked(seat, "Find two parks", "--to", "Anna")
-    assert seat.type(("inbox",), ("r", "Three parks")).code == 0
-    assert seat.status(task) == "running"

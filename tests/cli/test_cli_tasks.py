@@ -21,10 +21,16 @@ FULL_ID = re.compile(r"task-[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 def test_a_task_that_is_waited_for_shows_its_steps_and_gives_its_result(seat: Terminal) -> None:
     said = seat.run("add", "Find two parks", "--work", "Look around", "--wait")
+    later = seat.add("Find two parks", "--in", "3d")
+    early, now = seat.run("vouch", later), seat.run("run", later, "--wait")
+    vouched = seat.run("vouch", later)
 
-    assert said.code == 0
-    assert said.out == "Lumphini Park and Benjakitti Park.\n"
+    assert (said.code, said.out) == (0, "Lumphini Park and Benjakitti Park.\n")
     assert "Thought it through." in said.err
+    assert (early.code, "vouch for it when it has ended" in early.err) == (5, True)
+    assert (now.code, now.out) == (0, said.out)
+    assert vouched.code == 0
+    assert "You vouched for what its session remembers." in seat.run("log", later).out
 
 
 def test_a_task_is_paused_resumed_cancelled_and_hidden_by_a_prefix_in_any_case(
@@ -57,21 +63,14 @@ def test_times_stand_on_the_clock_of_the_settings_and_not_of_the_machine(seat: T
     assert "2031-01-02 03:00:00" in seat.run("show", task).out
 
 
-def test_a_planned_task_can_be_run_now(seat: Terminal) -> None:
-    task = seat.add("Find two parks", "--in", "3d")
-    said = seat.run("run", task, "--wait")
-
-    assert said.code == 0
-    assert "Lumphini" in said.out
-
-
 def test_a_task_that_failed_is_tried_again_as_a_new_one(seat: Terminal) -> None:
     task = task_of(seat.run("add", "hopeless", "--wait", "--json"))["id"]
-    said = seat.run("retry", task, "--wait", "--json")
+    said, shown = seat.run("retry", task, "--wait", "--json"), seat.run("retry", task, "--wait")
 
-    assert said.code == 1
+    assert (said.code, shown.code) == (1, 1)
     assert said.maps("tasks")[0]["retryOf"] == task
     assert said.maps("tasks")[0]["status"] == "failed"
+    assert "The script says: fail." in shown.out
 
 
 def test_several_ids_come_from_stdin_and_one_that_fails_stops_no_other(seat: Terminal) -> None:
@@ -98,16 +97,6 @@ def test_a_key_stands_for_one_task_through_either_door(tmp_path: Path) -> None:
         served = seat.add("Two", "--in", "1d", "--key", "b")
         assert seat.add("Two", "--in", "1d", "--key", "b") == served
     assert seat.add("Two", "--in", "1d", "--key", "b") == served
-
-
-def test_a_task_that_fails_is_1_and_one_that_asks_is_4(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    failed, asks = seat.run("add", "hopeless", "--wait"), seat.run("add", "passport", "--wait")
-
-    assert (failed.code, asks.code) == (1, 4)
-    assert "The script says: fail." in failed.out
-    assert "Which passport do you hold?" in asks.out
-    assert "remit answer" in asks.out
 
 
 def test_without_a_remit_one_is_told_when_the_work_starts_and_run_does_it(tmp_path: Path) -> None:
@@ -156,22 +145,6 @@ def test_a_home_that_cannot_be_is_named(tmp_path: Path) -> None:
     assert "Not a directory" in said.err
 
 
-def test_who_vouches_for_a_session_finds_it_in_the_log_of_its_task(seat: Terminal) -> None:
-    task = seat.add("Find two parks", "--work", "Look around", "--wait")
-    said = seat.run("vouch", task)
-
-    assert said.code == 0
-    assert "You vouched for what its session remembers." in seat.run("log", task).out
-
-
-def test_what_has_not_ended_is_not_vouched_for(seat: Terminal) -> None:
-    task = seat.add("Find two parks", "--in", "2h")
-    said = seat.run("vouch", task)
-
-    assert said.code == 5
-    assert "vouch for it when it has ended" in said.err
-
-
 @pytest.mark.parametrize("runs", [True, False])
 def test_what_has_not_begun_is_changed_and_the_rest_stays(tmp_path: Path, *, runs: bool) -> None:
     seat = Terminal(tmp_path)
@@ -207,28 +180,17 @@ def test_what_has_ended_and_what_says_nothing_changes_nothing(tmp_path: Path) ->
     assert task_of(seat.run("show", task, "--json"))["title"] == "Greet me"
 
 
-ASKS = "Send Ana the list by mail tomorrow"  # nobody here is called so
-
-
-def test_what_asks_before_it_begins_is_shown_as_asking(tmp_path: Path) -> None:
+def test_what_asks_before_it_begins_is_shown_as_asking_and_not_as_planned(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
-    seat.run("add", ASKS)
-
-    assert "asks you" in seat.run("ls").out
-    with open_read_only(seat.home / "agent.db") as tx:
-        asked = len(reviews.waiting(tx))
-        assert asked > 0
-        assert f"{asked} waiting for you (remit inbox)" in up_process._tasks(
-            0, up_process._task_counts(tx, clock.now()), shared=False
-        )
-
-
-def test_what_asks_is_not_counted_among_what_is_planned(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    seat.run("add", ASKS)
+    seat.run("add", "Send Ana the list by mail tomorrow")  # nobody here is called so
+    listed = seat.run("ls").out
     seat.run("add", "Remind me in 2 hours: stretch")
 
+    assert "asks you" in listed
     with open_read_only(seat.home / "agent.db") as tx:
-        said = up_process._tasks(0, up_process._task_counts(tx, clock.now()), shared=False)
-        assert "1 to come" in said
-        assert f"{len(reviews.waiting(tx))} waiting for you" in said
+        asked = len(reviews.waiting(tx))
+        counts = up_process._task_counts(tx, clock.now())
+    assert asked > 0
+    said = up_process._tasks(0, counts, shared=False)
+    assert "1 to come" in said
+    assert f"{asked} waiting for you (remit inbox)" in said

@@ -3,6 +3,8 @@
 import tomllib
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.formats.toml_edit import remove_table, set_values
@@ -42,6 +44,26 @@ def test_one_value_changes_and_the_rest_stays(text: str, changed: str | None) ->
     assert tomllib.loads(result) == expected
     assert result == changed or changed is None
     assert all(line in result for line in text.splitlines() if line.startswith("# failed"))
+
+
+LINES = st.sampled_from(
+    [
+        *("[notices]", "  [ notices ]  # why", "# [notices]", "[server]", "[engine.sources]", ""),
+        *('done = ["push"]  # for now', "done=[]", '# done = ["none"]', "port = 7316"),
+    ]
+)
+
+
+@given(st.lists(LINES, max_size=8))
+def test_whatever_the_text_looks_like_nothing_else_changes(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    try:
+        before = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    after = tomllib.loads(set_values(text, NOTICES))
+
+    assert after == {**before, "notices": {**before.get("notices", {}), **NOTICES["notices"]}}
 
 
 def test_a_table_is_added_at_the_end_and_taken_out_without_a_trace() -> None:
