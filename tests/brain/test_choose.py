@@ -4,17 +4,30 @@ import pytest
 from msgspec.structs import replace
 
 from remit.brain import choose
-from remit.brain.choose import ModelLimits, ModelRole, Vendor
+from remit.brain.choose import ModelChoice, ModelConfig, ModelLimits, ModelRole, Vendor
 from remit.errors import BadInput
 from tests.live.place import KEY, brain_settings
 from tests.tables import for_each, table
 
 
+def chosen(environ: dict[str, str] | None = None, **wish: object) -> ModelChoice:
+    return choose.choose_models(environ or {}, brain_settings(**wish))
+
+
+def thinker(environ: dict[str, str], **wish: object) -> ModelConfig:
+    return chosen(environ, **wish).models[ModelRole.THINK]
+
+
+def key_of(model: ModelConfig) -> str | None:
+    return model.key and model.key.reveal()
+
+
 def test_with_nothing_at_all_it_says_what_to_set() -> None:
-    found = choose.choose_models({}, brain_settings())
+    found = chosen(time_limit=7, token_limit=8)
 
     assert not found.ready
     assert found.models == {}
+    assert found.limits == ModelLimits(7, 8)
     assert found.sentence == (
         "No language model is set. Connect one with `remit setup brain` or under Settings, or set "
         "ANTHROPIC_API_KEY or OPENAI_API_KEY and start Remit again."
@@ -29,14 +42,12 @@ def test_with_nothing_at_all_it_says_what_to_set() -> None:
     ],
 )
 def test_a_key_is_enough(name: str, vendor: Vendor, known: str) -> None:
-    found = choose.choose_models({name: KEY}, brain_settings())
+    found = chosen({name: f" {KEY}\n"})  # the line end that a shell leaves is no part of it
 
     assert found.ready
     assert set(found.models) == set(ModelRole)
     model = found.models[ModelRole.THINK]
-    assert model.vendor is vendor
-    assert model.key is not None
-    assert model.key.reveal() == KEY
+    assert (model.vendor, key_of(model)) == (vendor, KEY)
     assert found.sentence == f"{vendor}:{model.name}, with the key in {name}."
     assert f"{known}:{model.name}" in _known_names()
 
@@ -50,12 +61,8 @@ def _known_names() -> set[str]:
 def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
     both = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
-    assert (
-        choose.choose_models(both, brain_settings()).models[ModelRole.THINK].vendor
-        is Vendor.ANTHROPIC
-    )
-    named = choose.choose_models(both, brain_settings(model="openai:gpt-5.5"))
-    assert str(named.models[ModelRole.THINK]) == "openai-responses:gpt-5.5"
+    assert thinker(both).vendor is Vendor.ANTHROPIC
+    assert str(thinker(both, model="openai:gpt-5.5")) == "openai-responses:gpt-5.5"
 
 
 @for_each(
@@ -66,7 +73,7 @@ def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
     ],
 )
 def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: str) -> None:
-    found = choose.choose_models(environ, brain_settings())
+    found = chosen(environ)
 
     assert not found.ready
     assert hint in found.sentence
@@ -76,19 +83,12 @@ def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: s
 def test_a_model_string_means_one_thing(spec: str, environ: dict[str, str], means: str) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
-    assert (
-        str(
-            choose.choose_models(keys | environ, brain_settings(model=spec)).models[ModelRole.THINK]
-        )
-        == means
-    )
+    assert str(thinker(keys | environ, model=spec)) == means
 
 
 def test_each_role_may_have_its_own_model() -> None:
-    found = choose.choose_models(
-        {"ANTHROPIC_API_KEY": KEY},
-        brain_settings(model="anthropic:big", extract="anthropic:small", score="ollama:qwen3"),
-    )
+    wish = {"model": "anthropic:big", "extract": "anthropic:small", "score": "ollama:qwen3"}
+    found = chosen({"ANTHROPIC_API_KEY": KEY}, **wish)
 
     assert {role: model.name for role, model in found.models.items()} == {
         ModelRole.EXTRACT: "small",
@@ -104,7 +104,7 @@ def test_each_role_may_have_its_own_model() -> None:
 
 
 def test_a_role_may_lack_what_the_others_have() -> None:
-    found = choose.choose_models({"OPENAI_API_KEY": KEY}, brain_settings(extract="anthropic:small"))
+    found = chosen({"OPENAI_API_KEY": KEY}, extract="anthropic:small")
 
     assert found.ready
     assert found.lacks == {
@@ -114,53 +114,27 @@ def test_a_role_may_lack_what_the_others_have() -> None:
 
 
 def test_another_server_gets_the_key_that_is_named_for_it_and_no_other() -> None:
-    environ = {"OPENAI_API_KEY": KEY, "GATE_KEY": "gate-123"}
-    there = brain_settings(model="openai:x", base_url="https://gateway.example/v1")
-    named = brain_settings(
-        model="openai:x", base_url="https://gateway.example/v1", key_env="GATE_KEY"
-    )
+    environ = {"OPENAI_API_KEY": KEY, "GATE_KEY": "gate-123", "ANTHROPIC_API_KEY": KEY}
+    there = {"model": "openai:x", "base_url": "https://gateway.example/v1"}
 
-    assert choose.choose_models(environ, there).models[ModelRole.THINK].key is None
-    key = choose.choose_models(environ, named).models[ModelRole.THINK].key
-    assert key is not None
-    assert key.reveal() == "gate-123"
-
-
-def test_the_base_url_is_for_the_model_it_stands_beside() -> None:
-    wish = brain_settings(
-        model="openai:x", base_url="https://gateway.example/v1", score="anthropic:y"
-    )
-
-    found = choose.choose_models({"ANTHROPIC_API_KEY": KEY}, wish)
-
-    assert found.models[ModelRole.THINK].base_url == "https://gateway.example/v1"
-    assert found.models[ModelRole.SCORE].base_url is None
-
-
-def test_a_vendor_that_needs_a_key_elsewhere_asks_for_its_name() -> None:
-    wish = brain_settings(model="anthropic:x", base_url="https://gateway.example")
-
-    assert "MODEL_API_KEY" in choose.choose_models({"ANTHROPIC_API_KEY": KEY}, wish).sentence
+    assert key_of(thinker(environ, **there)) is None
+    assert key_of(thinker(environ, **there, key_env="GATE_KEY")) == "gate-123"
+    # The address is for the model it stands beside.
+    found = chosen(environ, **there, score="anthropic:y").models
+    assert found[ModelRole.THINK].base_url == "https://gateway.example/v1"
+    assert found[ModelRole.SCORE].base_url is None
+    # A vendor that needs a key elsewhere asks for its name.
+    asks = chosen(environ, model="anthropic:x", base_url="https://gateway.example")
+    assert "MODEL_API_KEY" in asks.sentence
 
 
 @for_each("bad", [f"{KEY}\nX-Evil: 1", f"{KEY} x", f"{KEY}é", f"{KEY}\x00"])
 def test_a_key_that_would_break_a_header_is_refused_and_not_shown(bad: str) -> None:
-    found = choose.choose_models({"ANTHROPIC_API_KEY": bad}, brain_settings())
+    found = chosen({"ANTHROPIC_API_KEY": bad})
 
     assert not found.ready
     assert found.sentence.startswith("The key in ANTHROPIC_API_KEY holds a character")
     assert KEY not in found.sentence
-
-
-def test_the_line_end_that_a_shell_leaves_is_no_part_of_a_key() -> None:
-    key = (
-        choose.choose_models({"ANTHROPIC_API_KEY": f" {KEY}\n"}, brain_settings())
-        .models[ModelRole.THINK]
-        .key
-    )
-
-    assert key is not None
-    assert key.reveal() == KEY
 
 
 @pytest.mark.parametrize("role", ["model", "extract", "think", "score", "summarise"])
@@ -182,17 +156,11 @@ def test_a_model_string_that_means_nothing_is_refused_by_name(role: str, spec: s
 )
 def test_an_address_that_is_none_or_tells_too_much_is_refused(url: str) -> None:
     with pytest.raises(BadInput, match="base_url") as refused:
-        choose.choose_models({}, brain_settings(model="openai:x", base_url=url))
+        chosen(model="openai:x", base_url=url)
 
     assert "hunter2" not in str(refused.value)
 
 
 def test_a_base_url_alone_is_half_a_sentence() -> None:
     with pytest.raises(BadInput, match="set model too"):
-        choose.choose_models({}, brain_settings(base_url="http://localhost:8000/v1"))
-
-
-def test_the_limits_are_the_settings() -> None:
-    assert choose.choose_models(
-        {}, brain_settings(time_limit=7, token_limit=8)
-    ).limits == ModelLimits(7, 8)
+        chosen(base_url="http://localhost:8000/v1")

@@ -39,15 +39,25 @@ async def used(home: Path, command: CommandSettings, *, limit: float = 60) -> To
 # Running ------------------------------------------------------------------------------------------
 
 
-async def test_what_it_said_is_kept_to_the_letter_and_trusted_by_nobody(tmp_path: Path) -> None:
-    result = await used(
-        tmp_path, CommandSettings(python("print('<b>1 < 2</b>'); print('and more')"))
-    )
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("print('<b>1 < 2</b>'); print('and more')", "<b>1 < 2</b>\nand more"),
+        ("import os; print(os.getcwd())", "/"),  # a directory of its own
+        ("import sys; print(sys.argv[1])", "$(touch owned); echo $HOME"),  # no shell reads it
+    ],
+    ids=["letters", "directory", "shell"],
+)
+async def test_what_it_said_is_kept_to_the_letter_and_trusted_by_nobody(
+    tmp_path: Path, code: str, text: str
+) -> None:
+    argv = (*python(code), "$(touch owned); echo $HOME")
 
-    assert result == ToolResult(
-        "command", "exit 0\n<b>1 < 2</b>\nand more", taint=Taint.PUBLIC, raw=True
-    )
-    assert (tmp_path / TASK.id / OUTPUT).read_text() == "<b>1 < 2</b>\nand more\n"
+    result = await used(tmp_path, CommandSettings(argv, cwd="/" if text == "/" else ""))
+
+    assert result == ToolResult("command", f"exit 0\n{text}", taint=Taint.PUBLIC, raw=True)
+    assert (tmp_path / TASK.id / OUTPUT).read_text() == f"{text}\n"
+    assert not (tmp_path / TASK.id / "owned").exists()
 
 
 async def test_it_runs_in_the_tasks_workspace_with_few_variables_and_no_input(
@@ -64,47 +74,24 @@ async def test_it_runs_in_the_tasks_workspace_with_few_variables_and_no_input(
     assert len(said) == 3
 
 
-async def test_a_directory_of_its_own_is_used(tmp_path: Path) -> None:
-    result = await used(tmp_path, CommandSettings(python("import os; print(os.getcwd())"), cwd="/"))
-
-    assert result.text == "exit 0\n/"
-
-
-async def test_no_shell_reads_it(tmp_path: Path) -> None:
-    argv = (*python("import sys; print(sys.argv[1])"), "$(touch owned); echo $HOME")
-
-    result = await used(tmp_path, CommandSettings(argv))
-
-    assert result.text == "exit 0\n$(touch owned); echo $HOME"
-    assert not (tmp_path / TASK.id / "owned").exists()
-
-
 @pytest.mark.parametrize(
-    ("code", "sentence"),
+    ("argv", "sentence"),
     [
-        ("import sys; print('No room left'); sys.exit(3)", "ended with exit code 3: No room left"),
-        ("import sys; sys.exit(1)", "say ended with exit code 1."),
-        ("import os; os.kill(os.getpid(), 15)", "say was ended by signal 15."),
-        ("raise SystemExit('\\x1b[31mred\\nline')", "ended with exit code 1: [31mred / line"),
+        (python("print('No room left'); exit(3)"), "say ended with exit code 3: No room left"),
+        (python("raise SystemExit(1)"), "say ended with exit code 1."),
+        (python("import os; os.kill(os.getpid(), 15)"), "say was ended by signal 15."),
+        (python("exit('\\x1b[31mred\\nline')"), "say ended with exit code 1: [31mred / line"),
+        (("/no/such/program",), "say could not be run: No such file or directory."),
+        (("program-that-nobody-has",), "say could not be run: No such file or directory."),
     ],
 )
 async def test_one_that_fails_says_how_in_its_last_words(
-    tmp_path: Path, code: str, sentence: str
+    tmp_path: Path, argv: tuple[str, ...], sentence: str
 ) -> None:
-    result = await used(tmp_path, CommandSettings(python(code)))
+    result = await used(tmp_path, CommandSettings(argv))
 
     assert result.failed
     assert sentence in result.text
-
-
-@pytest.mark.parametrize("argv", [("/no/such/program",), ("program-that-nobody-has",)])
-async def test_one_that_cannot_be_started_says_so(tmp_path: Path, argv: tuple[str, ...]) -> None:
-    result = await used(tmp_path, CommandSettings(argv))
-
-    assert (result.failed, result.text) == (
-        True,
-        "say could not be run: No such file or directory.",
-    )
 
 
 async def test_much_output_is_told_by_its_end_and_says_so(tmp_path: Path) -> None:
@@ -117,15 +104,8 @@ async def test_much_output_is_told_by_its_end_and_says_so(tmp_path: Path) -> Non
     assert result.text.splitlines()[2].startswith("line ")
     assert result.text.endswith("line 0199999")
     assert (tmp_path / TASK.id / OUTPUT).stat().st_size == MAX_OUTPUT_BYTES
-
-
-async def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
-    code = "import sys; sys.stdout.buffer.write(bytes(range(256)))"
-
-    result = await used(tmp_path, CommandSettings(python(code)))
-
-    assert result.text.startswith("exit 0\n")
-    result.text.encode()
+    raw = "import sys; sys.stdout.buffer.write(bytes(range(256)))"  # no text, and no harm
+    assert (await used(tmp_path, CommandSettings(python(raw)))).text.encode()[:7] == b"exit 0\n"
 
 
 # Ending -------------------------------------------------------------------------------------------

@@ -59,12 +59,8 @@ def test_what_is_held_does_not_pass_and_says_why(text: str) -> None:
     assert held.startswith("[Held: it was cut off.]")
     assert not isinstance(gate.judge(Reply(held), most=4096), Deliverable)
     assert "<deliverable>" not in held.replace(" ", "").replace("\n", "").casefold()
-
-
-def test_a_held_text_keeps_its_words() -> None:
-    held = hold("I compared 3 < 4.\n<deliverable>Hi <b>you</b></deliverable>", "why.")
-
-    assert held == "[Held: why.]\n\nI compared 3 < 4.\n⟨deliverable⟩Hi <b>you</b>⟨/deliverable⟩"
+    words = hold("I compared 3 < 4.\n<deliverable>Hi <b>you</b></deliverable>", "why.")
+    assert words == "[Held: why.]\n\nI compared 3 < 4.\n⟨deliverable⟩Hi <b>you</b>⟨/deliverable⟩"
 
 
 def test_a_secret_is_scrubbed_whole_and_in_part() -> None:
@@ -113,25 +109,20 @@ def _name(error: Exception) -> str:
     return f"{type(error).__name__}-{getattr(error, 'status_code', '')}"
 
 
-@pytest.mark.parametrize("error", LATER, ids=_name)
-def test_what_may_pass_is_for_the_engine(error: Exception) -> None:
-    assert isinstance(vendors.sort(error, MODEL), Transient)
-
-
-@pytest.mark.parametrize("error", NEVER, ids=_name)
-def test_what_would_be_the_same_again_is_permanent(error: Exception) -> None:
-    assert isinstance(vendors.sort(error, MODEL), Permanent)
-
-
-@pytest.mark.parametrize("error", OWNER, ids=_name)
-def test_what_the_owner_can_mend_is_asked(error: Exception) -> None:
-    assert isinstance(vendors.sort(error, MODEL), Ask)
-
-
-def test_our_own_errors_stay_what_they_are() -> None:
-    error = StoreFull("agent.db", "no room")
-
-    assert vendors.sort(error, MODEL) is error
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        *((each, Transient) for each in LATER),
+        *((each, Permanent) for each in NEVER),
+        *((each, Ask) for each in OWNER),
+        (StoreFull("agent.db", "no room"), StoreFull),  # our own errors stay what they are
+    ],
+    ids=lambda each: _name(each) if isinstance(each, Exception) else "",
+)
+def test_a_failure_is_for_the_engine_or_for_the_owner(
+    error: Exception, kind: type[Exception | Ask]
+) -> None:
+    assert isinstance(vendors.sort(error, MODEL), kind)
 
 
 def test_every_error_of_the_library_is_known() -> None:

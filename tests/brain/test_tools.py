@@ -101,16 +101,18 @@ async def test_what_is_not_the_owners_is_marked(taint: Taint) -> None:
     assert "| \u2039b\u203ahi" in result.text
 
 
-async def test_what_a_tool_cannot_read_is_told_to_the_brain() -> None:
-    result = await use(Toolbox([said("raise")]))
+@for_each(
+    ("tool", "why"),
+    [
+        ("say", "That cannot be read."),
+        ("sing", "There is no tool 'sing'."),
+        ("tick_item", "This task has no work items."),
+    ],
+)
+async def test_what_a_tool_cannot_do_is_told_to_the_brain(tool: str, why: str) -> None:
+    result = await use(Toolbox([said("raise"), task_tools.tick_item(Policy.ALLOW)]), tool, n=1)
 
-    assert (result.failed, result.text) == (True, "That cannot be read.")
-
-
-async def test_a_tool_that_is_not_there_is_named() -> None:
-    result = await use(Toolbox(), "sing")
-
-    assert (result.failed, result.text) == (True, "There is no tool 'sing'.")
+    assert (result.failed, result.text) == (True, why)
 
 
 @for_each("question", ["", "   ", 5, None])
@@ -120,9 +122,7 @@ async def test_an_empty_question_is_not_put(question: Json) -> None:
 
     assert box.asks_owner(call) is None
     assert (await box.use(task(), call)).failed
-
-
-def test_nobody_asks_through_a_tool_that_is_not_there() -> None:
+    # Nobody asks through a tool that is not there.
     assert Toolbox().asks_owner(ToolCall("c", "ask_owner", {"question": "Hm?"})) is None
 
 
@@ -134,12 +134,6 @@ async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) ->
 
     assert result.done == done
     assert result.failed == (not done)
-
-
-async def test_a_task_without_items_has_none_to_tick() -> None:
-    result = await use(Toolbox([task_tools.tick_item(Policy.ALLOW)]), "tick_item", n=1)
-
-    assert result.text == "This task has no work items."
 
 
 @for_each(
