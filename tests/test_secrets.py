@@ -404,7 +404,11 @@ def test_what_holds_no_secret_stays_as_it_is(text: str) -> None:
         ("abcd", "abcd", "…"),
         # A word that is part of a secret address may still be said.
         (ADDRESS, "Look at https://other.example.com/services for the hooks.", None),
-        (ADDRESS, "at hooks.example.com: T024BE7LD is unknown", "at hooks.example.com: … is unknown"),
+        (
+            ADDRESS,
+            "at hooks.example.com: T024BE7LD is unknown",
+            "at hooks.example.com: … is unknown",
+        ),
     ],
 )
 def test_what_is_known_leaves_one_gap(secret: str, text: str, shown: str | None) -> None:

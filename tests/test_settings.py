@@ -302,7 +302,7 @@ def test_an_account_is_read_with_all_that_may_be_said(tmp_path: Path) -> None:
     ],
 )
 def test_plain_http_is_for_this_machine_or_for_who_says_so(tmp_path: Path, text: str) -> None:
-    assert load(written(tmp_path, text))
+    assert load(written(tmp_path, text)).home == tmp_path
 
 
 def test_every_door_is_read_with_all_that_may_be_said(tmp_path: Path) -> None:

@@ -10,20 +10,20 @@ from tests.live.place import KEY, brain_settings
 from tests.tables import for_each, table
 
 
-def chosen(environ: dict[str, str] | None = None, **wish: object) -> ModelChoice:
-    return choose.choose_models(environ or {}, brain_settings(**wish))
+def chosen(environ: dict[str, str] | None = None, **wish: str) -> ModelChoice:
+    return choose.choose_models(environ or {}, replace(brain_settings(), **wish))
 
 
-def thinker(environ: dict[str, str], **wish: object) -> ModelConfig:
+def thinker(environ: dict[str, str], **wish: str) -> ModelConfig:
     return chosen(environ, **wish).models[ModelRole.THINK]
 
 
 def key_of(model: ModelConfig) -> str | None:
-    return model.key and model.key.reveal()
+    return model.key.reveal() if model.key else None
 
 
 def test_with_nothing_at_all_it_says_what_to_set() -> None:
-    found = chosen(time_limit=7, token_limit=8)
+    found = choose.choose_models({}, brain_settings(time_limit=7, token_limit=8))
 
     assert not found.ready
     assert found.models == {}

@@ -80,20 +80,16 @@ def test_what_is_not_clear_is_asked(
     assert found.notice is None
 
 
-def test_known_files_leave_no_question_open() -> None:
+def test_known_files_leave_no_question_open_and_a_question_is_short() -> None:
     asked = ContractRequest(
         "Look into the login bug", ("src/login.py",), prd=True, prompt_for_advisory=True
     )
     found = draft(asked, default(), NOW)
+    long = draft(ContractRequest("Look into " + "the login bug " * 500), default(), NOW)
 
     assert (found.contract.type, found.unsure) == (VERIFIABLE, None)
     assert found.contract.generated_from is GeneratedFrom.PRD
-
-
-def test_a_question_is_short_however_long_the_task_is() -> None:
-    found = draft(ContractRequest("Look into " + "the login bug " * 500), default(), NOW)
-
-    assert len(found.unsure or "") < 400
+    assert 0 < len(long.unsure or "") < 400
 
 
 # Files --------------------------------------------------------------------------------------------
@@ -166,49 +162,44 @@ def test_a_build_is_asked_for_where_a_project_says_so() -> None:
 # The diff -----------------------------------------------------------------------------------------
 
 
-def test_what_the_diff_says_is_looked_at_by_who_knows() -> None:
-    found = draft(
-        ContractRequest("Tidy", diff=patch("a/db.py", "cur.execute('DELETE FROM x')")),
-        default(),
-        NOW,
-    )
+@for_each(
+    ("diff", "criterion", "why"),
+    [
+        (
+            patch("a/db.py", "cur.execute('DELETE FROM x')"),
+            Criterion("critic", "sql review", "sql"),
+            "the diff says “delete from”: it changes what is kept",
+        ),
+        ("os.system('rm -rf /')", Criterion("critic", "security review", "security"), ""),
+        (
+            patch("src/page.js", "x.innerHTML = y"),
+            Criterion("e2e", "E2E coverage for what changed", timing=Timing.DEFERRED),
+            "",
+        ),
+    ],
+)
+def test_what_the_diff_says_is_looked_at_by_who_knows(
+    diff: str, criterion: Criterion, why: str
+) -> None:
+    found = draft(ContractRequest("Implement it", diff=diff), default(), NOW)
 
-    assert Criterion("critic", "sql review", "sql") in found.contract.criteria
-    assert "the diff says “delete from”: it changes what is kept" in found.why
-
-
-def test_a_diff_without_files_is_listened_to_whole() -> None:
-    found = drafted("Implement it", diff="os.system('rm -rf /')")
-
-    assert Criterion("critic", "security review", "security") in found.criteria
-
-
-def test_what_text_becomes_on_a_page_is_tried_later() -> None:
-    found = drafted("Show it", diff=patch("src/page.js", "x.innerHTML = y"))
-
-    assert found.criteria[-1] == Criterion(
-        "e2e", "E2E coverage for what changed", timing=Timing.DEFERRED
-    )
+    assert criterion in found.contract.criteria
+    assert not why or why in found.why
 
 
 # Texts --------------------------------------------------------------------------------------------
 
 
-def test_a_text_is_proven_by_criteria_of_its_own() -> None:
+def test_a_text_is_proven_by_criteria_of_its_own_and_else_it_is_advice() -> None:
     proofs = (Criterion("mentions", "names it", "Sanur"), Criterion("length", "short", "1-9"))
     asked = ContractRequest("Research beaches", written=True, proofs=proofs)
     found = draft(asked, default(), NOW)
+    code = draft(ContractRequest("x", ("a.py",), written=True), default(), NOW)
 
     assert (found.contract.type, found.contract.criteria) == (VERIFIABLE, proofs)
     assert (found.notice, found.unsure) == (None, None)
-
-
-def test_a_text_that_nothing_proves_is_advice_and_one_with_code_is_code() -> None:
     assert draft(ContractRequest("Write a poem", written=True), default(), NOW).notice
-    assert (
-        draft(ContractRequest("x", ("a.py",), written=True), default(), NOW).contract.type
-        is VERIFIABLE
-    )
+    assert code.contract.type is VERIFIABLE
 
 
 # After the work -----------------------------------------------------------------------------------
@@ -230,13 +221,6 @@ def test_a_contract_that_still_fits_is_the_same_to_the_byte() -> None:
     assert reclassify(before, "", ("a.py",), default(), LATER) is before
     assert reclassify(before, "", (), default(), LATER) is before
     assert reclassify(before, "", ("README.md",), default(), LATER) is before
-
-
-def test_a_whole_that_was_to_be_tried_later_is_tried_now_if_a_page_changed() -> None:
-    before = drafted("Fix", "src/Card.tsx")
-    after = reclassify(before, "", ("src/pages/a.tsx",), default(), LATER)
-
-    assert [each.timing for each in after.criteria if each.activity == "e2e"] == [Timing.IMMEDIATE]
 
 
 def test_a_criterion_of_the_owner_stays_beside_ours() -> None:
@@ -308,14 +292,9 @@ def test_nothing_is_lost_and_nothing_stands_twice(
     assert all(any(covers(kept, each) for kept in both) for each in (*one, *other))
     assert not any(covers(a, b) for a, b in product(both, both) if a is not b)
     assert set(both) <= {*one, *other}
-
-
-def test_a_tighter_time_covers_a_looser_one_and_not_the_other_way_round() -> None:
-    now = Criterion("e2e", "a")
-    late = replace(now, timing=Timing.DEFERRED)
-
-    assert covers(now, late)
-    assert not covers(late, now)
+    # A tighter time covers a looser one, and not the other way round.
+    now, late = (Criterion("e2e", "a", timing=each) for each in (Timing.IMMEDIATE, Timing.DEFERRED))
+    assert (covers(now, late), covers(late, now)) == (True, False)
 
 
 # What is owed -------------------------------------------------------------------------------------
@@ -323,21 +302,16 @@ def test_a_tighter_time_covers_a_looser_one_and_not_the_other_way_round() -> Non
 OWED = OwedChecks((Criterion("unit-test", "All tests pass: a.py failed before"),), ("a.py failed",))
 
 
-@for_each("path", ["src/a.py", "README.md"])
-def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(path: str) -> None:
-    found = draft(ContractRequest("Change it", (path,), owed=OWED), default(), NOW)
+@for_each("paths", [("src/a.py",), ("README.md",), ()])
+def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(paths: tuple[str, ...]) -> None:
+    found = draft(ContractRequest("Fix it", paths, owed=OWED), default(), NOW)
 
     assert found.contract.type is VERIFIABLE
     assert OWED.criteria[0] in found.contract.criteria
     assert found.why[-1] == "a.py failed"
-
-
-def test_what_is_owed_stands_in_place_of_what_asks_for_the_same() -> None:
-    found = draft(ContractRequest("Fix it", owed=OWED), default(), NOW).contract
-
-    assert [each.description for each in found.criteria if each.activity == "unit-test"] == [
-        "All tests pass: a.py failed before"
-    ]
+    # It stands in place of what asks for the same.
+    tests = [each for each in found.contract.criteria if each.activity == "unit-test"]
+    assert paths or tests == [*OWED.criteria]
 
 
 def test_advice_owes_nothing_as_long_as_it_changes_nothing() -> None:
@@ -363,9 +337,12 @@ def test_what_is_owed_is_asked_by_what_was_really_changed_and_makes_nothing_weak
 
 def test_what_must_pass_now_is_not_put_off() -> None:
     late = Criterion("e2e", "a", timing=Timing.DEFERRED)
-    now = replace(late, timing=Timing.IMMEDIATE)
     before = Contract(VERIFIABLE, (LINT, late))
+    owed = OwedChecks((replace(late, timing=Timing.IMMEDIATE),))
 
-    real = reclassify(before, "", ["README.md"], default(), LATER, OwedChecks((now,)))
-
-    assert [each.timing for each in real.criteria if each.activity == "e2e"] == [Timing.IMMEDIATE]
+    for real in (
+        reclassify(before, "", ["README.md"], default(), LATER, owed),
+        reclassify(drafted("Fix", "src/Card.tsx"), "", ("src/pages/a.tsx",), default(), LATER),
+    ):
+        found = [each.timing for each in real.criteria if each.activity == "e2e"]
+        assert found == [Timing.IMMEDIATE]

@@ -21,10 +21,7 @@ def made(ask: str, *channels: str, can_read: bool = False) -> dict[str, str | No
     return {activity: pattern for activity, pattern in found.items() if activity not in ALWAYS}
 
 
-LANGUAGE = table(__file__, "language")
-
-
-@for_each(("ask", "code"), LANGUAGE)
+@for_each(("ask", "code"), table(__file__, "language"))
 def test_the_language_is_the_one_that_is_asked_for(ask: str, code: str | None) -> None:
     assert made(ask).get("language") == code
 
@@ -33,27 +30,18 @@ def test_every_language_that_can_be_asked_for_can_be_checked() -> None:
     assert dict(NAMED_LANGUAGES.values()) == dict(language_names())
 
 
-LENGTH = table(__file__, "length")
-
-
-@for_each(("ask", "pattern"), LENGTH)
+@for_each(("ask", "pattern"), table(__file__, "length"))
 def test_the_length_is_the_one_that_is_asked_for(ask: str, pattern: str | None) -> None:
     assert made(ask).get("length") == pattern
 
 
-SOURCES = table(__file__, "sources")
-
-
-@for_each(("ask", "pattern"), SOURCES)
+@for_each(("ask", "pattern"), table(__file__, "sources"))
 def test_sources_are_counted_where_they_are_asked_for(ask: str, pattern: str | None) -> None:
     assert made(ask, can_read=True).get("sources") == pattern
     assert "sources" not in made(ask)
 
 
-FACTS = table(__file__, "facts")
-
-
-@for_each(("ask", "grounded"), FACTS)
+@for_each(("ask", "grounded"), table(__file__, "facts"))
 def test_figures_must_stand_somewhere_only_where_facts_are_asked_for(
     ask: str, *, grounded: bool
 ) -> None:
@@ -61,33 +49,16 @@ def test_figures_must_stand_somewhere_only_where_facts_are_asked_for(
     assert "grounded" not in made(ask)
 
 
-FRESH = table(__file__, "fresh")
-
-
-@for_each(("ask", "days"), FRESH)
+@for_each(("ask", "days"), table(__file__, "fresh"))
 def test_what_is_asked_for_as_of_now_must_be_fresh(ask: str, days: str | None) -> None:
     assert made(ask, can_read=True).get("fresh") == days
 
 
-FORM = table(__file__, "form")
-
-
-@for_each(("ask", "channels", "pattern"), FORM)
+@for_each(("ask", "channels", "pattern"), table(__file__, "form"))
 def test_the_form_is_what_was_asked_for_and_what_the_reader_can_read(
     ask: str, channels: tuple[str, ...], pattern: str | None
 ) -> None:
     assert made(ask, *channels).get("form") == pattern
-
-
-def test_a_table_that_is_asked_for_may_go_where_tables_are_hard_to_read() -> None:
-    found = criteria("Send it as a table", (), ("whatsapp",), can_read=False)
-
-    forms = [each.pattern for each in found if each.activity == "form"]
-    assert forms == ["table", "no-html"]
-
-
-def test_words_that_must_be_said_are_looked_for() -> None:
-    assert made('Write a letter and mention "Sanur beach".')["mentions"] == "Sanur beach"
 
 
 def test_what_is_always_wrong_is_always_looked_for() -> None:
@@ -95,12 +66,13 @@ def test_what_is_always_wrong_is_always_looked_for() -> None:
 
     assert {each.activity for each in found} == ALWAYS
     assert all(each.description for each in found)
+    assert made('Write a letter and mention "Sanur beach".')["mentions"] == "Sanur beach"
+    # A table that is asked for may go where tables are hard to read.
+    tabled = criteria("Send it as a table", (), ("whatsapp",), can_read=False)
+    assert [each.pattern for each in tabled if each.activity == "form"] == ["table", "no-html"]
 
 
-ITEMS = table(__file__, "items")
-
-
-@for_each(("ask", "number"), ITEMS)
+@for_each(("ask", "number"), table(__file__, "items"))
 def test_a_request_falls_into_the_things_it_asks_for(ask: str, number: int) -> None:
     found = items(ask, ())
 

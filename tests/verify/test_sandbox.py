@@ -72,7 +72,8 @@ async def test_a_server_on_loopback_works_inside(work: Path) -> None:
 
 @pytest.mark.parametrize("broken", [False, True])
 async def test_without_bubblewrap_nothing_is_run(work: Path, tmp_path: Path, broken: bool) -> None:
-    places, why = (tmp_path,), "There is no bwrap on this machine, and without a sandbox nothing"
+    why = "There is no bwrap on this machine, and without a sandbox nothing"
+    places: tuple[Path, ...] = (tmp_path,)
     if broken:
         script = "#!/bin/sh\necho 'bwrap: no namespaces' >&2\nexit 1\n"
         workshop.write(tmp_path, {"bin/bwrap": script})
