@@ -12,7 +12,6 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
-from remit.model.task import Source
 from remit.settings import load
 from tests.browser.conftest import Visit
 from tests.browser.site import Site, barriers
@@ -127,48 +126,6 @@ def test_a_decline_is_undone_by_one_key_and_the_letter_waits_again(
     task = site.get(f"/api/reviews/{first}")["taskId"]
     found = site.stored(str(task))
     assert (found.status, found.delivery[0].status) == ("cancelled", "pending")
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["Remind me soon to eat", "Send Zoe the plan. Remind me soon to eat.", "Renew my passport"],
-)
-def test_undoing_a_decline_brings_back_the_same_tasks_and_the_same_question(
-    site: Site, visit: Visit, text: str
-) -> None:
-    before, asked = _asked_about(site, text)
-    page = visit(f"/inbox/{asked['id']}")
-    page.keyboard.press("x")
-    page.locator("#act-decline button[type=submit]").click()
-    page.wait_for_url("**?done=*")
-    assert site.get("/api/reviews")["reviews"] == []
-    site.clock.advance(timedelta(seconds=5))
-    page.keyboard.press("z")
-    page.wait_for_url(f"**/inbox/{asked['id']}")
-    site.clock.advance(timedelta(seconds=30))
-    after, again = _asked_about(site)
-    assert (after, again["question"]) == (before, asked["question"])
-    # Once it can no longer be undone, all of it ends.
-    page.keyboard.press("x")
-    page.locator("#act-decline button[type=submit]").click()
-    page.wait_for_url("**?done=*")
-    site.clock.advance(timedelta(seconds=11))
-    ended, _ = _asked_about(site)
-    assert {status for _, _, status in ended} == {"cancelled"}
-    page.reload()
-    expect(page.get_by_role("button", name="Undo")).to_have_count(0)
-
-
-def _asked_about(site: Site, text: str = "") -> tuple[list[tuple[str, Source, str]], JsonMap]:
-    """Say something; return every task with its source and status, and the first question."""
-    if text:
-        _say(site, text)
-    site.settle()
-    tasks = cast("list[JsonMap]", site.get("/api/tasks")["tasks"])
-    asked = cast("list[JsonMap]", site.get("/api/reviews")["reviews"])
-    stored = [site.stored(str(each["id"])) for each in tasks]
-    kept = [(str(each.id), each.source, each.status.value) for each in stored]
-    return kept, asked[0] if asked else {}
 
 
 def test_a_second_window_that_decided_says_so_and_offers_the_next(site: Site, visit: Visit) -> None:

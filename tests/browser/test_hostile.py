@@ -245,3 +245,14 @@ def test_another_program_s_page_does_nothing_with_our_cookie(
     assert seen[-1] == ("/ws", knows_the_name, 403)
     assert site.do(site.app.journal.last()) == last
     assert site.get("/api/views")["views"] == []
+
+
+def test_no_page_of_ours_may_stand_in_a_frame(site: Site, visit: Visit, elsewhere: str) -> None:
+    other = visit("/inbox").context.new_page()
+    other.goto(elsewhere)
+    other.set_content(f'<iframe src="{site.url}/inbox"></iframe>')
+    other.wait_for_load_state("networkidle")
+    inside = [each for each in other.frames if each is not other.main_frame]
+
+    assert inside
+    assert all("Inbox" not in each.content() for each in inside)

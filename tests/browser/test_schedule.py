@@ -49,12 +49,6 @@ def test_a_week_shows_every_run_to_come_and_what_is_planned_once(daily: Site, vi
     assert page.locator(".month .mark").count() > 28
 
 
-def test_a_run_that_has_a_task_leads_to_it(daily: Site, visit: Visit) -> None:
-    page = visit("/schedule")
-    page.locator(".week .mark").first.click()
-    expect(page).to_have_url(re.compile("/tasks/task-"))
-
-
 def test_what_was_planned_shows_how_it_ended(daily: Site, visit: Visit) -> None:
     daily.clock.advance(timedelta(hours=2))
     daily.settle()
@@ -177,22 +171,6 @@ def test_a_series_is_paused_goes_on_and_ends(daily: Site, visit: Visit) -> None:
     page.get_by_role("button", name="End the series").click()
     expect(page.get_by_text("No repeating tasks yet")).to_be_visible()
     assert series(daily) == []
-
-
-def test_a_run_can_be_skipped_without_a_script(daily: Site, visit: Visit) -> None:
-    page = visit("/schedule")
-    link = page.get_by_label(re.compile("^Change the run of .*, Wed 4 Mar 10:00$"))
-    page.goto(daily.url + str(link.get_attribute("href")))
-    expect(page.get_by_label("Move this run to")).to_be_visible()
-    assert barriers(page) == []
-    page.get_by_role("button", name="Skip this run").click()
-    expect(page.locator(".runs .struck")).to_have_text("Wed 4 Mar 10:00")
-
-
-def test_a_phone_shows_an_agenda(daily: Site, visit: Visit) -> None:
-    page = visit("/schedule", phone=True)
-    expect(page.locator(".agenda li")).to_have_count(7)
-    expect(page.locator(".week")).to_be_hidden()
 
 
 def test_what_a_calendar_starts_stands_there_once_and_is_changed_there(

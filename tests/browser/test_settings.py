@@ -1,9 +1,7 @@
 """The settings page, in a real browser: channels tried, contacts kept, tokens made and revoked."""
 
 import re
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +36,7 @@ write_file = "ask"
 
 [channels.alarm]
 kind = "webhook"
-url = "http://127.0.0.1:{port}/in"
+url = "{url}/in"
 secret = "alarm_secret"
 private = true
 
@@ -59,57 +57,23 @@ CONTACTS: Final = """\
 """
 
 
-class _Taker(BaseHTTPRequestHandler):
-    """Takes whatever is sent to it."""
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["content-length"]))
-        self.send_response(204)
-        self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Nobody reads it."""
-
-
 @pytest.fixture
-def taker() -> Iterator[int]:
-    """The port of somebody who takes everything."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Taker) as server:
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        yield server.server_address[1]
-        server.shutdown()
-        thread.join(100)
-
-
-@pytest.fixture
-def site(tmp_path: Path, taker: int) -> Iterator[Site]:
-    (tmp_path / "settings.toml").write_text(SETTINGS.format(port=taker))
+def site(tmp_path: Path, outside: str) -> Iterator[Site]:
+    (tmp_path / "settings.toml").write_text(SETTINGS.format(url=outside))
     (tmp_path / "contacts.yaml").write_text(CONTACTS)
     Secrets(tmp_path, None).put("alarm_secret", "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ==")
     with Site(tmp_path, settings=load({"REMIT_HOME": str(tmp_path)})) as site:
         yield site
 
 
-def test_a_channel_is_tried_and_its_page_says_that_it_was_sent(visit: Visit) -> None:
-    page = visit("/settings/channels")
-    page.get_by_role("button", name="Test Webhook").click()
-    trial = page.locator("#trial")
-    expect(trial).to_contain_text("Sent")
-    page.get_by_role("link", name="The test").click()
-    expect(page.get_by_role("heading", name="Test the channel alarm")).to_be_visible()
-
-
-def test_a_channel_that_cannot_be_reached_says_why(visit: Visit) -> None:
+def test_a_channel_is_tried_and_its_page_says_what_came_of_it(visit: Visit) -> None:
     page = visit("/settings/channels")
     page.get_by_role("button", name="Test Email").click()
     expect(page.locator("#trial")).to_contain_text("could not be reached")
-
-
-def test_every_channel_says_what_it_promises(visit: Visit) -> None:
-    page = visit("/settings/channels")
-    expect(page.get_by_text("Exactly once")).to_be_visible()
-    expect(page.get_by_text("At least once, under an id that never changes")).to_be_visible()
+    page.get_by_role("button", name="Test Webhook").click()
+    expect(page.locator("#trial")).to_contain_text("Sent")
+    page.get_by_role("link", name="The test").click()
+    expect(page.get_by_role("heading", name="Test the channel alarm")).to_be_visible()
 
 
 def test_somebody_is_added_and_the_file_keeps_its_remarks(site: Site, visit: Visit) -> None:
@@ -125,15 +89,6 @@ def test_somebody_is_added_and_the_file_keeps_its_remarks(site: Site, visit: Vis
     assert "my sister" in kept
 
 
-def test_a_contact_without_an_address_is_refused_and_what_was_typed_stays(visit: Visit) -> None:
-    page = visit("/settings/contacts")
-    page.get_by_label("Whole name").fill("Anna Smith")
-    page.get_by_label("Channel").select_option("post")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_have_text("Give an address.")
-    expect(page.get_by_label("Whole name")).to_have_value("Anna Smith")
-
-
 def test_whom_one_writes_to_unasked_is_said_and_taken_back(site: Site, visit: Visit) -> None:
     page = visit("/settings/contacts")
     page.get_by_label("Maya on post").select_option("allow")
@@ -143,13 +98,6 @@ def test_whom_one_writes_to_unasked_is_said_and_taken_back(site: Site, visit: Vi
     expect(page.get_by_text("Asks first")).to_be_visible()
     page.goto(f"{site.url}/settings/contacts")
     expect(page.get_by_label("Maya on post")).to_have_value("ask")
-
-
-def test_somebody_is_taken_out_of_the_book(site: Site, visit: Visit) -> None:
-    page = visit("/settings/contacts")
-    page.get_by_role("button", name="Remove Maya").click()
-    expect(page.get_by_text("Nobody yet.")).to_be_visible()
-    assert "Maya" not in (site.home / "contacts.yaml").read_text()
 
 
 def test_a_token_is_made_shown_once_used_and_revoked(site: Site, visit: Visit) -> None:
@@ -173,34 +121,19 @@ def _asks(site: Site, secret: str) -> int:
     return site.client.get(f"{site.url}/api/tasks", headers=headers).status_code
 
 
-def test_what_the_file_rules_is_shown_and_names_its_place(visit: Visit) -> None:
-    page = visit("/settings/policies")
-    rules = page.get_by_role("region", name="When and how often")
-    expect(rules.get_by_label("Quiet hours")).to_have_value("22:00-07:00")
-    tools = page.get_by_role("region", name="What the brain may use")
-    expect(tools.get_by_text("[tools]").first).to_be_visible()
-    assert tools.locator("input, select, button").count() == 0
-
-
-def test_the_look_is_chosen_and_kept(site: Site, visit: Visit) -> None:
+def test_the_look_is_chosen_and_single_keys_are_turned_off(site: Site, visit: Visit) -> None:
     page = visit("/settings/notices")
     page.get_by_label("Dark").check()
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    page.goto(f"{site.url}/settings/about")
-    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-
-
-def test_single_keys_can_be_turned_off(site: Site, visit: Visit) -> None:
-    page = visit("/settings/notices")
     page.get_by_label("Off", exact=True).check()
     page.goto(f"{site.url}/settings/about")
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     page.keyboard.press("?")
     expect(page.locator("#all-keys")).not_to_be_visible()
 
 
-def test_no_secret_and_no_path_of_this_machine_is_on_any_page(site: Site, visit: Visit) -> None:
-    page = visit("/settings/brain")
+def test_no_secret_and_no_path_of_this_machine_is_on_any_page(site: Site) -> None:
     for section in SECTIONS:
-        page.goto(f"{site.url}/settings/{section}")
-        assert "whsec_" not in page.content()
-        assert str(site.home) not in page.content()
+        page = site.look(f"/settings/{section}")
+        assert page.status_code == 200
+        assert "whsec_" not in page.text
+        assert str(site.home) not in page.text

@@ -137,43 +137,6 @@ def test_every_action_for_many_does_what_it_does_for_one(
         assert fresh.stored(str(mine["became"])).retry_of == task
 
 
-@for_each(
-    "body",
-    [
-        {"action": "pause"},
-        {"action": "pause", "ids": [], "filter": "x"},
-        {"action": "explode", "ids": []},
-        {"action": "pause", "ids": ["x"]},
-        {"action": "pause", "filter": "colour:red"},
-    ],
-)
-def test_what_is_meant_for_many_must_be_clear(still: Served, body: JsonMap) -> None:
-    assert still.ask("POST", "/api/tasks/bulk", body).status_code in (404, 422)
-
-
-def test_a_filter_is_kept_under_a_name(fresh: Served) -> None:
-    fresh.post("/api/views", {"name": "Bad ones", "filter": "status:failed"})
-    kept = fresh.post("/api/views", {"name": "Bad ones", "filter": "status:failed is:once"})
-
-    assert kept["filter"] == "status:failed is:once"
-    assert [each["name"] for each in fresh.get("/api/views")["views"]] == ["Bad ones"]
-    bad = fresh.ask("POST", "/api/views", {"name": "x", "filter": "colour:red"})
-    assert bad.status_code == 404
-    assert fresh.ask("POST", "/api/views", {"name": "a/b", "filter": ""}).status_code == 422
-    assert fresh.ask("DELETE", "/api/views/Bad%20ones").json() == {"views": []}
-    assert fresh.ask("DELETE", "/api/views/Bad%20ones").status_code == 404
-
-
-def test_one_search_looks_everywhere(fresh: Served) -> None:
-    task = fresh.add("Renew the passport in Lisbon")
-    told = fresh.get("/api/search?q=lisbon")
-
-    assert _ids(told) == [task]
-    assert (told["more"], told["reviews"], told["series"]) == (False, [], [])
-    for nothing in ("", "?q=%20", "?q=%21"):
-        assert _ids(fresh.get(f"/api/search{nothing}")) == []
-
-
 # What is typed, read to the letter ----------------------------------------------------------------
 
 

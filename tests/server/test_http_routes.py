@@ -1,7 +1,6 @@
 """Every route does what it says."""
 
 from datetime import timedelta
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -20,12 +19,6 @@ def test_health_needs_no_token(still: Served) -> None:
     answer = still.client.get(still.url + "/healthz")
 
     assert answer.json() == {"status": "ok", "version": __version__, "failing": {}}
-
-
-def test_whoever_comes_by_is_shown_the_way_in(still: Served) -> None:
-    answer = still.client.get(still.url + "/")
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/sign-in?next=/")
 
 
 def test_a_sentence_is_enough_for_a_task_and_its_result_goes_to_the_dashboard(
@@ -87,24 +80,6 @@ def test_all_that_can_be_said_about_a_task_is_kept(still: Served) -> None:
     assert [each["timing"] for each in contract["criteria"]] == ["immediate", "deferred"]
 
 
-def test_an_empty_list_of_deliveries_sends_nothing_anywhere(still: Served) -> None:
-    assert still.post("/api/tasks", {"title": "Just do it", "delivery": []})["delivery"] == []
-
-
-def test_a_task_is_done_and_its_detail_shows_log_and_runs(working: Served) -> None:
-    task = working.add("Find a park")
-    working.settle()
-    shown = working.get(f"/api/tasks/{task}")
-
-    assert shown["status"] == "completed"
-    assert shown["resultSummary"] == "Lumphini Park."
-    assert [run["outcome"] for run in shown["runs"]] == ["done"]
-    log = shown["log"]
-    assert [line["turnNumber"] for line in log] == list(range(1, len(log) + 1))
-    assert log[0]["type"] == "meta"
-    assert log[0]["taskId"] == task
-
-
 def test_an_id_may_be_written_as_people_write_it(still: Served) -> None:
     task = still.add("Find me")
     for name in (task, task.lower(), task.removeprefix("task-"), task.upper()):
@@ -126,44 +101,6 @@ def test_the_log_can_be_read_piece_by_piece(working: Served) -> None:
     assert whole["next"] is None
     assert len(pieces) > 4
     assert pieces == whole["log"]
-
-
-def test_both_views_show_the_same_task(working: Served) -> None:
-    task = working.add("Find a park", work=["Look"])
-    working.settle()
-    shown = working.get(f"/api/tasks/{task}?view=s4")
-
-    assert shown["task_id"] == task.removeprefix("task-")
-    assert shown["status"] == "DONE"
-    assert shown["subtasks"] == [{"step": "Look", "done": True}]
-    assert "log" in shown
-
-
-def test_a_question_waits_is_answered_and_the_task_goes_on(working: Served) -> None:
-    task = working.add("Renew my passport")
-    working.settle()
-    waiting = working.get("/api/tasks/needs-attention")
-    (review,) = [each for each in waiting["reviews"] if each["taskId"] == task]
-    listed = working.get("/api/reviews")["reviews"]
-
-    assert review["taskTitle"] == "Renew my passport"
-    assert review["question"] == "Which passport do you hold?"
-    assert review["options"] == ["answer", "decline"]
-    assert task in _ids(waiting)
-    assert review in listed
-    assert working.get(f"/api/reviews/{review['id']}") == review
-
-    path = f"/api/reviews/{review['id']}/decision"
-    decided = working.post(path, {"answer": "decline", "text": None})
-    again = working.ask("POST", path, {"answer": "answer", "text": "The blue one"})
-
-    assert decided["id"] == task
-    assert decided["state"] == "cancelled"
-    assert problem(again) == (409, "already-decided")
-    shown = working.get(f"/api/reviews/{review['id']}")
-    assert shown["decision"]["answer"] == "decline"
-    assert task not in _ids(working.get("/api/tasks/needs-attention"))
-    assert working.get(f"/api/tasks/{task}")["reviews"] == [shown]
 
 
 def test_an_answer_reaches_the_task_that_asked(working: Served) -> None:
@@ -232,20 +169,6 @@ def test_a_deleted_task_leaves_the_list_but_not_the_app(still: Served) -> None:
     assert still.get(f"/api/tasks/{task}")["status"] == "deleted"
 
 
-def test_an_ended_task_is_tried_again_as_a_new_one_in_the_same_session(working: Served) -> None:
-    task = working.add("A hopeless thing")
-    working.settle()
-    failed = working.get(f"/api/tasks/{task}")
-    answer = working.ask("POST", f"/api/tasks/{task}/retry", {})
-    again = answer.json()
-
-    assert failed["status"] == "failed"
-    assert answer.status_code == 201
-    assert answer.headers["Location"] == f"/api/tasks/{again['id']}"
-    assert again["id"] != task
-    assert (again["retryOf"], again["sessionId"]) == (task, failed["sessionId"])
-
-
 def test_the_journal_is_read_page_by_page_without_a_gap(working: Served) -> None:
     working.add("Find a park")
     working.settle()
@@ -296,19 +219,3 @@ def test_debug_routes_are_not_there_unless_asked_for(still: Served) -> None:
     ):
         answer = still.ask(method, path)
         assert problem(answer) == (404, "not-found")
-
-
-def test_debug_routes_answer_when_asked_for(tmp_path: Path) -> None:
-    with Served(tmp_path, debug=True) as served:
-        task = str(served.post("/api/debug/tasks", {"text": "Look"})["id"])
-        shown = served.get(f"/api/debug/tasks/{task}")
-        paused = served.ask("PATCH", f"/api/debug/tasks/{task}", {"action": "pause"}).json()
-        listed = served.get("/api/debug/tasks?status=paused")
-        log = served.get(f"/api/debug/tasks/{task}/log")
-        gone = served.ask("DELETE", f"/api/debug/tasks/{task}").json()
-
-        assert shown["internal"]["lease"] == 0
-        assert paused["state"] == "paused"
-        assert _ids(listed) == [task]
-        assert [line["turnNumber"] for line in log["log"]] == [1, 2]
-        assert gone["status"] == "deleted"

@@ -50,32 +50,6 @@ def test_a_task_comes_back_as_its_repeats_say_and_the_ledger_tells_each_slot(
     assert told["rhythm"] == "every hour (Europe/Berlin)"
 
 
-def test_the_rules_of_a_series_are_set_and_wrong_ones_refused(busy: Served) -> None:
-    path = f"/api/series/{begun(busy)}"
-
-    assert (busy.get(path)["missed"], busy.get(path)["overlap"]) == (None, None)
-    assert busy.post(f"{path}/rules", {"missed": "run_all"})["missed"] == "run_all"
-    told = busy.post(f"{path}/rules", {"overlap": "skip"})
-    assert (told["missed"], told["overlap"]) == ("run_all", "skip")
-    assert busy.ask("POST", f"{path}/rules", {"missed": "never"}).status_code == 422
-    busy.post(f"{path}/end")
-    assert busy.ask("POST", f"{path}/rules", {"missed": "skip"}).status_code == 409
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"rule": "FREQ=SECONDLY"}, {"zone": "Atlantis"}, {"first": "soon"}, {"more": 1}],
-)
-def test_what_cannot_be_kept_is_refused_and_nothing_is_stored(
-    busy: Served, wrong: dict[str, Json]
-) -> None:
-    body: JsonMap = {"text": "Oven", "repeats": hourly(busy, **wrong)}
-
-    assert busy.ask("POST", "/api/tasks", body).status_code in (404, 422)
-    assert busy.ask("POST", "/api/messages", body).status_code in (404, 422)
-    assert busy.get("/api/series")["series"] == []
-
-
 def test_a_time_is_said_once(busy: Served) -> None:
     at = stamp(busy.clock.now() + timedelta(hours=2))
     both: JsonMap = {"text": "Oven", "repeats": hourly(busy), "scheduledFor": at}

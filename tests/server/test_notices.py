@@ -59,18 +59,6 @@ def test_what_was_told_is_listed_page_by_page_with_what_came_of_it(app: Besieged
     assert rest["next"] is None
 
 
-@pytest.mark.parametrize("path", ["/api/notices?cursor=x", "/api/notices?limit=0"])
-def test_a_page_that_never_was_is_refused(app: Besieged, path: str) -> None:
-    assert app.ask("GET", path).status_code in (404, 422)
-
-
-def test_a_way_that_is_none_is_refused_with_those_there_are(app: Besieged) -> None:
-    answer = app.ask("POST", "/api/notices/test", {"way": "pigeon"})
-
-    assert answer.status_code == 404
-    assert "there is conversation, push" in answer.json()["detail"]
-
-
 # What is wished for -------------------------------------------------------------------------------
 
 
@@ -124,14 +112,6 @@ def test_a_wish_nobody_can_fulfil_is_refused_in_a_sentence_and_changes_nothing(
     assert why in answer.text
     assert "<b>" not in answer.text.partition('role="alert"')[2].partition("</div>")[0]
     assert app.app.wishes.notices == before
-
-
-def test_a_way_is_tried_out_on_the_page(app: Besieged) -> None:
-    good = app.submit("/settings/notices/test", [("way", "conversation")])
-    bad = app.submit("/settings/notices/test", [("way", "pigeon")])
-
-    assert "Conversation: sent." in good.text
-    assert (bad.status_code, "There is no way" in bad.text) == (422, True)
 
 
 def _channels(app: Served) -> list[str]:
@@ -320,16 +300,6 @@ def test_what_is_no_subscription_is_refused_with_a_sentence(app: Besieged, said:
     assert answer.status_code == 422, answer.text
     assert answer.json()["detail"].endswith(".")
     assert _kept(app) == 0
-
-
-def test_the_worker_is_served_at_the_root_to_everybody(app: Besieged) -> None:
-    answer = app.client.get(f"{app.url}/sw.js")
-
-    assert answer.status_code == 200
-    assert answer.headers["content-type"].startswith("text/javascript")
-    assert answer.headers["cache-control"] == "no-store"
-    assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert "showNotification" in answer.text
 
 
 def test_the_key_survives_a_restart_and_stays_in_the_app(app: Besieged) -> None:

@@ -19,7 +19,7 @@ from remit.model.permit import Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
 from remit.model.review import Review
 from remit.model.status import Actor, Reason
-from remit.model.task import Task
+from remit.model.task import Source, Task
 from remit.review import ask
 from remit.server.web import words
 from remit.settings import load
@@ -91,21 +91,6 @@ def _pass(served: Served, span: timedelta) -> None:
 
     served.do(advance())
     served.settle()
-
-
-def test_what_waits_stands_under_what_is_to_be_done_about_it(
-    busy: Served, visitor: Visitor
-) -> None:
-    _asked(busy)
-    busy.add("Something hopeless")
-    busy.add("Look around")
-    busy.settle()
-    page = visitor.get("/inbox")
-    order = [page.index(word) for word in ("Decide <", "Fix <", "Look at <")]
-    assert order == sorted(order)
-    for title, heap in (("Tell Anna", "Decide <"), ("Look around", "Look at <")):
-        assert page.index(heap) < page.index(title)
-    assert page.index("Something hopeless", order[1]) > order[1]
 
 
 def test_an_empty_app_says_how_to_begin_and_a_quiet_one_that_nothing_is_wanted(
@@ -271,6 +256,23 @@ def test_the_card_of_a_message_is_drawn_and_its_lines_are_answered_in_one_form(
     assert None not in planned
 
 
+def test_a_question_whose_answer_cannot_be_read_keeps_its_place(
+    busy: Served, visitor: Visitor
+) -> None:
+    """It is asked anew, under another address, before what came in since."""
+    for text in ("Remind me soon to eat", "Remind me soon to run"):
+        busy.post("/api/messages", {"text": text})
+        _pass(busy, timedelta(minutes=1))
+    first, second = _open(busy)
+    visitor.decide(str(first.id), answer="answer", text="whenever the moon is blue")
+    page = visitor.get("/inbox/list")
+
+    (again, still) = _open(busy)
+    assert (again.task_id, still.id) == (first.task_id, second.id)
+    assert again.id != first.id
+    assert page.index(str(again.id)) < page.index(str(still.id))
+
+
 def test_who_decides_second_is_told_who_was_first_and_changes_nothing(
     busy: Served, visitor: Visitor
 ) -> None:
@@ -344,6 +346,36 @@ def test_what_is_on_its_way_cannot_be_called_back(busy: Served, visitor: Visitor
     assert "Undo" not in visitor.get(f"/inbox/{review}/stand")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["Remind me soon to eat", "Send Zoe the plan. Remind me soon to eat.", "Renew my passport"],
+)
+def test_undoing_a_decline_brings_back_the_same_tasks_and_the_same_question(
+    busy: Served, visitor: Visitor, text: str
+) -> None:
+    busy.post("/api/messages", {"text": text})
+    busy.settle()
+    (asked,), before = _open(busy), _tasks(busy)
+    visitor.decide(str(asked.id), answer="decline")
+    assert _open(busy) == []
+    _pass(busy, timedelta(seconds=5))
+    visitor.post(f"/inbox/{asked.id}/undo")
+    _pass(busy, timedelta(seconds=30))
+    (again,) = _open(busy)
+    assert (_tasks(busy), again.question) == (before, asked.question)
+    # Once it can no longer be undone, all of it ends.
+    visitor.decide(str(asked.id), answer="decline")
+    _pass(busy, timedelta(seconds=11))
+    assert {status for _, _, status in _tasks(busy)} == {"cancelled"}
+    assert "Undo" not in visitor.get(f"/inbox/{asked.id}/stand")
+
+
+def _tasks(served: Served) -> list[tuple[str, Source, str]]:
+    """Every task with its source and status."""
+    found = [served.stored(each["id"]) for each in served.get("/api/tasks")["tasks"]]
+    return [(each.id, each.source, each.status.value) for each in found]
+
+
 @pytest.mark.parametrize("until", ["hour", "evening", "morning"])
 def test_what_is_put_off_is_out_of_sight_until_it_comes_back(
     busy: Served, visitor: Visitor, until: str
@@ -368,22 +400,6 @@ def test_a_question_is_put_off_to_a_time_that_is_to_come(busy: Served, visitor: 
     assert "is no time" in visitor.post(f"/inbox/{review}/later", 422, at="soon").text
     visitor.post(f"/inbox/{review}/later", at="2026-03-10T10:00")
     assert "Decide <" not in visitor.get("/inbox/list")
-
-
-def test_what_failed_says_why_and_is_tried_again_in_other_words(
-    busy: Served, visitor: Visitor
-) -> None:
-    task = busy.add("Something hopeless")
-    busy.settle()
-    assert "It failed" in visitor.get(f"/inbox/{task}")
-    visitor.post(f"/inbox/{task}/retry", instructions="Something else")
-    busy.settle()
-    assert task not in visitor.get("/inbox/list")
-    found = busy.get("/api/tasks")["tasks"]
-    assert isinstance(found, list)
-    (fresh,) = [each for each in found if isinstance(each, dict) and each["retryOf"] == task]
-    assert fresh["instructions"] == "Something else"
-    assert busy.stored(task).status == "failed"
 
 
 def test_what_still_runs_is_not_for_the_inbox(busy: Served, visitor: Visitor) -> None:
@@ -489,16 +505,6 @@ def test_every_kind_of_question_is_drawn_with_the_answers_it_takes(
     missing = {each.value for each in review.options} - buttons
     assert missing <= {"edit"}  # a changed text that is approved
     assert buttons <= {each.value for each in review.options}
-
-
-def test_the_number_on_the_inbox_is_what_stands_under_decide(still: Served) -> None:
-    for make, _ in KINDS.values():
-        _put(still, make)
-    page = Visitor(still).get("/inbox")
-    (badge,) = set(re.findall(r'data-count="waiting">(\d+)', page))
-    heads = dict(re.findall(r'<h2 class="group-h">([\w ]+) <span class="n num">(\d+)', page))
-    assert heads["Decide"] == badge
-    assert int(badge) >= len(KINDS)
 
 
 def test_arguments_that_are_no_object_are_not_taken_for_any(still: Served) -> None:

@@ -1,6 +1,5 @@
 """The page of one task without a browser: every part is whole HTML, every act a plain form."""
 
-import json
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -44,32 +43,6 @@ def test_a_task_has_a_page_and_its_parts_are_the_same_html(fresh: Served) -> Non
         assert drawn.strip() in page.text
 
 
-def test_a_task_that_is_not_there_is_said_on_a_page(fresh: Served) -> None:
-    for path in ("/tasks/task-01KJPWD6M0KBJB4XTVRSJ15950", "/tasks/nonsense"):
-        page = fresh.look(path)
-        assert page.status_code == 404
-        assert "Not found" in page.text
-
-
-def test_there_is_no_other_part(fresh: Served) -> None:
-    task = fresh.add("Find a park")
-    assert fresh.look(f"/tasks/{task}/part/secrets").status_code == 404
-
-
-def test_an_attempt_that_never_was_is_not_compared(fresh: Served) -> None:
-    task = fresh.add("Find a park")
-    assert fresh.look(f"/tasks/{task}/compare?a=1&b=2").status_code == 404
-
-
-def test_forms_act_and_then_show_the_page_again(fresh: Served) -> None:
-    task = later(fresh)
-    for act, status in (("pause", "paused"), ("resume", "new"), ("cancel", "cancelled")):
-        answer = fresh.submit(f"/tasks/{task}/{act}")
-        assert (answer.status_code, answer.headers["location"]) == (303, f"/tasks/{task}")
-        assert fresh.stored(task).status == status
-    assert fresh.submit(f"/tasks/{task}/pause").status_code == 409
-
-
 def test_only_what_has_ended_is_tried_again(fresh: Served) -> None:
     task = later(fresh)
     assert fresh.look(f"/tasks/{task}/again").status_code == 409
@@ -95,16 +68,6 @@ def test_an_edit_changes_only_what_differs(fresh: Served) -> None:
     assert after.scheduled_for == before.scheduled_for
 
 
-def test_an_edit_of_what_changed_meanwhile_is_refused_with_the_words_kept(fresh: Served) -> None:
-    task = later(fresh)
-    form = form_of(fresh, task)
-    fresh.patch(task, "pause")
-    answer = fresh.submit(f"/tasks/{task}/edit", form)
-    assert answer.status_code == 412
-    assert 'value="A"' in answer.text
-    assert fresh.stored(task).title == "Plan the trip"
-
-
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [
@@ -120,15 +83,6 @@ def test_a_wrong_edit_is_told_in_a_sentence(
     answer = fresh.submit(f"/tasks/{task}/edit", form_of(fresh, task) | wrong)
     assert answer.status_code == 422
     assert sentence in answer.text
-
-
-def test_the_whole_log_is_exported_as_lines_of_json(busy: Served) -> None:
-    task = busy.add("Find a park")
-    busy.settle()
-    answer = busy.look(f"/tasks/{task}/log.jsonl")
-    assert f"{task}.jsonl" in answer.headers["content-disposition"]
-    told = [json.loads(line) for line in answer.text.splitlines()]
-    assert [each["turnNumber"] for each in told] == list(range(1, len(told) + 1))
 
 
 def test_the_log_is_filtered_and_paged_on_the_server(busy: Served) -> None:

@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 from zoneinfo import ZoneInfo
 
 import httpx2
@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.brain.scripted import parse
+from remit.cli.words import relative
 from remit.errors import BadInput
 from remit.model.codec import JsonMap
 from remit.model.ids import RunId, TaskId, WorkerId
@@ -63,20 +64,6 @@ def test_a_bad_filter_gets_its_sentence_and_shows_nothing(fresh: Served) -> None
     assert titles(answer) == []
 
 
-def test_pages_follow_each_other_without_a_gap_or_a_repeat(fresh: Served) -> None:
-    crowd(fresh, 250)
-    seen: list[str] = []
-    path = "/tasks"
-    for _ in range(4):
-        answer = fresh.look(path)
-        seen += titles(answer)
-        more = re.search(r'id="more"><td colspan="7"><a class="btn" href="([^"]+)"', answer.text)
-        if more is None:
-            break
-        path = more[1].replace("&amp;", "&")
-    assert seen == [f"Errand {n:05}" for n in range(250, 0, -1)]
-
-
 def test_what_is_ready_for_a_time_stands_under_up_next(tmp_path: Path) -> None:
     with Served(tmp_path, works=True) as served:
         crowd(served, 3)
@@ -89,31 +76,6 @@ def test_what_is_ready_for_a_time_stands_under_up_next(tmp_path: Path) -> None:
             assert "Pending <span" not in answer.text
             assert titles(answer)[0] == "Water the plants"
             assert re.search(r'>Scheduled <span class="n">1<', answer.text)
-
-
-def test_tabs_count_the_same_filter(fresh: Served) -> None:
-    crowd(fresh, 200)
-    text = fresh.look("/tasks?q=errand").text
-    counts = re.findall(r'<a href="[^"]*"[^>]*>([A-Z][a-z ]+) <span class="n">([0-9,]+)', text)
-    assert ("All", "200") in counts
-    assert ("Completed", "198") in counts
-    assert ("Failed", "2") in counts
-
-
-def test_a_tab_keeps_the_other_words_of_the_line(fresh: Served) -> None:
-    crowd(fresh, 10)
-    text = fresh.look("/tasks?q=source:email+errand").text
-    failed = re.search(r'<a href="([^"]+)"[^>]*>Failed', text)
-    assert failed
-    said = parse_qs(urlsplit(failed[1].replace("&amp;", "&")).query)["q"]
-    assert said == ["status:failed source:email errand"]
-
-
-def test_what_the_menu_chooses_becomes_words_of_the_line(fresh: Served) -> None:
-    answer = fresh.look("/tasks?q=rent&source=email&channel=&due=today&is=recurring")
-    assert answer.status_code == 303
-    said = parse_qs(urlsplit(answer.headers["location"]).query)["q"]
-    assert said == ["is:recurring source:email due:today rent"]
 
 
 def test_a_row_is_drawn_alike_at_load_and_after_an_event(fresh: Served) -> None:
@@ -170,6 +132,14 @@ def test_every_icon_of_a_row_is_drawn_once_and_stands_on_the_page(fresh: Served)
     used = set(re.findall(r'<use href="#i-(\w+)"', text))
     assert len(drawn) == len(set(drawn))
     assert {"done", "pend", "user"} <= used <= set(drawn)
+
+
+def test_a_page_and_the_terminal_say_alike_how_far_away_something_is(fresh: Served) -> None:
+    at = fresh.clock.now() + timedelta(hours=16, minutes=58)
+    fresh.add("Water the plants", scheduledFor=at.isoformat())
+
+    assert relative(at, fresh.clock.now()) == "in 17 h"
+    assert ">in 17 h</time>" in fresh.look("/tasks").text
 
 
 # The filter line ----------------------------------------------------------------------------------
@@ -294,21 +264,6 @@ def test_who_is_sure_gets_what_he_was_shown_and_not_what_came_since(fresh: Serve
     assert "1 task cancelled." in fresh.look(done.headers["location"]).text
     assert fresh.stored(first).status is Status.CANCELLED
     assert fresh.stored(second).status is not Status.CANCELLED
-
-
-def test_what_is_left_out_is_told_before(fresh: Served) -> None:
-    crowd(fresh, 2)
-    task = fresh.add("Water the plants")
-    picked = urlencode([("id", task), *(("id", f"task-01CR0WD{n:019}") for n in (1, 2))])
-    shown = fresh.submit("/tasks/bulk", f"action=pause&{picked}", part=True)
-    assert "Pause 1 task?" in shown.text
-    assert "2 are left out" in shown.text
-    assert shown.text.lstrip().startswith("<form")
-
-
-def test_nothing_picked_is_nothing_done(fresh: Served) -> None:
-    fresh.add("Water the plants")
-    assert fresh.submit("/tasks/bulk", "action=delete").headers["location"] == "/tasks"
 
 
 @pytest.mark.parametrize("back", ["https://evil.test/", "//evil.test", "/tasksx", "/inbox"])

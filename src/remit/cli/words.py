@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from remit.cli.out import StyledText
 from remit.errors import BadInput, NotFound, RemitError
+from remit.language.time import distance
 from remit.model import review as review_model
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
@@ -38,10 +39,7 @@ _STYLE: Final = {
     Status.FAILED: "red",
     Status.CANCELLED: "dim",
 }
-_UNITS: Final = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
 _LONG_AGO: Final = timedelta(days=14)
-_SAYING: Final = timedelta(seconds=2)  # "in 5 minutes" still reads as five after this long
-_SAYING_SHARE: Final = 30  # and 2 hours less 4 minutes read as "in 2 h", not "in 1 h"
 
 
 class AnswerWords(NamedTuple):
@@ -138,15 +136,10 @@ def relative(moment: datetime, now: datetime) -> str:
     away = abs(moment - now)
     if away > _LONG_AGO:
         return f"{moment.astimezone(owner_zone()):%Y-%m-%d}"
+    many, unit = distance(moment, now)
     if moment > now:
-        span = _span(away + max(_SAYING, away / _SAYING_SHARE))
-        return f"in {span or f'{max(1, round(away.total_seconds()))} s'}"
-    span = _span(away)
-    return f"{span} ago" if span else "just now"
-
-
-def _span(away: timedelta) -> str | None:
-    return next((f"{away // unit} {name}" for unit, name in _UNITS if away >= unit), None)
+        return f"in {max(1, many)} {unit}"
+    return "just now" if unit == "s" else f"{many} {unit} ago"
 
 
 def owner_zone() -> "ZoneInfo | None":

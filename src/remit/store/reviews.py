@@ -39,8 +39,9 @@ _LACKS_TEXT: Final = {
 
 
 def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
-    """Store a question, with its event."""
-    tx.run("insert_review", rows.columns(review, task=review.task_id, now=rows.ms(now)))
+    """Store a question, with its event. One that is asked again keeps its place in the list."""
+    at = rows.ms(review.opened_at or now)
+    tx.run("insert_review", rows.columns(review, task=review.task_id, now=at))
     _tell_opened(tx, review, by, now)
 
 
@@ -248,7 +249,8 @@ def _settle(
         open_review(tx, given, Actor.INTAKE, now)
         _write(tx, given, Decision(ReviewAnswer.APPROVE, by=decision.by), now)
     if settled.ask is not None:
-        open_review(tx, settled.ask, Actor.INTAKE, now)
+        again = replace(settled.ask, opened_at=review.opened_at)
+        open_review(tx, again, Actor.INTAKE, now)
 
 
 def _gap_keys(task: Task) -> list[str]:

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput
+from remit.language.time import distance
 from remit.model.contract import ContractType, ItemStatus, Result, WorkItem
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.status import Reason, Status
@@ -159,11 +160,11 @@ def moment(at: datetime, now: datetime) -> str:
 
 def ago(at: datetime, now: datetime) -> str:
     """Return 4 min ago, in 12 min, now. The browser's script says the same."""
-    seconds = round((now - at).total_seconds())
-    near = span(timedelta(seconds=abs(seconds)), rough=True)
-    if abs(seconds) < _NOW:
+    if abs(round((now - at).total_seconds())) < _NOW:
         return say("now")
-    return say("{0} ago", near) if seconds > 0 else say("in {0}", near)
+    many, unit = distance(at, now)
+    near = _days(many) if unit == "d" else f"{many} {unit}"
+    return say("in {0}", near) if at > now else say("{0} ago", near)
 
 
 def check_to_come(at: datetime, now: datetime, field: str) -> None:
@@ -191,18 +192,21 @@ def wall(text: str, zone: tzinfo, field: str = "to") -> datetime:
     return there
 
 
-def span(length: timedelta, *, rough: bool = False) -> str:
-    """Return 48 s, 1 min 32 s, 3 h, 2 days; `rough`: only the largest unit."""
+def span(length: timedelta) -> str:
+    """Return 48 s, 1 min 32 s, 3 h, 2 days."""
     seconds = max(0, round(length.total_seconds()))
     if seconds < _MINUTE:
         return f"{seconds} s"
     minutes, rest = divmod(seconds, _MINUTE)
     if minutes < _MINUTE:
-        return f"{minutes} min" if rough or not rest else f"{minutes} min {rest} s"
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
     hours, rest = divmod(minutes, _MINUTE)
     if hours < _DAY:
-        return f"{hours} h" if rough or not rest else f"{hours} h {rest} min"
-    days = hours // _DAY
+        return f"{hours} h {rest} min" if rest else f"{hours} h"
+    return _days(hours // _DAY)
+
+
+def _days(days: int) -> str:
     return say("1 day") if days == 1 else say("{0} days", days)
 
 
