@@ -6,7 +6,7 @@ clauses; each clause became something or has a question.
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -52,6 +52,7 @@ def without_address(text: str, book: ContactBook) -> str:
 
 MAX_TITLE: Final = 120
 USUAL_HOUR: Final = ClockTime(9)
+FIRST_HOUR: Final = 6  # from then on people are awake: "tomorrow at 5" is in the afternoon
 USUAL_HOURS: Final = {
     DayPart.AFTERNOON: ClockTime(16),
     DayPart.EVENING: ClockTime(20),
@@ -125,7 +126,8 @@ def _make(
     for unit in group.units:
         labels.unit(unit, group.number, reminds=group.reminds)
     free = not sends.waits and not any(each.recipient for each in sends.deliveries)
-    whens = _whens(group, words, asked, replace(clock, usual=free))
+    wakes = any(unit.order.wakes for unit in group.units)
+    whens = _whens(group, words, asked, replace(clock, usual=free, wakes=wakes))
     for when in whens:
         if isinstance(when, Moment | Recurrence) and when.note and group.times:
             labels.note(group.times[0].start, when.note)
@@ -298,29 +300,37 @@ def _names_end(group: UnitGroup, words: MessageWords) -> bool:
 
 
 class _Clock(Struct, frozen=True):
-    """The base of times; a missing hour is `usual` if only the owner waits."""
+    """The base of times; a missing hour or half of the day is `usual` if only the owner waits."""
 
     now: datetime
     zone: ZoneInfo
     usual: bool
     days: dict[int, date]  # those that were named in a line, for a later "at 9"
+    wakes: bool = False  # an early hour is meant
 
     def resolve(self, phrase: TimePhrase, text: str, line: int) -> tuple[When, ...]:
         named = self.days.get(line)
+        if self.usual and self.wakes and phrase.clocks and not (phrase.day or named):
+            named = (self.now.astimezone(self.zone) + timedelta(days=1)).date()
         answers = resolve_time(phrase, text, now=self.now, zone=self.zone, day=named)
         if isinstance(first := answers[0], Moment) and first.day:
             self.days[line] = first.day
-        lacks = isinstance(answers[0], TimeDoubt) and not phrase.clocks and not phrase.vague
-        if not (lacks and self.usual):
+        if not (self.usual and isinstance(first, TimeDoubt)) or phrase.vague:
             return answers
-        hour = replace(phrase, clocks=(_usual_hour(phrase),), part=None)
-        usual = resolve_time(hour, text, now=self.now, zone=self.zone)
+        if phrase.clocks and not (phrase.day or phrase.every or named):
+            return answers
+        hour = self._usual(phrase)
+        usual = resolve_time(hour, text, now=self.now, zone=self.zone, day=named)
         return tuple(_noted(each, text, self.zone) for each in usual)
 
-
-def _usual_hour(phrase: TimePhrase) -> ClockTime:
-    part = phrase.part_of_day
-    return USUAL_HOURS.get(part, USUAL_HOUR) if part else USUAL_HOUR
+    def _usual(self, phrase: TimePhrase) -> TimePhrase:
+        """Return a time with the hour, or the half of the day, that most people mean."""
+        part = phrase.part_of_day
+        if not phrase.clocks:
+            hour = USUAL_HOURS.get(part, USUAL_HOUR) if part else USUAL_HOUR
+            return replace(phrase, clocks=(hour,), part=None)
+        early = self.wakes or all(clock.hour >= FIRST_HOUR for clock in phrase.clocks)
+        return replace(phrase, part=part or (DayPart.MORNING if early else DayPart.AFTERNOON))
 
 
 def _noted(when: When, text: str, zone: ZoneInfo) -> When:

@@ -17,7 +17,7 @@ from remit.language.order_words import (
     order_words,
     words_of,
 )
-from remit.language.time.clock_time import read_number
+from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.day import names_end
 from remit.language.time.phrase import TimePhrase, read_time
 from remit.language.time.repeats import comes_back
@@ -103,6 +103,12 @@ class WordLookup:
         self._times[at] = found
         return found
 
+    def hour_at(self, at: int) -> TimePhrase | None:
+        """Return the time of day at a token where one is expected: "remind me 3.30 to …"."""
+        found = (read_clock(text, at, dotted=True) for text in self._time_texts)
+        clock = next((each for each in found if each), None)
+        return TimePhrase(at, clock[1], clocks=(clock[0],)) if clock else None
+
     def names_end(self, start: int, end: int) -> bool:
         """Whether some words name an end of a repetition, understood or not."""
         return any(names_end(text, at) for text in self._time_texts[:1] for at in range(start, end))
@@ -115,6 +121,10 @@ class WordLookup:
     def verb_at(self, at: int) -> tuple[OrderVerb, int] | None:
         """Return the verb that begins at a token, and where it ends."""
         return self._verbs[at] if at < len(self._verbs) else None
+
+    def verb_end(self, at: int) -> int:
+        verb = self.verb_at(at)
+        return verb[1] if verb else at
 
     @cached_property
     def _verbs(self) -> tuple[tuple[OrderVerb, int] | None, ...]:

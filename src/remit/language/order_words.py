@@ -48,6 +48,7 @@ class OrderVerb(Struct, frozen=True):
     it: bool = False  # what was made is in the word, as in "mándaselo"
     dated: bool = False  # a time belongs to what is asked for: "book a table for eight"
     asks: bool = False  # what follows is never the text itself: "ask Bob whether …"
+    wakes: bool = False  # an early hour is meant, and a time belongs to it: "alarm tmrw 6.15"
 
 
 _LAUGH: Final = 4  # letters
@@ -70,6 +71,7 @@ _VERBS: Final = {
     "remind": OrderVerb(VerbKind.REMIND),
     "remind_me": OrderVerb(VerbKind.REMIND, me=True),
     "remind_it_me": OrderVerb(VerbKind.REMIND, me=True, it=True),
+    "wake_me": OrderVerb(VerbKind.REMIND, me=True, wakes=True),
     "deed": OrderVerb(VerbKind.DEED),
     "stop": OrderVerb(VerbKind.STOP),
     "book": OrderVerb(_WORK, dated=True),

@@ -168,6 +168,14 @@ def without_marks(words: MessageWords, start: int, end: int) -> int:
     return end
 
 
+def without_links(words: MessageWords, start: int, end: int) -> int:
+    """Return the end of a text without an "and" or a mark at its end."""
+    last = without_marks(words, start, end)
+    while last > start and order_words().links.at(words.keys, last - 1):
+        last = without_marks(words, start, last - 1)
+    return last
+
+
 def with_marks(words: MessageWords, last: int, end: int) -> int:
     """Return a text with its end marks, but without a comma or dash before the next unit."""
     while last < end and words.tokens[last].text in "!?.…":

@@ -70,11 +70,14 @@ def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | 
 def _begins_content(words: MessageWords, at: int) -> bool:
     """Whether the content of a reminder begins here: "to email Grace"."""
     lead = order_words().leads.at(words.keys, at)
-    return lead is not None and lead[0] is TextLead.DOING and words.time_at(lead[1]) is None
+    timed = words.time_at(at) or (lead and words.time_at(lead[1]))  # "2moro", "for Friday"
+    return lead is not None and lead[0] is TextLead.DOING and not timed
 
 
 def _time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     phrase = words.time_at(at)
+    if phrase is None and order.reminds and not order.times:
+        phrase = words.hour_at(at)
     named = words.named.get(at)
     if phrase is None or (named and named[1] >= phrase.end):
         return None
@@ -293,7 +296,8 @@ def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
         return None
     lists = bool(order.people) and skip_to(words, at + 1) in words.named
     early = order.verb is None and order.end > order.start
-    return at + 1 if early or lists else None
+    when = order.reminds and not order.times and words.time_at(at + 1) is not None
+    return at + 1 if early or lists or when else None
 
 
 _WORD_PARTS: Final[tuple[_Part, ...]] = (

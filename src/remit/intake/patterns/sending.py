@@ -9,6 +9,7 @@ from remit.intake.patterns.edges import (
     split,
     thing_in,
     with_marks,
+    without_links,
     without_marks,
     without_suffix,
 )
@@ -224,7 +225,8 @@ def read_reminder(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit
         body, suffix = whole_body, None  # "at 4pm remind me to call Bob at 6pm"
     whole = merged(order, suffix) if suffix else order
     made = place.unit(UnitKind.REMIND, end, body, whole)
-    return replace(made, text=words.slice(*body) or None)
+    call = words.slice(order.verb_at, words.verb_end(order.verb_at)) if order.wakes else None
+    return replace(made, text=words.slice(*body) or call)
 
 
 def _go_together(one: SpokenOrder, other: SpokenOrder) -> bool:
@@ -240,6 +242,8 @@ def read_reminding(place: UnitSearch) -> MessageUnit | None:
         return None
     if order.verb and not (order.verb.me or order.me) and words.is_name(order.end):
         return None
+    if not order.times and order.wakes and order.verb_at == order.end - 1:
+        return None  # "alarm systems for flats"
     at, _ = behind_lead(words, order.end, place.stop)
     if words.keys[at : at + 1] == (":",):
         return _typed_reminder(place, order, at + 1)
@@ -265,7 +269,10 @@ def read_reminding_last(place: UnitSearch) -> MessageUnit | None:
         if not last.reminds or last.people or last.end < last_word:
             continue
         start, _ = behind_lead(words, order.end, at)
-        body = (start, without_marks(words, start, at))
+        body = (start, without_links(words, start, at))
+        rest, suffix = without_suffix(words, *body, is_reminder=True)
+        if suffix and last.times and suffix.times and _go_together(suffix, last):
+            body, last = rest, merged(last, suffix)  # "ring Bob tomorrow and remind me at 8"
         whole = replace(merged(last, order), start=order.start)
         made = place.unit(UnitKind.REMIND, place.stop, body, whole)
         return replace(made, text=words.slice(*body) or None)

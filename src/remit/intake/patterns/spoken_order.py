@@ -203,6 +203,10 @@ class SpokenOrder(Struct):
     def reminds(self) -> bool:
         return self.verb is not None and self.verb.kind is VerbKind.REMIND
 
+    @property
+    def wakes(self) -> bool:
+        return self.verb is not None and self.verb.wakes
+
 
 def merged(one: SpokenOrder, other: SpokenOrder) -> SpokenOrder:
     """Return an order with what was named after its text."""
