@@ -48,6 +48,7 @@ KEPT_ASIDE: Final = [
         "pocket.jsonl",
         "street.jsonl",
         "kitchen.jsonl",
+        "harbour.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
@@ -212,6 +213,13 @@ async def test_a_perfect_model_is_followed_with_few_questions() -> None:
 
     assert marks.count(ExamMark.RIGHT) >= 0.915 * len(plain)
     assert marks.count(ExamMark.WRONG) <= 1
+
+
+async def test_without_a_model_a_quarter_of_the_ordinary_messages_is_asked_about() -> None:
+    ordinary = [each for each in EVERY if each.sort in ("plain", "talk")]
+    found = await score(PlainReader(), ordinary)
+
+    assert found.count(ExamMark.ASKED) <= 0.25 * len(ordinary)
 
 
 async def test_without_a_model_nothing_dangerous_is_read() -> None:

@@ -18,7 +18,7 @@ from remit.contacts import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction, headed
-from remit.intake.message_words import MessageWords, message_words
+from remit.intake.message_words import MessageWords, is_small_key, message_words
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.reading_ledger import MarkedSpan, write_ledger
 from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve, way_to
@@ -52,7 +52,7 @@ class CheckedTime(Struct, frozen=True):
 
 
 def check_time(
-    task: ReadTask, message: MessageWords, *, now: datetime, zone: ZoneInfo
+    task: ReadTask, message: MessageWords, plain: Extraction, *, now: datetime, zone: ZoneInfo
 ) -> CheckedTime:
     """Return the time that model and code read; if they differ, code's, with a note."""
     read = _of_model(task, zone)
@@ -67,8 +67,8 @@ def check_time(
     doubt = own[0] if own and isinstance(own[0], TimeDoubt) else None
     unsure = VetoCue(VetoKind.TIME, words, *place)
     if len(ours) == 1 == len(own) and (read is None or type(read) is type(ours[0])):
-        if read is not None and _is_same(ours[0], read):
-            return CheckedTime(ours[0])
+        if read is not None and (_is_same(ours[0], read) or _is_read_too(read, plain)):
+            return CheckedTime(read)
         return CheckedTime(ours[0], unsure, note=_echo(words, ours[0], zone))
     if read is None or not _is_to_come(read, now):
         why = doubt.why if doubt else f"When is {words!r}?"
@@ -77,6 +77,11 @@ def check_time(
         )
     veto = None if doubt and _is_option(read, doubt, zone) else unsure
     return CheckedTime(read, veto, note=_echo(words, read, zone))
+
+
+def _is_read_too(when: Moment | Recurrence, plain: Extraction) -> bool:
+    """Whether code reads this time in the whole message: "wake me at 6" is of the morning."""
+    return [draft.scheduled_for for draft in plain.tasks] == [getattr(when, "at", None)]
 
 
 def _is_option(when: Moment | Recurrence, doubt: TimeDoubt, zone: ZoneInfo) -> bool:
@@ -212,7 +217,7 @@ class _Check(Struct, frozen=True):
     zone: ZoneInfo
 
     def task(self, task: ReadTask, number: int) -> CheckedTask:
-        when = check_time(task, self.message, now=self.now, zone=self.zone)
+        when = check_time(task, self.message, self.plain, now=self.now, zone=self.zone)
         draft = Draft(
             title=headed(" ".join(task.title.split()) or task.instructions[:120]),
             instructions=task.instructions,
@@ -352,8 +357,9 @@ class _Check(Struct, frozen=True):
         return None
 
     def _has_words(self, text: str) -> bool:
-        """Whether a text has only words of the message, in any order."""
-        return set(keys_of(tokenize(text))) <= set(self.message.keys)
+        """Whether a text has only words of the message, in any order, and small ones."""
+        left = set(keys_of(tokenize(text))) - set(self.message.keys)
+        return all(map(is_small_key, left))
 
     def _doubts(self, send: ReadSend, recipient: str, content: str | None) -> Iterator[VetoCue]:
         """Yield what makes it uncertain that this person is to get this text."""

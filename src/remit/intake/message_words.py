@@ -68,7 +68,8 @@ class MessageWords(AddressedPeople):
     @cached_property
     def _verb_spans(self) -> tuple[range, ...]:
         words = order_words()
-        tables = (words.verbs, words.messages, words.particles)
+        gets = phrases_in_all("addressing", "gets")
+        tables = (words.verbs, words.messages, words.particles, gets)
         found = ((at, t.at(self.keys, at)) for at in range(len(self.keys)) for t in tables)
         return tuple(range(at, hit[1]) for at, hit in found if hit is not None)
 

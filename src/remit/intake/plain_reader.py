@@ -25,6 +25,7 @@ from remit.language.tokens import TokenKind
 from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
+_FEW: Final = 4  # words
 _PAUSES: Final = (",", ": ", ". ", "; ", "! ", "? ", "\n", "...", "…", " - ", "–", "—", "(")
 
 
@@ -123,10 +124,20 @@ def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         if not draft.work or not reaches_others(draft.deliveries):
             continue
         untimed = (each for each in draft.clauses if each.became is not ClauseOutcome.TIME)
+        works = False
         for sends, what in pairwise(untimed):
+            works = works or sends.became is ClauseOutcome.WORK
             behind = (sends.became, what.became) == (ClauseOutcome.DELIVERY, ClauseOutcome.WORK)
-            if behind and not _says_what(message, sends, what):
+            is_told = _says_what(message, sends, what) or (works and _is_result(message, what))
+            if behind and not is_told:
                 yield VetoCue(VetoKind.UNCOVERED, what.text, what.start, what.end)
+
+
+def _is_result(message: MessageWords, what: Clause) -> bool:
+    """Whether a few words name something that the work before them made: "the best two"."""
+    first, end = message.first_at(what.start), message.first_at(what.end)
+    definite = message.own_words("articles") - message.own_words("one")
+    return message.keys[first] in definite and end - first <= _FEW
 
 
 def _says_what(message: MessageWords, sends: Clause, what: Clause) -> bool:

@@ -129,8 +129,9 @@ def without_suffix(
         if order is None or order.end < end or order.verb is not None:
             continue
         named = bool(order.people or order.unnamed)
-        if is_reminder and (named or thing_in(words, order) is not None):
-            continue  # "remind me to write to Bob", "remind me to send an email"
+        due = is_work and any(words.is_deadline(phrase.start) for phrase in order.times)
+        if due or (is_reminder and (named or thing_in(words, order) is not None)):
+            continue  # it begins at once; "remind me to write to Bob", "… to send an email"
         if _is_suffix(words, order, is_work=is_work, is_object=is_object):
             last = at - 1 if order.times and words.is_deadline(at - 1) else at
             return (start, without_marks(words, start, last)), order

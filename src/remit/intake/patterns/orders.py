@@ -42,6 +42,23 @@ def _read(words: MessageWords, at: int, stop: int) -> SpokenOrder:
     return _with_object(words, order)
 
 
+def read_announcement(words: MessageWords, at: int, stop: int) -> SpokenOrder | None:
+    """Read the words before a colon that say who gets a text: "Rose gets a WhatsApp from me:"."""
+    colon = next((n for n in range(at, stop) if words.keys[n] == ":"), stop)
+    if colon + 1 >= stop or words.is_tight(colon + 1) or not words.announces_text(at, colon + 1):
+        return None
+    order, gets, says = SpokenOrder(at, at), phrases_in_all("addressing", "gets"), False
+    while at < colon:
+        after = _step(words, order, at, colon)
+        hit = gets.at(words.keys, at) if after is None else None
+        says = says or hit is not None
+        if after is None and not hit and not words.is_small_word(at):
+            return None
+        at = order.end = after or (hit[1] if hit else at + 1)
+    says = says or order.message or bool(order.channels)
+    return order if says and order.people and not order.unnamed else None
+
+
 def _with_object(words: MessageWords, order: SpokenOrder) -> SpokenOrder:
     """Return the order with "them" as its object, if somebody else gets it: "send them to me"."""
     verb = order.verb
@@ -134,6 +151,8 @@ def _excluded(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 def _person(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     verb = words.verb_at(at)
+    if order.reminds and order.times and order.me and at in words.named:
+        return None  # "remind me thurs 4pm dentist"
     for place in range(skip_to(words, at), at - 1, -1):
         if (named := words.named.get(place)) and not (verb and verb[1] > named[1]):
             if named[0] == (words.book.owner,):

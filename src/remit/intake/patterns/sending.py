@@ -13,7 +13,7 @@ from remit.intake.patterns.edges import (
     without_marks,
     without_suffix,
 )
-from remit.intake.patterns.orders import read_order, skip_to
+from remit.intake.patterns.orders import read_announcement, read_order, skip_to
 from remit.intake.patterns.spoken_order import (
     MessageUnit,
     SpokenOrder,
@@ -33,6 +33,10 @@ def read_send(place: UnitSearch) -> MessageUnit | None:
     order = _with_pronoun(place, order)
     order = _with_stranger(place, order) if order.verb and not order.reaches else order
     stranger = any(span not in _unnamed_words(words, order) for span in order.unnamed)
+    if not order.sends and (announced := read_announcement(words, place.body, place.stop)):
+        made = typed_text(place, announced, announced.end + 1)
+        orders = (n for n in range(*made.body) if words.sends_at(n) and n not in words.people)
+        return None if any(map(words.begins_clause, orders)) else made  # "Rose: tell Bob …"
     if not order.sends:
         colon = words.keys[order.end : order.end + 1] == (":",)
         if order.verb or not (colon and order.people and _is_addressed(words, order)):
@@ -240,10 +244,10 @@ def read_reminding(place: UnitSearch) -> MessageUnit | None:
     order = read_order(words, place.body, place.stop)
     if not order.reminds or order.sends:
         return None
-    if order.verb and not (order.verb.me or order.me) and words.is_name(order.end):
+    stranger = order.verb and not (order.verb.me or order.me) and words.is_name(order.end)
+    bare = not order.times and order.wakes and order.verb_at == order.end - 1
+    if stranger or bare:  # "alarm systems for flats"
         return None
-    if not order.times and order.wakes and order.verb_at == order.end - 1:
-        return None  # "alarm systems for flats"
     at, _ = behind_lead(words, order.end, place.stop)
     if words.keys[at : at + 1] == (":",):
         return _typed_reminder(place, order, at + 1)

@@ -331,9 +331,26 @@ def _work(place: UnitSearch) -> MessageUnit:
     whole, end = (merged(order, suffix) if suffix else order), typed
     made = place.unit(UnitKind.WORK, max(end, place.start + 1), body, whole)
     made = replace(made, begins_with_verb=verb is not None)
-    if whole.times and verb is not None and verb[0].kind is VerbKind.DEED:
+    if whole.times and (_is_deed(place, body) or (order.times and _is_note(place, body))):
         return replace(made, kind=UnitKind.REMIND, text=words.slice(*body))
     return made
+
+
+def _is_deed(place: UnitSearch, body: tuple[int, int]) -> bool:
+    verb = place.words.verb_at(body[0])
+    return verb is not None and verb[0].kind is VerbKind.DEED
+
+
+def _is_note(place: UnitSearch, body: tuple[int, int]) -> bool:
+    """Whether a few words behind a moment ask for nothing: "tomorrow at 7:15 gym"."""
+    words, inside = place.words, range(*body)
+    times = _behind_time(place)[1].times
+    exact = all((phrase.clocks or phrase.ahead) and not phrase.every for phrase in times)
+    asks = any(
+        words.verb_at(n) or n in words.people or order_words().results.at(words.keys, n)
+        for n in inside
+    )
+    return exact and 0 < len(inside) <= _FEW and not asks and body[1] >= place.stop - 1
 
 
 def _behind_time(place: UnitSearch) -> tuple[int, SpokenOrder]:

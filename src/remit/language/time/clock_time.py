@@ -42,7 +42,8 @@ def read_clock(
     found = found or (_led(line, start, sure=sure) if known else None)
     if found is None or (not ranged and _is_range(line, found[1])):
         return None
-    return found
+    roughly = words.oclock.at(line.keys, found[1])  # "9pm ish", "3pm sharp"
+    return (found[0], roughly[1]) if roughly else found
 
 
 def with_part(clock: ClockTime, part: DayPart | None) -> ClockTime | None:

@@ -212,6 +212,9 @@ def _clock(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
     if phrase.clocks:
         return _one_more_clock(line, phrase, at)
     sure = bool(phrase.day or phrase.every)
+    measures = line.words.deadlines.at(line.keys, at) and at and line.number(at - 1) is not None
+    if measures and not sure:
+        return None  # "4 by 5"
     led = line.words.at.at(line.keys, at) is not None
     found = read_clock(line, at, sure=sure and led, dotted=sure) or _zoned_clock(line, at)
     return replace(phrase, end=found[1], clocks=(found[0],)) if found else None

@@ -147,7 +147,7 @@ def read_weekdays(line: TimeText, at: int) -> Found | None:
 def _weekday(line: TimeText, at: int) -> tuple[int, int] | None:
     if one := line.words.weekdays.at(line.keys, at):
         return one
-    found = line.words.on_weekdays.at(line.keys, at)
+    found = line.words.on_weekdays.at(line.keys, at) or line.words.weekend.at(line.keys, at)
     return (found[0][0], found[1]) if found and len(found[0]) == 1 else None
 
 
