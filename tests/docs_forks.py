@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from tests import forks
+from tests import faked_clocks, forks
 
 # What `remit` is on a played page: a process that has imported everything is forked and gets the
 # arguments, folder, environment and streams. Only `remit up` is a fresh one: it outlives its page,
@@ -76,7 +76,7 @@ class Forker:
             stdin, stdout, stderr = streams
             process = forks.start(
                 *("-m", "remit.cli.main", *order["words"]),
-                env={key: value for key, value in order["env"].items() if key[:6] != "PYTHON"},
+                env={name: value for name, value in order["env"].items() if _is_passed_on(name)},
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
@@ -85,3 +85,7 @@ class Forker:
             for each in streams:
                 os.close(each)
             line.sendall(str(process.wait()).encode())
+
+
+def _is_passed_on(name: str) -> bool:
+    return not name.startswith("PYTHON") or name in faked_clocks.variables()

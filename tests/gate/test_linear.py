@@ -20,6 +20,7 @@ from remit.gate import (
     eye,
     hidden,
     hidden_choices,
+    hidden_layout,
     hidden_spellings,
     leak,
     pair,
@@ -28,7 +29,7 @@ from remit.gate import (
 from remit.model.reply import Reply
 from tests.tables import for_each
 
-HIDDEN = (hidden, hidden_choices, hidden_spellings)
+HIDDEN = (hidden, hidden_choices, hidden_layout, hidden_spellings)
 MODULES: tuple[ModuleType, ...] = (decline, eye, *HIDDEN, leak, pair, secret)
 WIDEST = 1200  # characters that one try of a pattern may read
 KNOWN = GateSecrets(
@@ -56,6 +57,7 @@ PIECES = [
     *("here is ", "der nutzer ", "thought:\n", "**action:**\n", '{"role": ', "<a_b_c>\n"),
     *("a\u0435", "ﬁ", "می\u200c", "葛\U000e0100", "\xad", "a\xad", "\r\n", "correct-", "c o r "),
     *("क्\u200d", "👩\u200d💻", "☀\ufe0f", "ᠠ\u180b", "a\xa0", "5\xa0"),
+    *("a  b ", "a   b\n", "ab \n", "ab \r\n", "\tab\n", "  a   7\n"),
     *("e\u0301", "ê\u0323", "ड\u093c", "\u1112\u1161\u11ab", "\u212a", "\uf9b5"),
 ]
 PLACES: dict[str, Callable[[str], str]] = {

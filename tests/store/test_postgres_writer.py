@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, closing
+from datetime import datetime, timedelta
 
 import psycopg
 import pytest
@@ -11,12 +12,13 @@ from remit.errors import Conflict, LeaseLost, NotFound, RemitError, StoreTrouble
 from remit.model.recurrence import Repeats
 from remit.model.reply import Usage
 from remit.model.task import Task
-from remit.store import audit, events, moves, queue, recall, series, spending, tasks
+from remit.store import audit, events, moves, queue, recall, rows, series, spending, tasks
 from remit.store.cues import Arrival, InboundCaps, come
 from remit.store.database import Tx
 from remit.store.postgres import connection as postgres_connection
 from remit.store.postgres.database import Postgres, SharedPostgres
 from remit.store.spending import LimitScope, SpendingLimit, SpendingUnit
+from tests.store.postgres import needs_server_timers
 from tests.store.scene import AT, ROOMY, WORKER, PostgresScene
 from tests.store.test_group_commit import (
     asks_nonsense,
@@ -120,6 +122,7 @@ async def test_a_cue_cap_holds_however_many_writers_store_at_once(maker: Postgre
     assert sorted(each.fate.value for each in results) == ["over"] * 9 + ["waiting"] * 3
 
 
+@needs_server_timers
 async def test_two_writers_claim_each_task_once_and_one_of_a_session(maker: PostgresScene) -> None:
     sessions = [maker.ids.session() for _ in range(10)]
     for place in range(30):
@@ -141,19 +144,23 @@ async def test_what_falls_due_while_it_is_looked_for_is_not_slept_through(
     db, now = Postgres(maker.url), maker.now
     maker.ready()
     maker.admit(repeats=Repeats("FREQ=DAILY", "UTC", now), scheduled_for=now)
-    soon = "CAST(extract(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT) + 1000"
-    maker.sql(f"UPDATE tasks SET due_at = {soon}")  # noqa: S608 - written above
-    maker.sql(f"UPDATE series SET due_at = {soon}")  # noqa: S608 - as above
+    _set_due(maker, now + timedelta(days=9999))
     since = await db.read(queue.due_moment, now)
 
     outlook = await db.read(queue.outlook, now)
     assert not outlook.is_due
     assert outlook.later is not None
     assert await db.read(series.due, now, 1) == []
-    await asyncio.sleep(1.1)
+    _set_due(maker, since + timedelta(milliseconds=1))
+    await asyncio.sleep(0.01)
 
     assert await db.read(series.soonest, since) is not None
     await db.close()
+
+
+def _set_due(maker: PostgresScene, moment: datetime) -> None:
+    for table in ("tasks", "series"):
+        maker.sql(f"UPDATE {table} SET due_at = {rows.ms(moment)}")  # noqa: S608 - written above
 
 
 async def test_a_server_that_goes_away_and_comes_back_is_said_and_used_again(
@@ -188,6 +195,7 @@ async def test_a_server_that_goes_away_and_comes_back_is_said_and_used_again(
         assert list(await db.read(lambda tx: list(audit.complaints(tx)))) == []
 
 
+@needs_server_timers
 async def test_who_stands_still_in_a_transaction_loses_it_to_the_others(
     maker: PostgresScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,6 +208,7 @@ async def test_who_stands_still_in_a_transaction_loses_it_to_the_others(
             await db.write(moves.cancel, task.id, AT)
 
 
+@needs_server_timers
 async def test_a_row_that_another_program_holds_is_busy(
     maker: PostgresScene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,7 +3,7 @@
 When it is not sure, it holds the task for the owner; it never guesses, shortens or repairs a text.
 It reads each character a bounded number of times, whatever the input.
 
-    hidden      invisible characters
+    hidden      invisible characters, and blanks and line ends that change often
     pair        the tags: exactly one pair, spelt exactly, and no example
     decline     a text that looks empty, or NONE in any spelling
     leak        our instructions, markers and ids; a model's markup
@@ -19,7 +19,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.gate import decline, hidden, leak, pair, secret
+from remit.gate import decline, hidden, hidden_layout, leak, pair, secret
 from remit.gate.decline import read_silence
 from remit.gate.eye import HoldReason, Objection, fold
 from remit.gate.pair import CLOSE, OPEN
@@ -86,9 +86,9 @@ def judge_text(
 
     The brain's text must pass every check. Checks for machine slips (a decline, markup, markers,
     ids, templates) do not apply to the owner. What a person cannot see or undo is always checked:
-    hidden characters, emptiness, and the channel's limit. The bare word NONE, secrets and left-over
-    tags are usually slips of the owner, too: they are held once, and pass when the owner is WARNED
-    and insists. Characters are counted as Python does, by code point.
+    hidden characters, emptiness, and the channel's limit. The bare word NONE, secrets, left-over
+    tags and odd blanks are usually slips of the owner, too: they are held once, and pass when the
+    owner is WARNED and insists. Characters are counted as Python does, by code point.
     """
     if len(text) > MAX_READ_CHARACTERS:
         return _too_long("The text", text)
@@ -124,6 +124,7 @@ def _look_at(
         (not owner, lambda: decline.objection(plain)),
         (not warned, lambda: decline.keyword(plain)),
         (True, lambda: hidden.objection(text)),
+        (not warned, lambda: hidden_layout.objection(text)),
         (not warned, lambda: pair.misspelt(text, plain)),
         (not warned, lambda: secret.objection(plain, secrets)),
         (not owner, lambda: leak.objection(plain, echoes)),

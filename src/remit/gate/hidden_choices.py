@@ -202,3 +202,12 @@ def _syllables(piece: str) -> int:
 def bits_of_choice(places: int, used: int) -> float:
     """Return the logarithm of the number of ways to choose the used ones among the places."""
     return (lgamma(places + 1) - lgamma(used + 1) - lgamma(places - used + 1)) / log(2)
+
+
+def bits_of_sequence(chosen: list[bool]) -> float:
+    """Return what it takes to say which were chosen, or else where the choice changes."""
+    count, second = len(chosen), sum(chosen)
+    if second in (0, count):
+        return 0.0
+    changes = sum(one != other for one, other in pairwise(chosen))
+    return min(bits_of_choice(count, second), bits_of_choice(count - 1, changes) + 1)

@@ -9,10 +9,10 @@ import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache, lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Final, NamedTuple
 
-from remit.gate.hidden_choices import bits_of_choice
+from remit.gate.hidden_choices import bits_of_sequence
 
 _WORD: Final = re.compile(r"\S++")
 _SECOND_JAMO: Final = frozenset(map(chr, (*range(0x1161, 0x1176), *range(0x11A8, 0x11C3))))
@@ -64,7 +64,7 @@ def spelling_bits(text: str) -> float:
             for kind, is_second in choices:
                 chosen[kind].append(is_second)
         seen.add(word)
-    return sum(map(_bits_of, chosen.values()))
+    return sum(map(bits_of_sequence, chosen.values()))
 
 
 def first_choice(text: str) -> int:
@@ -117,12 +117,3 @@ def _kind(char: str) -> str:
     if char in _SECOND_JAMO:
         return "Hangul"
     return "ideograph" if "\u3400" <= char <= "\u9fff" or char > "\uffff" else char
-
-
-def _bits_of(chosen: list[bool]) -> float:
-    """Return what it takes to say which were chosen, or else where the choice changes."""
-    count, second = len(chosen), sum(chosen)
-    if second in (0, count):
-        return 0.0
-    changes = sum(one != other for one, other in pairwise(chosen))
-    return min(bits_of_choice(count, second), bits_of_choice(count - 1, changes) + 1)
