@@ -185,19 +185,6 @@ async def test_a_server_that_is_down_for_an_hour_loses_no_slot(
         assert (await stage.calendar(server.kind, phone.path)).why is None
 
 
-async def test_a_server_that_was_restarted_is_read_on(server: Server, tmp_path: Path) -> None:
-    async with agenda(server, tmp_path) as (stage, phone):
-        await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=HOURLY;COUNT=6"))
-        await stage.live(2 * HOUR + timedelta(minutes=5))
-        server.stop()
-        server.start()
-        await stage.live(5 * HOUR)
-
-        fired = await stage.fired()
-        assert len(fired) == 6
-        assert set(fired.values()) == {1}
-
-
 async def test_a_deleted_calendar_starts_nothing_and_comes_back_where_it_was(
     server: Server, tmp_path: Path
 ) -> None:

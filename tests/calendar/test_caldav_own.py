@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.calendar import entry, own_server
+from remit.calendar import entry
 from remit.calendar.client import CalDavClient
 from remit.calendar.own_server import OwnServer, RadicaleProcess
 from remit.calendar.todo import OLDEST, TodoSync
@@ -242,8 +242,3 @@ async def test_what_ended_long_ago_is_taken_out_and_stays_out(
         left = (await phone.dav.changes(LIST, "")).etags
         assert [phone.at(new.id)] == list(left)
         assert phone.at(old.id) not in left
-
-
-async def test_every_path_of_the_own_calendar_is_the_owners_alone() -> None:
-    assert own_server.AGENDA.startswith(f"/{own_server.USER}/")
-    assert own_server.TASKS == LIST

@@ -1,5 +1,7 @@
 """From settings and secrets to channels: what is made, what is refused, what is never shown."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +23,7 @@ from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.errors import BadInput
 from remit.model.delivery import Locked, Parcel, SendGuarantee
-from remit.ports import Channel, ReconcilingChannel, ShapingChannel
+from remit.ports import ReconcilingChannel, ShapingChannel
 from remit.settings import Settings, load
 from remit.store.home import prepare
 from remit.store.opening import Sqlite
@@ -72,8 +74,6 @@ owner = "me"
 targets = { me = "push_address" }
 """
 
-CLOCK = FrozenClock()
-
 
 def read(home: Path, text: str) -> Settings:
     home.mkdir(exist_ok=True)
@@ -81,15 +81,21 @@ def read(home: Path, text: str) -> Settings:
     return load({"REMIT_HOME": str(home)})
 
 
-async def fitted(home: Path, text: str, **environ: str) -> tuple[ChannelRegistry, ChannelSecrets]:
-    settings = read(home, text)
-    keys = ChannelSecrets(Secrets(home), environ, settings.channels)
-    prepare(settings.database_file)
-    db = Sqlite(settings.database_file)
+def kept_keys(home: Path, text: str, **environ: str) -> ChannelSecrets:
+    return ChannelSecrets(Secrets(home), environ, read(home, text).channels)
+
+
+@asynccontextmanager
+async def fitted(
+    home: Path, text: str, **environ: str
+) -> AsyncIterator[tuple[ChannelRegistry, ChannelSecrets]]:
+    keys, clock = kept_keys(home, text, **environ), FrozenClock()
+    prepare(home / "agent.db")
+    db = Sqlite(home / "agent.db")
     try:
-        return build_channels(
-            keys, db, clock := FrozenClock(), Background(clock.now, clock.sleep)
-        ), keys
+        made = build_channels(keys, db, clock, Background(clock.now, clock.sleep))
+        yield made, keys
+        await made.close()
     finally:
         await db.close()
 
@@ -97,60 +103,54 @@ async def fitted(home: Path, text: str, **environ: str) -> tuple[ChannelRegistry
 async def test_each_kind_becomes_its_channel_under_the_name_of_the_settings(
     tmp_path: Path,
 ) -> None:
-    made, _ = await fitted(tmp_path, ALL)
-    kinds = [type(channel) for channel in made.channels.values()]
+    async with fitted(tmp_path, ALL) as (made, keys):
+        channels = made.channels.values()
 
-    assert kinds == [WhatsAppChannel, BridgeChannel, EmailChannel, WebhookChannel, AppriseChannel]
-    assert [channel.name for channel in made.channels.values()] == list(made.channels)
-    assert made.ways[0] == ChannelAlias("ninas_whatsapp", "whatsapp", ("my phone",))
-    assert [way.kind for way in made.ways[1:]] == ["whatsapp", "email", "webhook", "apprise"]
-    assert list(made.hooks) == ["ninas_whatsapp"]
-    await made.close()
+        assert [type(each) for each in channels] == [
+            *(WhatsAppChannel, BridgeChannel, EmailChannel, WebhookChannel, AppriseChannel)
+        ]
+        assert [each.name for each in channels] == list(made.channels)
+        assert made.ways[0] == ChannelAlias("ninas_whatsapp", "whatsapp", ("my phone",))
+        assert [way.kind for way in made.ways[1:]] == ["whatsapp", "email", "webhook", "apprise"]
+        assert list(made.hooks) == ["ninas_whatsapp"]
+        assert complaints(keys, FrozenClock()) == {}
 
 
 async def test_what_each_channel_keeps_and_can_do_is_what_the_courier_derives_from(
     tmp_path: Path,
 ) -> None:
-    made, _ = await fitted(tmp_path, ALL)
-    can: dict[str, tuple[SendGuarantee, bool, bool]] = {}
-    for name, channel in made.channels.items():
-        some: Channel = channel
-        can[name] = (
-            some.keeps,
-            isinstance(some, ShapingChannel),
-            isinstance(some, ReconcilingChannel),
-        )
+    async with fitted(tmp_path, ALL) as (made, _):
+        can = {
+            name: (
+                each.keeps,
+                isinstance(each, ShapingChannel),
+                isinstance(each, ReconcilingChannel),
+            )
+            for name, each in made.channels.items()
+        }
+        assert can == {
+            "ninas_whatsapp": (SendGuarantee.NOTHING, True, True),
+            "phone": (SendGuarantee.KEY, True, True),
+            "post": (SendGuarantee.LOOKUP, False, True),
+            "shop": (SendGuarantee.KEY, False, True),
+            "push": (SendGuarantee.NOTHING, False, False),
+        }
+        closable = [isinstance(each, ClosableChannel) for each in made.channels.values()]
+        assert closable.count(True) == 3
 
-    assert can == {
-        "ninas_whatsapp": (SendGuarantee.NOTHING, True, True),
-        "phone": (SendGuarantee.KEY, True, True),
-        "post": (SendGuarantee.LOOKUP, False, True),
-        "shop": (SendGuarantee.KEY, False, True),
-        "push": (SendGuarantee.NOTHING, False, False),
-    }
-    assert [isinstance(each, ClosableChannel) for each in made.channels.values()].count(True) == 3
-    await made.close()
 
-
-@pytest.mark.parametrize("name", ["ninas_whatsapp", "post", "shop", "push"])
 async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channel(
-    tmp_path: Path, name: str
-) -> None:
-    settings = read(tmp_path, ALL)
-    keys = ChannelSecrets(Secrets(tmp_path), {}, settings.channels)
-    prepare(settings.database_file)
-    db = Sqlite(settings.database_file)
-    made = build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
-
-    assert isinstance(await made.channels[name].send(PARCEL), Locked)
-    await made.close()
-    await db.close()
-
-
-async def test_a_secret_is_what_is_kept_else_what_the_environment_says_as_it_is_now(
     tmp_path: Path,
 ) -> None:
-    _, keys = await fitted(tmp_path, ALL, WHATSAPP_TOKEN="from-environment-1")
+    async with fitted(tmp_path, ALL) as (made, _):
+        for name in ("ninas_whatsapp", "post", "shop", "push"):
+            assert isinstance(await made.channels[name].send(PARCEL), Locked), name
+
+
+def test_a_secret_is_what_is_kept_else_what_the_environment_says_as_it_is_now(
+    tmp_path: Path,
+) -> None:
+    keys = kept_keys(tmp_path, ALL, WHATSAPP_TOKEN="from-environment-1")
     token = keys.token("whatsapp_token")
 
     assert token() == "from-environment-1"
@@ -167,7 +167,8 @@ async def test_every_secret_is_known_so_that_none_goes_out_and_none_is_shown(
 ) -> None:
     Secrets(tmp_path).put("whatsapp_token", CANARY)
     Secrets(tmp_path).put("of_something_else", "another-canary-4455")
-    made, keys = await fitted(tmp_path, ALL, HOOK_SECRET="whsec-from-outside")
+    async with fitted(tmp_path, ALL, HOOK_SECRET="whsec-from-outside") as (made, keys):
+        pass
 
     keys.learn_all()
     assert keys.seen == {CANARY, "another-canary-4455", "whsec-from-outside"}
@@ -178,13 +179,12 @@ async def test_every_secret_is_known_so_that_none_goes_out_and_none_is_shown(
     shown = repr(made) + repr(keys) + repr(keys.chosen)
     assert "canary" not in shown
     assert "whsec-from-outside" not in shown
-    await made.close()
 
 
-async def test_secrets_that_cannot_be_read_are_unknown_and_open_nothing(tmp_path: Path) -> None:
+def test_secrets_that_cannot_be_read_are_unknown_and_open_nothing(tmp_path: Path) -> None:
     Secrets(tmp_path).put("whatsapp_token", CANARY)
     (tmp_path / "secrets").chmod(0o644)
-    _, keys = await fitted(tmp_path, ALL)
+    keys = kept_keys(tmp_path, ALL)
 
     keys.learn_all()
     assert keys.seen == set()
@@ -206,15 +206,9 @@ async def test_what_a_channel_cannot_be_is_said_with_its_name(
     tmp_path: Path, text: str, sentence: str
 ) -> None:
     with pytest.raises(BadInput) as refused:
-        await fitted(tmp_path, text)
+        async with fitted(tmp_path, text):
+            pass
 
     assert sentence in str(refused.value)
-    keys = ChannelSecrets(Secrets(tmp_path), {}, load({"REMIT_HOME": str(tmp_path)}).channels)
-    (wrong,) = complaints(keys, FrozenClock()).values()
+    (wrong,) = complaints(kept_keys(tmp_path, text), FrozenClock()).values()
     assert str(refused.value).endswith(wrong)
-
-
-def test_good_settings_have_no_complaints(tmp_path: Path) -> None:
-    keys = ChannelSecrets(Secrets(tmp_path), {}, read(tmp_path, ALL).channels)
-
-    assert complaints(keys, FrozenClock()) == {}

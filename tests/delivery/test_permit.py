@@ -15,7 +15,6 @@ from remit.model.task import Taint
 from tests.tables import for_each
 
 ALLOW, ASK, DENY = Policy.ALLOW, Policy.ASK, Policy.DENY
-ANNA = Reach("Anna", "+1")
 ME = Reach("you", None, owner=True)
 BERLIN = ZoneInfo("Europe/Berlin")
 
@@ -54,10 +53,6 @@ def test_the_strictest_word_counts(
     assert policy_of(Reach("Anna", "+1", book), "whatsapp", stored) is holds
 
 
-def test_a_word_about_one_channel_is_none_about_another() -> None:
-    assert policy_of(ANNA, "email", (said(ALLOW), said(DENY))) is ASK
-
-
 @given(reach=reaches, channel=channels, stored=standing, taint=st.sampled_from(Taint))
 def test_nobody_else_is_written_to_without_a_yes_to_this_very_place(
     reach: Reach, channel: str, stored: list[Permission], taint: Taint
@@ -90,13 +85,6 @@ def test_the_owner_is_always_written_to_unless_the_text_asks_first(taint: Taint)
 
     assert permits.judge(ME, "whatsapp", denied, taint=taint).policy is ALLOW
     assert permits.judge(ME, "whatsapp", (), asks_first=True).policy is ASK
-
-
-def test_a_denial_says_whom_and_where() -> None:
-    leave = permits.judge(ANNA, "whatsapp", (said(DENY),), taint=Taint.PUBLIC)
-
-    assert leave.policy is DENY
-    assert "Anna is not written to on whatsapp" in leave.why
 
 
 # Quiet hours --------------------------------------------------------------------------------------

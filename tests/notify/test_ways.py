@@ -46,16 +46,27 @@ def ways(found: tuple[PlannedNotice, ...]) -> list[str]:
 
 
 EVERYWHERE = NoticeSettings(question=(CONVERSATION, PUSH, "phone", "post"))
+ALL_WAYS = [CONVERSATION, PUSH, "phone", "post"]
 
 
-def test_who_has_not_spoken_lately_is_told_wherever_he_wants() -> None:
-    assert ways(posts(EVERYWHERE)) == [CONVERSATION, PUSH, "phone", "post"]
-
-
-@for_each("here", ["dashboard", "terminal"])
-def test_who_talks_in_the_app_is_told_there_and_nowhere_beside_it(here: str) -> None:
-    assert ways(posts(EVERYWHERE, here)) == [CONVERSATION]
-    assert ways(posts(NoticeSettings(question=("phone", PUSH)), here)) == [CONVERSATION]
+@for_each(
+    ("wanted", "here", "told"),
+    [
+        (ALL_WAYS, None, ALL_WAYS),
+        # Who talks in the app is told there, and nowhere beside it.
+        (ALL_WAYS, "dashboard", [CONVERSATION]),
+        (ALL_WAYS, "terminal", [CONVERSATION]),
+        (["phone", PUSH], "terminal", [CONVERSATION]),
+        # Who writes by a channel is told by it, and by no other.
+        (ALL_WAYS, "phone", [CONVERSATION, "phone"]),
+        (["post"], "phone", ["phone"]),
+        ([], "phone", []),
+    ],
+)
+def test_the_owner_is_told_where_he_is(
+    wanted: list[str], here: str | None, told: list[str]
+) -> None:
+    assert ways(posts(NoticeSettings(question=tuple(wanted)), here)) == told
 
 
 def test_what_would_have_gone_elsewhere_is_marked_so_that_it_is_told_somewhere() -> None:
@@ -65,23 +76,11 @@ def test_what_would_have_gone_elsewhere_is_marked_so_that_it_is_told_somewhere()
     assert (told.instead, plain.instead) == (True, False)
 
 
-def test_who_writes_by_a_channel_is_told_by_it_and_by_no_other() -> None:
-    assert ways(posts(EVERYWHERE, "phone")) == [CONVERSATION, "phone"]
-    assert ways(posts(NoticeSettings(question=("post",)), "phone")) == ["phone"]
-
-
 def test_where_no_browser_listens_none_is_told() -> None:
     stands = NoticeMoment(NOON, None, None, listens=False)
+    found = rules(EVERYWHERE).posts(NoticeKind.QUESTION, None, stands)
 
-    assert ways(rules(EVERYWHERE).posts(NoticeKind.QUESTION, None, stands)) == [
-        CONVERSATION,
-        "phone",
-        "post",
-    ]
-
-
-def test_who_wants_to_hear_nothing_hears_nothing_wherever_he_is() -> None:
-    assert posts(NoticeSettings(question=()), "phone") == ()
+    assert ways(found) == [CONVERSATION, "phone", "post"]
 
 
 def test_a_digest_waits_for_its_hour_wherever_he_is() -> None:
@@ -91,22 +90,13 @@ def test_a_digest_waits_for_its_hour_wherever_he_is() -> None:
     assert posts(wanted, "phone") == (PlannedNotice(DIGEST, due, held=True),)
 
 
-def test_in_the_quiet_only_a_conversation_is_told_at_once() -> None:
-    found = posts(EVERYWHERE, None, NIGHT, QUIET)
-
-    assert found[0] == PlannedNotice(CONVERSATION, NIGHT)
-    assert set(found[1:]) == {
-        PlannedNotice(way, MORNING, held=True) for way in (PUSH, "phone", "post")
-    }
-
-
-def test_what_is_urgent_to_him_goes_through_the_quiet() -> None:
+def test_the_quiet_holds_all_but_a_conversation_what_is_urgent_and_where_he_writes() -> None:
+    at_once, *held = posts(EVERYWHERE, None, NIGHT, QUIET)
     urgent = NoticeSettings(question=("phone",), urgent=("question",))
 
+    assert at_once == PlannedNotice(CONVERSATION, NIGHT)
+    assert held == [PlannedNotice(way, MORNING, held=True) for way in (PUSH, "phone", "post")]
     assert posts(urgent, None, NIGHT, QUIET) == (PlannedNotice("phone", NIGHT),)
-
-
-def test_who_writes_in_his_quiet_hours_is_told_where_he_is() -> None:
     assert posts(EVERYWHERE, "phone", NIGHT, QUIET)[-1] == PlannedNotice("phone", NIGHT)
 
 

@@ -10,8 +10,6 @@ from msgspec.structs import replace
 
 from remit.brain import prompt
 from remit.brain.prompt import PromptContext
-from remit.channels.webhook.receiving import HookCall
-from remit.errors import BadInput
 from remit.journal.follow import line
 from remit.model.reply import Memory
 from remit.model.task import Creator, Taint, Task
@@ -161,15 +159,6 @@ async def test_what_was_cut_off_between_keeping_and_starting_is_started_once(
 
 def _forget_fate(tx: Tx, ref: str) -> None:
     tx.ask("UPDATE inbound SET fate = 'waiting', task_id = NULL WHERE ref = :ref", {"ref": ref})
-
-
-async def test_a_call_that_is_no_event_is_refused_and_kept_nowhere(tmp_path: Path) -> None:
-    app = MailApp(tmp_path)
-    wrong = HookCall({"webhook-signature": "v1,AAAA"}, b"{}")
-    async with app.world as world:
-        with pytest.raises(BadInput):
-            await world.app.doors.called("shop", wrong)
-        assert await world.app.db.read(cues.latest) == []
 
 
 # What the brain is told ---------------------------------------------------------------------------

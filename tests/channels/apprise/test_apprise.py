@@ -234,10 +234,6 @@ def test_no_key_that_is_closed_gets_through(key: str, before: str, value: str) -
         assert complaint(f"ntfys://host/a?{before}{name}={value}") is not None
 
 
-async def test_an_address_that_is_missing_is_asked_of_the_owner() -> None:
-    assert type(await channel("", worker=NEVER).send(PARCEL)) is Locked
-
-
 async def test_an_address_that_cannot_be_read_now_is_asked_for_again_later() -> None:
     def locked() -> str:
         raise OSError(f"locked, with {CANARY}")

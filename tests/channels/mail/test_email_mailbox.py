@@ -26,9 +26,8 @@ from remit.channels.mail.mailbox import (
 )
 from remit.channels.mail.sending import EmailChannel
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Parcel, Refused, SendGuarantee, SendRetry, Unknown
+from remit.model.delivery import Accepted, Parcel, Refused, SendRetry, Unknown
 from remit.model.ids import DeliveryId
-from remit.ports import ReconcilingChannel
 from remit.testing import START, FrozenClock
 from tests.channels.mail.mail import (
     PASSWORD,
@@ -36,7 +35,6 @@ from tests.channels.mail.mail import (
     USER,
     Authority,
     Box,
-    PostOffice,
     Scripted,
     box,
 )
@@ -46,7 +44,6 @@ from tests.tables import for_each
 
 DOMAIN: Final = "example.test"
 NINA: Final = MailSender(address(USER, "Nina"))
-DOUBTED: Final = Parcel("dlv-DOUBT", "hanan@example.test", "# Parks\n\nLumphini.")
 ID: Final = "<dlv-01JZ@example.test>"
 OLD: Final = timedelta(hours=1)
 AUTHORITATIVE: Final = SentFolderPolicy(("Sent",), authoritative_after=timedelta(minutes=30))
@@ -79,27 +76,6 @@ def written(key: str) -> bytes:
 
 
 # Is it among the sent ones ------------------------------------------------------------------------
-
-
-async def test_a_doubt_is_settled_by_the_letter_that_was_filed(plain: Box) -> None:
-    async with PostOffice() as office:
-        async with Proxy(office.port) as good:
-            channel = EmailChannel(SmtpAccount(HOST, good.port, Security.NONE), NINA, FrozenClock())
-            await channel.send(DOUBTED)
-            told = bytes(good.said).index(b"250 2.0.0")
-        office.accepted.clear()
-        async with Proxy(office.port, Fault(down=told + 2)) as proxy:
-            account = SmtpAccount(HOST, proxy.port, Security.NONE)
-            channel = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
-            assert isinstance(await channel.send(DOUBTED), Unknown)
-
-        assert channel.keeps is SendGuarantee.LOOKUP
-        assert isinstance(channel, ReconcilingChannel)
-        assert await channel.find(DOUBTED) is None
-        (mail,) = office.accepted
-        await asyncio.to_thread(plain.put, "Sent", mail.content)
-        assert await channel.find(DOUBTED) == Accepted("<dlv-DOUBT@example.test>")
-        assert await channel.lookup(DOUBTED.key, START) == Accepted("<dlv-DOUBT@example.test>")
 
 
 async def test_a_doubt_is_settled_by_the_letter_that_came_back(plain: Box) -> None:

@@ -260,14 +260,6 @@ def test_an_address_that_is_taken_can_end_no_command(text: str) -> None:
     assert found.count("@") == 1
 
 
-def test_an_address_beyond_ascii_is_written_as_it_is_and_marked() -> None:
-    found = letter.compose(MailContent(KEY, address("björn@example.test"), "x"), NINA, NOW)
-
-    assert found.utf8
-    assert "\r\nTo: björn@example.test\r\n".encode() in found.wire
-    assert not made().utf8
-
-
 # The words ----------------------------------------------------------------------------------------
 
 

@@ -285,14 +285,6 @@ async def test_an_answer_below_the_quote_is_what_counts_and_never_the_subject(
     assert tasks[-1].instructions.startswith("See to this for me")
 
 
-async def test_a_mail_without_words_is_its_subject(tmp_path: Path) -> None:
-    app = MailApp(tmp_path)
-    async with app.world:
-        await app.came(mail_from(OWNER, "Sent from my iPhone\n", Subject="Buy milk"))
-        task = await app.only()
-    assert (task.title, task.taint) == ("Buy milk", Taint.OWNER)
-
-
 @pytest.mark.parametrize(("words", "answer"), [("Yes.\n\nHanan", "approve"), ("no", "decline")])
 async def test_an_answer_to_the_mail_of_a_question_settles_that_question_alone(
     tmp_path: Path, words: str, answer: str

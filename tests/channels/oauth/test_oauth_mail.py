@@ -68,14 +68,6 @@ def _office(home: Path, knows: Callable[[str], bool]) -> TokenOffice:
     return TokenOffice(starttls=Authority(home).server(), knows=knows)
 
 
-async def test_a_letter_goes_out_with_an_access_token(tmp_path: Path) -> None:
-    async with IdentityServer() as server, _office(tmp_path, server.access.__contains__) as office:
-        post = Post(tmp_path, server, smtp=office.port)
-        assert isinstance(await post.send(), Accepted)
-        assert [mail.to for mail in office.accepted] == [("anna@example.test",)]
-        assert server.asked == [], "the token was still good"
-
-
 async def test_a_refused_token_is_renewed_once_and_the_letter_goes_once(tmp_path: Path) -> None:
     async with IdentityServer() as server, _office(tmp_path, server.access.__contains__) as office:
         post = Post(tmp_path, server, smtp=office.port)

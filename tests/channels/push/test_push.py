@@ -14,10 +14,10 @@ from msgspec.structs import replace
 from remit.channels import push as pushing
 from remit.channels.push import PushNotifier
 from remit.delivery.notice_sender import FRESH, NoticeSender
-from remit.errors import BadInput, Conflict
+from remit.errors import BadInput
 from remit.model.codec import Json
-from remit.model.conversation import NoticeState
 from remit.model.review import ReviewAnswer
+from remit.model.task import Task
 from remit.settings import NoticeSettings
 from remit.store import callers, notices
 from remit.store.callers import SignIn
@@ -69,6 +69,28 @@ async def signed_in(world: World, name: str = SIGN_IN, days: int = 30) -> None:
     await world.app.db.write(callers.add_sign_in, one, name.encode())
 
 
+@asynccontextmanager
+async def listening(
+    world: World, there: Relay, wishes: NoticeSettings | None = None, *, days: int = 30
+) -> AsyncIterator[NoticeSender]:
+    """An app whose owner has signed in by one browser, which listens."""
+    async with world, telling(world, wishes) as told:
+        await signed_in(world, days=days)
+        await listens(world, there)
+        yield told
+
+
+async def asked(
+    world: World, told: NoticeSender | None = None, text: str = "Renew my passport"
+) -> Task:
+    """Run a task of this text; what `told` tells of it is out then."""
+    task = await world.add(text)
+    await world.run()
+    if told is not None:
+        await settled(world, told)
+    return task
+
+
 async def listens(world: World, there: Relay, name: str = "one", sign_in: str = SIGN_IN) -> Phone:
     phone = Phone(name)
     await pusher(world).subscribe(sign_in, there.endpoint(phone), b64(phone.point), b64(phone.auth))
@@ -95,12 +117,8 @@ async def kept(world: World) -> list[callers.PushSubscription]:
 async def test_a_question_is_told_to_the_browser_and_says_nothing_more(
     world: World, there: Relay
 ) -> None:
-    async with world, telling(world) as told:
-        await signed_in(world)
-        await listens(world, there)
-        await world.add("Renew my passport, number C01X00T47")
-        await world.run()
-        await settled(world, told)
+    async with listening(world, there) as told:
+        await asked(world, told, "Renew my passport, number C01X00T47")
         (review,) = await world.waiting()
         (found,) = await kept(world)
 
@@ -119,13 +137,9 @@ async def test_a_question_is_told_to_the_browser_and_says_nothing_more(
 
 
 async def test_a_failure_is_told_and_what_is_done_is_not(world: World, there: Relay) -> None:
-    async with world, telling(world) as told:
-        await signed_in(world)
-        await listens(world, there)
+    async with listening(world, there) as told:
         await world.add("Say hello", content="Hello.")
-        task = await world.add("Something hopeless")
-        await world.run()
-        await settled(world, told)
+        task = await asked(world, told, "Something hopeless")
         await until(lambda: len(there.came) == 1)
 
         (note,) = there.notes()
@@ -136,13 +150,9 @@ async def test_a_failure_is_told_and_what_is_done_is_not(world: World, there: Re
 async def test_the_title_is_told_if_the_owner_wants_it_cut_and_without_secrets(
     world: World, there: Relay
 ) -> None:
-    async with world, telling(world, NoticeSettings(push="title")) as told:
+    async with listening(world, there, NoticeSettings(push="title")) as told:
         world.app.hide.learn("hunter2hunter2")
-        await signed_in(world)
-        await listens(world, there)
-        await world.add("Renew with hunter2hunter2 the passport " + "of my aunt " * 9)
-        await world.run()
-        await settled(world, told)
+        await asked(world, told, "Renew with hunter2hunter2 the passport " + "of my aunt " * 9)
 
         (note,) = there.notes()
         assert str(note["body"]).startswith("Remit needs you: Renew with … the passport of")
@@ -172,9 +182,7 @@ async def test_many_at_once_are_one_notice(world: World, there: Relay) -> None:
 async def test_nobody_is_told_who_did_not_ask(world: World, there: Relay) -> None:
     async with world, telling(world) as told:
         await signed_in(world)
-        await world.add("Renew my passport")
-        await world.run()
-        await settled(world, told)
+        await asked(world, told)
 
         assert there.came == []
         assert not (world.app.settings.home / "secrets").exists()  # no key was needed
@@ -186,22 +194,16 @@ async def test_every_browser_is_told_until_its_sign_in_ends(world: World, there:
             await signed_in(world, name)
             await listens(world, there, name, name)
         await world.app.db.write(callers.end_sign_in, "sig-2", world.now)
-        await world.add("Renew my passport")
-        await world.run()
-        await settled(world, told)
+        await asked(world, told)
 
         assert [each.path for each in there.came] == ["/push/sig-1"]
         assert [each.sign_in for each in await kept(world)] == ["sig-1"]
 
 
 async def test_a_sign_in_that_ran_out_is_told_nothing(world: World, there: Relay) -> None:
-    async with world, telling(world) as told:
-        await signed_in(world, days=1)
-        await listens(world, there)
+    async with listening(world, there, days=1) as told:
         await world.run(timedelta(days=1))
-        await world.add("Renew my passport")
-        await world.run()
-        await settled(world, told)
+        await asked(world, told)
 
         assert there.came == []
 
@@ -209,13 +211,9 @@ async def test_a_sign_in_that_ran_out_is_told_nothing(world: World, there: Relay
 @pytest.mark.parametrize("status", [404, 410])
 async def test_a_browser_that_is_gone_is_forgotten(world: World, there: Relay, status: int) -> None:
     there.answers = [status]
-    async with world, telling(world) as told:
-        await signed_in(world)
-        await listens(world, there)
+    async with listening(world, there) as told:
         for _ in range(2):
-            await world.add("Renew my passport")
-            await world.run()
-            await settled(world, told)
+            await asked(world, told)
 
         assert len(there.came) == 1
         assert await kept(world) == []
@@ -223,13 +221,9 @@ async def test_a_browser_that_is_gone_is_forgotten(world: World, there: Relay, s
 
 async def test_a_service_that_never_takes_anything_is_given_up(world: World, there: Relay) -> None:
     there.answers = [403] * 99
-    async with world, telling(world) as told:
-        await signed_in(world)
-        await listens(world, there)
+    async with listening(world, there) as told:
         for _ in range(callers.MOST_FAILURES + 2):
-            await world.add("Renew my passport")
-            await world.run()
-            await settled(world, told)
+            await asked(world, told)
             await world.run(timedelta(minutes=1))  # many in a minute are one
             there.now = int(world.now.timestamp())
 
@@ -245,11 +239,8 @@ async def test_a_busy_service_is_asked_again_later_and_not_for_ever(
     world: World, there: Relay, status: int
 ) -> None:
     there.answers = [status] * 99
-    async with world, telling(world) as told:
-        await signed_in(world)
-        await listens(world, there)
-        await world.add("Renew my passport")
-        await world.run()
+    async with listening(world, there) as told:
+        await asked(world)
         told.ring()
         for pause in pushing.PAUSES:
             await _asleep(world, pause)
@@ -265,11 +256,8 @@ async def test_a_busy_service_is_asked_again_later_and_not_for_ever(
 
 async def test_what_was_decided_meanwhile_is_not_told_again(world: World, there: Relay) -> None:
     there.answers = [503]
-    async with world, telling(world) as told:
-        await signed_in(world)
-        await listens(world, there)
-        await world.add("Renew my passport")
-        await world.run()
+    async with listening(world, there) as told:
+        await asked(world)
         told.ring()
         await until(lambda: len(there.came) == 1)
         await _asleep(world, pushing.PAUSES[0])
@@ -292,9 +280,7 @@ async def test_a_restart_repeats_nothing(world: World, there: Relay) -> None:
         async with telling(world) as told:
             await signed_in(world)
             await listens(world, there)
-            await world.add("Renew my passport")
-            await world.run()
-            await settled(world, told)
+            await asked(world, told)
         for _ in range(2):
             await world.restart()
             async with telling(world) as told:
@@ -313,8 +299,7 @@ async def test_a_start_says_what_was_just_missed_and_nothing_old(
             await listens(world, there)
         await world.add("An old matter")
         await world.run(FRESH + timedelta(seconds=1))
-        await world.add("A new matter")
-        await world.run()
+        await asked(world, text="A new matter")
         async with telling(world, NoticeSettings(push="title")) as told:
             await settled(world, told)
             await until(lambda: len(there.came) == 1)
@@ -368,25 +353,10 @@ async def test_an_address_inside_is_not_spoken_to_even_if_it_was_kept(
         await signed_in(world)
         await listens(world, there)
         async with telling(world, private=False) as strict:
-            await world.add("Renew my passport")
-            await world.run()
-            await settled(world, strict)
+            await asked(world, strict)
 
         assert there.came == []
         assert [each.failures for each in await kept(world)] == [1]
 
 
 # Without the extra --------------------------------------------------------------------------------
-
-
-async def test_without_the_extra_it_says_how_to_get_it_and_does_nothing(world: World) -> None:
-    async with world:
-        without = PushNotifier(world.app.push._around, there=False)
-        with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
-            await without.public_key()
-        with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
-            await without.subscribe(SIGN_IN, "https://push.example.org/1", "", "")
-        herald = NoticeSender(replace(world.app.herald._around, push=without))
-        found = await herald.test("push")
-
-        assert (found.state, found.why) == (NoticeState.DROPPED, "No browser listens.")

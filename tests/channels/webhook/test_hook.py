@@ -28,12 +28,6 @@ EVENT: Final[dict[str, Json]] = {
 }
 
 
-def test_each_way_to_show_the_secret_is_known() -> None:
-    assert receiving.shown(standard(BODY), [SECRET], NOW) is HookProof.STANDARD
-    assert receiving.shown(hub(BODY), [SECRET], NOW) is HookProof.GITHUB
-    assert receiving.shown(bearer(BODY), [SECRET], NOW) is HookProof.BEARER
-
-
 def test_while_a_secret_is_replaced_either_opens_and_so_does_one_signature_of_several() -> None:
     both = standard(BODY)
     theirs = standard(BODY, secret=OTHER).headers["webhook-signature"]
@@ -133,24 +127,6 @@ def test_a_call_is_named_by_what_was_signed_and_by_nothing_else() -> None:
     binary = {f"ce-{key}": str(EVENT[key]) for key in ("specversion", "id", "source", "type")}
     one, two = hub(BODY, **binary), hub(BODY, **{**binary, "ce-id": "e-2"})
     assert receiving.read(one, HookProof.GITHUB).ref == receiving.read(two, HookProof.GITHUB).ref
-
-
-def test_an_event_is_read_in_both_its_shapes_and_is_one_event() -> None:
-    structured = bearer(
-        json.dumps(EVENT).encode(),
-        **{"content-type": "application/cloudevents+json; charset=utf-8"},
-    )
-    binary = bearer(
-        json.dumps(EVENT["data"]).encode(),
-        **{f"ce-{key}": str(EVENT[key]) for key in ("specversion", "id", "source", "type")},
-    )
-    one, two = (
-        receiving.read(structured, HookProof.BEARER),
-        receiving.read(binary, HookProof.BEARER),
-    )
-    assert one == two
-    assert (one.kind, one.content) == ("order.placed", {"name": "Two lamps"})
-    assert receiving.pointed(one.content, "/name") == "Two lamps"
 
 
 @for_each("lacks", ["id", "source", "type", "specversion"])

@@ -147,21 +147,6 @@ def test_a_try_is_followed_by_another_until_the_pauses_end(
         assert answer.after >= max(5, wait or 0)
 
 
-async def test_after_410_nothing_more_is_sent_there() -> None:
-    async with Receiver() as receiver:
-        receiver.orders = [Order(status=410), Order()]
-        channel = hooked(receiver)
-
-        answers = [await channel.send(PARCEL), await channel.send(Parcel("dlv-2", None, "More."))]
-
-        assert len(receiver.heard) == 1
-        assert receiver.taken == []
-    assert [type(answer) for answer in answers] == [HookGone, HookGone]
-    for answer in answers:
-        assert isinstance(answer, Locked)
-        assert "`remit channels on webhook` switches it on again" in answer.why
-
-
 @for_each("status", [400, 404, 410, 429, 500])
 async def test_no_later_no_says_that_what_may_have_arrived_did_not(status: int) -> None:
     async with Receiver() as receiver:

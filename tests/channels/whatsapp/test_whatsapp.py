@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.channels.parts import SendRate, SendSlots
+from remit.channels.parts import SendRate
 from remit.channels.whatsapp.error_codes import CODES, means
 from remit.channels.whatsapp.sending import (
     WhatsAppChannel,
@@ -32,7 +32,6 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
-from remit.store.spending import Rates
 from remit.testing import START, FrozenClock
 from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, TOKEN, USER_ID, Cut, Order, Provider
 from tests.live.loopback import FunctionListener
@@ -138,16 +137,6 @@ async def test_a_connection_that_was_closed_meanwhile_is_not_written_to() -> Non
             assert isinstance(await whatsapp.send(replace(PARCEL, key=f"dlv-{n}")), Accepted)
 
         assert [message.key for message in provider.accepted] == ["dlv-0", "dlv-1", "dlv-2"]
-
-
-async def test_a_channel_that_was_closed_sends_nothing() -> None:
-    async with Provider() as provider:
-        async with channel(provider.url) as whatsapp:
-            pass
-        answer = await whatsapp.send(PARCEL)
-
-        assert provider.heard == []
-    assert isinstance(answer, SendRetry)
 
 
 @pytest.mark.parametrize("told", [b"HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n", b""])
@@ -392,23 +381,6 @@ async def test_a_template_with_several_variables_gets_a_parameter_for_each() -> 
 # The pace -----------------------------------------------------------------------------------------
 
 
-async def test_a_second_message_to_one_person_comes_back_before_a_byte_leaves() -> None:
-    desk = Desk()
-    async with Provider() as provider, channel(provider.url, desk) as whatsapp:
-        assert isinstance(await whatsapp.send(PARCEL), Accepted)
-        desk.clock.advance(timedelta(seconds=2))
-
-        again = await whatsapp.send(replace(PARCEL, key="dlv-2"))
-        other = await whatsapp.send(replace(PARCEL, key="dlv-3", recipient=USER_ID))
-        assert isinstance(again, SendRetry)
-        assert again.after == 4
-        assert isinstance(other, Accepted)
-
-        desk.clock.advance(timedelta(seconds=again.after))
-        assert isinstance(await whatsapp.send(replace(PARCEL, key="dlv-2")), Accepted)
-        assert len(provider.heard) == 3
-
-
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 900)), max_size=200))
 def test_the_pace_is_kept_and_whoever_waits_as_told_may_go(turns: list[tuple[int, int]]) -> None:
@@ -452,29 +424,7 @@ async def test_a_clock_that_was_set_back_holds_nobody_up() -> None:
     assert await pace.take("a", "2", START - DAY) == 0
 
 
-async def test_the_pace_remembers_only_the_last_seconds() -> None:
-    rates = Rates()
-    pace = SendRate(overall=10**6, rates=rates)
-    for n in range(2000):
-        await pace.take(str(n), str(n), START + timedelta(seconds=n))
-
-    ((slots, _),) = rates._states.values()
-    assert isinstance(slots, SendSlots)
-    assert len(slots.by_key) <= 7
-
-
 # Secrets and settings -----------------------------------------------------------------------------
-
-
-async def test_an_expired_token_locks_and_a_renewed_one_needs_no_restart() -> None:
-    desk = Desk()
-    async with Provider() as provider, channel(provider.url, desk) as whatsapp:
-        for token in ("EAAold", ""):
-            desk.token = token
-            assert isinstance(await whatsapp.send(PARCEL), Locked)
-            desk.clock.advance(timedelta(seconds=7))
-        desk.token = TOKEN
-        assert isinstance(await whatsapp.send(PARCEL), Accepted)
 
 
 BAD_LINES: Final[list[Callable[[], object]]] = [

@@ -6,7 +6,7 @@ Between the dot and the server's answer the result is unknown; then the mailbox 
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -39,7 +39,6 @@ from remit.model.delivery import (
     Refused,
     SendGuarantee,
     SendRetry,
-    Unknown,
 )
 from remit.model.task_file import FileLimits
 from remit.ports import Clock
@@ -142,13 +141,6 @@ class EmailChannel:
             line.leave()
         return answer
 
-    async def lookup(self, key: str, sent_at: datetime) -> Accepted | SendRetry | Unknown:
-        """Look up in the mailbox a delivery sent at a time and unknown since."""
-        if self.mailbox is None:
-            return Unknown("There is no mailbox that could be asked.")
-        made = letter_head.message_id(key, self._sender.address.domain)
-        return await self.mailbox.lookup(made, self._clock.now() - sent_at)
-
     async def find(self, parcel: Parcel) -> Found | None:
         """Look up an unknown letter among bounces and sent mails; None: unclear.
 
@@ -160,7 +152,9 @@ class EmailChannel:
         for bounce in returned.bounces if isinstance(returned, ReturnedMail) else ():
             if bounce.delivery_id == parcel.key and bounce.for_good:
                 return bounce.answer
-        found = await self.lookup(parcel.key, parcel.sent_at or self._clock.now())
+        message_id = letter_head.message_id(parcel.key, self._sender.address.domain)
+        now = self._clock.now()
+        found = await self.mailbox.lookup(message_id, now - (parcel.sent_at or now))
         return found if isinstance(found, Accepted | SendRetry) else None
 
     async def _ready(self, parcel: Parcel) -> ReadyLetter | SendRetry | Refused | Locked:
