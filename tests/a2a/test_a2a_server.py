@@ -384,18 +384,6 @@ def test_a_version_that_is_not_spoken_is_refused(app: Peers, version: str) -> No
     assert cast("JsonMap", told["error"])["code"] == -32009
 
 
-def test_the_card_is_for_everybody_and_says_no_more_than_it_must(app: Peers) -> None:
-    answer = app.client.get(app.url + "/.well-known/agent-card.json")
-    card = answer.json()
-
-    assert answer.status_code == 200
-    assert answer.headers["content-type"] == "application/json"
-    assert card["supportedInterfaces"][0]["url"] == f"{app.url}/a2a"
-    assert card["capabilities"]["pushNotifications"] is False
-    assert "task-" not in answer.text
-    assert str(app.home) not in answer.text
-
-
 def test_who_follows_is_told_no_more_once_its_token_is_taken_back(app: Peers) -> None:
     made = app.post("/api/tokens", {"name": "gone", "scopes": ["write"], "agent": True})
     sent = {**bearer(str(made["secret"])), "A2A-Version": "1.0"}

@@ -146,48 +146,6 @@ def test_a_question_stands_once_where_the_owner_looks(
         page.reload()
 
 
-def test_a_correction_changes_the_time_and_makes_no_second_task(site: Site, visit: Visit) -> None:
-    page = visit(_began(site))
-    _say(page, "Remind me tomorrow at 4pm to call mom")
-    card = page.get_by_role("article", name="Task: Call mom").first
-    expect(card.get_by_text("Tomorrow 16:00")).to_be_visible()
-
-    _say(page, "No wait, Friday morning")
-    expect(_turn(page).locator(".say")).to_contain_text("At what time")
-    _say(page, "9")
-
-    expect(_turn(page).locator(".say")).to_contain_text("instead of tomorrow 16:00")
-    expect(card.locator(".st")).to_contain_text("09:00")
-    assert _tasks(site) == 1
-
-
-def test_a_result_comes_back_where_its_task_was_born(
-    site: Site, puppet: Puppet, visit: Visit
-) -> None:
-    born, other = _began(site), _began(site, "what is running?")
-    first, second = visit(born), visit(other)
-    _say(first, "Find two parks in Bangkok")
-    site.do(puppet.answer(PARKS))
-
-    expect(_turn(first)).to_contain_text("is done")
-    second.reload()
-    expect(second.locator(".turn")).to_have_count(2)
-    second.goto(f"{site.url}/conversations")
-    row = second.locator(".talk-row").filter(has=second.locator("b", has_text="Find two parks"))
-    expect(row).to_contain_text("is done")
-
-
-def test_a_plan_is_cancelled_from_its_card(site: Site, visit: Visit) -> None:
-    page = visit(_began(site, "Remind me tomorrow at 4pm to call mom"))
-    card = page.locator(".tcard").first
-    expect(card.locator("q")).to_have_text("call mom")
-
-    card.get_by_role("button", name="Cancel").click()
-
-    expect(page).to_have_url(re.compile(r"/tasks/task-"))
-    expect(page.locator(".detail").get_by_text("Cancelled").first).to_be_visible()
-
-
 # From a task --------------------------------------------------------------------------------------
 
 

@@ -286,8 +286,8 @@ def test_the_word_about_a_new_task_can_be_read_on_every_page(site: Site, visit: 
         page.keyboard.press("Control+Enter")
         toast = page.locator("#toasts .handed")
         expect(toast.get_by_role("link", name="Answer")).to_be_visible()
-        assert barriers(page) == []
         looks.add(toast.evaluate("box => getComputedStyle(box).backgroundColor"))
+    assert barriers(page) == []
     assert len(looks) == 1
 
 

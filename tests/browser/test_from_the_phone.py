@@ -15,15 +15,10 @@ from playwright.sync_api import Browser, BrowserContext, expect
 from remit.settings import ServerSettings, Settings
 from tests.browser.conftest import PHONE
 from tests.browser.site import Site, barriers
+from tests.ports import free_port
 
 PASSWORD = "correct horse battery staple"
 WRONG = "wrong horse battery staple"
-
-
-def _free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
 
 
 @pytest.fixture
@@ -34,7 +29,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
     subject = ("-subj", "/CN=remit.localhost", "-keyout", str(key), "-out", str(cert))
     subprocess.run([*make, *subject], check=True, capture_output=True, timeout=100)
     server = ServerSettings(
-        public_url=f"https://remit.localhost:{_free_port()}", tls_cert=str(cert), tls_key=str(key)
+        public_url=f"https://remit.localhost:{free_port()}", tls_cert=str(cert), tls_key=str(key)
     )
     home = tmp_path / "home"
     home.mkdir()

@@ -181,23 +181,6 @@ def test_the_official_client_over_stdin_speaks_with_the_remit_that_runs(tmp_path
     assert {each["taint"] for each in said} == {"contact"}  # with the owner's own token
 
 
-def test_stdin_says_so_if_no_remit_runs_and_answers_what_is_no_message(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    lines = [
-        '{"jsonrpc":"2.0","id":7,"method":"ping"}',
-        '{"jsonrpc":"2.0","method":"notifications/initialized"}',
-        "",
-        "nonsense",
-    ]
-    said = seat.run("mcp", stdin="\n".join(lines) + "\n")
-
-    assert said.code == 0
-    first, second = said.lines
-    assert first["id"] == 7
-    assert "remit up" in json.dumps(first["error"])
-    assert cast("JsonMap", second["error"])["code"] == -32700
-
-
 # What waits for the owner -------------------------------------------------------------------------
 
 
@@ -506,15 +489,6 @@ def test_a_stream_is_not_offered_and_a_body_has_its_size(app: Peers) -> None:
 
     assert listened.status_code == 405
     assert large.status_code == 413
-
-
-def test_a_token_that_was_taken_back_opens_nothing_more(app: Peers) -> None:
-    made = app.post("/api/tokens", {"name": "gone", "scopes": ["read"], "agent": True})
-    secret = str(made["secret"])
-    assert app.call(secret, "tools/list").status_code == 200
-    app.ask("DELETE", f"/api/tokens/{made['id']}")
-
-    assert app.call(secret, "tools/list").status_code == 401
 
 
 def test_the_schemas_of_the_tools_hold_what_the_tools_say(app: Peers) -> None:

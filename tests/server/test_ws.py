@@ -121,7 +121,10 @@ def test_who_asks_for_numbers_gets_the_newest(tmp_path: Path) -> None:
 # In order, without a gap, once --------------------------------------------------------------------
 
 
-def test_a_burst_is_told_in_order_without_a_gap(still: Served) -> None:
+def test_a_burst_is_told_in_order_without_a_gap(
+    still: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seats, "_BREATHS", 100_000)  # on a busy machine this reader is slow
     with listening(still) as ear, ThreadPoolExecutor(1) as reader:
         begun = int(str(ear.next()["seq"]))
         reading = reader.submit(ear.until, begun + 2_000)
@@ -269,9 +272,6 @@ def test_the_end_of_the_server_is_told(tmp_path: Path) -> None:
 # Talk ---------------------------------------------------------------------------------------------
 
 
-PASSWORD = "my password is hunter2"
-
-
 def _said(served: Served, text: str) -> str:
     talk = str(served.post("/api/conversations", {})["id"])
     served.post(f"/api/conversations/{talk}/turns", {"text": text})
@@ -283,36 +283,22 @@ def _turns(heard: list[JsonMap], talk: str) -> list[JsonMap]:
     return [each for each in heard if each["type"] == kind and each["conversation"] == talk]
 
 
-def test_both_turns_are_told_in_order_and_without_their_words(still: Served) -> None:
+def test_both_turns_are_told_without_their_words_and_the_task_between_them(still: Served) -> None:
+    since = last(still)
     with listening(still) as ear:
         ear.next()
-        talk = _said(still, PASSWORD)
+        talk = _said(still, "Find two parks for hunter2")
         heard = ear.until(last(still))
-
-    turns = _turns(heard, talk)
-    assert [(each["turn"], each["role"]) for each in turns] == [(1, "user"), (2, "assistant")]
-    assert all(each["taskId"] is None for each in turns)
-    assert "hunter2" not in json.dumps(heard)
-
-
-def test_a_task_that_is_made_by_talking_is_told_before_the_answer(still: Served) -> None:
-    with listening(still) as ear:
-        ear.next()
-        talk = _said(still, "Find two parks")
-        heard = ear.until(last(still))
+    with listening(still, since=since) as late:
+        caught_up = late.until(last(still))[1:]
 
     kinds = [str(each["type"]) for each in heard]
     assert kinds == ["conversation:turn", "task:created", "conversation:turn"]
-    assert [each["turn"] for each in _turns(heard, talk)] == [1, 2]
-
-
-def test_what_was_said_while_nobody_listened_is_caught_up_with(still: Served) -> None:
-    since = last(still)
-    talk = _said(still, "what is running?")
-    with listening(still, since=since) as ear:
-        heard = ear.until(last(still))
-
-    assert [each["turn"] for each in _turns(heard, talk)] == [1, 2]
+    turns = _turns(heard, talk)
+    assert [(each["turn"], each["role"]) for each in turns] == [(1, "user"), (2, "assistant")]
+    assert all(each["taskId"] is None for each in turns)
+    assert "hunter2" not in json.dumps(turns)
+    assert caught_up == heard
 
 
 def test_who_listens_to_one_task_hears_no_talk(still: Served) -> None:
