@@ -15,11 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit import notify
-from remit.engine.loops import keep_logs
 from remit.errors import BadInput
 from remit.journal import event_words, follow, scribe
 from remit.journal.follow import Journal, record
-from remit.journal.scribe import TaskLogWriter, mend
+from remit.journal.scribe import TaskLogWriter, keep_logs, mend
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.run import Event, EventKind

@@ -16,9 +16,8 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from remit.journal import collector, otlp
-from remit.journal.otlp import ENDPOINT
-from remit.journal.telemetry import Telemetry
+from remit.journal import telemetry
+from remit.journal.telemetry import ENDPOINT, Telemetry
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.run import Event, EventKind
@@ -36,7 +35,7 @@ class Heard:
 
     def __init__(self) -> None:
         self._spans, self._numbers = InMemorySpanExporter(), InMemoryMetricReader()
-        self.telemetry = collector.telemetry(SimpleSpanProcessor(self._spans), self._numbers)
+        self.telemetry = telemetry.exporter(SimpleSpanProcessor(self._spans), self._numbers)
 
     @property
     def spans(self) -> list[ReadableSpan]:
@@ -130,19 +129,17 @@ def test_nothing_is_told_where_nobody_asked_for_it(
 ) -> None:
     monkeypatch.delenv(ENDPOINT, raising=False)
 
-    assert otlp.configured() is None
+    assert telemetry.configured() is None
 
 
 def test_who_asks_for_it_without_the_extra_is_told_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv(ENDPOINT, "http://127.0.0.1:9/")
-    monkeypatch.delitem(sys.modules, "remit.journal.collector")
-    monkeypatch.delattr("remit.journal.collector", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.metrics", None)
 
-    with pytest.raises(otlp.NoOtlp, match=r"install `remit\[otel\]`"):
-        otlp.configured()
+    with pytest.raises(telemetry.NoOtlp, match=r"install `remit\[otel\]`"):
+        telemetry.configured()
 
 
 class Collector(BaseHTTPRequestHandler):

@@ -62,22 +62,6 @@ async def test_a_task_waits_as_long_as_the_vendor_asks_and_is_sent_once(tmp_path
         assert done.completed_at - START >= timedelta(seconds=30)
 
 
-async def test_a_refused_key_parks_the_task_until_it_is_mended(tmp_path: Path) -> None:
-    async with Vendor() as vendor, opened(tmp_path, vendor, Place.CHAT) as world:
-        vendor.orders = [Order(status=401, kind="authentication_error")]
-        await world.add("Find me a park")
-        await world.run(A_MONTH)
-        (review,) = await world.waiting()
-        assert review.reason is Reason.AUTH
-        assert "OPENAI_API_KEY" in review.question
-
-        vendor.orders = [Order(Answer(GOOD))]
-        await world.decide(review, ReviewAnswer.APPROVE)
-        await world.run(A_MONTH)
-
-        assert [parcel.body for parcel in world.outbox.sent] == [PARK]
-
-
 async def test_of_an_answer_that_was_cut_the_owner_sees_all_and_sends_his_own(
     tmp_path: Path,
 ) -> None:

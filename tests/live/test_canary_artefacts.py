@@ -8,8 +8,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from remit.engine.loops import keep_logs
-from remit.journal.scribe import FOLDER, keep_queue
+from remit.journal.scribe import FOLDER, keep_logs, keep_queue
 from remit.store import tasks
 from tests.channels.whatsapp.whatsapp import SECRET, TOKEN, Order, Provider
 from tests.live.channel_app import NAME, VERIFY, WHATSAPP, ChannelApp

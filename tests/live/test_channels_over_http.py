@@ -20,9 +20,7 @@ from tests.channels.whatsapp.whatsapp import (
     Cut,
     Order,
     Provider,
-    ask,
     call,
-    sign,
     statuses,
     tell,
 )
@@ -198,20 +196,6 @@ async def test_many_messages_to_one_person_keep_the_pace_and_none_fails_by_waiti
         assert sorted(m.text for m in provider.accepted) == [f"No {n}" for n in range(9)]
 
 
-async def test_a_provider_that_asks_for_patience_is_given_it(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (provider, app):
-        busy = Order(status=429, code=130429, headers={"retry-after": "40"})
-        provider.orders = [busy, Order()]
-        task = await app.send(NAME, "Good day.")
-        await app.passes(task.id, 39)
-        assert (len(provider.heard), provider.accepted) == (1, [])
-
-        task = await app.passes(task.id, 60)
-
-        assert task.status is Status.COMPLETED
-        assert len(provider.accepted) == 1
-
-
 async def test_a_contact_is_sent_to_at_the_address_of_the_book_if_she_wrote_lately(
     tmp_path: Path,
 ) -> None:
@@ -225,24 +209,6 @@ async def test_a_contact_is_sent_to_at_the_address_of_the_book_if_she_wrote_late
         assert "24 hours" in (only(early).reason or "")
         assert task.status is Status.COMPLETED
         assert [(m.to, m.text) for m in provider.accepted] == [("972507654321", "Good day, Anna.")]
-
-
-@pytest.mark.parametrize("secret", ["", "another-secret"])
-async def test_a_call_with_another_signature_settles_nothing_and_keeps_nothing(
-    tmp_path: Path, secret: str
-) -> None:
-    async with opened(tmp_path, lost=True) as (provider, app):
-        task = await app.send(NAME, "Good day.")
-        body = call(statuses(provider.status(provider.accepted[0], "delivered")))
-        assert await tell(app.hook, body, sign(body, secret)) == 401
-        assert states(await app.passes(task.id, 1)) == ["unknown"]
-
-
-async def test_the_hook_answers_the_challenge_of_who_knows_the_word(tmp_path: Path) -> None:
-    async with opened(tmp_path) as (_, app):
-        assert await ask(app.hook, VERIFY) == "1158201444"
-        assert await ask(app.hook, "another") is None
-        assert await ask(app.hook.replace(NAME, "nobody"), VERIFY) is None
 
 
 async def test_a_text_with_a_secret_in_it_is_held_also_one_renewed_without_a_restart(

@@ -363,30 +363,6 @@ async def asked(world: World) -> Review:
     return review
 
 
-async def test_a_call_waits_for_the_owner_through_a_restart_and_is_done_once(
-    tmp_path: Path,
-) -> None:
-    brain = script([calls("one"), {"when": "noted: one", **SENDS}])
-    async with World(tmp_path, brain=brain, settings=home(tmp_path, "good")) as world:
-        added = await world.add("Note it")
-        await world.run()
-        review = await asked(world)
-
-        assert review.reason is Reason.APPROVAL
-        assert notes(tmp_path) == []
-
-        await world.restart()
-        await world.decide(review, ReviewAnswer.APPROVE)
-        await world.run()
-        await world.restart()
-        await world.run()
-        done = await world.get(added.id)
-
-    assert notes(tmp_path) == ["note one"]
-    assert done.taint is Taint.PUBLIC
-    assert done.status is Status.COMPLETED
-
-
 @pytest.mark.parametrize(
     ("answer", "after", "heard"),
     [

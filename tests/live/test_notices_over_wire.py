@@ -4,16 +4,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from remit.model.conversation import Notice, NoticeState
-from remit.store import events, notices
+from remit.store import notices
 from tests.channels.mail.mail import PostOffice
 from tests.channels.whatsapp.whatsapp import (
     PERSON,
-    Cut,
-    Order,
     Provider,
     call,
     messages,
-    statuses,
     tell,
 )
 from tests.live.channel_app import NAME, WHATSAPP, ChannelApp
@@ -74,25 +71,6 @@ async def test_a_notice_by_whatsapp_is_one_short_line_to_its_owner(tmp_path: Pat
         assert "https://remit.example.test/" in str(message.text)
 
 
-async def test_a_lost_answer_leaves_a_doubt_that_a_report_heals_with_one_message(
-    tmp_path: Path,
-) -> None:
-    async with Provider() as provider, ChannelApp(tmp_path, whatsapp(provider)) as app:
-        await app.owner_wrote()
-        await quarter(app)
-        provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
-        assert (await told(app)).state is NoticeState.UNKNOWN
-        await app.world.run(timedelta(hours=1))
-        assert (await again(app)).state is NoticeState.UNKNOWN
-        before = await app.world.app.db.read(events.last)
-        lives = [provider.status(message, "delivered") for message in provider.accepted]
-        assert await tell(app.hook, call(statuses(*lives))) == 200
-
-        assert (await again(app)).state is NoticeState.SENT
-        assert len(provider.accepted) == 1
-        assert await app.world.app.db.read(events.last) == before
-
-
 async def test_who_writes_by_whatsapp_is_told_by_it_and_his_reply_finds_the_task(
     tmp_path: Path,
 ) -> None:
@@ -140,18 +118,3 @@ async def test_without_a_public_address_no_message_links_anywhere(tmp_path: Path
         for said in (mail.parsed.as_string(), message.text):
             assert "See you at noon." in said
             assert "://" not in said
-
-
-async def test_a_mail_server_that_is_away_gets_it_later_and_once(tmp_path: Path) -> None:
-    async with PostOffice() as office:
-        text = WISHES.format(way="post") + email(office)
-        async with ChannelApp(tmp_path, text) as app:
-            office.says = {"MAIL": "451 later"}
-            assert (await told(app)).state is NoticeState.NEW
-            office.says = {}
-            await app.world.run(timedelta(hours=1))
-            assert (await again(app)).state is NoticeState.SENT
-            await app.restart()
-            await again(app)
-
-        assert len(office.accepted) == 1

@@ -1,6 +1,5 @@
 """Progress over real HTTP: what a model says is in the journal before it has ended."""
 
-import asyncio
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from remit.model.ids import TaskId
 from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.testing import World
-from tests.engine.rig import until
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
@@ -28,35 +26,6 @@ ALOUD = (
 
 async def said(world: World, task_id: TaskId) -> list[JsonMap]:
     return [e.data for e in await world.history(task_id) if e.kind is EventKind.RUN_SAID]
-
-
-@pytest.mark.parametrize("place", list(Place))
-async def test_a_stream_ticks_and_tells_before_it_ends(place: Place, tmp_path: Path) -> None:
-    async with Vendor() as vendor, brain(vendor, place) as mind:
-        middle = asyncio.Event()
-        vendor.orders = [Order(Answer(ALOUD), until=middle)]
-        async with World(tmp_path, brain=mind) as world:
-            task = await world.add("Find me a park", work=STEPS)
-            world.app.engine.nudge()
-
-            async def ticked() -> bool:
-                return (await world.get(task.id)).work[0].status == "completed"
-
-            await until(ticked)
-            assert (await world.get(task.id)).status is Status.RUNNING
-            assert not middle.is_set()
-            heard = await said(world, task.id)
-            assert "I look at the map." in str(heard[0]["text"])
-            assert world.outbox.tried == []
-
-            middle.set()
-            await world.run()
-            ended = await world.get(task.id)
-
-        assert vendor.heard[0].streams
-        assert ended.status is Status.COMPLETED
-        assert [item.status for item in ended.work] == ["completed", "completed"]
-        assert [parcel.body for parcel in world.outbox.sent] == ["Lumphini Park, mornings."]
 
 
 @pytest.mark.usefixtures("hurry")

@@ -110,20 +110,6 @@ async def test_a_faithful_model_gives_the_task_its_title(place: Place) -> None:
 
 @PLACES
 @ODD
-async def test_a_form_that_does_not_fit_is_healed_on_the_second_try(
-    odd: Order, place: Place
-) -> None:
-    async with Vendor() as vendor:
-        vendor.orders = [odd, order(PLAN)]
-
-        found = await hear(vendor, place)
-
-        assert len(vendor.heard) == 2
-    assert found.tasks[0].title == "Bali beaches for Bob"
-
-
-@PLACES
-@ODD
 async def test_a_form_that_never_fits_leaves_the_reading_of_code(odd: Order, place: Place) -> None:
     async with Vendor() as vendor:
         vendor.orders = [odd]

@@ -183,24 +183,5 @@ async def test_what_is_stopped_while_it_is_read_is_not_read_behind_the_owners_ba
     assert after.title == (task.title if cut == "cancel" else "Milk")
 
 
-@pytest.mark.parametrize("order", [Order(status=400), Order(Answer("I would rather talk."))])
-async def test_a_model_that_does_not_read_leaves_the_message_to_the_closed_patterns(
-    tmp_path: Path, order: Order
-) -> None:
-    async with Vendor() as vendor, brain(vendor, Place.CHAT) as mind:
-        vendor.orders = [order]
-        qualify(tmp_path, mind.as_role(ModelRole.EXTRACT).label)
-        async with World(tmp_path, brain=mind) as world:
-            text = "Remind me tomorrow at 9 to call Bob"
-            message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, "once"))
-            heard = await world.app.intake.receive(message, wait=True)
-
-    assert len(vendor.heard) >= 1
-    assert heard.reading is None
-    assert [(task.title, task.scheduled_for is not None) for task in heard.tasks] == [
-        ("Call Bob", True)
-    ]
-
-
 def _tasks(heard: JsonMap) -> list[JsonMap]:
     return cast("list[JsonMap]", heard["tasks"])

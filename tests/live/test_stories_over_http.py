@@ -14,9 +14,8 @@ from remit.intake.extract import extract
 from remit.intake.message import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
 from remit.model.contract import ItemStatus
-from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
-from remit.model.status import Reason, Status
+from remit.model.status import Status
 from remit.model.task import Source, SourceKind
 from remit.system.owner_zone import find_owner_zone
 from remit.testing import START, Outbox, World
@@ -88,22 +87,6 @@ def _said(text: str) -> Order:
 
 
 @PLACES
-async def test_research_and_a_message_on_whatsapp(place: Place, tmp_path: Path) -> None:
-    reply = f"Sanur is calm. Kuta is not.\n<deliverable>\n{LIST}\n</deliverable>"
-    async with Agent(BALI, _said(reply)) as vendor, _app(tmp_path, vendor, place) as world:
-        (task,) = (await _say(world, BALI)).tasks
-        await world.run()
-        ended = await world.get(task.id)
-
-        assert ended.status is Status.COMPLETED
-        assert _sent(world, "whatsapp") == [LIST]
-        assert _sent(world, "email") == []
-        assert "Kuta is not." in (ended.tool_output or "")
-        assert len(vendor.heard) == 2  # one to read it, one to do it
-        assert (ended.spent.tokens or 0) > 0
-
-
-@PLACES
 async def test_a_text_of_the_owners_goes_out_in_two_minutes_and_no_model_works_on_it(
     place: Place, tmp_path: Path
 ) -> None:
@@ -117,35 +100,6 @@ async def test_a_text_of_the_owners_goes_out_in_two_minutes_and_no_model_works_o
         assert _sent(world, "whatsapp") == ["Take the cake out, *now*"]
         assert (await world.get(task.id)).status is Status.COMPLETED
         assert vendor.thought == []
-
-
-@PLACES
-async def test_a_refusal_goes_to_the_owner_with_its_reason_and_to_nobody_else(
-    place: Place, tmp_path: Path
-) -> None:
-    no = "I cannot find prices for next year.\n<deliverable>NONE</deliverable>"
-    async with Agent(BALI, _said(no)) as vendor, _app(tmp_path, vendor, place) as world:
-        await _say(world, BALI)
-        await world.run()
-        (review,) = await world.waiting()
-
-        assert review.reason is Reason.DELIVERABLE
-        assert "prices for next year" in review.evidence
-        assert _sent(world, "whatsapp") == []
-        await world.decide(review, ReviewAnswer.EDIT, "No prices yet.")
-        await world.run()
-        assert _sent(world, "whatsapp") == ["No prices yet."]
-
-
-@PLACES
-async def test_a_mail_keeps_its_headings_and_lists(place: Place, tmp_path: Path) -> None:
-    text = "Write a packing list for Oslo and email it to me"
-    reply = f"It is cold there.\n<deliverable>\n{LETTER}\n</deliverable>"
-    async with Agent(text, _said(reply)) as vendor, _app(tmp_path, vendor, place) as world:
-        await _say(world, text)
-        await world.run()
-
-        assert _sent(world, "email") == [LETTER]
 
 
 @PLACES

@@ -103,6 +103,7 @@ async def test_a_no_and_other_arguments_reach_the_model_as_results(
 
             assert told in vendor.heard[1].text
             assert not (folder / "a.txt").exists()
+            assert (folder / "b.txt").exists() == (answer is ReviewAnswer.EDIT)
             assert [parcel.body for parcel in world.outbox.sent] == ["Done."]
 
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap, moment
-from remit.model.contract import ItemStatus, WorkItem
+from remit.model.contract import WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.status import Reason, Status
@@ -33,8 +33,6 @@ S3_NAMES = (
 S0_ITEM = {"description", "status"}
 S0_ACTION = {"channel", "recipient", "content", "status"}
 S0_TASK = {"title", "instructions", "work", "delivery", "type", "scheduledFor"}
-S2_RESULTS = {"overall", "criteria", "completedAt"}
-S2_RESULT = {"activity", "status", "error", "attempts"}
 # What the engine keeps to itself.
 INNER = {
     "files",  # they have a route of their own
@@ -82,13 +80,6 @@ def test_the_fields_of_s3_and_s0_are_there_by_their_names() -> None:
     assert set(S3_NAMES.split()) | S0_TASK <= shown.keys()
     assert _first(shown["work"]).keys() == S0_ITEM
     assert _first(shown["delivery"]).keys() >= S0_ACTION
-
-
-def test_results_have_the_shape_of_s2() -> None:
-    results = cast("JsonMap", show(COMPLETED, JsonView.S3)["verificationResults"])
-
-    assert results.keys() == S2_RESULTS
-    assert _first(results["criteria"]).keys() == S2_RESULT
 
 
 def test_the_example_of_s4_comes_out_as_s4_wrote_it() -> None:
@@ -197,13 +188,6 @@ def test_an_action_that_cannot_go_out_is_held_as_its_task_is(reason: Reason) -> 
 
     assert word == ("needs_review" if reason in held else "pending")
     assert delivery_status(Delivery("email", status=DeliveryStatus.SENT), task) == "completed"
-
-
-@for_each("status", ItemStatus)
-def test_a_step_of_s4_is_done_only_if_it_was_completed(status: ItemStatus) -> None:
-    shown = show(replace(NEW, work=(WorkItem("look", status),)), JsonView.S4)
-
-    assert shown["subtasks"] == [{"step": "look", "done": status is ItemStatus.COMPLETED}]
 
 
 @settings(max_examples=examples(25))

@@ -208,21 +208,6 @@ async def test_what_the_owner_wrote_himself_meanwhile_is_not_put_in_twice(tmp_pa
     assert guidelines(tmp_path) == f"{GUIDELINE}\n"
 
 
-async def test_a_restart_between_the_question_and_the_answer_changes_nothing(
-    tmp_path: Path,
-) -> None:
-    async with learner(tmp_path) as app:
-        review = await asked(app)
-        await app.restart()
-        app.clock.advance(3 * DAY)
-        await app.decide(review, ReviewAnswer.APPROVE)
-        await app.restart()
-        await app.run()
-        assert (await app.get(review.task_id)).result_summary == "1 lesson taken."
-
-    assert guidelines(tmp_path) == f"{GUIDELINE}\n"
-
-
 async def test_a_crash_after_the_file_was_written_neither_loses_nor_repeats_it(
     tmp_path: Path,
 ) -> None:

@@ -17,7 +17,6 @@ from remit.store.database import Tx
 from remit.store.occurrences import OccurrenceState, ReadResource, StoredOccurrence
 from tests.soak import examples
 from tests.store.scene import AT, Scene
-from tests.tables import for_each
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -86,17 +85,6 @@ def test_a_calendar_is_kept_with_what_was_read_and_what_went_wrong(scene: Scene)
     assert scene.do(calendars.list_calendars)[0].looked == AT
 
 
-def test_a_task_that_has_not_begun_follows_its_event(scene: Scene) -> None:
-    follow(scene, start())
-    task_id = give(scene)
-    scene.now += timedelta(minutes=1)
-    follow(scene, start(AT + 2 * HOUR, title="Trees", text="All of them"))
-
-    assert task(scene, task_id) == ("Trees", "new", AT + 2 * HOUR)
-    assert scene.do(tasks.get, task_id).instructions == "All of them"
-    whole(scene)
-
-
 def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Scene) -> None:
     follow(scene, start())
     task_id = give(scene)
@@ -104,22 +92,6 @@ def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Sc
     follow(scene, start(AT + 2 * HOUR))
 
     assert task(scene, task_id) == ("My own words", "new", AT + 2 * HOUR)
-
-
-@for_each("planned", [True, False])
-def test_what_is_taken_out_is_dropped_with_the_reason(scene: Scene, *, planned: bool) -> None:
-    follow(scene, start(key="1"), start(AT + 2 * HOUR, "2"))
-    task_id = None if planned else give(scene, "1")
-    follow(scene, start(AT + 2 * HOUR, "2"))
-
-    assert (held(scene, "1").state, held(scene, "1").why) == (
-        OccurrenceState.DROPPED,
-        occurrences.REMOVED,
-    )
-    assert held(scene, "2").state is OccurrenceState.PLANNED
-    if task_id is not None:
-        assert task(scene, task_id)[1] == Status.CANCELLED
-    whole(scene)
 
 
 def test_what_is_outside_of_what_was_read_is_not_taken_out(scene: Scene) -> None:

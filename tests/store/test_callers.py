@@ -4,12 +4,10 @@ from datetime import timedelta
 from itertools import combinations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.errors import Conflict, NotFound
-from remit.model.caller import OWNERS, Caller, Scope
+from remit.model.caller import Scope
 from remit.store import callers
 from remit.store.callers import ApiToken, PushSubscription, SignIn
 from tests.store.scene import AT, Scene
@@ -31,18 +29,6 @@ def test_a_token_is_read_as_it_was_kept(scene: Scene, scopes: set[Scope], agent:
     assert scene.do(callers.token_of, b"other", AT) is None
 
 
-@given(st.sets(st.sampled_from(Scope)), st.sampled_from(Scope), st.booleans())
-def test_an_agent_never_decides_whatever_its_scopes_say(
-    scopes: set[Scope], wanted: Scope, agent: bool
-) -> None:
-    caller = Caller("x", frozenset(scopes), agent)
-
-    assert caller.may(wanted) is (wanted in scopes and not (agent and wanted in OWNERS))
-    assert ApiToken(
-        id="x", name="x", scopes=frozenset(scopes), agent=agent, created_at=AT
-    ).caller == (caller)
-
-
 def test_to_revoke_twice_changes_nothing_and_what_is_not_there_is_said(scene: Scene) -> None:
     scene.do(callers.add_token, TOKEN, b"1")
     first = scene.do(callers.revoke_token, "tok-1", AT)
@@ -50,15 +36,6 @@ def test_to_revoke_twice_changes_nothing_and_what_is_not_there_is_said(scene: Sc
     assert scene.do(callers.revoke_token, "tok-1", LATER) == first
     with pytest.raises(NotFound, match="no token tok-2"):
         scene.do(callers.revoke_token, "tok-2", AT)
-
-
-def test_a_code_runs_out_and_is_forgotten(scene: Scene) -> None:
-    scene.do(callers.add_code, b"code", AT, LATER)
-    late = replace(SIGN_IN, created_at=LATER)
-
-    assert scene.do(callers.exchange, b"code", late, b"1") is False
-    scene.do(callers.add_code, b"next", LATER, LATER + timedelta(minutes=15))
-    assert [row["hash"] for row in scene.sql("SELECT hash FROM sign_in_codes")] == [b"next"]
 
 
 # Subscriptions ------------------------------------------------------------------------------------

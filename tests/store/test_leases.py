@@ -14,7 +14,7 @@ from remit.store import deliveries, moves, queue, runs
 from remit.store.deliveries import DashboardPost
 from remit.store.moves import Ending
 from remit.store.queue import ClaimedTask
-from tests.store.scene import BODY, DIGEST, WORKER, Scene
+from tests.store.scene import BODY, DIGEST, Scene
 from tests.tables import for_each
 
 Verb = Callable[[Scene, ClaimedTask, Lease], object]
@@ -176,13 +176,6 @@ def test_each_try_to_send_has_a_number_and_a_row(scene: Scene) -> None:
     (sent,) = deliveries.of_task(scene.tx, claim.task.id)
     assert (sent.status, sent.receipt, sent.body) == ("sent", "wamid-3", BODY)
     assert scene.complaints() == []
-
-
-def test_nobody_holds_two_legs_of_one_task(scene: Scene) -> None:
-    claim = scene.running()
-
-    assert scene.claim(WORKER) == scene.claim(OTHER) == []
-    assert scene.get(claim.task.id).lease == 1
 
 
 def test_a_row_that_moved_on_since_it_was_read_is_not_taken(scene: Scene) -> None:

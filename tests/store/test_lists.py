@@ -288,33 +288,6 @@ def test_without_a_filter_all_are_counted_but_what_was_deleted(crowd: Crowd) -> 
     assert counted.planned == sum(map(_is_planned, crowd.tasks)) > 0
 
 
-@pytest.mark.parametrize(
-    "wanted", [TaskFilter(), TaskFilter(text="task"), TaskFilter(statuses=(Status.NEW,))]
-)
-def test_what_is_beyond_counting_is_said_to_be_more(
-    crowd: Crowd, monkeypatch: pytest.MonkeyPatch, wanted: TaskFilter
-) -> None:
-    monkeypatch.setattr(search, "EXACT", 10)
-
-    counted = search.count(crowd.tx, wanted)
-
-    assert (counted.total, counted.more) == (10, True)
-    assert all(number <= 11 for number in counted.by_status.values())
-
-
-def test_a_list_too_long_to_be_sorted_goes_along_the_journal(
-    crowd: Crowd, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(search, "FEW", 3)
-
-    for wanted in (
-        TaskFilter(sort=SortOrder.UPDATED, limit=4),
-        TaskFilter(sort=SortOrder.UPDATED, limit=4, statuses=(Status.NEW,)),
-        TaskFilter(sort=SortOrder.UPDATED, limit=4, source=SourceKind.EMAIL, taint=Taint.PUBLIC),
-    ):
-        assert [task.id for task in _pages(crowd, wanted)] == crowd.expected(wanted)
-
-
 def test_what_changed_last_of_a_common_word_is_found_however_old_it_is(crowd: Crowd) -> None:
     wanted = TaskFilter(sort=SortOrder.UPDATED, text="task", limit=4)
 

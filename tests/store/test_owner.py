@@ -170,19 +170,6 @@ def test_a_task_does_not_end_with_a_message_in_the_air(scene: Scene, way: str) -
 # Run now, delete, restore -------------------------------------------------------------------------
 
 
-@for_each("status", sorted(Status))
-def test_only_what_waits_for_its_time_can_be_hastened(scene: Scene, status: Status) -> None:
-    task = scene.standing(status)
-    scene.wait()
-
-    if status in PAUSABLE - {Status.NEW}:
-        scene.do(moves.hasten, task.id, scene.now)
-        assert [claim.task.id for claim in scene.claim()] == [task.id]
-    else:
-        with pytest.raises(IllegalMove):
-            scene.do(moves.hasten, task.id, scene.now)
-
-
 def test_a_task_planned_for_later_starts_now_and_keeps_its_date(scene: Scene) -> None:
     later = scene.now + timedelta(days=1)
     task = scene.ready(scheduled_for=later)
@@ -191,20 +178,6 @@ def test_a_task_planned_for_later_starts_now_and_keeps_its_date(scene: Scene) ->
 
     assert hastened.scheduled_for == later
     assert len(scene.claim()) == 1
-
-
-@for_each("status", sorted(Status))
-def test_only_what_has_ended_is_hidden_and_shown_again(scene: Scene, status: Status) -> None:
-    task = scene.standing(status)
-
-    if status not in TERMINAL:
-        for verb in (tasks.delete, tasks.undelete):
-            with pytest.raises(NotFound, match="ended task"):
-                scene.do(verb, task.id, scene.now)
-        return
-    assert scene.do(tasks.delete, task.id, scene.now).deleted_at == scene.now
-    assert scene.do(tasks.undelete, task.id, scene.now).deleted_at is None
-    assert scene.complaints() == []
 
 
 # Changes, and lists of tasks ----------------------------------------------------------------------
@@ -267,15 +240,6 @@ def test_what_has_begun_is_not_changed_any_more(scene: Scene, status: Status) ->
     with pytest.raises(Conflict, match="not begun"):
         scene.do(messages.edit, task.id, Edit(title="New"), scene.now)
     assert scene.image() == before
-
-
-def test_deleting_hides_what_has_ended_and_cancels_the_rest(scene: Scene) -> None:
-    ended, live = scene.standing(Status.FAILED), scene.ready()
-
-    for task in (ended, live):
-        gone = scene.do(moves.delete, task.id, scene.now)
-        assert gone.deleted_at == scene.now
-    assert scene.get(live.id).status is Status.CANCELLED
 
 
 def test_the_calendar_shows_what_is_planned_and_what_was(scene: Scene) -> None:

@@ -49,7 +49,7 @@ async def main(folder):
     db, maker = Sqlite(folder / "agent.db"), Scene(folder / "maker.db")
     stored, refused = [], []
     resource.setrlimit(resource.RLIMIT_FSIZE, (600_000, resource.RLIM_INFINITY))
-    for n in range(400):
+    for n in range(120):
         task = maker.task(f"task {n}", instructions="x" * 4000)
         try:
             stored.append((await db.write(tasks.admit, task)).id)
@@ -60,7 +60,7 @@ async def main(folder):
     for task, _ in refused:
         stored.append((await db.write(tasks.admit, task)).id)
     assert sorted(stored) == sorted(await db.read(ids))
-    assert len(stored) == 400
+    assert len(stored) == 120
     assert not list(await db.read(lambda tx: list(audit.complaints(tx))))
     await db.close()
     home.prepare(folder / "agent.db")

@@ -17,7 +17,6 @@ from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer
 from remit.model.run import EventKind
 from remit.model.status import Reason, Status
-from remit.model.view import JsonView, show
 from remit.ports import OnText
 from remit.testing import Outbox, World, script
 from tests.engine.rig import everything
@@ -42,17 +41,6 @@ async def test_each_step_is_given_to_the_brain_in_order_and_ticked(tmp_path: Pat
     assert ended.status is Status.COMPLETED
     assert [item.status for item in ended.work] == [ItemStatus.COMPLETED] * 3
     assert len(world.outbox.sent) == 1
-
-
-async def test_what_was_not_ticked_is_not_done(tmp_path: Path) -> None:
-    brain = script([{"reply": LIST, "done": [1, 3]}])
-    async with World(tmp_path, brain=brain) as world:
-        task = await world.add("Bangkok", work=STEPS)
-        await world.run()
-        ended = await world.get(task.id)
-
-    ticked = [subtask["done"] for subtask in show(ended, JsonView.S4)["subtasks"]]  # type: ignore[union-attr,index,call-overload]
-    assert ticked == [True, False, True]
 
 
 async def test_the_words_of_the_request_are_kept_to_the_letter(tmp_path: Path) -> None:

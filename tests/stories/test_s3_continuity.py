@@ -5,9 +5,8 @@ import json
 from datetime import timedelta
 from pathlib import Path
 
-from remit.engine.loops import keep_logs
 from remit.journal.follow import record
-from remit.journal.scribe import TaskLogWriter
+from remit.journal.scribe import TaskLogWriter, keep_logs
 from remit.model.codec import Json
 from remit.model.delivery import Refused
 from remit.model.ids import TaskId

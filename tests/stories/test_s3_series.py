@@ -78,21 +78,6 @@ async def test_what_the_owner_says_every_day_comes_back_by_itself_in_one_session
     assert "Day 1." in brain.heard[1].earlier[0]
 
 
-async def test_the_next_occurrence_sees_the_last_one_after_a_restart_too(tmp_path: Path) -> None:
-    brain = Diarist()
-    async with World(tmp_path, brain=brain) as world:
-        await admitted(world)
-        await world.run(DAY)
-        await world.restart()
-        await world.run(DAY)
-
-    first, second = brain.heard
-    assert first.earlier == ()
-    (state,) = second.earlier
-    assert json.loads(state)["said"].startswith("Day 1.")
-    assert json.loads(state)["told"] == first.text
-
-
 async def test_a_brain_that_leaves_nothing_is_told_what_was_sent(tmp_path: Path) -> None:
     replies: list[Json] = [
         {"when": "Sanur is calm", "reply": "<deliverable>Only Canggu is new.</deliverable>"},
@@ -191,16 +176,6 @@ async def test_the_hundredth_run_is_told_no_more_than_there_is_room_for(
     assert whole[:12] == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 3, 4]
     assert {frozenset(whole[n : n + 7]) for n in range(10, runs - 7)} == {frozenset(range(3, 10))}
     assert steps >= runs, "nothing is deleted for it"
-
-
-async def test_of_runs_that_think_a_lot_fewer_are_told_whole(tmp_path: Path) -> None:
-    brain = Diarist(thoughts="y" * 70_000)
-    async with World(tmp_path, brain=brain) as world:
-        await admitted(world, "UTC")
-        await world.run(12 * DAY)
-
-    assert max(len(prompt.earlier) for prompt in brain.heard) == 2
-    assert max(brain.sizes) <= session.MOST_WHOLE + 20_000
 
 
 async def _memory(world: World) -> Memory:

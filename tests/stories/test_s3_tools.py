@@ -1,13 +1,11 @@
 """The brain has things done: by tools, under the owner's policy, each of them once."""
 
-import json
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
-from remit.errors import AlreadyDecided
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall
 from remit.model.review import Review, ReviewAnswer
@@ -60,17 +58,6 @@ async def test_the_brain_finds_what_was_done_before_and_builds_on_it(tmp_path: P
         assert (await world.get(task.id)).taint is Taint.OWNER
 
 
-async def test_an_item_is_ticked_while_the_work_goes_on(tmp_path: Path) -> None:
-    ready = brain(once(use("tick_item", n=1), use("tick_item", n=7)), SENDS)
-    async with World(tmp_path, brain=ready) as world:
-        task = await world.add("Two things", work=["Look", "Tell"])
-        await world.run()
-        work = (await world.get(task.id)).work
-
-        assert [item.status for item in work] == ["completed", "pending"]
-        assert "There is no item 7. There is:\n1. Look\n2. Tell" in ready.heard[-1]
-
-
 async def test_the_owner_is_asked_and_his_answer_is_what_the_tool_gives(tmp_path: Path) -> None:
     question = use("ask_owner", question="Which passport?", options=["German", "Thai"])
     ready = brain(once(question), {"when": "German", "reply": "<deliverable>G</deliverable>"})
@@ -86,64 +73,6 @@ async def test_the_owner_is_asked_and_his_answer_is_what_the_tool_gives(tmp_path
         await world.run()
 
         assert [parcel.body for parcel in world.outbox.sent] == ["G"]
-
-
-async def test_a_call_that_must_be_asked_waits_through_a_restart_and_is_done_once(
-    tmp_path: Path,
-) -> None:
-    ready = brain(
-        once(
-            use("write_file", path="free.txt", text="a"),
-            use("create_task", title="T", instructions="I"),
-        ),
-        {"when": "is made", "reply": "<deliverable>Made.</deliverable>"},
-        {"reply": "The child's own work."},
-    )
-    chosen = settings(tmp_path, create_task=Policy.ASK)
-    async with World(tmp_path, brain=ready, settings=chosen) as world:
-        task = await world.add("Make one")
-        await world.run()
-        review = await asked(world)
-        (world_file,) = files(world, task).iterdir()
-
-        assert world_file.read_text() == "a"
-        assert review.reason is Reason.APPROVAL
-        assert review.digest is not None
-        assert json.loads(review.evidence) == {"title": "T", "instructions": "I"}
-
-        world_file.write_text("changed since")
-        await world.restart()
-        await world.decide(review, ReviewAnswer.APPROVE)
-        with pytest.raises(AlreadyDecided):
-            await world.decide(review, ReviewAnswer.APPROVE)
-        await world.run()
-
-        assert world_file.read_text() == "changed since"  # the allowed one ran once
-        assert [parcel.body for parcel in world.outbox.sent] == ["Made."]
-        assert len(await found(world, "I")) == 1
-
-
-@pytest.mark.parametrize(
-    ("answer", "text", "heard"),
-    [
-        (ReviewAnswer.DROP, "Not today.", "The owner said no. Not today."),
-        (ReviewAnswer.EDIT, '{"path": "b.txt", "text": "mine"}', "b.txt is written, 4 bytes."),
-    ],
-)
-async def test_the_owner_may_say_no_or_write_other_arguments(
-    tmp_path: Path, answer: ReviewAnswer, text: str, heard: str
-) -> None:
-    ready = brain(once(use("write_file", path="a.txt", text="x")), SENDS)
-    chosen = settings(tmp_path, write_file=Policy.ASK)
-    async with World(tmp_path, brain=ready, settings=chosen) as world:
-        task = await world.add("Write")
-        await world.run()
-        await world.decide(await asked(world), answer, text)
-        await world.run()
-
-        assert heard in ready.heard[-1]
-        assert not (files(world, task) / "a.txt").exists()
-        assert (files(world, task) / "b.txt").exists() == (answer is ReviewAnswer.EDIT)
 
 
 async def test_arguments_that_cannot_be_read_are_asked_again_and_nothing_is_done(
@@ -171,24 +100,6 @@ async def test_a_wrong_call_costs_the_owner_no_question(tmp_path: Path) -> None:
 
         assert await world.waiting() == []
         assert "must have 'text'" in ready.heard[-1]
-
-
-async def test_a_tool_that_an_upgrade_took_away_is_not_used_even_if_it_was_approved(
-    tmp_path: Path,
-) -> None:
-    ready = brain(once(use("write_file", path="a.txt", text="x")), SENDS)
-    chosen = settings(tmp_path, write_file=Policy.ASK)
-    async with World(tmp_path, brain=ready, settings=chosen) as world:
-        task = await world.add("Write")
-        await world.run()
-    chosen = settings(tmp_path, write_file=Policy.DENY)
-    async with World(tmp_path, brain=ready, settings=chosen) as world:
-        await world.decide(await asked(world), ReviewAnswer.APPROVE)
-        await world.run()
-
-        assert "There is no tool 'write_file'" in ready.heard[-1]
-        assert not files(world, task).exists()
-        assert (await world.get(task.id)).status is Status.COMPLETED
 
 
 async def test_a_stricter_policy_does_not_ask_about_what_is_done(tmp_path: Path) -> None:

@@ -16,12 +16,10 @@ from typing import Final, TypeAlias
 from remit import __version__, notify
 from remit.cli import codes, out, words
 from remit.cli.out import Piece, StyledText
-from remit.engine.loops import keep_logs
 from remit.errors import BadInput, HomeLocked
-from remit.journal import otlp
 from remit.journal.follow import NEWS_SECONDS
-from remit.journal.scribe import FOLDER, keep_queue
-from remit.journal.telemetry import Telemetry, flush, keep_told
+from remit.journal.scribe import FOLDER, keep_logs, keep_queue
+from remit.journal.telemetry import NoOtlp, Telemetry, configured, flush, keep_told
 from remit.model.codec import JsonMap
 from remit.model.status import ACTIVE, Status
 from remit.notify import TerminalRemark
@@ -290,8 +288,8 @@ def hush(hide: Redactor) -> None:
 def _collected() -> Telemetry | None:
     """Return the telemetry if configured; say if it is not installed."""
     try:
-        return otlp.configured()
-    except otlp.NoOtlp as missing:
+        return configured()
+    except NoOtlp as missing:
         out.hint(str(missing), "yellow")
         return None
 

@@ -2,17 +2,21 @@
 
 Who waits is in the store, so a crash costs only a second check. The findings are written in one
 transaction, with a question to the owner if a check failed.
+
+It also removes the worktrees of tasks that are over.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from contextlib import suppress
 from datetime import datetime, tzinfo
 from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from remit.errors import StoreTrouble
+from remit.errors import NotFound, RemitError, StoreTrouble
 from remit.intake import admit
+from remit.journal.follow import Journal
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.contract import Finding, Result, Timing
 from remit.model.deferred import (
@@ -29,13 +33,16 @@ from remit.model.deferred import (
     project_of,
     waiting,
 )
-from remit.model.ids import Ids
+from remit.model.ids import Ids, TaskId
 from remit.model.reply import PROJECT
 from remit.model.review import Review
+from remit.model.run import Event, EventKind
+from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Clock
 from remit.review import ask
-from remit.store import debts, deferred
+from remit.specialist.worktree import Worktrees, shelve
+from remit.store import debts, deferred, tasks
 from remit.store.database import Database
 from remit.store.debts import CheckedBatch
 from remit.system.background import Background, wait_until
@@ -193,3 +200,56 @@ def _failure_text(each: DueCriterion, found: Finding) -> str:
     """Return what failed, without characters that a text may not contain."""
     text = f"{each.criterion.activity}: {each.criterion.description}\n{found.error or 'failed'}"
     return "".join(char for char in text if char.isprintable() or char in "\n\t")
+
+
+# Worktrees that are left over ---------------------------------------------------------------------
+
+CLEANUP: Final = "worktree cleanup"
+# A completed task has removed its worktree itself, and may get it again for a while, for its
+# deferred checks.
+_OVER: Final = TERMINAL - {Status.COMPLETED}
+
+
+class Leftovers:
+    def __init__(
+        self, db: Database, clock: Clock, trees: Worktrees, background: Background
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._trees = trees
+        self._background = background
+
+    async def start(self, journal: Journal) -> None:
+        """Remove the worktrees that a dead process left; then those of every task that ends."""
+        await self.settle(TERMINAL)
+        self._background.start(CLEANUP, lambda: self._watching(journal))
+
+    async def stop(self) -> None:
+        await self._background.stop(CLEANUP)
+
+    async def settle(self, over: Collection[Status] = _OVER) -> None:
+        """Remove every worktree whose task is over or unknown.
+
+        One that cannot be removed stays until the next start.
+        """
+        for tree in await self._trees.standing():
+            if await self._is_over(tree.task_id, over):
+                with suppress(RemitError, OSError):
+                    await shelve(self._trees, tree, self._clock.now())
+
+    async def _is_over(self, task_id: TaskId, over: Collection[Status]) -> bool:
+        try:
+            return (await self._db.read(tasks.get, task_id)).status in over
+        except NotFound:
+            return True
+
+    async def _watching(self, journal: Journal) -> None:
+        since = await journal.last()
+        await self.settle()
+        async for page in journal.pages(since):
+            if any(map(_is_end, page)):
+                await self.settle()
+
+
+def _is_end(event: Event) -> bool:
+    return event.kind is EventKind.TASK_MOVED and event.data.get("to") in _OVER

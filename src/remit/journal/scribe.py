@@ -208,3 +208,28 @@ def _of_tasks(tx: Tx, touched: Sequence[TaskId]) -> list[tuple[Review, Task]]:
 
 def _with_tasks(tx: Tx, found: Iterable[Review]) -> list[tuple[Review, Task]]:
     return [(each, tasks.get(tx, each.task_id)) for each in found]
+
+
+# All logs -----------------------------------------------------------------------------------------
+
+
+async def keep_logs(journal: Journal, folder: Path) -> None:
+    """Write every event into its task's log until the journal ends; continues from a mark."""
+    scribe, mark = TaskLogWriter(folder), folder / ".written"
+    since = _last_written(mark)
+    async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
+        await whole(_write_page, scribe, mark, page)
+
+
+def _write_page(scribe: TaskLogWriter, mark: Path, page: list[Event]) -> None:
+    scribe.write(page)
+    mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # there may be no log yet
+    # The mark may lag behind the logs but not run ahead; existing lines are not written twice.
+    write_atomic(mark, str(page[-1].seq), durable=False)
+
+
+def _last_written(mark: Path) -> int:
+    try:
+        return int(mark.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return 0

@@ -5,6 +5,7 @@ step names, statuses, channel answers and task ids; never a title, a text, a per
 """
 
 import asyncio
+import os
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -12,16 +13,29 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 
+from remit import __version__
 from remit.journal.follow import Journal
 from remit.model.run import Event, EventKind
 
 if TYPE_CHECKING:  # the extra may not be installed
     from opentelemetry.metrics import Meter
+    from opentelemetry.sdk.metrics.export import MetricReader
+    from opentelemetry.sdk.trace import SpanProcessor
     from opentelemetry.trace import Span, Tracer
 
 NAME: Final = "remit"
+ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 PARTING: Final = 3.0  # seconds allowed for the last export
 _MOST_RUNS: Final = 1_000  # runs followed at once; beyond that the oldest are dropped
+
+
+class NoOtlp(Exception):
+    """An endpoint is configured, but the extra that exports is not installed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            f"{ENDPOINT} is set, but nothing can be sent there: install `remit[otel]`."
+        )
 
 
 class _Leg(Struct):
@@ -111,6 +125,45 @@ class Telemetry(Struct):
 
     def _measure(self, name: str, seconds: float, **known: str) -> None:
         self.meter.create_histogram(name, unit="s").record(max(0.0, seconds), known)
+
+
+def configured() -> Telemetry | None:
+    """Return the exporter that the environment asks for, or None; may raise `NoOtlp`."""
+    if not os.environ.get(ENDPOINT):
+        return None
+    try:
+        return exporter()
+    except ImportError:
+        raise NoOtlp from None
+
+
+def exporter(
+    spans: "SpanProcessor | None" = None, numbers: "MetricReader | None" = None
+) -> Telemetry:
+    """Export over OTLP to the address in the environment; a test passes its own exporters."""
+    from opentelemetry.exporter.otlp.proto.http import (  # noqa: PLC0415 - an extra
+        metric_exporter,
+        trace_exporter,
+    )
+    from opentelemetry.sdk import metrics, resources, trace  # noqa: PLC0415 - an extra
+    from opentelemetry.sdk.metrics.export import (  # noqa: PLC0415 - an extra
+        PeriodicExportingMetricReader,
+    )
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor  # noqa: PLC0415 - an extra
+
+    who = resources.Resource.create({"service.name": NAME, "service.version": __version__})
+    reader = numbers or PeriodicExportingMetricReader(metric_exporter.OTLPMetricExporter())
+    meters = metrics.MeterProvider([reader], resource=who, shutdown_on_exit=False)
+    tracers = trace.TracerProvider(resource=who, shutdown_on_exit=False)
+    tracers.add_span_processor(spans or BatchSpanProcessor(trace_exporter.OTLPSpanExporter()))
+
+    def close() -> None:
+        tracers.shutdown()
+        meters.shutdown()
+
+    return Telemetry(
+        tracers.get_tracer(NAME, __version__), meters.get_meter(NAME, __version__), close
+    )
 
 
 async def keep_told(journal: Journal, since: int, telemetry: Telemetry) -> None:

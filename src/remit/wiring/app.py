@@ -20,10 +20,9 @@ from remit.contacts.edit import put_quiet
 from remit.converse.talk import ConversationLoop
 from remit.delivery.courier import Courier
 from remit.delivery.notice_sender import NoticeSender
-from remit.engine.deferred import Deferred
+from remit.engine.deferred import Deferred, Leftovers
 from remit.engine.leg_worker import IdleEngine
 from remit.engine.local import LocalEngine
-from remit.engine.loops import Leftovers
 from remit.errors import RemitError
 from remit.gate import GateSecrets
 from remit.model.contract import Evidence, Finding, Result

@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Final
 
-from remit.engine.loops import keep_logs
 from remit.errors import StepFailed
-from remit.journal.scribe import FOLDER, keep_queue
+from remit.journal.scribe import FOLDER, keep_logs, keep_queue
 from remit.model.status import Reason
 from remit.store.messages import references
 from remit.store.opening import task_files
