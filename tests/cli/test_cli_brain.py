@@ -78,6 +78,22 @@ def test_what_thinks_is_told_and_changed(tmp_path: Path) -> None:
     assert "sk-some-key" not in said.out + told.out
 
 
+def test_the_doctor_names_the_second_model_too(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "settings.toml").write_text(
+        '[brain]\nkind = "auto"\nmodel = "openai:gpt-5"\n\n'
+        '[brain.fallback]\nmodel = "anthropic:claude-sonnet-4-5"\n'
+    )
+    keys = {"OPENAI_API_KEY": "sk-some-key"}
+
+    whole = seat.run("doctor", **keys, ANTHROPIC_API_KEY="sk-other-key").out
+    half = seat.run("doctor", **keys).out
+
+    assert "while it is down: anthropic:claude-sonnet-4-5" in whole
+    assert "The second model: " in half
+    assert "ANTHROPIC_API_KEY" in half
+
+
 def test_weights_that_are_missing_are_told_with_what_to_do(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     (seat.home / "settings.toml").write_text('[brain]\nkind = "local"\n')

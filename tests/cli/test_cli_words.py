@@ -170,7 +170,7 @@ TOLD: Final[tuple[tuple[str, str, JsonMap, str], ...]] = (
         "run.ended",
         "executor",
         {"outcome": "parked"},
-        "Remit was stopped; it goes on at the next start.",
+        "Its process was stopped; it goes on where Remit runs.",
     ),
     ("step.done", "executor", {"step": "execute_tool:1"}, "Thought it through, turn 2."),
     ("step.done", "executor", {"step": "dance"}, "Did dance."),
@@ -221,6 +221,16 @@ def test_what_happened_is_told_in_a_sentence(
 
     assert log.sentence(entry) == said
     assert log.styled(entry).text == said
+
+
+@pytest.mark.parametrize(
+    ("by", "actor"), [("owner", "owner"), ("owner: a brain is there now", "remit")]
+)
+def test_the_log_says_who_decided(capsys: pytest.CaptureFixture[str], by: str, actor: str) -> None:
+    data: JsonMap = {"answer": "approve", "by": by}
+    log._Printer()(Event(1, TASK.id, 1, EventKind.REVIEW_DECIDED, Actor.OWNER, NOW, data, ""))
+
+    assert f"  {actor} " in capsys.readouterr().out
 
 
 def test_every_kind_of_event_can_be_told() -> None:

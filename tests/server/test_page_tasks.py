@@ -19,10 +19,10 @@ from remit.model.codec import JsonMap
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import Run
 from remit.model.status import Status
-from remit.model.task import Task
+from remit.model.task import Source, SourceKind, Task
 from remit.server.web import calendar, listing, row
 from remit.server.web.calendar import CalendarMark, CalendarSpan
-from remit.server.web.words import wall
+from remit.server.web.words import source, wall
 from remit.settings import Settings, load
 from tests.browser.crowd import crowd
 from tests.sample_task import sample_task
@@ -306,3 +306,10 @@ def test_a_message_that_is_being_read_has_a_receipt_that_follows_it(tmp_path: Pa
     assert "Being read" in row
     assert "My milk" in late
     assert "data-live" not in late
+
+
+@pytest.mark.parametrize(
+    ("ref", "word"), [("reflect:nightly", "Remit itself"), ("reflected", "By hand")]
+)
+def test_what_remit_began_itself_does_not_come_by_hand(ref: str, word: str) -> None:
+    assert source(sample_task(source=Source(SourceKind.MANUAL, ref)))[1] == word

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from remit import settings as app_settings
 from remit.cli import clock, out, remote, words
@@ -22,6 +22,9 @@ from remit.store import events, home, read_only
 from remit.store.opening import task_files
 from remit.store.postgres import database_time
 from remit.system.files import home_of
+
+if TYPE_CHECKING:
+    from remit.brain.choose import ModelChoice
 
 _OLDEST_SQLITE: Final = (3, 39)  # IS NOT DISTINCT FROM
 _CLOCK_DIFFERENCE: Final = timedelta(seconds=5)
@@ -166,18 +169,26 @@ def _brain(settings: Settings) -> DoctorFinding:
         todo = "Set one under [brain] in settings.toml."
         return warn("brain", "none: what needs thinking waits for you", todo)
     from remit.wiring import brain_of  # noqa: PLC0415 - the whole app, for this one part
-    from remit.wiring.readers import model_choice  # noqa: PLC0415
+    from remit.wiring.readers import model_choice, second_choice  # noqa: PLC0415
 
     try:
         brain_of(settings)
         if kind == "scripted":
             return ok("brain", kind)
-        choice = model_choice(settings)
+        choice, second = model_choice(settings), second_choice(settings)
     except RemitError as error:
         return fail("brain", str(error), "Fix [brain] in settings.toml or its file.")
-    if choice.ready:
+    return _models(choice, second)
+
+
+def _models(choice: "ModelChoice", second: "ModelChoice | None") -> DoctorFinding:
+    if not choice.ready:
+        return warn("brain", "none: what needs thinking waits for you", choice.sentence)
+    if second is None:
         return ok("brain", choice.sentence)
-    return warn("brain", "none: what needs thinking waits for you", choice.sentence)
+    if second.ready:
+        return ok("brain", f"{choice.sentence}; while it is down: {second.sentence}")
+    return warn("brain", choice.sentence, f"The second model: {second.sentence}")
 
 
 def _web(settings: Settings) -> DoctorFinding:

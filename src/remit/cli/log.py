@@ -54,7 +54,7 @@ class _Printer:
         head, *rest = sentence(event).splitlines() or [""]
         style = styled(event).style
         when = words.local(event.at)
-        out.line(StyledText(f"{when}  {event.actor.value:<10}  ", "dim"), StyledText(head, style))
+        out.line(StyledText(f"{when}  {_actor(event):<10}  ", "dim"), StyledText(head, style))
         for each in (*rest, *self._text_of(event).strip().splitlines()):
             out.line(" " * (len(when) + 14), each)
 
@@ -205,6 +205,13 @@ def _ended(data: JsonMap, to: Status) -> str:
     return event_words.with_stop(f"{word}: {text}" if text else word)
 
 
+def _actor(event: Event) -> str:
+    """Return who did it; what Remit decided itself is stored under the owner's name."""
+    by = event.data.get("by")
+    is_own = isinstance(by, str) and event_words.went_on_by_itself(by)
+    return "remit" if is_own else event.actor.value
+
+
 def _run_ended(event: Event) -> str:
     data = event.data
     match data.get("outcome"):
@@ -213,7 +220,7 @@ def _run_ended(event: Event) -> str:
         case "parked" if data.get("note"):
             return event_words.with_stop(f"It is looked at again later{_because(data)}")
         case "parked":
-            return "Remit was stopped; it goes on at the next start."
+            return "Its process was stopped; it goes on where Remit runs."
         case _:
             due = data.get("due")
             again = (

@@ -85,10 +85,15 @@ def step_note(data: JsonMap) -> str | None:
     return note if isinstance(note, str) else None
 
 
+def went_on_by_itself(by: str) -> bool:
+    """Whether Remit answered a question itself, under the owner's name."""
+    return by.partition(": ")[2].endswith(_BY_ITSELF)
+
+
 def decision(answer: str, by: str = "owner") -> str:
     """Return who decided what. Not all that is stored under the owner's name was the owner."""
     whose, _, how = by.partition(": ")
-    if how.endswith(_BY_ITSELF):
+    if went_on_by_itself(by):
         return f"It went on by itself: {how}"
     if whose == "owner":
         return f"You {DECIDED.get(answer, answer)}{f' {how}' if how else ''}"

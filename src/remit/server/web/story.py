@@ -173,7 +173,9 @@ def _ended(data: JsonMap, _: Actor) -> Told:
         died = f"The process died here (crash {data['crashes']}); it goes on from there."
         return "error", died, "bad"
     if data.get("outcome") == "parked":
-        parked = f"Looked at again later: {note}" if note else "Stopped; goes on at the next start."
+        parked = (
+            f"Looked at again later: {note}" if note else "Stopped; it goes on where Remit runs."
+        )
         return "task", parked, ""
     again = " It is tried again." if isinstance(data.get("due"), int) else ""
     return (

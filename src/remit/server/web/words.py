@@ -59,6 +59,7 @@ _SOURCES: Final = {
     SourceKind.WHATSAPP: ("wa", "WhatsApp"),
     SourceKind.AGENT: ("bolt", "Agent"),
 }
+_OWN_REF: Final = "reflect:"  # Remit's own look at how its tasks ended
 # All icons a row may show, so that a page defines each once.
 ICONS: Final = (
     *sorted(
@@ -107,6 +108,8 @@ def channel_icon(channel: str) -> str:
 
 def source(task: Task) -> tuple[str, str]:
     """Return its icon and its word."""
+    if task.source.ref.startswith(_OWN_REF) and task.source.kind is SourceKind.MANUAL:
+        return "bolt", say("Remit itself")
     icon, word = _SOURCES[task.source.kind]
     return icon, say(word)
 
