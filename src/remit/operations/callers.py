@@ -128,6 +128,8 @@ class CallerRegistry:
 
     def device_of(self, given: str) -> str:
         """Return the device that a cookie proves; empty if it proves none."""
+        if not given:
+            return ""
         device, _, proof = given.partition(".")
         proved = hmac.compare_digest(proof.encode(), self._proof(device).encode())
         return device if device and proved else ""

@@ -346,6 +346,8 @@ async def _check_room(request: OperationRequest) -> None:
 
 async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonMap:
     """Return kept files as the context of a task lists them; one that is not kept is refused."""
+    if not named:
+        return {}
     kept = task_files(request.app.settings)
     listed: list[Json] = []
     for name, digest in named.items():
@@ -355,7 +357,7 @@ async def attached(request: OperationRequest, named: Mapping[str, str]) -> JsonM
             raise UnknownName(sentence, field=ATTACHMENTS)
         file = await asyncio.to_thread(kept.keep_incoming, name, content, _taint(request))
         listed.append(to_context(file))
-    return {ATTACHMENTS: listed} if listed else {}
+    return {ATTACHMENTS: listed}
 
 
 def _taint(request: OperationRequest) -> str:

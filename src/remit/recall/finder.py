@@ -16,7 +16,7 @@ import asyncio
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final
 
 from msgspec import Struct
@@ -116,7 +116,8 @@ class TaskFinder:
         read: Callable[[Tx, Sequence[TaskId]], list[Task]] = recall.named,
     ) -> list[SimilarTask]:
         by_meaning = {each.task_id: each for each in near}
-        waiting = fused([each.task_id for each in near], worded)
+        found = [each.task_id for each in near]
+        waiting = fused(found, worded) if worded else list(dict.fromkeys(found))
         seen, kept = {but.session_id} if but else set[SessionId](), list[SimilarTask]()
         while waiting and len(kept) < most:
             some, waiting = _first_of_sessions(waiting, by_meaning, seen, most)
@@ -320,8 +321,9 @@ def _for_whom(task: Task) -> set[tuple[str, str | None]]:
     return {(each.channel, each.recipient) for each in task.delivery}
 
 
-def _figures(text: str) -> list[str]:
-    return sorted(_FIGURES.findall(text))
+@lru_cache(maxsize=64)  # one text is compared with several
+def _figures(text: str) -> tuple[str, ...]:
+    return tuple(sorted(_FIGURES.findall(text)))
 
 
 def _names(text: str) -> set[str]:

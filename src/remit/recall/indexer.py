@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from remit.errors import StepFailed, StoreTrouble
 from remit.journal.follow import Journal
+from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.likeness import IndexedTask
 from remit.model.run import Event, EventKind
@@ -53,9 +54,10 @@ class _Changes(Struct):
     """Changes to the store, and the rows to write after them."""
 
     texts: list[tuple[Task, str]] = field(default_factory=list)
-    marks: list[Task] = field(default_factory=list)
+    marks: list[tuple[TaskId, str]] = field(default_factory=list)
     gone: list[TaskId] = field(default_factory=list)
     read: list[IndexedDigest] = field(default_factory=list)
+    payloads: dict[TaskId, JsonMap] = field(default_factory=dict)  # without the texts
 
 
 class Indexer:
@@ -169,19 +171,27 @@ class Indexer:
             self._compare(task, read, changes)
         vectors = await self._library.embed([text for _, text in changes.texts])
         points = [
-            IndexedTask(task.id, vector, snippets.index_payload(task, text))
+            IndexedTask(task.id, vector, {**changes.payloads[task.id], "text": text})
             for (task, text), vector in zip(changes.texts, vectors, strict=True)
         ]
-        if self._library.keeps_vectors:
-            kept = {each.task_id: cast("bytes", each.vector) for each in points}
-            changes.read = [replace(each, vector=kept.get(each.task_id)) for each in changes.read]
         if changes.read or changes.gone:
-            await self._library.do(lambda store: self._apply(store, points, changes))
-            await self._db.write(recall.keep, changes.read, changes.gone, None)
+            await self._library.do(lambda store: _apply(store, points, changes))
+            await self._keep(points, changes)
             self._untidy = self._untidy or bool(changes.gone)
         pairs = zip(changes.texts, vectors, strict=True)
         if arrived := [(task, vector) for (task, _), vector in pairs if task.id in fresh]:
             await self._arrived(arrived)
+
+    async def _keep(self, points: Sequence[IndexedTask], changes: _Changes) -> None:
+        """Write the rows of what the store holds now."""
+        read = changes.read
+        if self._library.keeps_vectors:
+            vectors = {each.task_id: cast("bytes", each.vector) for each in points}
+            # When such a store is opened, what is beside a vector comes from the row of the task.
+            new = (each for each in read if each.task_id in vectors)
+            read = [replace(each, vector=vectors[each.task_id]) for each in new]
+        if read or changes.gone:
+            await self._db.write(recall.keep, read, changes.gone, None)
 
     def _compare(self, task: Task, read: IndexedDigest | None, changes: _Changes) -> None:
         """Note how the index differs from a task."""
@@ -189,24 +199,25 @@ class Indexer:
             if read is not None:
                 changes.gone.append(task.id)
             return
-        text = snippets.words(task, self._hide)
-        now = IndexedDigest(
-            task.id, snippets.digest(text), snippets.digest_of(snippets.index_payload(task, ""))
-        )
+        text, payload = snippets.words(task, self._hide), snippets.index_payload(task)
+        now = IndexedDigest(task.id, snippets.digest(text), snippets.digest_of(payload))
+        if read == now:
+            return
+        changes.read.append(now)
+        changes.payloads[task.id] = payload
         if read is None or read.words != now.words:
             changes.texts.append((task, text))
-            changes.read.append(now)
-        elif read != now:
-            changes.marks.append(task)
-            changes.read.append(now)
+        else:
+            changes.marks.append((task.id, text))
 
-    def _apply(self, store: SnippetStore, points: list[IndexedTask], changes: _Changes) -> None:
-        if points:
-            store.put(points)
-        for task in changes.marks:
-            store.mark(task.id, snippets.index_payload(task, snippets.words(task, self._hide)))
-        if changes.gone:
-            store.drop(changes.gone)
+
+def _apply(store: SnippetStore, points: Sequence[IndexedTask], changes: _Changes) -> None:
+    if points:
+        store.put(points)
+    for task_id, text in changes.marks:
+        store.mark(task_id, {**changes.payloads[task_id], "text": text})
+    if changes.gone:
+        store.drop(changes.gone)
 
 
 def _touched(page: Sequence[Event]) -> list[TaskId]:

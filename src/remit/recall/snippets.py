@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.model.codec import Json, JsonMap, stamp, text_of
+from remit.model.codec import Json, JsonMap, stamp, stored_text
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import NearestTask
 from remit.model.task import Creator, Taint, Task
@@ -44,8 +44,8 @@ def _is_of_a_door(task: Task) -> bool:
     return task.created_by is Creator.SCHEDULER and "outside" in task.context
 
 
-def index_payload(task: Task, text: str) -> JsonMap:
-    """Return the payload of the vector: source, time, status, taint and text."""
+def index_payload(task: Task) -> JsonMap:
+    """Return the payload of the vector: source, time, status and taint; the text is put in."""
     return {
         "task_id": task.id,
         "session": task.session_id,
@@ -53,7 +53,7 @@ def index_payload(task: Task, text: str) -> JsonMap:
         "taint": task.taint.value,
         "status": task.status.value if task.ended else OPEN,
         "created": stamp(task.created_at),
-        "text": text,
+        "text": "",
     }
 
 
@@ -62,7 +62,7 @@ def digest(text: str) -> str:
 
 
 def digest_of(payload: JsonMap) -> str:
-    return digest(text_of(payload))
+    return digest(stored_text(payload))
 
 
 def point(task_id: TaskId) -> str:
