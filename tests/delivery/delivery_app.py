@@ -41,7 +41,7 @@ from remit.store import deliveries, home, moves, queue, reviews, tasks
 from remit.store.connection import SqliteTx, as_mapping
 from remit.store.database import Cell, OnCommit, Params, Row, Tx, statement
 from remit.store.queue import ClaimedTask, ClaimFilter
-from remit.system.background import Background
+from remit.system.background import Background, TimeLimit
 from remit.verify import Verifier
 from tests.sample_task import sample_task
 from tests.stage import NoRecall
@@ -322,7 +322,7 @@ async def _leg(claim: ClaimedTask, script: _Script, rooms: run.RunPorts) -> None
     loops = Background(script.now, script.sleep)
     engine = LocalEngine(script, script, ids, rooms, EngineSettings(attempts=9), loops)
     engine._chance = _Chance()
-    steps = LocalSteps(claim, script, script, 3600)
+    steps = LocalSteps(claim, script, script, TimeLimit(3600))
     me = asyncio.current_task()
     assert me is not None
     engine._legs[claim.task.id] = (me, steps)

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -12,6 +13,8 @@ from remit.system.background import (
     REPORT_AGAIN_AFTER,
     Background,
     LoopState,
+    OutOfTime,
+    TimeLimit,
 )
 from remit.testing import FrozenClock
 from tests.engine.rig import until
@@ -192,3 +195,52 @@ async def test_nothing_is_kept_of_work_that_has_ended_by_itself() -> None:
     await until(lambda: not rig.loops.states)
 
     assert not rig.loops._loops
+
+
+async def test_work_that_takes_too_long_is_cut_and_the_rest_goes_on() -> None:
+    limit, never, soon = TimeLimit(0.05), asyncio.Event(), asyncio.Event()
+
+    async def quick() -> str:
+        return "done"
+
+    async def both() -> str:
+        with pytest.raises(OutOfTime):
+            await limit.run(never.wait())
+        return await limit.run(quick())  # its task was cancelled for the first piece only
+
+    late = asyncio.create_task(both())
+    assert await limit.run(quick()) == "done"
+    assert await late == "done"
+    later = asyncio.create_task(limit.run(soon.wait()))  # a timer is set again for what comes next
+    await asyncio.sleep(0)
+    soon.set()
+    assert await later
+
+
+async def test_who_is_cancelled_by_somebody_else_is_not_out_of_time() -> None:
+    never = asyncio.Event()
+    work = asyncio.create_task(TimeLimit(60).run(never.wait()))
+    await asyncio.sleep(0)
+    work.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await work
+
+
+async def test_a_timeout_of_the_works_own_is_no_limit_of_ours() -> None:
+    async def fail() -> None:
+        raise TimeoutError("the line is silent")
+
+    with pytest.raises(TimeoutError, match="the line is silent"):
+        await TimeLimit(60).run(fail())
+
+
+async def test_work_that_ends_well_though_it_was_cut_leaves_its_task_uncancelled() -> None:
+    async def stubborn() -> str:
+        with suppress(asyncio.CancelledError):
+            await asyncio.Event().wait()
+        return "ended well"
+
+    assert await TimeLimit(0.01).run(stubborn()) == "ended well"
+    task = asyncio.current_task()
+    assert task is not None
+    assert task.cancelling() == 0

@@ -29,7 +29,7 @@ from remit.settings import EngineSettings
 from remit.store import moves, queue, runs
 from remit.store.database import Database
 from remit.store.queue import ClaimedTask, ClaimFilter
-from remit.system.background import Background, wait_at_most, wait_until
+from remit.system.background import Background, TimeLimit, wait_at_most, wait_until
 
 DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
@@ -55,6 +55,7 @@ class LocalEngine:
         self._ids = ids
         self._rooms = rooms
         self._limits = limits
+        self._step_limit = TimeLimit(limits.step_limit)
         self._chance = Random()  # noqa: S311 - jitter, not a secret
         self.worker: WorkerId = ids.worker()
         self._legs: dict[TaskId, tuple[asyncio.Task[None], LocalSteps]] = {}
@@ -229,7 +230,7 @@ class LocalEngine:
         if task.crashes and not task.in_doubt:  # an unknown send is only asked about
             self._suspect = task.id
         self._sources[task.source.kind] += 1
-        steps = LocalSteps(claim, self._db, self._clock, self._limits.step_limit)
+        steps = LocalSteps(claim, self._db, self._clock, self._step_limit)
         leg = asyncio.create_task(self._leg(steps))
         self._legs[task.id] = (leg, steps)
 

@@ -1,6 +1,5 @@
 """The steps of a leg on the store: every step, move and send is written under the lease."""
 
-import asyncio
 import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,6 +29,7 @@ from remit.store import deliveries, moves, rows, runs
 from remit.store.database import Database, Tx
 from remit.store.deliveries import DashboardPost
 from remit.store.queue import ClaimedTask
+from remit.system.background import OutOfTime, TimeLimit
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -48,7 +48,7 @@ class RunStopped(RemitError):
 class LocalSteps:
     """Implements `ports.Steps` and `ports.SendLedger` on a local store."""
 
-    def __init__(self, claim: ClaimedTask, db: Database, clock: Clock, step_limit: float) -> None:
+    def __init__(self, claim: ClaimedTask, db: Database, clock: Clock, limit: TimeLimit) -> None:
         self.task: Task = claim.task
         self.lease: Lease = claim.lease
         self.started_at: datetime = clock.now()
@@ -62,7 +62,7 @@ class LocalSteps:
         self._decisions: Mapping[str, Decision] = claim.decisions
         self._db = db
         self._clock = clock
-        self._limit = step_limit
+        self._limit = limit
         self._news = False  # whether the task's details changed since they were written
         self._last_post: DashboardPost | None = None  # made, and not yet written down
 
@@ -83,15 +83,11 @@ class LocalSteps:
         if name in self._recorded:
             return from_json(_promised(work), self._recorded[name])
         self.boundary()
-        limit = asyncio.timeout(self._limit)
         self.working = True
         try:
-            async with limit:
-                result = await work(*args, **kwargs)
-        except TimeoutError:
-            if not limit.expired():
-                raise
-            sentence = f"The step {name} took longer than {self._limit:.0f} s."
+            result = await self._limit.run(work(*args, **kwargs))
+        except OutOfTime:
+            sentence = f"The step {name} took longer than {self._limit.seconds:.0f} s."
             raise Transient(sentence) from None
         finally:
             self.working = False

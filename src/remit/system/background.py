@@ -26,6 +26,7 @@ _LOG: Final = logging.getLogger("remit.background")
 
 Work: TypeAlias = Callable[[], Coroutine[None, None, None]]
 Sleep: TypeAlias = Callable[[float], Awaitable[None]]
+T = TypeVar("T")
 
 
 class LoopState(Struct, frozen=True):
@@ -201,6 +202,54 @@ async def wait_at_most(event: asyncio.Event, sleep: Sleep, seconds: float | None
     finally:
         for each in waits:
             each.cancel()
+
+
+class OutOfTime(Exception):
+    """Work took longer than its limit, and was cancelled."""
+
+
+class TimeLimit:
+    """Limits many pieces of work with one timer; `asyncio.timeout` sets one for each of them.
+
+    All have the same limit, so the first that began is the first that is late.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._until: dict[asyncio.Task[object], float] = {}  # by the loop's clock, earliest first
+        self._late: set[asyncio.Task[object]] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    async def run(self, work: Awaitable[T]) -> T:
+        """Return what work of the current task returns; raise `OutOfTime` if it takes too long."""
+        task = asyncio.current_task()
+        assert task is not None  # noqa: S101 - a coroutine runs in a task
+        cancelled_before = task.cancelling()
+        self._until[task] = asyncio.get_running_loop().time() + self.seconds
+        if self._timer is None:
+            self._end_late_work()
+        try:
+            return await work
+        except asyncio.CancelledError as cut:
+            if task in self._late and task.cancelling() - 1 <= cancelled_before:
+                raise OutOfTime from cut
+            raise  # somebody else cancelled it as well
+        finally:
+            self._until.pop(task, None)
+            if task in self._late:
+                self._late.remove(task)
+                task.uncancel()
+
+    def _end_late_work(self) -> None:
+        """Cancel what is late, and set the timer for what will be next."""
+        loop, self._timer = asyncio.get_running_loop(), None
+        for task, until in list(self._until.items()):
+            if until > loop.time():
+                self._timer = loop.call_at(until, self._end_late_work)
+                return
+            del self._until[task]
+            self._late.add(task)
+            task.cancel()
 
 
 def _is_cancelled() -> bool:
