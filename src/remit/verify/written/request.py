@@ -4,7 +4,8 @@ A contradiction fails. What code cannot decide is not verified; a critic may jud
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 from typing import Final
 
 from msgspec import Struct
@@ -71,7 +72,7 @@ def compare_names(
     """Return names that replace those of the request; and those that are missing."""
     if not composes:
         return [], []
-    asked = list(_names(request, capitals=likely_language(request) in ("en", "es")))
+    asked = list(_names(request))
     there = frozenset(stem(each) for each in words(text))
     missing = [each for each in asked if not any(stem(word) in there for word in each.words)]
     if not missing:
@@ -79,10 +80,10 @@ def compare_names(
     stems = frozenset(stem(each) for part in known for each in words(part))
     strange = [
         each
-        for each in _names(text, capitals=True)
+        for each in _names(text, capitals=lambda: True)
         if not any(stem(word) in stems for word in each.words)
     ]
-    capitals = likely_language(text) in ("en", "es")
+    capitals = _has_plain_nouns(text)
     for each in missing:
         other = next((one for one in strange if _replaces(each, one, capitals=capitals)), None)
         if other:
@@ -101,11 +102,18 @@ def _replaces(asked: PersonName, other: PersonName, *, capitals: bool) -> bool:
     return full or (asked.before in word_set("small.place") and other.before == asked.before)
 
 
-def _names(text: str, *, capitals: bool) -> Iterator[PersonName]:
+def _has_plain_nouns(text: str) -> bool:
+    """Whether a text is in a language in which a capital within a sentence means a name."""
+    return likely_language(text) in ("en", "es")
+
+
+def _names(text: str, *, capitals: Callable[[], bool] | None = None) -> Iterator[PersonName]:
     """Yield capitalised words that name someone.
 
-    In a language with capitalised nouns, only those after a title or the ordering verb.
+    In a language with capitalised nouns, only those after a title or the ordering verb. Which it is
+    is asked only if it matters.
     """
+    capitals = capitals or cache(partial(_has_plain_nouns, text))
     spoken = sentences(text)
     for number, sentence in enumerate(spoken):
         tokens = [each for each in _TOKEN.findall(sentence) if each.strip(".")]
@@ -137,12 +145,12 @@ def _is_name(token: str) -> bool:
     return len(bare) > 1 and not _CAMEL.search(token) and bare not in _NO_NAMES
 
 
-def _counts(name: PersonName, *, capitals: bool) -> bool:
+def _counts(name: PersonName, *, capitals: Callable[[], bool]) -> bool:
     if name.titled or name.before in ORDER_VERBS:
         return True
-    if not capitals:
-        return False
-    return not name.first or len(name.words) >= _FULL
+    if name.first and len(name.words) < _FULL:
+        return False  # any word may begin a sentence
+    return capitals()
 
 
 _ABOUT_SENDING: Final = frozenset({ClauseOutcome.TIME, ClauseOutcome.CONSTRAINT})
