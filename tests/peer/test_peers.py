@@ -14,8 +14,7 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.a2a import shapes as a2a
-from remit.mcp import shapes as mcp
+from remit.a2a import messages as a2a
 from remit.mcp import tools
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
@@ -261,10 +260,10 @@ def test_a_result_that_no_check_stands_for_is_labelled(task: Task, why: str) -> 
     assert made is not None
     assert isinstance(made["metadata"], dict)
     assert made["metadata"]["notVerified"] == why
-    assert mcp.task(seen)["notVerified"] == why
-    assert why in mcp.text(seen)
+    assert tools.task_to_json(seen)["notVerified"] == why
+    assert why in tools.text_of_task(seen)
     assert why in str(a2a.status(seen))
-    assert "between us" not in f"{made['metadata']}{mcp.task(seen)}{a2a.status(seen)}"
+    assert "between us" not in f"{made['metadata']}{tools.task_to_json(seen)}{a2a.status(seen)}"
 
 
 def test_a_result_that_is_proven_has_no_label() -> None:
@@ -273,8 +272,11 @@ def test_a_result_that_is_proven_has_no_label() -> None:
 
     assert made is not None
     assert isinstance(made["metadata"], dict)
-    assert (made["metadata"]["notVerified"], mcp.task(seen)["notVerified"]) == (None, None)
-    assert "Not verified" not in mcp.text(seen)
+    assert (made["metadata"]["notVerified"], tools.task_to_json(seen)["notVerified"]) == (
+        None,
+        None,
+    )
+    assert "Not verified" not in tools.text_of_task(seen)
 
 
 # The guard ----------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.a2a import requests, shapes
+from remit.a2a import messages
 from remit.errors import BadInput, Conflict, NotFound
 from remit.journal.follow import Journal
 from remit.model import ids
@@ -28,10 +28,10 @@ from remit.store.search import AgentTaskFilter
 
 PATIENCE: Final = 20.0  # seconds that a message waits for its task; after that the agent polls
 _CODES: Final = {
-    NotFound: requests.NO_TASK,
+    NotFound: messages.NO_TASK,
     BadInput: rpc.BAD_PARAMS,
     NotAllowed: rpc.NO_REQUEST,
-    Conflict: requests.NOT_DONE,
+    Conflict: messages.NOT_DONE,
 }
 
 
@@ -57,7 +57,7 @@ async def answer(
     try:
         message = rpc.read(raw)
         ident = message.id
-        requests.check(message, version)
+        messages.check(message, version)
         return await _answered(message, _Call(operations, journal, message.params))
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets an answer
         status = 403 if isinstance(error, NotAllowed) else 200
@@ -82,20 +82,20 @@ async def _send(call: _Call) -> JsonMap:
     """Handle a message; wait a while for the result, unless that is not wanted."""
     since = await call.journal.last()
     view = await _entrust(call)
-    if requests.sent(call.params).waits and not shapes.rests(view):
+    if messages.sent(call.params).waits and not messages.rests(view):
         try:
             async with asyncio.timeout(PATIENCE), aclosing(_views(call, view, since)) as following:
                 async for view in following:
-                    if shapes.rests(view):
+                    if messages.rests(view):
                         break
         except TimeoutError:
             view = await call.operations.look(view.task.id)
-    return {"task": shapes.task(view)}
+    return {"task": messages.task(view)}
 
 
 async def _entrust(call: _Call) -> AgentTaskView:
     """Return the task of a message; the same message again is the same task."""
-    message = requests.sent(call.params)
+    message = messages.sent(call.params)
     if message.task is not None:
         await _refuse_more_words(call, message.task)
     session = await _session(call, message)
@@ -106,14 +106,14 @@ async def _refuse_more_words(call: _Call, name: str) -> None:
     """Refuse more words for a task: only the owner answers its questions."""
     view = await _own(call, name)
     if view.waits:
-        raise RpcError(requests.NOT_DONE, f"No message answers this. {view.sentence}")
+        raise RpcError(messages.NOT_DONE, f"No message answers this. {view.sentence}")
     sentence = f"Task {view.task.id} is {view.task.status} and takes no more words."
     raise RpcError(
-        requests.NOT_DONE, f"{sentence} Send a new message and name it in referenceTaskIds."
+        messages.NOT_DONE, f"{sentence} Send a new message and name it in referenceTaskIds."
     )
 
 
-async def _session(call: _Call, message: requests.A2aMessage) -> SessionId | None:
+async def _session(call: _Call, message: messages.A2aMessage) -> SessionId | None:
     """Return the session to continue: only one of the agent's own."""
     if message.context is not None:
         session = SessionId(message.context)
@@ -127,13 +127,13 @@ async def _session(call: _Call, message: requests.A2aMessage) -> SessionId | Non
 
 
 async def _get(call: _Call) -> JsonMap:
-    return shapes.task(await _named(call))
+    return messages.task(await _named(call))
 
 
 async def _list(call: _Call) -> JsonMap:
-    query = requests.listed(call.params)
+    query = messages.listed(call.params)
     wanted = AgentTaskFilter(
-        statuses=tuple(shapes.statuses(query.state)) if query.state else (),
+        statuses=tuple(messages.statuses(query.state)) if query.state else (),
         session=SessionId(query.context) if query.context else None,
         since=query.since,
         before=ids.task_id(query.before) if query.before else None,
@@ -144,8 +144,8 @@ async def _list(call: _Call) -> JsonMap:
     total = await call.operations.count(replace(wanted, before=None))
     found = await call.operations.page(wanted)
     wants = query.state
-    shown = [each for each in found[: query.size] if not wants or shapes.is_called(each, wants)]
-    listed: list[Json] = [shapes.task(each, artifacts=query.artifacts) for each in shown]
+    shown = [each for each in found[: query.size] if not wants or messages.is_called(each, wants)]
+    listed: list[Json] = [messages.task(each, artifacts=query.artifacts) for each in shown]
     more = found[query.size - 1].task.id if len(found) > query.size else ""
     return {"tasks": listed, "nextPageToken": more, "pageSize": len(listed), "totalSize": total}
 
@@ -153,29 +153,29 @@ async def _list(call: _Call) -> JsonMap:
 async def _cancel(call: _Call) -> JsonMap:
     view = await _named(call)
     try:
-        return shapes.task(await call.operations.cancel(view.task.id))
+        return messages.task(await call.operations.cancel(view.task.id))
     except Conflict as error:
-        raise RpcError(requests.NO_CANCEL, str(error)) from None
+        raise RpcError(messages.NO_CANCEL, str(error)) from None
 
 
 async def _no_push(_: _Call) -> JsonMap:
-    raise requests.no_push()
+    raise messages.no_push()
 
 
 async def _no_more_card(_: _Call) -> JsonMap:
-    raise RpcError(requests.NOT_DONE, "There is one card, and it is public.")
+    raise RpcError(messages.NOT_DONE, "There is one card, and it is public.")
 
 
 async def _subscribe(call: _Call) -> AgentTaskView:
     view = await _named(call)
     if view.task.ended:
         sentence = f"Task {view.task.id} is {view.task.status}; nothing more happens to it."
-        raise RpcError(requests.NOT_DONE, sentence)
+        raise RpcError(messages.NOT_DONE, sentence)
     return view
 
 
 async def _named(call: _Call) -> AgentTaskView:
-    return await _own(call, requests.text_of_field(call.params, "id"))
+    return await _own(call, messages.text_of_field(call.params, "id"))
 
 
 async def _own(call: _Call, name: str) -> AgentTaskView:
@@ -183,7 +183,7 @@ async def _own(call: _Call, name: str) -> AgentTaskView:
     try:
         return await call.operations.look(name)
     except BadInput as error:
-        raise RpcError(requests.NO_TASK, str(error)) from None
+        raise RpcError(messages.NO_TASK, str(error)) from None
 
 
 # Following a task ---------------------------------------------------------------------------------
@@ -193,7 +193,7 @@ async def _follow(
     message: RpcMessage, call: _Call, first: AgentTaskView, since: int
 ) -> AsyncGenerator[JsonMap, None]:
     """Yield the task, then each change, until it rests."""
-    yield rpc.result(message.id, {"task": shapes.task(first)})
+    yield rpc.result(message.id, {"task": messages.task(first)})
     if first.task.ended:
         return
     try:
@@ -201,7 +201,7 @@ async def _follow(
             async for view in following:
                 for update in _updates(view):
                     yield rpc.result(message.id, update)
-                if shapes.rests(view):
+                if messages.rests(view):
                     return
     except Exception as error:  # noqa: BLE001 - the stream ends with why
         yield rpc.error(message.id, rpc.fault_of(error, _CODES))
@@ -209,8 +209,8 @@ async def _follow(
 
 def _updates(view: AgentTaskView) -> list[JsonMap]:
     whose: JsonMap = {"taskId": view.task.id, "contextId": view.task.session_id}
-    status: JsonMap = {"statusUpdate": {**whose, "status": shapes.status(view)}}
-    made = shapes.artifact(view)
+    status: JsonMap = {"statusUpdate": {**whose, "status": messages.status(view)}}
+    made = messages.artifact(view)
     if made is None:
         return [status]
     return [{"artifactUpdate": {**whose, "artifact": made, "lastChunk": True}}, status]
@@ -220,13 +220,13 @@ async def _views(
     call: _Call, before: AgentTaskView, since: int
 ) -> AsyncGenerator[AgentTaskView, None]:
     """Yield the task each time its state changes."""
-    was = shapes.state(before), before.sentence
+    was = messages.state(before), before.sentence
     async for page in call.journal.pages(since):
         if not any(event.task_id == before.task.id for event in page):
             continue
         view = await call.operations.look(before.task.id)
-        if (shapes.state(view), view.sentence) != was:
-            was = shapes.state(view), view.sentence
+        if (messages.state(view), view.sentence) != was:
+            was = messages.state(view), view.sentence
             yield view
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from remit import __version__
 from remit.errors import BadInput, Conflict, NotFound, RemitError, StoreTrouble
 from remit.journal import follow
-from remit.mcp import envelope, shapes
+from remit.mcp import envelope, tools
 from remit.mcp.envelope import CURRENT, OLDER, TASKS, ClientFeatures
 from remit.mcp.tools import MOST_LOG, TOOLS, described
 from remit.model import codec
@@ -134,7 +134,7 @@ async def _call(call: _Call) -> JsonMap:
     except RemitError as error:
         return {"content": [{"type": "text", "text": str(error)}], "isError": True}
     if tool.begins and call.client.tasks and result.seen is not None:
-        return {**shapes.handle(result.seen), "resultType": "task"}
+        return {**tools.handle(result.seen), "resultType": "task"}
     return {
         "content": [{"type": "text", "text": result.text}],
         "structuredContent": result.content,
@@ -175,7 +175,7 @@ async def _read(call: _Call) -> JsonMap:
     name, _, rest = uri.removeprefix(_SCHEME).partition("/")
     result: JsonMap
     if rest == "":
-        result = shapes.task(await call.operations.look(name))
+        result = tools.task_to_json(await call.operations.look(name))
     elif rest == "log":
         found = await call.operations.log(name, 0, MOST_LOG)
         result = {"log": [follow.record(event) for event in found]}
@@ -196,7 +196,7 @@ def _list(call: _Call, result: JsonMap) -> JsonMap:
 async def _get_task(call: _Call) -> JsonMap:
     call.client.must_know_tasks()
     view = await call.operations.look(_task(call))
-    return shapes.detail(view, opens_urls=call.client.opens_urls)
+    return tools.detail(view, opens_urls=call.client.opens_urls)
 
 
 async def _update_task(call: _Call) -> JsonMap:

@@ -35,7 +35,6 @@ from remit.server import (
     peers,
     problem,
     reads,
-    reviews,
     static,
     tasks,
     tokens,
@@ -63,7 +62,7 @@ from remit.store.callers import RequestKey
 from remit.wiring import App
 
 _MODULES: Final = (
-    *(channels, feed, listing, reads, reviews, tasks, tokens),
+    *(channels, feed, listing, reads, tasks, tokens),
     *(attempts, connect, conversations, front, inbox, schedule, section_forms),
     *(settings, task, task_acts, task_pages),
 )

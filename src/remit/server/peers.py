@@ -16,8 +16,8 @@ from starlette import routing
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
+from remit.a2a import messages as a2a_messages
 from remit.a2a import server as a2a
-from remit.a2a import shapes as a2a_shapes
 from remit.mcp import server as mcp
 from remit.model.codec import JsonMap
 from remit.operations.callers import PROGRAM, CallerRegistry
@@ -39,7 +39,7 @@ def card(port: int) -> Route:
 
     @page("/.well-known/agent-card.json", public=True)
     async def show(_: Call) -> CallResult:
-        card_json = a2a_shapes.card(f"http://127.0.0.1:{port}")
+        card_json = a2a_messages.card(f"http://127.0.0.1:{port}")
         return CallResult(json.dumps(card_json), media="application/json")
 
     return show
@@ -58,7 +58,7 @@ class AgentEndpoints:
     def routes(self) -> list[routing.Route]:
         return [
             routing.Route("/mcp", self._mcp, methods=["POST"]),
-            routing.Route(a2a_shapes.ENDPOINT, self._a2a, methods=["POST"]),
+            routing.Route(a2a_messages.ENDPOINT, self._a2a, methods=["POST"]),
         ]
 
     async def _mcp(self, request: Request) -> Response:

@@ -30,7 +30,7 @@ from remit.operations.shapes import (
     with_turns,
 )
 from remit.operations.tasks import create_task, delete_task
-from remit.server import listing, reviews, shapes, tasks
+from remit.server import listing, shapes, tasks
 from remit.server.call import Call, CallResult, result_of
 from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read, route_of, routes_in
 from remit.store import agenda, conversations, events, inbox, notices, series
@@ -100,7 +100,7 @@ def stats_to_json(call: Call, found: Stats) -> JsonMap:
     days: list[Json] = [{"at": stamp(day.at), **_used_json(day.used)} for day in found.days]
     hours: list[Json] = [picked(hour, "at completed failed cancelled") for hour in found.hours]
     return {
-        "needs": reviews.inbox_counts_to_json(found.needs),
+        "needs": tasks.inbox_counts_to_json(found.needs),
         "counts": dict[str, Json](found.counts),
         "hours": hours,
         "days": days,

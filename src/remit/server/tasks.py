@@ -1,4 +1,4 @@
-"""Tasks: listed, looked at, their files, and the one address that takes several operations."""
+"""Tasks, their files and questions; the one address of a task that takes several operations."""
 
 import asyncio
 import base64
@@ -7,14 +7,17 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput, NotFound, UnknownName
 from remit.files import checks
 from remit.journal import follow, tries
+from remit.model import ids
 from remit.model.codec import Json, JsonMap, picked
-from remit.model.ids import TaskId
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import InboxGroup
 from remit.model.run import Event
 from remit.model.task_file import TaskFile
 from remit.model.view import show
+from remit.operations import reviews as review_operations
 from remit.operations import tasks as operations
 from remit.operations.arguments import (
     Arguments,
@@ -26,14 +29,14 @@ from remit.operations.arguments import (
     TaskChange,
 )
 from remit.operations.settings_arguments import KeepFile
-from remit.operations.shapes import review_to_json
+from remit.operations.shapes import review_receipt, review_to_json
 from remit.operations.table import perform
 from remit.server import listing, shapes
 from remit.server.call import Call, CallResult, result_of
-from remit.server.routes import VIEW, RouteTerms, numbers, page, read
+from remit.server.routes import CURSOR, VIEW, QueryParameter, RouteTerms, numbers, page, read
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
-from remit.store.inbox import WaitingReview
+from remit.store.inbox import InboxCounts, WaitingReview
 from remit.store.opening import task_files
 
 RECENT: Final = 50
@@ -188,3 +191,98 @@ async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
             name = f"copy of {name}"
         found[name] = digest
     return found
+
+
+# Questions, and what else waits for the owner -----------------------------------------------------
+
+MOST_REVIEWS: Final = 500
+
+
+@read(
+    "/api/reviews",
+    "Reviews",
+    QueryParameter(
+        "group",
+        "Every question is one to decide; the inbox has what failed.",
+        {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
+    ),
+    QueryParameter("later", "Those that are put off, and only those.", {"enum": ["true", "false"]}),
+    CURSOR,
+    numbers("limit", "How many.", 100, 1, MOST_REVIEWS),
+)
+async def list_reviews(call: Call) -> CallResult:
+    """Questions that wait for the owner, oldest first."""
+    limit = call.number("limit", 100, least=1, most=MOST_REVIEWS)
+    try:
+        found, needs = await call.app.db.read(
+            _open_reviews,
+            call.app.clock.now(),
+            call.flag("later"),
+            _review_cursor(call),
+            limit + 1,
+        )
+    except NotFound:
+        raise _bad_review_cursor(call) from None
+    if call.word("group", InboxGroup) not in (None, InboxGroup.DECIDE):
+        found = []  # every question is to be decided
+    shown: list[Json] = [_shown(call, each) for each in found[:limit]]
+    more = found[limit - 1].review.id if len(found) > limit else None
+    return CallResult({"reviews": shown, "next": more, "needs": inbox_counts_to_json(needs)})
+
+
+@read("/api/inbox", "Inbox", numbers("limit", "How many of each.", 50, 1, MOST_REVIEWS), VIEW)
+async def look_inbox(call: Call) -> CallResult:
+    """All that waits for the owner: to decide, to look at, to fix."""
+    limit = call.number("limit", 50, least=1, most=MOST_REVIEWS)
+    now = call.app.clock.now()
+    asked, needs = await call.app.db.read(_open_reviews, now, False, None, limit)
+    look = await call.app.db.read(inbox.look, now, limit)
+    fix = await call.app.db.read(inbox.fix, now, limit)
+    shown: list[Json] = [_shown(call, each) for each in asked]
+    return CallResult(
+        {
+            "reviews": shown,
+            "look": [show(task, call.view) for task in look],
+            "fix": [show(task, call.view) for task in fix],
+            "needs": inbox_counts_to_json(needs),
+        }
+    )
+
+
+@read("/api/reviews/{id}", "Review", tagged=True)
+async def look_review(call: Call) -> CallResult:
+    """One question, open or decided."""
+    return result_of(await review_operations.look(call, call.review_id))
+
+
+def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
+    return picked(needs, "total decide look fix later decisions")
+
+
+def _shown(call: Call, found: WaitingReview) -> JsonMap:
+    content = review_to_json(found, call.app.settings.deliver.undo)
+    return content if call.access.reads else review_receipt(content)
+
+
+def _review_cursor(call: Call) -> ReviewId | None:
+    text = call.text("cursor")
+    try:
+        return None if text is None else ids.review_id(text)
+    except BadInput:
+        raise _bad_review_cursor(call) from None
+
+
+def _bad_review_cursor(call: Call) -> BadInput:
+    sentence = f"{call.text('cursor')!r:.60} is no cursor of ours; give `next` of the page before."
+    return UnknownName(sentence, field="cursor")
+
+
+def _open_reviews(
+    tx: Tx,
+    now: datetime,
+    put_off: bool,
+    after: ReviewId | None,
+    limit: int,
+) -> tuple[list[WaitingReview], InboxCounts]:
+    found = inbox.questions(tx, now, later=put_off, after=after, limit=limit)
+    return found, inbox.needs(tx, now)
