@@ -155,8 +155,9 @@ def _tree_cpu(pid: int) -> float:
 def _decisions(client: Client, count: int) -> list[float]:
     """Milliseconds from each of some decisions until its task is at work again."""
     asked = [client.add(f"Renew passport {n}") for n in range(count)]
-    for each in asked:
+    for each in asked:  # first, or the decided ones wait for the slots of the others
         client.until(each, "needs_review")
+    for each in asked:
         client.decide(each, "answer", "The red one")
         client.until(each, "completed")
     happened: dict[str, list[JsonMap]] = {each: [] for each in asked}

@@ -12,6 +12,7 @@ from remit.model.task import Task
 from remit.specialist import work_copies
 from remit.specialist.tree import Worktree
 from remit.specialist.work_copies import WorkCopies
+from remit.specialist.worktree import Worktrees
 from remit.store.postgres import work_copies as copies_verbs
 from remit.store.postgres.database import Postgres
 from tests.specialist.repository import THEN, commit, git, repository, worktrees
@@ -20,27 +21,32 @@ from tests.store.scene import PostgresScene
 
 
 class TwoMachines:
-    """Two homes, of which one at a time lies where both machines have theirs."""
+    """Two machines with homes of their own, and one repository of the owner at the same path."""
 
     def __init__(self, tmp_path: Path, db: Postgres, task: Task) -> None:
         self.task = task
         self.shop = repository(tmp_path / "shop")
-        self.trees = worktrees(tmp_path)
-        self.copies = WorkCopies(self.trees, db)
         self.db = db
-        self._home, self._elsewhere = tmp_path / "home", tmp_path / "elsewhere"
-        self._elsewhere.mkdir()
+        self._machines = [worktrees(tmp_path / name) for name in ("ada", "ben")]
+
+    @property
+    def trees(self) -> Worktrees:
+        return self._machines[0]
+
+    @property
+    def copies(self) -> WorkCopies:
+        return WorkCopies(self.trees, self.db)
 
     async def open(self) -> Worktree:
         return await self.trees.open(str(self.shop), self.task.id)
 
     def change_machine(self) -> None:
-        aside = self._home.with_name("aside")
-        if self._home.exists():
-            self._home.rename(aside)
-        self._elsewhere.rename(self._home)
-        (aside if aside.exists() else self._elsewhere).mkdir(exist_ok=True)
-        aside.rename(self._elsewhere)
+        self._machines.reverse()
+
+    async def found(self, tree: Worktree) -> Worktree:
+        here = await self.copies.find_here(tree)
+        assert here is not None
+        return here
 
     async def leave(self, tree: Worktree, **files: str) -> None:
         for name, text in files.items():
@@ -74,7 +80,8 @@ async def test_another_machine_goes_on_with_what_was_left(
         left = await both.trees.look(tree)
         both.change_machine()
 
-        assert await both.copies.is_here(tree)
+        elsewhere, tree = tree, await both.found(tree)
+        assert tree.folder != elsewhere.folder
         assert (Path(tree.folder) / "app.py").read_text() == "x = 2\n"
         seen = await both.trees.look(tree)
         assert (seen.tree, seen.paths) == (left.tree, ("app.py", "new.py"))
@@ -86,15 +93,15 @@ async def test_an_older_folder_is_replaced_by_what_was_done_elsewhere(
     scene: PostgresScene, tmp_path: Path
 ) -> None:
     async with _two_machines(scene, tmp_path) as both:
-        tree = await both.open()
-        await both.leave(tree, app="x = 2\n")
+        first = await both.open()
+        await both.leave(first, app="x = 2\n")
         both.change_machine()
-        assert await both.copies.is_here(tree)
+        tree = await both.found(first)
         await both.leave(tree, app="x = 3\n")
         both.change_machine()
-        assert (Path(tree.folder) / "app.py").read_text() == "x = 2\n"
+        assert (Path(first.folder) / "app.py").read_text() == "x = 2\n"
 
-        assert await both.copies.is_here(tree)
+        tree = await both.found(tree)
         assert (Path(tree.folder) / "app.py").read_text() == "x = 3\n"
 
 
@@ -106,7 +113,7 @@ async def test_what_was_done_here_since_the_last_copy_stays(
         await both.leave(tree, app="x = 2\n")
         (Path(tree.folder) / "app.py").write_text("x = 'by the owner'\n")
 
-        assert await both.copies.is_here(tree)
+        tree = await both.found(tree)
         assert (Path(tree.folder) / "app.py").read_text() == "x = 'by the owner'\n"
 
 
@@ -122,7 +129,7 @@ async def test_a_machine_without_the_base_cannot_go_on(
         git(both.shop, "reflog", "expire", "--expire=now", "--all")
         git(both.shop, "gc", "--quiet", "--prune=now")
 
-        assert not await both.copies.is_here(tree)
+        assert await both.copies.find_here(tree) is None
 
 
 async def test_a_machine_that_lost_the_task_replaces_no_copy(
@@ -151,7 +158,7 @@ async def test_a_copy_that_could_not_be_stored_is_stored_with_the_next_look(
         await both.leave(tree)
         both.change_machine()
 
-        assert await both.copies.is_here(tree)
+        tree = await both.found(tree)
         assert (Path(tree.folder) / "app.py").read_text() == "x = 2\n"
 
 
@@ -181,6 +188,6 @@ async def test_a_copy_that_is_too_large_is_left_out(
         await both.leave(tree, app="x = 3\n")
 
         assert scene.do(copies_verbs.get, both.task.id) is None, "an older one would be wrong"
-        assert await both.copies.is_here(tree), "here it goes on"
+        assert await both.copies.find_here(tree) == tree, "here it goes on"
         both.change_machine()
-        assert not await both.copies.is_here(tree)
+        assert await both.copies.find_here(tree) is None

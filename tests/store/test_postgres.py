@@ -23,7 +23,7 @@ from remit.store.cues import Arrival, InboundCaps
 from remit.store.database import load_statements, statements
 from remit.store.home import migrations
 from remit.store.postgres import schema
-from remit.store.postgres.connection import OVERRIDES, postgres_statements, trouble
+from remit.store.postgres.connection import OVERRIDES, location, postgres_statements, trouble
 from remit.store.postgres.files import StoredFiles
 from remit.store.postgres.move import MoveResult, move
 from remit.store.read_only import open_read_only
@@ -228,3 +228,16 @@ def test_every_row_is_there_as_it_was(tmp_path: Path, postgres_server: Postgres)
     old.close()
     new.close()
     postgres_server.wipe()
+
+
+@for_each(
+    ("url", "name"),
+    {
+        "postgresql://remit:secret@db:5433/remit": "postgresql://db:5433/remit",
+        "postgresql://db/remit": "postgresql://db/remit",
+        "host=one,two port=5433 dbname=remit": "postgresql://one:5433,two:5433/remit",
+        "host=/run/pg port=5433 dbname=remit": "postgresql:///run/pg:5433/remit",
+    }.items(),
+)
+def test_two_servers_of_one_host_have_two_names_and_no_password(url: str, name: str) -> None:
+    assert location(url) == name

@@ -64,7 +64,7 @@ class LegWorker(LocalEngine):
             leg.cancel()  # Temporal gave it up: another leg goes on, and this one writes nothing
             raise
         # A commit without an answer may have taken the lease from the leg's own end.
-        if await self._db.read(legs.is_held, task_id, lease):
+        if not steps.ended and await self._db.read(legs.is_held, task_id, lease):
             await self.release_leg(task_id, lease)
         return "ended"
 

@@ -56,6 +56,7 @@ class LocalSteps:
         self.parting = False  # the process ends: stop at the next boundary
         self.hurried = False  # it ends now: do not wait for a full disk
         self.working = False  # a step may be interrupted; a write or a send never
+        self.ended = False  # how the leg ended is written down
         self._recorded: dict[str, Json] = dict(claim.steps)
         self._looked: dict[str, Json] = {}  # done, but not yet written
         self._owed: dict[str, Json] = {}  # those of them that the end of the leg must write
@@ -234,6 +235,7 @@ class LocalSteps:
             post=self._last_post,
             steps=self._owed,
         )
+        self.ended = True
 
     @property
     def asked(self) -> str | None:

@@ -182,7 +182,8 @@ class TemporalLink:
                 workflows=[LegWorkflow, DutyWorkflow],
                 activities=[acts.release_leg, acts.run_duty],
                 workflow_runner=UnsandboxedWorkflowRunner(),
-                max_cached_workflows=0,  # a cached one would wait ten seconds for a dead worker
+                # The next task of a cached workflow waits so long for a dead worker.
+                sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
                 graceful_shutdown_timeout=timedelta(seconds=1),  # duties end at once
                 max_heartbeat_throttle_interval=beats,
             )

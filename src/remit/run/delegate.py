@@ -102,8 +102,11 @@ async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail |
         tree = await steps.do("workspace", rooms.code_ports.specialists.open, steps.task)
     except (BadInput, NotFound) as wrong:  # a retry would fail the same way
         return Fail(str(wrong))
-    if not steps.has("tidy") and not await rooms.code_ports.specialists.is_here(tree):
-        return Retry(_FOLDER_GONE, anew=True)
+    if not steps.has("tidy"):
+        here = await rooms.code_ports.specialists.find_here(tree)
+        if here is None:
+            return Retry(_FOLDER_GONE, anew=True)
+        tree = here
     return CodeWork(plan, tree, rooms.code_ports, steps)
 
 

@@ -267,9 +267,9 @@ class SpecialistPool:
         await self._copies.remove(tree)  # of an earlier folder
         return tree
 
-    async def is_here(self, tree: Worktree) -> bool:
-        """Whether a folder is on this machine as it was left, here or on another."""
-        return await self._copies.is_here(tree)
+    async def find_here(self, tree: Worktree) -> Worktree | None:
+        """Return the folder on this machine as it was left, here or on another."""
+        return await self._copies.find_here(tree)
 
     def follow(self, task: Task, history: WorkHistory, contract: Contract | None) -> Next:
         """Return who works next, of those suited for the work."""

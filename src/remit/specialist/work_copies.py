@@ -64,8 +64,12 @@ class WorkCopies:
         else:
             await self._db.write(work_copies.remove, task.id)
 
-    async def is_here(self, tree: Worktree) -> bool:
-        """Whether the folder is here as it was last left; one of another machine is made anew."""
+    async def find_here(self, tree: Worktree) -> Worktree | None:
+        """Return the folder here, as it was last left; one of another machine is made anew."""
+        tree = tree if self._db is None else self._trees.below_home(tree)
+        return tree if await self._is_here(tree) else None
+
+    async def _is_here(self, tree: Worktree) -> bool:
         complete = await asyncio.to_thread(disk.is_complete, tree)
         if self._db is None:
             return complete

@@ -114,10 +114,15 @@ class Worktrees:
         async with self._locks[tree.repo]:
             await asyncio.to_thread(disk.clear, tree)
 
+    def below_home(self, tree: Worktree) -> Worktree:
+        """Return where a worktree is on this machine; Remit's home may lie elsewhere here."""
+        place = self._root / Path(tree.repo).parent.name
+        return replace(tree, folder=str(place / tree.task_id), repo=str(place / REPOSITORY))
+
     async def replace_by(self, tree: Worktree, bundle: Path) -> bool:
         """Make a folder anew from a bundle of its copy; False if its base is not on this machine.
 
-        The owner's repository and Remit's home must lie at the same paths as where it was made.
+        The owner's repository must lie at the same path as where it was made.
         """
         try:
             owners = await self._owner_repository(tree.checkout)

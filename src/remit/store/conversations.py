@@ -21,7 +21,7 @@ from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.store import events, meta, rows, tasks
-from remit.store.database import Params, Row, Tx, quick
+from remit.store.database import Params, Row, Tx, single
 
 MOST_TASKS: Final = 50  # tasks of a conversation that are loaded
 _ACTORS: Final = {Role.USER: Actor.OWNER, Role.ASSISTANT: Actor.EXECUTOR, Role.SYSTEM: Actor.ENGINE}
@@ -106,6 +106,7 @@ def mean(tx: Tx, turn: Turn, intent: JsonMap) -> None:
     tx.run("set_turn_meaning", values)
 
 
+@single
 def owed(tx: Tx) -> list[Turn]:
     """Return every turn without an answer, oldest first."""
     return [_turn(row) for row in tx.all("list_unanswered_turns")]
@@ -260,7 +261,7 @@ def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
 # What became of tasks -----------------------------------------------------------------------------
 
 
-@quick
+@single
 def told_upto(tx: Tx) -> int:
     """Return the last event whose news was posted."""
     return int(meta.get(tx, _TOLD) or 0)

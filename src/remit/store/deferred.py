@@ -25,7 +25,7 @@ from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Task
 from remit.store import events, rows, tasks
-from remit.store.database import Row, Tx
+from remit.store.database import Row, Tx, single
 
 
 def put_off(tx: Tx, waits: Iterable[DeferredCriterion]) -> None:
@@ -45,6 +45,7 @@ def put_off(tx: Tx, waits: Iterable[DeferredCriterion]) -> None:
         tx.run("put_deferred", columns)
 
 
+@single
 def list_deferred(tx: Tx) -> list[DeferredCriterion]:
     """Return all waiting criteria, in the order they were deferred."""
     return [_waiting(row) for row in tx.all("list_deferred")]

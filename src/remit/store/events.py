@@ -15,7 +15,7 @@ from remit.model.ids import TaskId
 from remit.model.run import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.status import Actor
 from remit.store import rows
-from remit.store.database import JournalTail, Params, Row, Tx, quick
+from remit.store.database import JournalTail, Params, Row, Tx, single
 
 MAX_EVENTS: Final = 1 << 62  # all events of one task
 
@@ -70,7 +70,7 @@ def last_of_task(tx: Tx, task_id: TaskId, limit: int, before: int = 0) -> list[E
     return [rows.event(row) for row in reversed(found)]
 
 
-@quick
+@single
 def last(tx: Tx) -> int:
     return (tx.tail or _find_tail(tx)).seq
 

@@ -24,7 +24,7 @@ from remit.model.review import Review
 from remit.model.run import Event
 from remit.store import calendars, conversations, events, meta, reviews, rows, tasks
 from remit.store.conversations import NewTurnRecord
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Params, Row, Tx, single
 
 CUT: Final = "Remit ended between the send and its record."
 _RESTORED: Final = "Restored from a backup; it may be told already."
@@ -86,6 +86,7 @@ def due(tx: Tx, now: datetime, limit: int = 500) -> list[Notice]:
     return [_notice(row) for row in found]
 
 
+@single
 def soonest(tx: Tx) -> datetime | None:
     """Return when there is something to do next."""
     row = tx.one("next_due_notice")

@@ -124,7 +124,7 @@ def claim(
     return [claimed for row in chosen if (claimed := _take(tx, row, worker, run_id(), now))]
 
 
-@quick
+@single
 def due_moment(tx: Tx, now: datetime) -> datetime:
     """Return the time by which is decided what is due: on a server that of its clock."""
     (row,) = tx.all("due_moment", {"now": rows.ms(now)})
@@ -328,7 +328,7 @@ def any_doubt(tx: Tx, now: datetime) -> bool:
     return bool(_doubts(tx, now, 1))
 
 
-@quick
+@single
 def get_score(tx: Tx, digest: str) -> UrgencyScore | None:
     """Return a model's urgency score, stored under the digest of the text."""
     row = tx.one("get_score", {"digest": digest})

@@ -14,7 +14,7 @@ from remit.model.ids import SeriesId, TaskId
 from remit.model.recurrence import OnMissed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
 from remit.store import rows
-from remit.store.database import Params, Row, Tx
+from remit.store.database import Params, Row, Tx, single
 
 
 def begin(tx: Tx, task: Task) -> Task:
@@ -67,6 +67,7 @@ def due(tx: Tx, now: datetime, limit: int) -> list[Series]:
     return [of_row(tx, row) for row in found]
 
 
+@single
 def soonest(tx: Tx, since: datetime) -> datetime | None:
     """Return when a series becomes due first after a moment: that before the last look."""
     row = tx.one("next_due_series", {"now": rows.ms(since)})

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from remit.errors import BadInput
 from remit.store import rows
-from remit.store.database import Tx
+from remit.store.database import Tx, single
 
 
 def refuse_without_driver() -> None:
@@ -21,6 +21,7 @@ def refuse_without_driver() -> None:
         raise BadInput(sentence, field="url") from None
 
 
+@single
 def database_time(tx: Tx) -> datetime:
     """Return the time of the server."""
     (row,) = tx.ask("SELECT remit_now(0) AS now")

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from itertools import cycle
 from typing import Final, TypeAlias, cast
 
 import psycopg
@@ -118,7 +119,10 @@ _VALUE_TYPES: Final = _value_types()
 def location(url: str) -> str:
     """Return where a database is, without its password."""
     parts = conninfo.conninfo_to_dict(url)
-    return f"postgresql://{parts.get('host', '')}/{parts.get('dbname', '')}"
+    hosts, ports = (str(parts.get(name) or "").split(",") for name in ("host", "port"))
+    # One port is that of all hosts.
+    places = (":".join(filter(None, each)) for each in zip(hosts, cycle(ports), strict=False))
+    return f"postgresql://{','.join(places)}/{parts.get('dbname', '')}"
 
 
 def connect(url: str, *, process_clock: bool = False) -> psycopg.Connection[DictRow]:
@@ -166,6 +170,7 @@ class PostgresTx:
         self._connection = reconnect()
         self._statements = postgres_statements(locking=writable)
         self._lost_race = False
+        self._is_single = False  # a query of its own, without a transaction
         self.changes = 0
         self.tail: JournalTail | None = None
         self.appended: list[Event] = []
@@ -190,9 +195,10 @@ class PostgresTx:
         self._begin(f"ISOLATION LEVEL {level}")
 
     def look(self, *, single: bool = False) -> None:
-        """Begin to read: everything after this sees one moment."""
-        del single  # a lost connection must be noticed first
-        self._begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
+        """Begin to read: everything after this sees one moment. A single query needs no more."""
+        self._is_single = single
+        if not single:
+            self._begin("ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def commit(self) -> None:
         self._connection.execute("COMMIT")
@@ -218,6 +224,7 @@ class PostgresTx:
         self._connection.execute("RELEASE job")
 
     def rollback(self) -> None:
+        self._is_single = False
         self.tail = None
         self.appended.clear()
         if not self._connection.closed and self._in_transaction:
@@ -265,7 +272,13 @@ class PostgresTx:
         return cast("list[Row]", found.fetchall()) if found.description else []
 
     def _run(self, sql: str, params: Params) -> psycopg.Cursor[DictRow]:
-        cursor = self._connection.execute(sql, params)
+        try:
+            cursor = self._connection.execute(sql, params)
+        except psycopg.Error:
+            if not (self._is_single and self._connection.closed):
+                raise
+            self._connection = self._reconnect()
+            cursor = self._connection.execute(sql, params)
         if cursor.statusmessage and not cursor.statusmessage.startswith("SELECT"):
             self.changes += max(cursor.rowcount, 0)
         return cursor

@@ -9,7 +9,7 @@ from remit.errors import StoreTrouble
 from remit.model.ids import WorkerId
 from remit.model.run import Event
 from remit.store import rows
-from remit.store.database import Database, OnCommit, Row, Tx
+from remit.store.database import Database, OnCommit, Row, Tx, single
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,6 +37,7 @@ def hold(tx: Tx, name: str, number: int) -> None:
     _require(tx.ask(f"{_HELD} FOR SHARE", (name, number)), name)
 
 
+@single
 def check(tx: Tx, name: str, number: int) -> None:
     """Raise if another process has taken the duty over."""
     _require(tx.ask(_HELD, (name, number)), name)

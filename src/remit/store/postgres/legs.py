@@ -11,7 +11,7 @@ from msgspec import Struct
 from remit.model.ids import ReviewId, TaskId, WorkerId
 from remit.model.run import Lease
 from remit.store import queue, reviews, rows, runs, tasks
-from remit.store.database import Tx
+from remit.store.database import Tx, single
 from remit.store.queue import ClaimedTask
 
 DISPATCHED: Final = WorkerId("temporal")  # holds what was claimed and has no worker yet
@@ -117,6 +117,7 @@ def release(tx: Tx, task_id: TaskId, lease: int, review_id: ReviewId, now: datet
     return bool(found)
 
 
+@single
 def is_held(tx: Tx, task_id: TaskId, lease: int) -> bool:
     query = "SELECT 1 FROM tasks WHERE id = ? AND lease = ? AND worker IS NOT NULL"
     return bool(tx.ask(query, (task_id, lease)))
