@@ -171,36 +171,11 @@ class TemporalLink:
 
     async def _serve(self, acts: "_Activities", queues: Sequence[str], slots: int) -> None:
         client = await self._connected()
-        patience = timedelta(seconds=self._settings.stop_limit + 10)
-        # Otherwise Temporal's library sends one in 80 % of the time in which one must arrive.
-        beats = timedelta(seconds=self._settings.heartbeat / _BEATS)
-        has_code = self.queue("code") in queues
-        control = [
-            Worker(
-                client,
-                task_queue=self.queue(name),
-                workflows=[LegWorkflow, DutyWorkflow],
-                activities=[acts.release_leg, acts.run_duty],
-                workflow_runner=UnsandboxedWorkflowRunner(),
-                # The next task of a cached workflow waits so long for a dead worker.
-                sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
-                graceful_shutdown_timeout=timedelta(seconds=1),  # duties end at once
-                max_heartbeat_throttle_interval=beats,
-            )
-            for name in ((CONTROL, CODE_DUTIES) if has_code else (CONTROL,))
+        control = (CONTROL, CODE_DUTIES) if self.queue("code") in queues else (CONTROL,)
+        self._workers = [
+            *(self._control_worker(client, acts, self.queue(name)) for name in control),
+            *(self._leg_worker(client, acts, queue, slots) for queue in queues),
         ]
-        legs = [
-            Worker(
-                client,
-                task_queue=queue,
-                activities=[acts.run_leg],
-                max_concurrent_activities=slots,
-                graceful_shutdown_timeout=patience,
-                max_heartbeat_throttle_interval=beats,
-            )
-            for queue in queues
-        ]
-        self._workers = [*control, *legs]
         runs = [asyncio.create_task(each.run()) for each in self._workers]
         try:
             await asyncio.wait(runs, return_when=asyncio.FIRST_COMPLETED)
@@ -210,6 +185,34 @@ class TemporalLink:
             self._client = None
             await self._shut_down()
         await asyncio.gather(*runs)
+
+    def _control_worker(self, client: Client, acts: "_Activities", queue: str) -> Worker:
+        return Worker(
+            client,
+            task_queue=queue,
+            workflows=[LegWorkflow, DutyWorkflow],
+            activities=[acts.release_leg, acts.run_duty],
+            workflow_runner=UnsandboxedWorkflowRunner(),
+            # The next task of a cached workflow waits so long for a dead worker.
+            sticky_queue_schedule_to_start_timeout=timedelta(seconds=1),
+            graceful_shutdown_timeout=timedelta(seconds=1),  # duties end at once
+            max_heartbeat_throttle_interval=self._beats,
+        )
+
+    def _leg_worker(self, client: Client, acts: "_Activities", queue: str, slots: int) -> Worker:
+        return Worker(
+            client,
+            task_queue=queue,
+            activities=[acts.run_leg],
+            max_concurrent_activities=slots,
+            graceful_shutdown_timeout=timedelta(seconds=self._settings.stop_limit + 10),
+            max_heartbeat_throttle_interval=self._beats,
+        )
+
+    @property
+    def _beats(self) -> timedelta:
+        """Otherwise Temporal's library sends one in 80 % of the time in which one must arrive."""
+        return timedelta(seconds=self._settings.heartbeat / _BEATS)
 
     async def _shut_down(self) -> None:
         workers, self._workers = self._workers, []
