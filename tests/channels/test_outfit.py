@@ -10,7 +10,6 @@ import pytest
 from remit.channels.apprise.sending import AppriseChannel
 from remit.channels.mail.sending import EmailChannel
 from remit.channels.registry import (
-    ChannelAlias,
     ChannelRegistry,
     ChannelSecrets,
     ClosableChannel,
@@ -21,6 +20,7 @@ from remit.channels.registry import (
 from remit.channels.webhook.sending import WebhookChannel
 from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel
+from remit.contacts import ChannelName
 from remit.errors import BadInput
 from remit.model.delivery import Locked, Parcel, SendGuarantee
 from remit.ports import ReconcilingChannel, ShapingChannel
@@ -110,7 +110,7 @@ async def test_each_kind_becomes_its_channel_under_the_name_of_the_settings(
             *(WhatsAppChannel, BridgeChannel, EmailChannel, WebhookChannel, AppriseChannel)
         ]
         assert [each.name for each in channels] == list(made.channels)
-        assert made.ways[0] == ChannelAlias("ninas_whatsapp", "whatsapp", ("my phone",))
+        assert made.ways[0] == ChannelName("ninas_whatsapp", "whatsapp", ("my phone",))
         assert [way.kind for way in made.ways[1:]] == ["whatsapp", "email", "webhook", "apprise"]
         assert list(made.hooks) == ["ninas_whatsapp"]
         assert complaints(keys, FrozenClock()) == {}

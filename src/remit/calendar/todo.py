@@ -20,7 +20,7 @@ from remit.ports import Clock
 from remit.store import calendars, events, tasks
 from remit.store.calendars import TodoCopy
 from remit.store.database import Database, Tx
-from remit.system.background import Background
+from remit.system.background import Background, LoopGroup
 
 LOOP: Final = "calendar task list"
 PAUSE: Final = 5.0  # seconds between two looks at the journal
@@ -35,25 +35,22 @@ _CHANGED: Final = "changed in the calendar, which changes nothing"
 _MAX_SEQUENCE: Final = 2_000_000_000  # clients store it in 32 bits
 
 
-class TodoSync:
+class TodoSync(LoopGroup):
     """Keeps one list of a calendar server in sync with the tasks."""
 
     def __init__(
         self, place: CalendarLocation, path: str, db: Database, clock: Clock, background: Background
     ) -> None:
+        super().__init__(background, {LOOP: self._write_on})
         self._dav = CalDavClient(place)
         self._path = path
         self._db = db
         self._clock = clock
         self._token = ""
         self._tidied: datetime | None = None
-        self._background = background
-
-    def start(self) -> None:
-        self._background.start(LOOP, self._write_on)
 
     async def close(self) -> None:
-        await self._background.stop(LOOP)
+        await super().close()
         await self._dav.close()
 
     async def _write_on(self) -> None:

@@ -22,15 +22,7 @@ if TYPE_CHECKING:
     from remit.ports import Channel, Clock
     from remit.store.cues import InboundMessage
     from remit.store.database import Database
-    from remit.system.background import Background
-
-
-class ProviderWatch(Protocol):
-    """Works in the background: fetches messages, renews tokens, cleans up."""
-
-    def start(self) -> None: ...
-
-    async def close(self) -> None: ...
+    from remit.system.background import Background, LoopGroup
 
 
 class JournalPages(Protocol):
@@ -86,15 +78,15 @@ class ChannelKind(ChannelSettings, frozen=True, kw_only=True):
         """What sends; BadInput if the settings are wrong."""
         return cast("Channel", import_module(self.built_by).build(self, context))
 
-    def watch(self, context: ChatContext) -> "ProviderWatch | None":
+    def watch(self, context: ChatContext) -> "LoopGroup | None":
         """What fetches messages from its provider; None if the provider calls."""
         if not self.watched_by:
             return None
-        return cast("ProviderWatch", import_module(self.watched_by).watch(self, context))
+        return cast("LoopGroup", import_module(self.watched_by).watch(self, context))
 
     def loops(
         self, channel: "Channel", context: ChannelContext, background: "Background"
-    ) -> "Sequence[ProviderWatch]":
+    ) -> "Sequence[LoopGroup]":
         """What goes on beside sending, for as long as Remit runs."""
         del channel, context, background
         return ()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct, field
 
-from remit.channels import ChannelContext, ChannelKind, ProviderWatch
+from remit.channels import ChannelContext, ChannelKind
 from remit.errors import BadInput, StoreTrouble
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
 from remit.model.task_file import FileLimits
@@ -22,7 +22,7 @@ from remit.settings.channels import ChannelSettings
 from remit.store import cues
 from remit.store.database import Database
 from remit.store.secrets import LONG_WORD, Secrets
-from remit.system.background import Background
+from remit.system.background import Background, LoopGroup
 
 if TYPE_CHECKING:
     from remit.channels.oauth.connecting import SignInAttempt
@@ -30,6 +30,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from remit.contacts import ChannelName
 from remit.contacts.book import FILE, OWNER
 from remit.contacts.book import load as load_contacts
 from remit.errors import RemitError
@@ -45,14 +46,6 @@ class ClosableChannel(Protocol):
     async def close(self) -> None: ...
 
 
-class ChannelAlias(Struct, frozen=True):
-    """What the owner may call a channel: its name, its kind, or an alias."""
-
-    name: str
-    kind: str
-    aliases: tuple[str, ...] = ()
-
-
 class InboundHook(Struct, frozen=True):
     """What authenticates a provider's call; both secrets are looked up at each call."""
 
@@ -66,9 +59,9 @@ class ChannelRegistry(Struct, frozen=True):
     """Every configured channel, ready for use."""
 
     channels: Mapping[str, Channel] = field(default_factory=dict)
-    ways: tuple[ChannelAlias, ...] = ()
+    ways: tuple[ChannelName, ...] = ()
     hooks: Mapping[str, InboundHook] = field(default_factory=dict)
-    watches: tuple[ProviderWatch, ...] = ()
+    watches: tuple[LoopGroup, ...] = ()
     sign_ins: "dict[str, SignInAttempt]" = field(default_factory=dict)  # not done yet
 
     def __repr__(self) -> str:
@@ -139,7 +132,7 @@ def build_channels(
         return ChannelRegistry()
     sections = {name: _kind(each) for name, each in keys.chosen.items()}
     made: dict[str, Channel] = {}
-    watches: list[ProviderWatch] = [InboundCleanup(keep, db, clock, background)]
+    watches: list[LoopGroup] = [InboundCleanup(keep, db, clock, background)]
     for name, each in sections.items():
         context = ChannelContext(name, keys, clock, db)
         try:
@@ -147,7 +140,7 @@ def build_channels(
         except BadInput as error:
             raise BadInput(f"[channels.{name}]: {error}", field=name) from None
         watches += each.loops(made[name], context, background)
-    ways = tuple(ChannelAlias(name, each.called, each.aliases) for name, each in sections.items())
+    ways = tuple(ChannelName(name, each.called, each.aliases) for name, each in sections.items())
     hooks = {name: each.hook(name, sections, keys) for name, each in sections.items()}
     hooks_in_use = {name: hook for name, hook in hooks.items() if hook is not None}
     return ChannelRegistry(made, ways, hooks_in_use, tuple(watches))
@@ -180,21 +173,14 @@ LOOP: Final = "inbound cleanup"
 PAUSE: Final = 86_400.0  # seconds between two runs
 
 
-class InboundCleanup:
+class InboundCleanup(LoopGroup):
     """Keeps this many days; 0: for ever."""
 
     def __init__(self, days: int, db: Database, clock: Clock, background: Background) -> None:
+        super().__init__(background, {LOOP: self._look_on} if days else {})
         self._kept = timedelta(days=max(days, LEAST)) if days else None
         self._db = db
         self._clock = clock
-        self._background = background
-
-    def start(self) -> None:
-        if self._kept is not None:
-            self._background.start(LOOP, self._look_on)
-
-    async def close(self) -> None:
-        await self._background.stop(LOOP)
 
     async def look(self) -> int:
         """Delete what is too old; return how many."""

@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable, Mapping
 from datetime import datetime, timedelta
 from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
 from weakref import WeakValueDictionary
@@ -174,6 +174,21 @@ class Background:
             timedelta(0) <= self._now() - loop.started < RECOVERED_AFTER
         )
         return LoopState(loop.state.name) if recovered else loop.state
+
+
+class LoopGroup:
+    """Loops that are started and stopped together."""
+
+    def __init__(self, background: Background, loops: Mapping[str, Work]) -> None:
+        self._background = background
+        self._loops = loops
+
+    def start(self) -> None:
+        for name, work in self._loops.items():
+            self._background.start(name, work)
+
+    async def close(self) -> None:
+        await self._background.stop(*self._loops)
 
 
 async def wait_until(

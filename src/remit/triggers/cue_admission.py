@@ -7,7 +7,7 @@ source, a turn by its key.
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from typing import Final, Protocol, TypeAlias
+from typing import Final, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -36,14 +36,6 @@ class StartedCue(Struct, frozen=True):
 
 
 Begin: TypeAlias = Callable[[StoredCue], Awaitable[StartedCue]]
-
-
-class PollingWatch(Protocol):
-    """An inbound source that must be polled."""
-
-    def start(self) -> None: ...
-
-    async def close(self) -> None: ...
 
 
 class CueAdmission:

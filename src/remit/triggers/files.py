@@ -29,7 +29,7 @@ from remit.model.task_file import ATTACHMENTS, to_context
 from remit.ports import Clock
 from remit.settings.doors import FolderSettings
 from remit.store.cues import Arrival, CueFate, StoredCue
-from remit.system.background import Background
+from remit.system.background import Background, LoopGroup
 
 _LOG: Final = logging.getLogger("remit.doors")
 _GONE: Final = (errno.ENOENT, errno.ELOOP)  # or it has become a link
@@ -62,7 +62,7 @@ class FolderPorts(Struct, frozen=True):
     kept: KeptFiles | None = None
 
 
-class FolderWatch:
+class FolderWatch(LoopGroup):
     def __init__(
         self,
         name: str,
@@ -71,6 +71,7 @@ class FolderWatch:
         clock: Clock,
         background: Background,
     ) -> None:
+        super().__init__(background, {f"folder:{name}": self._watch_on})
         self._name = name
         self._kept = ports.kept
         self._folder = folder
@@ -81,14 +82,6 @@ class FolderWatch:
         self._seen: dict[str, _Stamp] = {}  # each file at the last look
         self._taken: dict[str, _Stamp] = {}
         self._why = ""
-        self._background = background
-        self._loop = f"folder:{name}"
-
-    def start(self) -> None:
-        self._background.start(self._loop, self._watch_on)
-
-    async def close(self) -> None:
-        await self._background.stop(self._loop)
 
     async def look(self) -> int:
         """Take in every file unchanged since the last look; return how many were new."""

@@ -8,7 +8,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.channels import ChannelKind, ChatContext, ChatReply, ProviderWatch, people
+from remit.channels import ChannelKind, ChatContext, ChatReply, people
 from remit.channels.buttons import ButtonPress, ButtonReply, ChatButtons
 from remit.contacts import edit
 from remit.contacts.book import FILE, OWNER, ContactAddress, ContactEntry
@@ -25,6 +25,7 @@ from remit.ports import AddressedChannel, ButtonChannel, FetchingChannel, implem
 from remit.store import cues
 from remit.store.cues import InboundMessage
 from remit.store.opening import task_files
+from remit.system.background import LoopGroup
 from remit.wiring.app_context import TakeMessage
 from remit.wiring.foundation import Foundation
 
@@ -42,7 +43,7 @@ class ChatWiring:
 
     def watches(
         self, contact_wrote: Callable[[InboundMessage], Awaitable[object]]
-    ) -> Iterator[ProviderWatch]:
+    ) -> Iterator[LoopGroup]:
         """What fetches messages, for each channel that must fetch them."""
         for name, section in self._settings.channels.items():
             if isinstance(section, ChannelKind):

@@ -186,7 +186,7 @@ def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Bac
 
 def _called(channels: Iterable[str], fitted: ChannelRegistry) -> list[ChannelName]:
     """Every channel as the owner may call it: by its name, its kind, or another word."""
-    known = {way.name: ChannelName(way.name, way.kind, way.aliases) for way in fitted.ways}
+    known = {each.name: each for each in fitted.ways}
     return [known.get(name, ChannelName(name, name)) for name in channels]
 
 

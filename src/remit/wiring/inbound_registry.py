@@ -35,8 +35,9 @@ from remit.store import after_restore, conversations, cues, notices, reviews, ta
 from remit.store.cues import Arrival, CueFate, InboundCaps, InboundMessage, StoredCue
 from remit.store.database import Tx
 from remit.store.opening import task_files
+from remit.system.background import LoopGroup
 from remit.triggers import files
-from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
+from remit.triggers.cue_admission import Begin, CueAdmission, StartedCue
 from remit.triggers.files import FolderPorts, FolderWatch
 from remit.wiring.app_context import TakeMessage
 from remit.wiring.chats import ChatWiring
@@ -76,10 +77,10 @@ class InboundRegistry:
         self._begin_by_door.clear()
         self._begin_by_door.update(self._begins())
 
-    def watches(self) -> tuple[PollingWatch, ...]:
+    def watches(self) -> tuple[LoopGroup, ...]:
         """Return all mailboxes and folders to watch; errors in the settings are reported."""
         base = self._base
-        found: list[PollingWatch] = [
+        found: list[LoopGroup] = [
             self.mailbox(name)
             for name in self._settings.doors
             if isinstance(self._settings.channels[name], EmailSettings)

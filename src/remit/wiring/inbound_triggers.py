@@ -20,7 +20,7 @@ from remit.settings import Settings
 from remit.store.cues import InboundMessage, StoredCue
 from remit.store.database import Database
 from remit.store.secrets import machine_ring
-from remit.triggers.cue_admission import PollingWatch
+from remit.system.background import LoopGroup
 from remit.wiring.app_context import Admit, AppContext, TakeMessage
 from remit.wiring.foundation import Foundation
 
@@ -38,7 +38,7 @@ class InboundTriggers:
         self._talk = talk
         self._buttons = buttons
         self._made: InboundRegistry | None = None
-        self._watched: tuple[PollingWatch, ...] = ()
+        self._watched: tuple[LoopGroup, ...] = ()
 
     @property
     def entrance(self) -> "InboundRegistry":

@@ -6,13 +6,13 @@ Here: the section of the settings, an account to send by and the mailbox that be
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from remit.channels import ChannelContext, ChannelKind, ProviderWatch
+from remit.channels import ChannelContext, ChannelKind
 from remit.channels.oauth import MAIL, problem_of
 from remit.settings.channels import OAuthSettings
 
 if TYPE_CHECKING:
     from remit.ports import Channel
-    from remit.system.background import Background
+    from remit.system.background import Background, LoopGroup
 
 
 class EmailSettings(ChannelKind, frozen=True, kw_only=True):
@@ -79,7 +79,7 @@ class EmailSettings(ChannelKind, frozen=True, kw_only=True):
 
     def loops(
         self, channel: "Channel", context: ChannelContext, background: "Background"
-    ) -> "Sequence[ProviderWatch]":
+    ) -> "Sequence[LoopGroup]":
         from remit.channels.mail import mailbox_watch  # noqa: PLC0415 - loads SMTP and IMAP
 
         return mailbox_watch.loops_of(self, channel, context, background)

@@ -16,7 +16,7 @@ from typing import Final, ParamSpec, Self, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels import ChannelContext, ProviderWatch
+from remit.channels import ChannelContext
 from remit.channels.mail import EmailSettings, receiving
 from remit.channels.mail.imap import FolderMark, ImapConnection, MailboxAccount
 from remit.channels.mail.mailbox import BouncedMail, Mailbox, ReturnedMail, SentFolderMark
@@ -31,7 +31,7 @@ from remit.settings.doors import InboundRule
 from remit.store import cues
 from remit.store.cues import Arrival, InboundMessage
 from remit.store.database import Database
-from remit.system.background import Background
+from remit.system.background import Background, LoopGroup
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -53,7 +53,7 @@ class MailWatchPorts(Struct, frozen=True):
     take: Callable[[Arrival], Awaitable[object]]
 
 
-class MailWatch:
+class MailWatch(LoopGroup):
     def __init__(  # noqa: PLR0913 - each is another plug
         self,
         name: str,
@@ -65,6 +65,7 @@ class MailWatch:
         *,
         background: Background,
     ) -> None:
+        super().__init__(background, {f"mailbox:{name}": self._watch_on})
         self._door = name
         self._box = box
         self._plugs = plugs
@@ -72,14 +73,6 @@ class MailWatch:
         self._clock = clock
         self._authserv_id = door.authserv_id
         self._poll = door.poll
-        self._background = background
-        self._loop = f"mailbox:{name}"
-
-    def start(self) -> None:
-        self._background.start(self._loop, self._watch_on)
-
-    async def close(self) -> None:
-        await self._background.stop(self._loop)
 
     async def look(self) -> int:
         """Read what came since the last look, and disconnect; return how many mails."""
@@ -210,25 +203,18 @@ class _Hand:
 PAUSE: Final = 600.0  # seconds between two looks
 
 
-class BounceWatch:
+class BounceWatch(LoopGroup):
     """Reads the inbox of a mail channel for letters that came back."""
 
     def __init__(
         self, name: str, box: Mailbox, db: Database, clock: Clock, background: Background
     ) -> None:
+        super().__init__(background, {f"returned mail:{name}": self._look_on})
         self._name = name
         self._box = box
         self._db = db
         self._clock = clock
         self._mark: SentFolderMark | None = None  # a restart reads everything again
-        self._background = background
-        self._loop = f"returned mail:{name}"
-
-    def start(self) -> None:
-        self._background.start(self._loop, self._look_on)
-
-    async def close(self) -> None:
-        await self._background.stop(self._loop)
 
     async def look(self) -> int:
         """Store the bounces since the last look; return how many were new."""
@@ -248,9 +234,9 @@ class BounceWatch:
 
 def loops_of(
     section: EmailSettings, channel: Channel, context: ChannelContext, background: Background
-) -> list[ProviderWatch]:
+) -> list[LoopGroup]:
     """What goes on beside sending letters: bounces are read, and access tokens renewed."""
-    found: list[ProviderWatch] = []
+    found: list[LoopGroup] = []
     box = channel.mailbox if isinstance(channel, EmailChannel) else None
     if box is not None and context.db is not None:
         args = context.name, box, context.db, context.clock, background

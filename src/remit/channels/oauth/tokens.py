@@ -29,7 +29,7 @@ from remit.errors import Permanent, Transient
 from remit.ports import Clock
 from remit.store.secrets import Secrets
 from remit.system import http_client
-from remit.system.background import Background
+from remit.system.background import Background, LoopGroup
 from remit.system.http_client import HttpFailure
 
 SECONDS: Final = 15.0  # for one answer of a token endpoint
@@ -333,24 +333,15 @@ class TokenSource:
         )
 
 
-class SignInWatch:
+class SignInWatch(LoopGroup):
     """Renews every sign-in ahead of time; one that has ended is told to the owner, once."""
 
     def __init__(
         self, sources: Iterable[tuple[str, TokenSource]], clock: Clock, background: Background
     ) -> None:
-        self._loops = {
-            f"sign-in {name}": partial(self._look_on, name, source) for name, source in sources
-        }
+        loops = {f"sign-in {name}": partial(self._look_on, name, each) for name, each in sources}
+        super().__init__(background, loops)
         self._clock = clock
-        self._background = background
-
-    def start(self) -> None:
-        for name, work in self._loops.items():
-            self._background.start(name, work)
-
-    async def close(self) -> None:
-        await self._background.stop(*self._loops)
 
     async def _look_on(self, name: str, source: TokenSource) -> None:
         while True:

@@ -32,6 +32,7 @@ from remit.model.delivery import Accepted
 from remit.store import cues, meta
 from remit.store.cues import InboundMessage
 from remit.store.database import Tx
+from remit.system.background import LoopGroup
 
 POLL_SECONDS: Final = 25
 _MARGIN_SECONDS: Final = 15.0  # after which an answer is late
@@ -70,27 +71,20 @@ def watch(section: TelegramSettings, context: ChatContext) -> "TelegramWatch":
     return TelegramWatch(context, context.sender)
 
 
-class TelegramWatch:
+class TelegramWatch(LoopGroup):
     def __init__(self, context: ChatContext, channel: TelegramChannel) -> None:
         self._context = context
         self._channel = channel
         self._db, self._clock = context.db, context.clock
         self.relay = AnswerRelay(context, channel)
-        name = context.name
-        self._loops = {
-            f"telegram:{name}": self._poll,
-            f"telegram answers:{name}": self.relay.follow,
-            f"telegram progress:{name}": self.relay.progress.follow,
+        loops = {
+            f"telegram:{context.name}": self._poll,
+            f"telegram answers:{context.name}": self.relay.follow,
+            f"telegram progress:{context.name}": self.relay.progress.follow,
         }
+        super().__init__(context.background, loops)
         self._offset = f"telegram:{context.name}:offset"
         self._failures = 0
-
-    def start(self) -> None:
-        for name, work in self._loops.items():
-            self._context.background.start(name, work)
-
-    async def close(self) -> None:
-        await self._context.background.stop(*self._loops)
 
     async def _poll(self) -> None:
         while True:
