@@ -1,4 +1,4 @@
-"""Servers that mean harm, or are broken: a sentence, and nothing that was known is lost."""
+"""Servers and clients that mean harm, are broken or odd, and servers that lead elsewhere."""
 
 import asyncio
 from pathlib import Path
@@ -16,9 +16,12 @@ from remit.calendar.client import (
 from remit.calendar.watch import CalendarAccount
 from remit.errors import Permanent, Transient
 from remit.model.task import Taint
-from tests.calendar.caldav_stage import HOUR, NINE, event, staged
-from tests.live.loopback import Head, Listener, head_of, read_head
-from tests.tables import for_each
+from remit.store import calendars
+from remit.system.address_rules import is_same_domain
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, event, staged, todo
+from tests.channels.mail.mail import Authority
+from tests.live.loopback import HOST, Head, Listener, head_of, read_head
+from tests.tables import for_each, table
 
 HREF: Final = "/dav/agenda/"
 _LIST: Final = (
@@ -253,3 +256,308 @@ async def test_what_a_server_keeps_though_it_is_broken_is_not_the_owners_word(
             await stage.look()
 
             assert [task.taint for task in await stage.tasks()] == [taint]
+
+
+# What RFC 5545 does not foresee -------------------------------------------------------------------
+
+TEN: Final = NINE + HOUR
+DAYS: Final = "DTSTART;VALUE=DATE:20260302"
+
+
+def _with_change(*lines: str) -> str:
+    """A daily series of two, and a change of its second occurrence, an hour later."""
+    change = event("a", TEN + DAY + HOUR, "Moved", "RECURRENCE-ID:20260303T100000Z", *lines)
+    whole = event("a", TEN, "Daily", "RRULE:FREQ=DAILY;COUNT=2")
+    inner = change.partition("BEGIN:VEVENT")[2].partition("END:VEVENT")[0]
+    return whole.replace("END:VCALENDAR", f"BEGIN:VEVENT{inner}END:VEVENT\r\nEND:VCALENDAR")
+
+
+ODD: Final = {
+    "an empty rule": (event("a", TEN, "Once", "RRULE:"), ["02 10:00"]),
+    "an empty rule, written with a semicolon": (event("a", TEN, "Once", "RRULE:;"), ["02 10:00"]),
+    "a rule with empty parts": (
+        event("a", TEN, "Once", "RRULE:FREQ=DAILY;;INTERVAL=;BYDAY=;COUNT=2;"),
+        ["02 10:00", "03 10:00"],
+    ),
+    "all that may be empty": (
+        event("a", TEN, "Once", "EXRULE:", "RDATE:", "EXDATE:", "DTEND:", "DURATION:"),
+        ["02 10:00"],
+    ),
+    "a change with the rule of its series": (
+        _with_change("RRULE:FREQ=DAILY;COUNT=2"),
+        ["02 10:00", "03 11:00"],
+    ),
+    "a change with a rule that is none": (
+        _with_change("RRULE:FREQ=SOMETIMES"),
+        ["02 10:00", "03 11:00"],
+    ),
+    "a day to start, a time to be done by": (todo("a", DAYS, "DUE:20260302T170000Z"), ["02 17:00"]),
+    "a time to be done by, days later": (todo("a", DAYS, "DUE:20260304T110000Z"), ["04 11:00"]),
+    "each day, with a time to be done by": (
+        todo("a", DAYS, "DUE:20260302T170000Z", "RRULE:FREQ=DAILY;COUNT=2"),
+        ["02 17:00", "03 17:00"],
+    ),
+    "a time to start, a day to be done by": (
+        todo("a", "DTSTART:20260302T100000Z", "DUE;VALUE=DATE:20260302"),
+        ["02 10:00"],
+    ),
+    "an empty start": (todo("a", "DTSTART:", "DUE:20260302T100000Z"), ["02 10:00"]),
+}
+REFUSED: Final = {
+    "due before it starts": (
+        todo("a", DAYS, "DUE:20260227T170000Z"),
+        "It is due (2026-02-27 17:00) before it starts (2026-03-02).",
+    ),
+    "a change of nobody knows what": (
+        _with_change().replace("RECURRENCE-ID:20260303T100000Z", "RECURRENCE-ID:"),
+        "'' is no date or time; one looks like 20261104T090000.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_path: Path) -> None:
+    async with Scripted() as server:
+        server.body, wanted = ODD[name]
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
+        async with staged(tmp_path, account) as stage:
+            await stage.live(3 * DAY, 12 * HOUR)
+
+            tasks = [task for task in await stage.tasks() if task.started_at]
+            assert [f"{task.scheduled_for:%d %H:%M}" for task in tasks] == wanted
+            assert await stage.world.app.db.read(calendars.refused) == []
+
+
+async def test_a_broken_change_refuses_only_what_it_changes(tmp_path: Path) -> None:
+    async with Scripted() as server:
+        server.body = _with_change("DTEND:20260301T100000Z")
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
+        async with staged(tmp_path, account) as stage:
+            await stage.live(3 * DAY, 12 * HOUR)
+
+            tasks = [task for task in await stage.tasks() if task.started_at]
+            assert [f"{task.scheduled_for:%d %H:%M}" for task in tasks] == ["02 10:00"]
+            (told,) = await stage.world.app.db.read(calendars.refused)
+            assert str(told.why).startswith("Only its change of 2026-03-03 10:00 is refused: ")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+async def test_what_is_not_clear_is_refused_with_one_sentence(name: str, tmp_path: Path) -> None:
+    async with Scripted() as server:
+        server.body, sentence = REFUSED[name]
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
+        async with staged(tmp_path, account) as stage:
+            assert await stage.look() == {"evil": None}
+
+            (refused,) = await stage.world.app.db.read(calendars.refused)
+            assert refused.why == sentence
+            assert await stage.tasks() == []
+
+
+class Escaping(Scripted):
+    """Has one event at an address with an escaped slash and a byte that is no UTF-8 in it."""
+
+    NAME: Final = "a%2Fb%ff%20c.ics"
+    ASKED: Final = "a%2Fb%FF%20c.ics"
+
+    async def _answer(self, writer: asyncio.StreamWriter, head: Head, body: str) -> None:
+        if "calendar-multiget" in body and self.ASKED not in body:
+            await self._say(writer, '<multistatus xmlns="DAV:"/>')
+        elif head.method == "GET":
+            await self._say(writer, "", 404)
+        else:
+            await super()._answer(writer, head, body)
+
+    def _one(self, data: str, token: str = "") -> str:
+        return super()._one(data, token).replace("a.ics", self.NAME)
+
+
+async def test_an_escaped_slash_stays_part_of_a_name(tmp_path: Path) -> None:
+    async with Escaping() as server:
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
+        async with staged(tmp_path, account) as stage:
+            await stage.live(2 * HOUR)
+
+            assert list((await stage.fired()).values()) == [1]
+        dav = CalDavClient(server.place)
+        await dav.delete(HREF + Escaping.ASKED, "")
+        await dav.close()
+
+    assert server.asked[-1] == f"DELETE {HREF}{Escaping.ASKED}"
+
+
+# Calendars on another host ------------------------------------------------------------------------
+
+NAMED: Final = "caldav.example.com"
+SAME: Final = [
+    ("caldav.icloud.com", "p42-caldav.icloud.com"),
+    ("caldav.icloud.com", "a.b.icloud.com"),
+    ("example.de", "dav.example.de"),
+    ("dav.example.co.uk", "p1.example.co.uk"),
+    ("Dav.Example.com", "dav.example.com"),
+]
+OTHER: Final = table(__file__, "others")
+
+
+@for_each(("ours", "theirs"), [*SAME, *OTHER])
+def test_only_what_is_surely_one_registered_domain_is(ours: str, theirs: str) -> None:
+    assert is_same_domain(ours, theirs) is ((ours, theirs) in SAME)
+    assert is_same_domain(theirs, ours) is ((ours, theirs) in SAME)
+
+
+class Elsewhere(Scripted):
+    """Names a home wherever it is told; what it is asked is kept with the host it was asked as."""
+
+    def __init__(self, home: str) -> None:
+        super().__init__()
+        self._home = home
+        self.hosts: list[tuple[str, str]] = []
+
+    async def _answer(self, writer: asyncio.StreamWriter, head: Head, body: str) -> None:
+        self.hosts.append((head.headers["host"], head.method))
+        for asked, found in (
+            ("current-user-principal", "/principal/"),
+            ("calendar-home-set", self._home),
+        ):
+            if asked in body:
+                space = (
+                    "" if asked.startswith("current") else ' xmlns="urn:ietf:params:xml:ns:caldav"'
+                )
+                inner = f'<{asked}{space}><href xmlns="DAV:">{found}</href></{asked}>'
+                await self._say(
+                    writer,
+                    '<multistatus xmlns="DAV:"><response><href>/</href><propstat><prop>'
+                    f"{inner}</prop></propstat></response></multistatus>",
+                )
+                return
+        await super()._answer(writer, head, body)
+
+
+class Tunnel(Listener):
+    """A proxy that leads every name to one port on loopback, as a resolver would."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self.names: list[str] = []
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.names.append((await read_head(reader)).path)
+        behind, onward = await asyncio.open_connection(HOST, self._port)
+        writer.write(head_of(200, {}))
+        try:
+            await asyncio.gather(_pipe(reader, onward), _pipe(behind, writer))
+        finally:
+            onward.close()
+
+
+async def _pipe(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    while piece := await reader.read(65_536):
+        writer.write(piece)
+        await writer.drain()
+    writer.close()
+
+
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Authority:
+    made = Authority(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(made.file))
+    return made
+
+
+async def test_calendars_on_another_host_of_the_domain_are_watched(
+    tmp_path: Path, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Elsewhere("https://p42-caldav.example.com:443/home/")
+    server.tls = authority.server("*.example.com")
+    async with server, Tunnel(server.port) as tunnel:
+        monkeypatch.setenv("HTTPS_PROXY", tunnel.root)
+        place = CalendarLocation("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret")
+        async with staged(tmp_path / "home", CalendarAccount(place, lambda _: True)) as stage:
+            await stage.live(2 * HOUR)
+
+            assert list((await stage.fired()).values()) == [1]
+
+    reports = {host for host, method in server.hosts if method == "REPORT"}
+    assert reports == {"p42-caldav.example.com"}
+    assert set(tunnel.names) == {f"{NAMED}:443", "p42-caldav.example.com:443"}
+
+
+@pytest.mark.parametrize(
+    "home",
+    [
+        "https://caldav.example.org/home/",
+        "https://p1-caldav.example.com.evil.org/home/",
+        "//caldav.example.net/home/",
+        "http://p1-caldav.example.com/home/",
+        "https://p1-caldav.example.com:8443/home/",
+    ],
+)
+async def test_a_home_anywhere_else_is_refused_and_never_asked(
+    home: str, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = Elsewhere(home)
+    server.tls = authority.server(NAMED)
+    async with server, Tunnel(server.port) as tunnel:
+        monkeypatch.setenv("HTTPS_PROXY", tunnel.root)
+        monkeypatch.setenv("HTTP_PROXY", tunnel.root)
+        dav = CalDavClient(
+            CalendarLocation("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret")
+        )
+        with pytest.raises(Permanent) as refused:
+            await dav.calendars()
+        await dav.close()
+
+    there = home.partition("//")[2].partition("/")[0].partition(":")[0]
+    assert str(refused.value) == (
+        f"The calendar server cloud ({NAMED}) leads to another host, {there!r}, which is not sent "
+        "your password; if that is right, put its address as `url` under [calendars.cloud] in "
+        "settings.toml."
+    )
+    assert set(tunnel.names) == {f"{NAMED}:443"}
+
+
+@pytest.mark.parametrize(
+    ("named", "there", "goes"),
+    [
+        ("93.184.216.34", "93.184.216.35", True),
+        ("93.184.216.34", "10.0.0.5", False),
+        ("93.184.216.34", "169.254.169.254", False),
+        ("10.0.0.4", "10.0.0.5", True),  # the owner's own network
+        ("10.0.0.4", "169.254.169.254", False),
+    ],
+)
+async def test_a_public_server_cannot_lead_into_a_private_network(
+    named: str, there: str, goes: bool, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        del port
+        return [named if host == NAMED else there]
+
+    server = Elsewhere("https://p42-caldav.example.com/home/")
+    server.tls = authority.server("*.example.com")
+    async with server, Tunnel(server.port) as tunnel:
+        monkeypatch.setenv("HTTPS_PROXY", tunnel.root)
+        place = CalendarLocation("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret")
+        dav = CalDavClient(place, resolve=resolve)
+        refused = await _why_not(dav)
+        await dav.close()
+
+    assert ("p42-caldav.example.com:443" in tunnel.names) is goes
+    assert ("lies in a private network, so nothing was sent there" in refused) is not goes
+
+
+async def _why_not(dav: CalDavClient) -> str:
+    try:
+        await dav.calendars()
+    except Permanent as error:
+        return str(error)
+    return ""
+
+
+async def test_two_slashes_at_the_beginning_of_a_path_are_no_host() -> None:
+    async with Scripted() as server:
+        dav = CalDavClient(server.place)
+        await dav.changes(f"/{HREF}", "")
+        await dav.close()
+
+    assert server.asked == [f"REPORT /{HREF}"]

@@ -1,15 +1,18 @@
 """A mail, read: what it says, what it answers, whether anybody wrote it; whatever it is made of."""
 
+import textwrap
 from email.message import EmailMessage
 from typing import Final
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.channels.mail import body_text, quoted_text, receiving
+from remit.channels.mail import body_text, quoted_text, receiving, sender_authentication, signatures
 from remit.channels.mail.quoted_text import SplitMail
+from remit.channels.mail.sender_authentication import VerifiedSender
+from remit.language.order_words import asks_for_work
 from tests.channels.mail.mails import US, written
-from tests.tables import for_each
+from tests.tables import for_each, table
 
 
 def test_a_mail_is_read_with_its_thread_and_what_hangs_on_it_is_kept_apart() -> None:
@@ -125,3 +128,127 @@ def test_a_subject_says_whether_the_mail_is_another_s() -> None:
         quoted_text.is_forwarded(each) for each in ("Re: x", "Forward planning", "AW: x")
     )
     assert quoted_text.bare_subject("Re: AW: Lunch") == "Lunch"
+
+
+# Who wrote it: only the owner's own server is believed, in its first word -------------------------
+
+GOOD: Final = (
+    f"{US}; dkim=pass header.d=bank.example; dmarc=pass (p=REJECT) header.from=bank.example"
+)
+BANK: Final = "Bank <info@bank.example>"
+
+
+def test_what_our_server_vouches_for_is_verified() -> None:
+    assert sender_authentication.sender([BANK], [GOOD], US) == VerifiedSender(
+        "info@bank.example", verified=True
+    )
+    spaced = f"\r\n {US.upper()} 1 ;\r\n\tDMARC=PASS action=none header.From=Bank.Example"
+    found = sender_authentication.sender(["INFO@BANK.EXAMPLE"], [spaced], US)
+    assert found == VerifiedSender("info@bank.example", verified=True)
+
+
+@for_each("results", table(__file__, "forged"))
+def test_a_forged_word_verifies_nobody(results: list[str]) -> None:
+    found = sender_authentication.sender([BANK], results, US)
+    assert found is not None
+    assert not found.verified
+
+
+MICROSOFT: Final = (
+    "spf=pass (sender IP is 192.0.2.1) smtp.mailfrom=bank.example; dkim=pass (signature was "
+    "verified) header.d=bank.example;dmarc=pass action=none header.from=bank.example;"
+    "compauth=pass reason=100"
+)
+PROVIDERS: Final = table(__file__, "providers")
+
+
+@for_each(("named", "results"), PROVIDERS)
+def test_what_providers_really_write_is_understood(named: str, results: list[str]) -> None:
+    found = sender_authentication.sender([BANK], results, named)
+    assert found == VerifiedSender("info@bank.example", verified=True)
+    stranger = sender_authentication.sender(["Eve <eve@evil.example>"], results, named)
+    assert stranger is not None
+    assert not stranger.verified
+
+
+@for_each(("named", "results", "why"), table(__file__, "why_not"))
+def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
+    named: str, results: list[str], why: str
+) -> None:
+    found = sender_authentication.sender([BANK], results, named)
+    assert found is not None
+    assert not found.verified
+    assert why in found.why
+
+
+@for_each(("header", "address"), table(__file__, "addresses"))
+def test_an_address_on_which_two_readers_might_differ_is_none(
+    header: str, address: str | None
+) -> None:
+    assert sender_authentication.address(header) == address
+
+
+def test_two_senders_are_nobody() -> None:
+    assert sender_authentication.sender([BANK, BANK], [GOOD], US) is None
+    assert sender_authentication.sender([], [GOOD], US) is None
+
+
+@given(st.lists(st.text(max_size=200), max_size=3), st.lists(st.text(max_size=200), max_size=3))
+def test_nothing_that_can_be_written_there_breaks_or_verifies(
+    froms: list[str], results: list[str]
+) -> None:
+    found = sender_authentication.sender(froms, results, US)
+    assert found is None or not found.verified
+
+
+# What its writer asks for -------------------------------------------------------------------------
+
+ASK: Final = "Send Bert the plan for the house."
+SIGNED: Final = table(__file__, "signatures")
+
+
+@for_each("signature", SIGNED)
+def test_a_signature_is_no_request(signature: str) -> None:
+    assert signatures.read_request((ASK + signature,), "Hanan", asks_for_work) == ASK
+
+
+@for_each("text", ["Sent from my iPhone", "Get Outlook for iOS", "-- \nHanan"])
+def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
+    assert signatures.read_request((text,), "Hanan", asks_for_work) == ""
+
+
+@for_each("text", table(__file__, "requests"))
+def test_a_request_is_never_taken_for_a_signature(text: str) -> None:
+    assert signatures.read_request((text,), "Hanan", asks_for_work) == text
+
+
+def test_what_stands_below_the_name_and_asks_for_work_is_kept() -> None:
+    text = f"{ASK}\n\nThanks,\nHanan\n\nBuy milk as well."
+    assert "Buy milk as well." in signatures.read_request((text,), "Hanan", asks_for_work)
+
+
+LONG: Final = (
+    "Write a short summary of the three offers that came in this week and send it to Bert by "
+    "post, with the cheapest one first and the delivery dates of each of them below."
+)
+
+
+def test_a_line_of_a_small_letter_that_begins_with_a_name_goes_on() -> None:
+    broken = (
+        "Write me a short text about cranes in the\nHula valley, what they eat in winter and\n"
+        "when they leave for the north again."
+    )
+    found = signatures.read_request((broken,), "Hanan", asks_for_work)
+    assert found == broken.replace("\n", " ")
+
+
+@for_each("width", [42, 48, 65, 72, 76, 78])
+def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
+    wrapped = "\n".join(textwrap.wrap(LONG, width))
+    assert wrapped.count("\n") > 0
+    assert signatures.read_request((wrapped,), "Hanan", asks_for_work) == LONG
+
+
+@for_each("text", table(__file__, "broken_by_the_writer"))
+def test_lines_that_the_writer_broke_stay_apart(text: str) -> None:
+    assert signatures.read_request((text,), "Hanan", asks_for_work) == text
