@@ -279,3 +279,20 @@ async def test_an_open_question_does_not_swallow_something_else(tmp_path: Path, 
         (review,) = [each for each in await world.asked() if "Zoltan" in each.question]
 
     assert review.decision is None
+
+
+async def test_a_series_whose_next_run_was_skipped_is_still_meant(tmp_path: Path) -> None:
+    async with Talk(tmp_path) as world:
+        talk = await began(world)
+        await say(world, talk, "Every weekday at 7 remind me to feed the cat")
+        await say(world, talk, WEEKLY)
+        await say(world, talk, "skip the next one")
+        paused = await say(world, talk, "pause the weekly one")
+        on = await say(world, talk, "actually no, resume it")
+        cancelled = await say(world, talk, "cancel the weekly one")
+        again = await say(world, talk, "pause the weekly one")
+
+    assert "“Water the plants” is paused" in paused.content
+    assert "“Water the plants” goes on" in on.content
+    assert "“Water the plants” is cancelled" in cancelled.content
+    assert "Water the plants" not in again.content

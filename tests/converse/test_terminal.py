@@ -26,7 +26,8 @@ SAID: Final = (
     ("Every day at 9 remind me to water the plants", "Task: Water the plants"),
     ("skip the next one", "“Water the plants” is left out"),
     ("überspringe den nächsten", "„Water the plants“ entfällt einmal"),
-    ("stop", "„Water the plants“ ist abgebrochen."),  # short words: the language before counts
+    # Short words: the language before counts. The run was skipped, so the series is meant.
+    ("stop", "„Water the plants“ ist abgebrochen und läuft nicht mehr."),
 )
 
 

@@ -33,6 +33,7 @@ from remit.store.database import Database, Tx
 
 _MOST: Final = 50
 _RECENT: Final = timedelta(days=7)
+_TO_SERIES: Final = (TaskAction.PAUSE, TaskAction.RESUME, TaskAction.CANCEL)
 
 
 class TurnAnswer(Struct, frozen=True):
@@ -66,7 +67,7 @@ class IntentExecutor(Struct, frozen=True):
         """
         task, review = TaskId(intent.task), ReviewId(intent.review)
         does: Mapping[IntentKind, Callable[[], Awaitable[TurnAnswer | Intent]]] = {
-            IntentKind.ACT: lambda: self._act(TaskAction(intent.act), task, ref_of(scene)),
+            IntentKind.ACT: lambda: self._act(TaskAction(intent.act), task, scene),
             IntentKind.AMEND: lambda: self._amend(task, intent.at),
             IntentKind.FIND_RUN: lambda: self._find_run(intent),
             IntentKind.SKIP: lambda: self._skip(task, intent.at),
@@ -108,12 +109,13 @@ class IntentExecutor(Struct, frozen=True):
 
     # Acts ---------------------------------------------------------------------------------------
 
-    async def _act(self, act: TaskAction, task_id: TaskId, ref: str) -> TurnAnswer:
+    async def _act(self, act: TaskAction, task_id: TaskId, scene: ConversationScene) -> TurnAnswer:
         before = await self.db.read(tasks.get, task_id)
         name, refs = records.title(before), (TaskRef(task_id, Action.UPDATED),)
         if act is TaskAction.PAUSE and before.status is Status.NEEDS_REVIEW:
             return TurnAnswer(f"{name} waits for your answer; nothing happens before it.", refs)
-        if before.status in _REACHED.get(act, ()):
+        is_series = act in _TO_SERIES and before.ended and scene.is_open(before)
+        if before.status in _REACHED.get(act, ()) and not is_series:
             late = records.too_late(before, self.clock.now(), self.zone)
             is_stopped = act in (TaskAction.PAUSE, TaskAction.CANCEL)
             ended = f"{name} is {before.status.value.replace('_', ' ')}."
@@ -122,16 +124,15 @@ class IntentExecutor(Struct, frozen=True):
             TaskAction.PAUSE: self.hands.pause,
             TaskAction.RESUME: self.hands.resume,
             TaskAction.CANCEL: self.hands.cancel,
-            TaskAction.RUN: partial(self.hands.run_now, ref=ref),
-            TaskAction.AGAIN: partial(self.hands.again, ref=f"again:{ref}"),
+            TaskAction.RUN: partial(self.hands.run_now, ref=ref_of(scene)),
+            TaskAction.AGAIN: partial(self.hands.again, ref=f"again:{ref_of(scene)}"),
         }
         after = await does[act](task_id)
         soon = act in (TaskAction.PAUSE, TaskAction.CANCEL) and after.status in ACTIVE
         # For a series a new task runs now; it reports here.
         more = (TaskRef(after.id, Action.CREATED),) if after.id != task_id else ()
-        done = _ALL_RUNS if before.series_id else _DONE
-        sentence = _SOON[act] if soon else done.get(act, _DONE[act])
-        return TurnAnswer(sentence.format(name), (*refs, *more))
+        done = {**_DONE, **_ALL_RUNS} if before.series_id else _DONE
+        return TurnAnswer((_SOON if soon else done)[act].format(name), (*refs, *more))
 
     async def _amend(self, task_id: TaskId, at: datetime | None) -> TurnAnswer:
         assert at is not None  # noqa: S101 - what is amended has a time

@@ -274,9 +274,13 @@ def _approves(clauses: list[str]) -> bool:
 
 
 def _of_clause(clauses: list[str]) -> TaskCommand | Retraction | None:
-    """Return the one clause that is a command; the others only explain it."""
-    found = [(n, each) for n, clause in enumerate(clauses) if (each := _order_in(clause))]
-    if len(found) != 1:
+    """Return the one clause that is a command; the others only explain it.
+
+    "Actually no, resume it" resumes: what takes back comes before what is wanted instead.
+    """
+    every = [(n, each) for n, clause in enumerate(clauses) if (each := _order_in(clause))]
+    found = [each for each in every if isinstance(each[1], TaskCommand)] or every
+    if len(found) != 1 or found[0] != every[-1]:
         return None
     at, order = found[0]
     return replace(order, beside=", ".join(each for n, each in enumerate(clauses) if n != at))

@@ -125,10 +125,10 @@ def _candidates(thing: TaskReference, scene: ConversationScene) -> list[Task]:
 
     "It" is what was mentioned last. "The reminder" may be any of this conversation.
     """
-    last = [task for task in scene.last if not task.ended] or list(scene.last)
+    last = [task for task in scene.last if scene.is_open(task)] or list(scene.last)
     if thing.pointed:
         return _one_a_series(last)
-    every = [task for task in scene.others if not task.ended]
+    every = [task for task in scene.others if scene.is_open(task)]
     is_described = bool(thing.words or thing.rhythm or thing.reminder)
     for among in (scene.live, every) if is_described else (last, scene.live, every):
         fitting = [task for task in among if _is_such(thing, task, scene)]
@@ -227,7 +227,7 @@ def _run_then(words: str, among: Sequence[Task], ear: MessageIntake) -> Intent |
 
 def _repeating(scene: ConversationScene) -> list[Task]:
     """Return repeating tasks: mentioned last, else of this conversation, else any."""
-    every = [task for task in scene.others if not task.ended]
+    every = [task for task in scene.others if scene.is_open(task)]
     for among in (scene.last, scene.live, every):
         if found := [task for task in among if task.series_id is not None]:
             return _one_a_series(found)

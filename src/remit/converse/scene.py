@@ -15,6 +15,7 @@ from remit.model.codec import JsonMap
 from remit.model.conversation import ListedThing, Role, TalkContext, Turn, TurnOrder
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Prompt, Reply, Tool, ToolCall, ToolResult
+from remit.model.recurrence import Series
 from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Task
@@ -32,6 +33,8 @@ _ENDED: Final = 50
 _SERIES: Final = 30  # series whose frequency is loaded
 _ADDRESS: Final = re.compile(r" \((?:\+?[\d ]+|\S+@\S+)\)")  # a reader needs only the name
 _FREQUENCY: Final = re.compile(r"FREQ=(\w+)", re.IGNORECASE)
+_DAYS: Final = re.compile(r"FREQ=WEEKLY\b.*\bBYDAY=([\w,]+)", re.IGNORECASE)
+_MOST_WEEKLY_DAYS: Final = 4
 _LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
 
 
@@ -42,6 +45,11 @@ class ConversationScene(Struct, frozen=True):
     others: tuple[Task, ...]  # every task, newest first
     asked: tuple[Review, ...]  # open questions about the conversation's tasks
     rhythms: Mapping[SeriesId, str] = field(default_factory=dict)  # daily, weekly, …
+    going: frozenset[SeriesId] = frozenset()  # series that have not ended
+
+    def is_open(self, task: Task) -> bool:
+        """Whether the task, or the series that it was a run of, goes on."""
+        return not task.ended or task.series_id in self.going
 
     @property
     def context(self) -> TalkContext:
@@ -68,7 +76,7 @@ class ConversationScene(Struct, frozen=True):
 
     @property
     def live(self) -> tuple[Task, ...]:
-        return tuple(task for task in self.spoken if not task.ended)
+        return tuple(task for task in self.spoken if self.is_open(task))
 
     @property
     def last(self) -> tuple[Task, ...]:
@@ -116,18 +124,31 @@ def look(tx: Tx, turn: Turn) -> ConversationScene:
     live = conversations.standing(tx, _LIVE, _OTHERS)
     ended = conversations.standing(tx, TERMINAL, _ENDED)
     asked = conversations.asked_in(tx, turn.conversation_id)
-    rhythms = _rhythms(tx, (*spoken, *live))
+    repeating = _series(tx, (*spoken, *live, *ended))
     return ConversationScene(
-        turn, tuple(before), tuple(spoken), (*live, *ended), tuple(asked), rhythms
+        turn,
+        tuple(before),
+        tuple(spoken),
+        (*live, *ended),
+        tuple(asked),
+        {each.id: _rhythm(each) for each in repeating},
+        frozenset(each.id for each in repeating if each.ended_at is None),
     )
 
 
-def _rhythms(tx: Tx, among: Iterable[Task]) -> dict[SeriesId, str]:
-    """Return how often each series repeats, by its rule."""
+def _series(tx: Tx, among: Iterable[Task]) -> list[Series]:
     ids = dict.fromkeys(task.series_id for task in among if task.series_id)
-    found = (series.get(tx, each) for each in list(ids)[:_SERIES])
-    rules = ((each.id, _FREQUENCY.search(each.repeats.rule)) for each in found if each)
-    return {ident: rule[1].casefold() for ident, rule in rules if rule}
+    return [found for each in list(ids)[:_SERIES] if (found := series.get(tx, each))]
+
+
+def _rhythm(repeating: Series) -> str:
+    """Return how often a series repeats; what comes on most days of the week is called daily."""
+    rule = repeating.repeats.rule
+    days = _DAYS.search(rule)
+    if days is not None and days[1].count(",") >= _MOST_WEEKLY_DAYS:
+        return "daily"
+    often = _FREQUENCY.search(rule)
+    return often[1].casefold() if often else ""
 
 
 class UnderstoodMessage(Struct, frozen=True):
