@@ -14,8 +14,8 @@ from remit.language.sentences import message_language
 from remit.model.codec import JsonMap
 from remit.model.conversation import ListedThing, Role, TalkContext, Turn, TurnOrder
 from remit.model.ids import ReviewId, SeriesId, TaskId
-from remit.model.reply import Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.recurrence import Series
+from remit.model.reply import Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Task
