@@ -30,6 +30,8 @@ from remit.wiring import opened
 from tests.stage import stage
 
 TASK = stage().memory.task
+LATER = Criterion("mentions", "", "x", Timing.DEFERRED)
+LATE = Plan(contract=Contract(ContractType.VERIFIABLE, (LATER,)))
 
 
 async def said(brain: scripted.ScriptedBrain, prompt: str = "anything") -> Reply:
@@ -139,32 +141,32 @@ async def test_the_example_in_the_headline_is_a_script(tmp_path: Path) -> None:
     assert (await said(brain, "other")).text == "Done."
 
 
-async def test_no_brain_asks_for_one() -> None:
-    reply = await NoBrain().think(Prompt("x"), session="s")
-
-    assert reply.ask is not None
-    assert reply.ask.reason is Reason.AUTH
-
-
 @pytest.mark.parametrize(
     ("kind", "sentence"),
-    [("oracle", "kind is 'oracle'; it may be "), ("scripted", "cannot be read")],
+    [
+        ("none", ""),
+        ("scripted", ""),
+        ("oracle", "kind is 'oracle'; it may be "),
+        ("scripted", "cannot be read"),
+    ],
 )
-async def test_a_brain_that_cannot_be_had_is_said_at_the_start(
+async def test_the_settings_say_which_brain_and_one_that_cannot_be_had_is_refused(
     tmp_path: Path, kind: str, sentence: str
 ) -> None:
-    with pytest.raises(BadInput, match=sentence):
-        async with opened(Settings(home=tmp_path, brain=BrainSettings(kind=kind))):
-            pass
-
-
-@pytest.mark.parametrize("kind", ["none", "scripted"])
-async def test_the_settings_say_which_brain(tmp_path: Path, kind: str) -> None:
+    settings = Settings(home=tmp_path, brain=BrainSettings(kind=kind))
+    if sentence:
+        with pytest.raises(BadInput, match=sentence):
+            async with opened(settings):
+                pass
+        return
     (tmp_path / "brain.yml").write_text("- reply: hi")
-
-    async with opened(Settings(home=tmp_path, brain=BrainSettings(kind=kind))) as app:
+    async with opened(settings) as app:
         brain = app.engine._rooms.thinker._brain
         assert isinstance(brain, NoBrain if kind == "none" else scripted.ScriptedBrain)
+    if isinstance(brain, NoBrain):
+        reply = await brain.think(Prompt("x"), session="s")
+        assert reply.ask is not None
+        assert reply.ask.reason is Reason.AUTH
 
 
 # Checks -------------------------------------------------------------------------------------------
@@ -181,8 +183,7 @@ async def test_a_check_that_nobody_knows_fails_and_says_which_are_known() -> Non
 
 
 async def test_a_deferred_criterion_is_skipped_and_the_rest_decides() -> None:
-    later = Criterion("mentions", "", "x", Timing.DEFERRED)
-    contract = Contract(ContractType.SKIP, (later, Criterion("length", "", "1-9")))
+    contract = Contract(ContractType.SKIP, (LATER, Criterion("length", "", "1-9")))
     verifier = Verifier(CHECKS)
     files = Evidence("abc", workspace="/work")
     verdict = await verifier.verify(TASK, Plan(contract=contract), files)
@@ -191,28 +192,21 @@ async def test_a_deferred_criterion_is_skipped_and_the_rest_decides() -> None:
     assert verdict.passed
     assert verdict.overall is Overall.PENDING
     assert (await verifier.verify(TASK, Plan(), Evidence("abc"))).findings == ()
-
-
-async def test_a_text_is_merged_with_nothing_so_nothing_of_it_is_put_off() -> None:
-    later = Criterion("mentions", "", "x", Timing.DEFERRED)
-    contract = Contract(ContractType.VERIFIABLE, (later,))
-
-    verdict = await Verifier(CHECKS).verify(TASK, Plan(contract=contract), Evidence("abc"))
-
-    assert verdict.overall is Overall.FAIL
+    # A text is merged with nothing, so nothing of it is put off.
+    text = await verifier.verify(TASK, LATE, Evidence("abc"))
+    assert text.overall is Overall.FAIL
 
 
 async def test_what_no_tool_can_check_says_so_at_once_and_is_no_failure() -> None:
-    later = Criterion("mentions", "", "x", Timing.DEFERRED)
-    contract, files = Contract(ContractType.VERIFIABLE, (later,)), Evidence("x", workspace="/work")
+    files = Evidence("x", workspace="/work")
     lacking = Verifier(CHECKS, lacks=lambda activity: f"no tool for {activity}")
 
-    verdict = await lacking.verify(TASK, Plan(contract=contract), files)
+    verdict = await lacking.verify(TASK, LATE, files)
 
     assert verdict.overall is Overall.PASS
-    assert verdict.findings == await lacking.late(TASK, [later], files)
+    assert verdict.findings == await lacking.late(TASK, [LATER], files)
     assert verdict.findings[0].error == "no tool for mentions"
-    (found,) = await Verifier(CHECKS).late(TASK, [later], files)
+    (found,) = await Verifier(CHECKS).late(TASK, [LATER], files)
     assert found.result is Result.PASS
 
 
