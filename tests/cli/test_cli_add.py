@@ -55,6 +55,7 @@ RECEIPTS: Final = {
     "'Thank you!' --as-is": (r"Task +Thank you!\n", r"(?s)\A(?!.*Clauses)"),
     "'Remind me tomorrow at 9' --text Hi --in 1d": (r"Runs .*\(in 1 d\)\n",),
     FORBIDS: (r"Don't tell Bob about the party \(You said not to\.\)", "three parks"),
+    "'Find two parks. Also remind me now to stretch.' --wait": ("Lumphini Park", "stretch"),
     f"{FORBIDS} --dry-run": (
         r"Don't tell Bob about the party \(You said not to\.\)",
         "three parks",
@@ -77,20 +78,35 @@ def test_a_receipt_shows_all_that_was_understood(seat: Terminal, typed: str) -> 
         assert re.search(pattern, said.out + said.err), said
 
 
+def test_a_checklist_from_stdin_is_one_task(seat: Terminal) -> None:
+    text = "# Trip\n- [ ] research hotels\n- [x] book flights\n- [ ] compare prices\n"
+    said = seat.run("add", "-", stdin=text)
+
+    assert said.code == 0
+    for pattern in (
+        r"Task +Trip\n",
+        r"Work +compare prices\n",
+        "declined: book flights .It is tick",
+    ):
+        assert re.search(pattern, said.out), said
+
+
 def test_what_is_open_is_asked_and_the_answer_makes_it_run(seat: Terminal) -> None:
-    said = seat.run("add", "Remind me to water the plants")
+    waits = seat.run("add", "Remind me to water the plants", "--wait")
+    said = seat.run("add", "Remind me to feed the cat")
     asked = re.search(r"remit answer (rev-\w+) ", said.out)
-    assert asked, said
-    again = seat.run("answer", asked.group(1), "whenever")
     task = re.search(r"task-\w+", said.out)
+    assert asked, said
     assert task
+    again = seat.run("answer", asked.group(1), "whenever")
     done = seat.run("answer", task.group(), "now", "--wait")
 
-    assert (said.code, again.code, done.code) == (0, 0, 0)
+    assert (waits.code, said.code, again.code, done.code) == (4, 0, 0, 0)
     assert "Asks you: 'whenever' cannot be read as an answer." in again.out
     assert re.search(r"Runs +once you have answered\n", said.out)
     assert "When is the reminder due?" in said.out
-    assert done.out == "water the plants\n"
+    assert "When is the reminder due?" in waits.out
+    assert done.out == "feed the cat\n"
 
 
 def test_the_short_name_that_is_shown_is_enough_to_answer(seat: Terminal) -> None:
@@ -103,13 +119,6 @@ def test_the_short_name_that_is_shown_is_enough_to_answer(seat: Terminal) -> Non
     said = seat.run("answer", shown[1], "tomorrow at 7:30")
     assert said.code == 0, said
     assert "remit answer" not in seat.run("show", short).out
-
-
-def test_who_waits_for_a_task_that_asks_leaves_with_4(seat: Terminal) -> None:
-    said = seat.run("add", "Remind me to water the plants", "--wait")
-
-    assert said.code == 4
-    assert "When is the reminder due?" in said.out
 
 
 @pytest.mark.parametrize(
@@ -168,13 +177,6 @@ def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
     assert (talk.maps("tasks"), talk.json["answer"]) == ([], "thanks")
 
 
-def test_all_tasks_are_waited_for(seat: Terminal) -> None:
-    said = seat.run("add", "Find two parks. Also remind me now to stretch.", "--wait", "--json")
-
-    assert said.code == 0, said
-    assert [task["status"] for task in said.maps("tasks")] == ["completed", "completed"]
-
-
 def test_the_same_key_is_the_same_tasks(seat: Terminal) -> None:
     words = ("add", "Remind me at 23:58 to eat and remind me at 23:59 to sleep", "--key", "twice")
     first, again = seat.run(*words, "--json"), seat.run(*words, "--json")
@@ -205,35 +207,6 @@ def test_a_rehearsal_stores_nothing(seat: Terminal) -> None:
     assert seat.run("ls", "--ids", "--all").out == before
 
 
-def test_a_checklist_from_stdin_is_one_task(seat: Terminal) -> None:
-    text = "# Trip\n- [ ] research hotels\n- [x] book flights\n- [ ] compare prices\n"
-    said = seat.run("add", "-", stdin=text)
-
-    assert said.code == 0
-    assert re.search(r"Task +Trip\n", said.out)
-    assert re.search(r"Work +compare prices\n", said.out)
-    assert "declined: book flights (It is ticked already.)" in said.out
-
-
-def test_a_book_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    (seat.home / "contacts.yaml").write_text("- name: Bob\n  colour: red\n")
-    said, doctor = seat.run("add", "Find two parks"), seat.run("doctor")
-
-    assert said.code == 2
-    assert "contacts.yaml, line 2: it has 'colour'" in said.err
-    assert "contacts.yaml, line 2: it has 'colour'" in doctor.out
-
-
-def test_doctor_says_which_zone_and_whose(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-
-    assert "UTC, from the variable TZ" in seat.run("doctor").out
-    named = seat.run("doctor", REMIT_ZONE="Asia/Tokyo").out
-    assert "Asia/Tokyo, from the settings" in named
-    assert "one looks like Europe/Berlin" in seat.run("doctor", REMIT_ZONE="Mars").out
-
-
 def test_the_receipt_says_that_you_are_asked_only_where_you_are(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
     (seat.home / "contacts.yaml").write_text(
@@ -242,9 +215,19 @@ def test_the_receipt_says_that_you_are_asked_only_where_you_are(tmp_path: Path) 
     )
     allowed = seat.run("add", 'Tell Bob "I am late"')
     asked = seat.run("add", 'Tell Anna "I am late"')
+    (seat.home / "contacts.yaml").write_text("- name: Bob\n  colour: red\n")
+    refused, doctor = seat.run("add", "Find two parks"), seat.run("doctor", REMIT_ZONE="Mars")
+    named = seat.run("doctor", REMIT_ZONE="Asia/Tokyo").out
 
     assert "you are asked before it is sent" not in allowed.out
     assert "you are asked before it is sent" in asked.out
+    # A book that cannot be read is named with its line, and a zone with whose it is.
+    assert refused.code == 2
+    for told in (refused.err, doctor.out):
+        assert "contacts.yaml, line 2: it has 'colour'" in told
+    assert "one looks like Europe/Berlin" in doctor.out
+    assert "Asia/Tokyo, from the settings" in named
+    assert "UTC, from the variable TZ" in seat.run("doctor").out
 
 
 # A watch ------------------------------------------------------------------------------------------

@@ -135,19 +135,28 @@ def test_the_state_is_exported_as_other_programs_read_it(seat: Terminal) -> None
 
 
 def test_advice_is_marked_wherever_it_is_listed(seat: Terminal) -> None:
-    task = order(seat, workshop.ADVICE, "notes")
+    told = "Not verified: it is advice, which no check can prove."
+    said = seat.run("add", workshop.ADVICE, "--project", "notes", "--wait")
+    task = seat.only()
     seat.run("add", "Find two parks", "--as-is", "--wait")
     listed, advice = seat.run("ls").out, seat.run("ls", "--advisory", "--ids").out
     shown, why = seat.run("show", task).out, seat.run("why", task, "--json").json
 
+    assert (said.code, workshop.FOUND in said.out) == (0, True)
+    assert said.out.rstrip().endswith(f"{told} Read it and judge.")
     assert len(re.findall("completed, not verified", listed)) == 1
     assert advice == f"{task}\n"
-    assert "Not verified: it is advice, which no check can prove." in shown
+    assert told in shown
     assert workshop.FOUND in shown
     assert isinstance(why["proof"], dict)
     assert why["proof"]["proof"] == "advisory"
     with open_read_only(seat.home / "agent.db") as tx:
         assert tasks.get(tx, TaskId(task)).verdict is None
+
+    exported = seat.run("export", "builder-state", task).json
+    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(exported)
+    for each in (*_maps(exported["advisoryTasks"]), *_maps(exported["tasks"])):
+        assert (each["assignedAgent"], each["attempts"]) == ("aider", 1)
 
 
 def test_the_doctor_looks_at_projects_specialists_and_the_sandbox(
@@ -173,23 +182,9 @@ def test_the_doctor_looks_at_projects_specialists_and_the_sandbox(
     assert "lost: /nowhere/at/all, the folder is not there" in ill.out
 
 
-def test_who_has_no_project_is_told_nothing_of_them(tmp_path: Path) -> None:
-    assert "sandbox" not in Terminal(tmp_path).run("doctor").out
-
-
 def _maps(value: Json) -> list[JsonMap]:
     assert isinstance(value, list)
     return [each for each in value if isinstance(each, dict)]
-
-
-def test_advice_says_that_it_is_not_verified_to_who_waits_for_it(seat: Terminal) -> None:
-    said = seat.run("add", workshop.ADVICE, "--project", "notes", "--wait")
-
-    assert said.code == 0
-    assert workshop.FOUND in said.out
-    assert said.out.rstrip().endswith(
-        "Not verified: it is advice, which no check can prove. Read it and judge."
-    )
 
 
 @pytest.mark.parametrize("brain", ['kind = "none"', 'kind = "auto"'])
@@ -208,14 +203,3 @@ def test_who_has_neither_model_nor_agent_is_told_both_ways(tmp_path: Path, brain
         assert way in said
         assert way in doctor
     assert "gemini" not in said
-
-
-def test_who_gave_advice_and_how_often_is_exported(seat: Terminal) -> None:
-    task = order(seat, workshop.ADVICE, "notes")
-    told = seat.run("export", "builder-state", task).json
-
-    Draft202012Validator(json.loads(SCHEMA.read_text())).validate(told)
-    (advice,) = _maps(told["advisoryTasks"])
-    (listed,) = _maps(told["tasks"])
-    for each in (advice, listed):
-        assert (each["assignedAgent"], each["attempts"]) == ("aider", 1)

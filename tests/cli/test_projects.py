@@ -15,6 +15,7 @@ from tests.cli.terminal import Terminal
 from tests.server.served import Served
 from tests.soak import one_of
 from tests.specialist.repository import repository
+from tests.tables import for_each
 
 pytestmark = one_of("seat")
 
@@ -41,21 +42,20 @@ def furnish(terminal: Terminal) -> None:
 # Over HTTP ----------------------------------------------------------------------------------------
 
 
-def test_the_owner_asks_for_work_on_a_project(served: Served) -> None:
-    files: list[Json] = ["src/app.py", " src/app.py", ""]
-    made = served.post("/api/tasks", {"text": "Fix it", "project": "shop", "files": files})
+@for_each(
+    ("more", "context"),
+    [
+        ({"files": ["src/app.py", " src/app.py", ""]}, {"files": ["src/app.py"]}),
+        ({"prd": True, "context": {"epic": 3}}, {"epic": 3, "prd": True}),
+        ({"prd": "docs/prd.md#US-1"}, {"prd": "docs/prd.md#US-1"}),
+    ],
+)
+def test_the_owner_asks_for_work_on_a_project(
+    served: Served, more: JsonMap, context: JsonMap
+) -> None:
+    task = served.stored(served.add("Fix it", project="shop", **more))
 
-    task = served.stored(str(made["id"]))
-    assert task.assigned_agent == "project:shop"
-    assert task.context == {"files": ["src/app.py"]}
-
-
-def test_a_story_says_that_it_is_one(served: Served) -> None:
-    task = served.stored(served.add("Fix it", project="shop", prd=True, context={"epic": 3}))
-    named = served.stored(served.add("Fix that", project="shop", prd="docs/prd.md#US-1"))
-
-    assert task.context == {"epic": 3, "prd": True}
-    assert named.context == {"prd": "docs/prd.md#US-1"}
+    assert (task.assigned_agent, task.context) == ("project:shop", context)
 
 
 @pytest.mark.parametrize(
@@ -196,25 +196,21 @@ def test_the_page_for_a_new_task_offers_the_projects(served: Served) -> None:
     assert re.search(r"<textarea[^>]*>Fix it</textarea>", wrong)
 
 
-def test_without_projects_the_page_does_not_speak_of_them(tmp_path: Path) -> None:
-    with Served(tmp_path) as served:
-        assert 'name="project"' not in served.look("/new").text
-
-
 def test_the_list_has_a_tab_for_what_is_not_verified_once_there_is_something(
     tmp_path: Path,
 ) -> None:
     with Served(tmp_path) as served:
+        without = served.look("/new").text
         served.add("Say hello")
         before = served.look("/tasks").text
         served.add("Why is it slow?", contract={"type": "advisory", "criteria": []})
         after = served.look("/tasks").text
         tab = served.look("/tasks?q=is%3Aunverified").text
 
+    assert 'name="project"' not in without  # there are none
     assert "Not verified" not in before
-    assert _tab(after, "All") == "2"
-    assert _tab(after, "Not verified") == "1"
-    assert (_tab(tab, "All"), _tab(tab, "Not verified")) == ("2", "1")
+    for page in (after, tab):
+        assert (_tab(page, "All"), _tab(page, "Not verified")) == ("2", "1")
     assert re.findall(r'<span class="ti clip">(.*?)</span>', tab) == ["Why is it slow?"]
     assert 'aria-current="true">Not verified' in tab
 
