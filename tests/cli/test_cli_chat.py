@@ -44,20 +44,16 @@ def test_a_line_is_answered_with_a_receipt_and_followed_to_its_result(seat: Term
     assert seat.status(seat.only()) == "completed"
 
 
-def test_a_receipt_is_wholly_in_the_language_of_the_message(seat: Terminal) -> None:
-    said = seat.run("chat", stdin="Erinnere mich morgen um 9 an den Zahnarzt\n")
-
-    assert "Aufgabe: Den Zahnarzt" in said.out
-    assert all(word not in said.out for word in ("delivery", "time:", "created"))
-
-
 def test_each_line_is_answered_before_the_next_is_said(seat: Terminal) -> None:
     lines = "Remind me tomorrow at 9 to call mom\ncancel it\n\nwhat is planned?\n"
     said = seat.run("chat", stdin=lines)
+    german = seat.run("chat", stdin="Erinnere mich morgen um 9 an den Zahnarzt\n")
 
     places = [said.out.index(each) for each in ("Task: Call mom", "is cancelled", "Nothing is")]
     assert places == sorted(places)
-    assert seat.status(seat.only()) == "cancelled"
+    # A receipt is wholly in the language of the message.
+    assert "Aufgabe: Den Zahnarzt" in german.out
+    assert all(word not in german.out for word in ("delivery", "time:", "created"))
 
 
 def test_a_question_of_a_task_is_answered_in_a_later_chat(seat: Terminal) -> None:
@@ -87,45 +83,34 @@ def test_as_json_each_turn_is_an_object_on_a_line_of_its_own(seat: Terminal) -> 
     assert first["conversationId"] == second["conversationId"] == _talks(seat)[0].id
 
 
-def test_one_that_is_named_is_gone_on_with(seat: Terminal) -> None:
+def test_one_that_is_named_is_gone_on_with_and_one_that_is_not_there_is_refused(
+    seat: Terminal,
+) -> None:
+    nobody, last = seat.run("chat", "conv-none", stdin="hi\n"), seat.run("chat", "--last", stdin="")
+    assert _talks(seat) == []
     seat.run("chat", stdin="what is running?\n")
     seat.run("chat", stdin="thanks\n")
     newest, oldest = _talks(seat)
 
     seat.run("chat", oldest.id, stdin="what failed?\n")
 
+    assert 0 not in (nobody.code, last.code)
+    assert "conv-none" in nobody.err
+    assert "conversation" in last.err
     assert _said(seat, oldest.id)[-2:] == ["what failed?", "Nothing failed in the last week."]
     assert len(_said(seat, newest.id)) == 2
-
-
-@pytest.mark.parametrize(
-    ("words", "wrong"), [(("conv-none",), "conv-none"), (("--last",), "conversation")]
-)
-def test_what_is_not_there_is_not_gone_on_with(
-    seat: Terminal, words: tuple[str, ...], wrong: str
-) -> None:
-    said = seat.run("chat", *words, stdin="hello\n")
-
-    assert said.code != 0
-    assert wrong in said.err
-    assert _talks(seat) == []
-
-
-def test_without_a_remit_it_says_how_to_start_one(tmp_path: Path) -> None:
-    said = Terminal(tmp_path).run("chat", stdin="hello\n")
-
-    assert said.code != 0
-    assert "remit up" in said.err
 
 
 def test_words_for_another_terminal_do_nothing_here(tmp_path: Path) -> None:
     """An escape sequence in an answer would move the cursor, or worse."""
     script = '- reply: "\\e]0;owned\\a\\e[2J Eight legs."\n'
     seat = Terminal(tmp_path, script=script)
+    nobody = seat.run("chat", stdin="hello\n")
     with seat.up():
         said = seat.run("chat", stdin="How many legs has a spider?\n")
         told = seat.run("chat", "--json", "--last", stdin="How many legs has a fly?\n")
 
+    assert (nobody.code != 0, "remit up" in nobody.err) == (True, True)
     assert "Eight legs." in said.out
     assert "\x1b" not in said.out
     assert "\x07" not in said.out

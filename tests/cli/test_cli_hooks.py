@@ -61,37 +61,27 @@ def test_a_hook_lives_from_its_making_to_its_end(  # noqa: PLR0915 - one life, s
     assert "[hooks.shop]" not in (seat.home / "settings.toml").read_text()
 
 
-def test_taking_a_hook_away_leaves_the_rest_of_the_file_as_it_was(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
+def test_a_hook_that_must_not_be_is_refused_and_one_taken_away_leaves_the_rest_of_the_file(
+    tmp_path: Path,
+) -> None:
+    seat, mine = Terminal(tmp_path), "\n[server]  # mine\nport = 7399\n"
+    none = seat.run("doors"), seat.run("doors", "came")
     seat.run("hooks", "add", "one")
     path = seat.home / "settings.toml"
     before = path.read_text()
-    seat.run("hooks", "add", "two", "--text", 'Say "hi" [now].')
-    path.write_text(path.read_text() + "\n[server]  # mine\nport = 7399\n")
-    removed = seat.run("hooks", "remove", "two")
-
-    assert removed.code == 0
-    assert path.read_text() == before + "\n[server]  # mine\nport = 7399\n"
-
-
-def test_a_hook_that_must_not_be_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    seat.run("hooks", "add", "one")
-    before = (seat.home / "settings.toml").read_text()
     wrong = seat.run("hooks", "add", "My Shop")
     pointer = seat.run("hooks", "add", "shop", "--title", "name")
+    unchanged = path.read_text()
+    seat.run("hooks", "add", "two", "--text", 'Say "hi" [now].')
+    path.write_text(path.read_text() + mine)
 
+    assert seat.run("hooks", "remove", "two").code == 0
+    assert (unchanged, path.read_text()) == (before, before + mine)
     assert (wrong.code, pointer.code) == (2, 2)
     assert "small letters" in wrong.err
     assert "/issue/title" in pointer.err
-    assert (seat.home / "settings.toml").read_text() == before
-
-
-def test_nothing_came_where_there_is_no_door(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    seat.run("add", "Greet me", "--text", "Hello!")
-    assert "Nothing came in yet" in seat.run("doors", "came").err
-    assert "There is none" in seat.run("doors").err
+    assert "There is none" in none[0].err
+    assert "Nothing came in yet" in none[1].err
     assert seat.run("doors", "start", "12345678").code == 3
     assert seat.run("doors", "came", "--limit", "0").code == 2
 

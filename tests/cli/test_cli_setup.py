@@ -125,32 +125,27 @@ def test_a_running_remit_takes_a_new_key_up(tmp_path: Path, model: str) -> None:
     assert said.code == 0, said.out
 
 
-def test_a_channel_is_asked_for_sent_on_and_removed_with_its_secret(tmp_path: Path) -> None:
+@pytest.mark.parametrize("named", [False, True])
+def test_a_channel_is_asked_for_sent_on_and_removed_with_its_secret(
+    tmp_path: Path, *, named: bool
+) -> None:
     terminal = Terminal(tmp_path, script=None)
     secret = "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ=="
-    keys = ["webhook", "alarm", "http://127.0.0.1:9/in", secret, "yes", "", ""]
+    name = [] if named else ["alarm"]
+    keys = ["webhook", *name, "http://127.0.0.1:9/in", secret, "yes", "", ""]
 
-    said = terminal.type(["setup", "channels"], keys)
+    said = terminal.type(["setup", "channels.alarm" if named else "channels"], keys)
 
+    assert "Which channel" in said.out
     assert "refused" in said.out or "not sent" in said.out  # nobody listens there
     assert secret not in _kept(terminal)
+    assert tomllib.loads(_kept(terminal))["channels"]["alarm"]["kind"] == "webhook"
     assert "alarm" in terminal.run("channels").out
     assert tomllib.loads(_kept(terminal))["notices"]["question"][-1] == "alarm"
     assert terminal.run("setup", "channels.alarm", "--test").code == 0
     assert terminal.run("setup", "channels.alarm", "--remove").code == 0
     assert "alarm" not in _kept(terminal)
     assert Secrets(terminal.home).names() == ()
-
-
-def test_a_new_channel_that_is_named_at_once_is_asked_for_its_kind(tmp_path: Path) -> None:
-    terminal = Terminal(tmp_path, script=None)
-    secret = "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ=="
-    keys = ["webhook", "http://127.0.0.1:9/in", secret, "yes", "", ""]
-
-    said = terminal.type(["setup", "channels.alarm"], keys)
-
-    assert "Which channel" in said.out
-    assert tomllib.loads(_kept(terminal))["channels"]["alarm"]["kind"] == "webhook"
 
 
 def test_a_hook_gets_a_secret_that_is_shown_once(tmp_path: Path) -> None:
