@@ -187,28 +187,30 @@ async def test_what_is_left_on_its_branch_is_there_and_the_folder_is_as_it_was(
     assert git(shop.repo, "show", f"remit/{shop.memory.task.id}:app.py") == GOOD.strip()
 
 
-async def test_the_same_error_twice_hands_it_to_the_next_with_a_checkpoint(floor: Floor) -> None:
-    ada = Scripted("ada", [writes(BAD, "DONE: half of it"), writes(BAD)])
-    ben = Scripted("ben", [writes(GOOD)])
+@pytest.mark.parametrize(
+    ("turns", "jobs", "half"),
+    [
+        ([writes(BAD, "DONE: half of it"), writes(BAD)], 2, True),
+        ([writes(f"x = {n}\n") for n in (3, 4, 5, 6, 7)], 4, False),  # a try and three fixes
+        ([ends(AttemptOutcome.CRASH, f"segfault {n}") for n in (1, 2)], 2, False),
+        # Who says that it is done and changed nothing is not believed.
+        ([lambda *_: SpecialistClaim("All done!")] * 2, 2, False),
+    ],
+    ids=["same error", "fixes", "crashes", "idle"],
+)
+async def test_what_fails_goes_to_the_next_with_a_checkpoint(
+    floor: Floor, turns: list[Turn], jobs: int, *, half: bool
+) -> None:
+    ada, ben = Scripted("ada", turns), Scripted("ben", [writes(GOOD)])
     shop = floor(ada, ben)
 
     await shop.merged()
 
-    assert [len(ada.jobs), len(ben.jobs)] == [2, 1]
+    assert [len(ada.jobs), len(ben.jobs)] == [jobs, 1]
     assert "ada worked on this before" in ben.jobs[0].prompt
-    assert "half of it" in ben.jobs[0].prompt
+    assert ("half of it" in ben.jobs[0].prompt) is half
     assert ben.jobs[0].session is None
     assert shop.text == GOOD
-
-
-async def test_three_fixes_that_fail_differently_hand_it_to_the_next(floor: Floor) -> None:
-    ada = Scripted("ada", [writes(f"x = {n}\n") for n in (3, 4, 5, 6, 7)])
-    ben = Scripted("ben", [writes(GOOD)])
-    shop = floor(ada, ben)
-
-    await shop.merged()
-
-    assert [len(ada.jobs), len(ben.jobs)] == [4, 1]  # the first try, and three fixes
 
 
 async def test_a_limit_is_waited_for_and_no_try_is_lost_over_a_restart(floor: Floor) -> None:
@@ -223,18 +225,6 @@ async def test_a_limit_is_waited_for_and_no_try_is_lost_over_a_restart(floor: Fl
     shop.clock.advance(timedelta(seconds=10))
     await shop.merged()
     assert shop.text == GOOD
-
-
-async def test_who_crashes_twice_is_followed_by_another(floor: Floor) -> None:
-    ada = Scripted(
-        "ada", [ends(AttemptOutcome.CRASH, "segfault 1"), ends(AttemptOutcome.CRASH, "segfault 2")]
-    )
-    ben = Scripted("ben", [writes(GOOD)])
-    shop = floor(ada, ben)
-
-    await shop.merged()
-
-    assert [len(ada.jobs), len(ben.jobs)] == [2, 1]
 
 
 async def test_a_full_context_begins_a_fresh_session_with_a_checkpoint(floor: Floor) -> None:
@@ -290,18 +280,6 @@ async def test_a_no_is_told_to_who_asked(floor: Floor) -> None:
     assert "has not allowed" in ada.jobs[1].prompt
     assert "not on a Friday" in ada.jobs[1].prompt
     assert ada.jobs[1].allowed == ()
-
-
-async def test_who_says_that_it_is_done_and_changed_nothing_is_not_believed(
-    floor: Floor,
-) -> None:
-    ada = Scripted("ada", [lambda *_: SpecialistClaim("All done!"), writes(GOOD)])
-    shop = floor(ada)
-
-    await shop.merged()
-
-    assert shop.text == GOOD
-    assert len(ada.jobs) == 2
 
 
 async def test_a_link_out_of_the_folder_is_no_work_to_be_kept(floor: Floor) -> None:
@@ -391,10 +369,14 @@ def _asks_about_tests(shop: Shopfloor) -> Shopfloor:
 
 
 def both(folder: Path, _: SpecialistJob, __: Permit) -> SpecialistClaim:
+    write_both(folder)
+    return SpecialistClaim("I did it.", session="thread-1")
+
+
+def write_both(folder: Path) -> None:
     (folder / "app.py").write_text(GOOD)
     (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests/test_app.py").write_text("assert x == 2\n")
-    return SpecialistClaim("I did it.", session="thread-1")
 
 
 async def test_a_change_of_tests_counts_once_the_owner_agrees_to_it(floor: Floor) -> None:
@@ -449,10 +431,7 @@ async def test_tests_are_not_asked_about_where_something_else_fails(floor: Floor
 async def test_tests_that_the_owner_changed_by_hand_are_asked_about_too(floor: Floor) -> None:
     shop = _asks_about_tests(floor(Scripted("ada", [ends(AttemptOutcome.CRASH)] * 2)))
     asked = await shop.asked()
-    folder = Path(asked.evidence.rpartition(": ")[2].strip())
-    (folder / "app.py").write_text(GOOD)
-    (folder / "tests").mkdir(exist_ok=True)
-    (folder / "tests/test_app.py").write_text("assert x == 2\n")
+    write_both(Path(asked.evidence.rpartition(": ")[2].strip()))
 
     shop.memory.decide(asked, ReviewAnswer.ARRIVED)
 

@@ -62,16 +62,12 @@ async def test_an_edited_message_is_approved_by_its_writer_but_not_by_the_gate()
 
 async def test_what_fits_no_channel_is_held_for_that_delivery_alone() -> None:
     trip = stage(ME, replace(BOARD, content="x" * 101_000))
-
     review = await trip.asks(Reason.DELIVERABLE)
-
     assert "101000 characters" in review.question
     assert trip.said == ["Sanur."]
 
-
-async def test_a_message_longer_than_the_smallest_channel_is_held_before_anything_is_sent() -> None:
+    # One that is longer than the smallest channel takes is held before anything is sent.
     trip = stage(BOARD, ME, replies=(f"<deliverable>{'x' * 5000}</deliverable>",))
-
     assert "the channel takes 4096" in (await trip.asks(Reason.DELIVERABLE)).question
     assert trip.memory.task.delivery[0].status is DeliveryStatus.PENDING
 
@@ -144,22 +140,19 @@ def weak(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: ob
     return dataclasses.replace(played, brain=Weak(tuple(played.brain._left)))
 
 
-async def test_even_the_owner_is_asked_before_he_is_written_to() -> None:
-    trip = weak(ME, BOARD)
-
-    review = await trip.asks(Reason.APPROVAL)
-
-    assert (review.question, review.evidence) == ("Send this to you on outbox?", "Sanur.")
+@for_each("more", [{}, {"contract": contract()}])
+async def test_even_the_owner_is_asked_before_he_is_written_to_for_each_delivery(
+    more: dict[str, object],
+) -> None:
+    trip = weak(ME, BOARD, **more)
+    first = await trip.asks(Reason.APPROVAL)
+    assert (first.question, first.evidence) == ("Send this to you on outbox?", "Sanur.")
     assert trip.outbox.tried == []
 
-
-async def test_what_was_approved_goes_out_and_each_delivery_asks() -> None:
-    trip = weak(ME, BOARD)
-    trip.memory.decide(await trip.asks(Reason.APPROVAL), ReviewAnswer.APPROVE)
+    trip.memory.decide(first, ReviewAnswer.APPROVE)
     second = await trip.asks(Reason.APPROVAL)
     assert trip.said == ["Sanur."]
     trip.memory.decide(second, ReviewAnswer.APPROVE)
-
     assert await trip.go() == Done("Sanur.")
 
 
@@ -179,11 +172,3 @@ async def test_the_owners_own_words_do_not_ask() -> None:
 
     assert trip.said == ["Buy milk."]  # only what the model wrote, to mum, is asked about
     assert "mum" in review.question
-
-
-async def test_what_is_proven_asks_too() -> None:
-    trip = weak(ME, contract=contract())
-
-    await trip.asks(Reason.APPROVAL)
-
-    assert trip.outbox.tried == []

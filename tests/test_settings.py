@@ -139,6 +139,7 @@ MISTAKES = [
     ('[mcp.x]\ncommand=["a\\u0000"]', "may not hold a NUL"),
     # Commands
     ("commands = 5", "commands in {file} must be a table of commands."),
+    ("specialists = []", "must be a table of specialists"),
     ("[commands]\nx = 5", "[commands.x] in {file}: argv must be a list"),
     ('[commands]\nx = "rm -rf /"', "[commands.x] in {file}: argv must be a list"),
     ("[commands]\nx = []", "[commands.x] in {file}: it needs a program"),

@@ -65,24 +65,16 @@ def test_whatever_a_path_is_made_of_nothing_outside_is_written(
     assert not (top / "folder" / ".git").exists()
 
 
-def test_a_file_that_is_written_anew_may_be_used_as_before(folder: Path) -> None:
+@for_each("mode", [0o755, 0o4755])  # a setuid bit is not kept
+def test_a_file_that_is_written_anew_may_be_used_as_before(folder: Path, mode: int) -> None:
     (folder / "run.sh").write_text("old")
-    (folder / "run.sh").chmod(0o755)
+    (folder / "run.sh").chmod(mode)
 
     WorkspaceFiles(str(folder)).write("run.sh", "new")
     WorkspaceFiles(str(folder)).write("deep/er/new.txt", "new")
 
-    assert (folder / "run.sh").stat().st_mode & 0o777 == 0o755
-    assert (folder / "deep/er/new.txt").read_text() == "new"
-
-
-def test_a_setuid_bit_is_not_kept(folder: Path) -> None:
-    (folder / "run.sh").write_text("old")
-    (folder / "run.sh").chmod(0o4755)
-
-    WorkspaceFiles(str(folder)).write("run.sh", "new")
-
     assert (folder / "run.sh").stat().st_mode & 0o7777 == 0o755
+    assert (folder / "deep/er/new.txt").read_text() == "new"
 
 
 def test_what_is_too_large_or_no_text_is_refused(folder: Path) -> None:
@@ -96,26 +88,17 @@ def test_what_is_too_large_or_no_text_is_refused(folder: Path) -> None:
         WorkspaceFiles(str(folder)).write("new", "x" * (tree.MAX_FILE_BYTES + 1))
 
 
-def test_a_listing_names_files_alone_and_follows_no_link(folder: Path) -> None:
-    there = WorkspaceFiles(str(folder))
-
-    assert there.names() == ["src/app.py"]
-    assert there.names("src") == ["src/app.py"]
-    with pytest.raises(BadInput):
-        there.names("out")
-
-
-def test_a_long_listing_says_that_there_is_more(
+def test_a_listing_names_files_alone_follows_no_link_and_says_that_there_is_more(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    there = WorkspaceFiles(str(folder))
+
+    assert there.names() == there.names("src") == ["src/app.py"]
+    with pytest.raises(BadInput):
+        there.names("out")
     monkeypatch.setattr(tree, "MAX_NAMES", 1)
     (folder / "z").write_text("z")
-
-    assert WorkspaceFiles(str(folder)).names()[-1].startswith("… and more")
-
-
-def test_a_file_is_deleted_once(folder: Path) -> None:
-    WorkspaceFiles(str(folder)).delete("src/app.py")
-
+    assert there.names()[-1].startswith("… and more")
+    there.delete("src/app.py")
     with pytest.raises(NotFound):
-        WorkspaceFiles(str(folder)).delete("src/app.py")
+        there.delete("src/app.py")

@@ -73,10 +73,6 @@ def test_what_the_last_words_say_is_the_class_of_the_failure(said: str, outcome:
     assert chain.sort(said) is AttemptOutcome[outcome]
 
 
-def test_last_words_are_one_line_without_what_a_terminal_would_act_on() -> None:
-    assert last_lines("\x1b[31mred\n\n a \nb") == "[31mred / a / b"
-
-
 # What it is told ----------------------------------------------------------------------------------
 
 
@@ -103,6 +99,10 @@ Write your implementation knowing these criteria will be checked."""
 
 def test_the_contract_is_told_in_numbered_words() -> None:
     assert changes.section(TOGGLE) == SECTION
+    assert changes.section(Contract(ContractType.ADVISORY)) == (
+        "## Verification Contract\n\n"
+        "No check decides about this work; the owner will read what you write."
+    )
 
 
 @for_each(
@@ -126,39 +126,21 @@ def test_a_criterion_says_what_is_checked_with_what_and_when(
     assert told in changes.section(Contract(ContractType.VERIFIABLE, (criterion,))).splitlines()
 
 
-def test_work_that_no_check_decides_about_is_told_so() -> None:
-    assert changes.section(Contract(ContractType.ADVISORY)) == (
-        "## Verification Contract\n\n"
-        "No check decides about this work; the owner will read what you write."
-    )
+def heads(told: str) -> list[str]:
+    return [line.removeprefix("## ") for line in told.splitlines() if line.startswith("## ")]
 
 
 def test_the_whole_has_the_task_first_and_says_how_to_end() -> None:
     told = changes.prompt("Add a toggle", TOGGLE, checkpoint="> - half", failed=["lint: E501"])
 
-    heads = [line for line in told.splitlines() if line.startswith("## ")]
-    assert heads == [
-        "## Task",
-        "## Verification Contract",
-        "## What was done before you",
-        "## What failed last time",
-        "## Rules",
-    ]
+    past = ["What was done before you", "What failed last time"]
+    assert heads(told) == ["Task", "Verification Contract", *past, "Rules"]
     assert told.startswith("## Task\n\nAdd a toggle\n\n")
     assert "> lint: E501" in told
     assert "DONE: what is done" in told
-
-
-def test_without_a_past_nothing_is_said_of_one() -> None:
-    told = changes.prompt("Add a toggle", None)
-
-    assert [line for line in told.splitlines() if line.startswith("## ")] == ["## Task", "## Rules"]
-
-
-def test_what_goes_back_says_what_failed_and_how_to_end() -> None:
-    told = changes.fix(["unit-test: 1 failed"])
-
-    assert told.startswith("## What failed last time\n\n> unit-test: 1 failed\n\nMend this")
+    assert heads(changes.prompt("Add a toggle", None)) == ["Task", "Rules"]
+    fix = changes.fix(["unit-test: 1 failed"])
+    assert fix.startswith("## What failed last time\n\n> unit-test: 1 failed\n\nMend this")
 
 
 @given(st.text())
@@ -166,14 +148,13 @@ def test_nothing_that_others_wrote_stands_on_a_line_of_its_own(text: str) -> Non
     lines = changes.quoted(text).splitlines()
 
     assert all(line.startswith(">") for line in lines)
-
-
-def test_a_long_quotation_keeps_its_ends_and_says_so() -> None:
-    told = changes.quoted("a" * 9_000 + "the end")
-
-    assert len(told) < changes.MAX_QUOTED_CHARACTERS + 200
-    assert "characters left out" in told
-    assert told.endswith("the end")
+    # What is long keeps its ends, and says so.
+    long = changes.quoted("a" * 9_000 + "the end")
+    assert len(long) < changes.MAX_QUOTED_CHARACTERS + 200
+    assert "characters left out" in long
+    assert long.endswith("the end")
+    # Last words are one line, without what a terminal would act on.
+    assert last_lines("\x1b[31mred\n\n a \nb") == "[31mred / a / b"
 
 
 def test_the_owners_word_on_a_call_is_told_with_the_exact_call() -> None:

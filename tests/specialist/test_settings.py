@@ -20,7 +20,9 @@ def settings(home: Path, text: str) -> dict[str, SpecialistSettings]:
     return dict(load({"REMIT_HOME": str(home)}).specialists)
 
 
-def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
+def test_three_kinds_can_be_set_up_in_a_sandbox_unless_the_owner_says_otherwise(
+    tmp_path: Path,
+) -> None:
     found = settings(
         tmp_path,
         """
@@ -30,9 +32,12 @@ def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
         capabilities = ["code", "web"]
         env = ["ANTHROPIC_API_KEY"]
         time_limit = 900
+        network = true
+        writes = ["~/.claude", "~/.claude.json"]
         [specialists.aider]
         kind = "command"
         argv = ["aider", "--message-file", "{prompt_file}"]
+        sandbox = false
         [specialists.brain]
         kind = "brain"
         """,
@@ -45,8 +50,12 @@ def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
         capabilities=("code", "web"),
         env=("ANTHROPIC_API_KEY",),
         time_limit=900,
+        network=True,
+        writes=("~/.claude", "~/.claude.json"),
     )
-    assert found["brain"].time_limit == 1800
+    plain = found["brain"]
+    assert (plain.sandbox, plain.network, plain.reads, plain.writes) == (True, False, (), ())
+    assert (plain.time_limit, found["aider"].sandbox) == (1800, False)
 
 
 @for_each(("line", "why"), table(__file__, "wrong"))
@@ -56,35 +65,6 @@ def test_what_is_wrong_is_named_with_its_place(tmp_path: Path, line: str, why: s
 
     assert why in str(refused.value)
     assert "[specialists." in str(refused.value)
-
-
-def test_a_program_is_in_a_sandbox_without_network_unless_the_owner_says_otherwise(
-    tmp_path: Path,
-) -> None:
-    found = settings(
-        tmp_path,
-        """
-        [specialists.plain]
-        kind = "command"
-        argv = ["x"]
-        [specialists.free]
-        kind = "command"
-        argv = ["x"]
-        sandbox = false
-        [specialists.claude]
-        kind = "acp"
-        argv = ["x"]
-        network = true
-        reads = ["/data/fonts"]
-        writes = ["~/.claude", "~/.claude.json"]
-        """,
-    )
-
-    plain, free, claude = found.values()
-    assert (plain.sandbox, plain.network, plain.reads, plain.writes) == (True, False, (), ())
-    assert not free.sandbox
-    assert (claude.sandbox, claude.network) == (True, True)
-    assert claude.writes == ("~/.claude", "~/.claude.json")
 
 
 @for_each(
@@ -104,11 +84,6 @@ def test_a_chain_that_is_wrong_is_named_with_its_place(tmp_path: Path, line: str
 
     assert why in str(refused.value)
     assert "[projects.shop]" in str(refused.value)
-
-
-def test_a_list_of_specialists_is_no_table(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="must be a table of specialists"):
-        settings(tmp_path, "specialists = []\n")
 
 
 # The doctor ---------------------------------------------------------------------------------------
@@ -139,12 +114,13 @@ def test_each_chain_is_told_with_who_is_in_it(tmp_path: Path) -> None:
     assert found.said == "worked on by sed; frontend by brain, sed; advice by brain"
 
 
-def test_a_chain_for_a_kind_that_no_rule_knows_is_named_with_what_is_known(tmp_path: Path) -> None:
-    found = project(tmp_path, fronted=["sed"])
+def test_a_chain_of_a_kind_or_somebody_that_nobody_knows_is_named(tmp_path: Path) -> None:
+    found, nobody = project(tmp_path, fronted=["sed"]), project(tmp_path, frontend=["gemini"])
 
     assert (found.verdict, found.said) == ("fail", "no work is called fronted")
     assert "[projects.shop.chains]" in found.todo
     assert "advice, api, architecture, frontend" in found.todo
+    assert (nobody.verdict, nobody.said) == ("fail", "nobody is called gemini")
 
 
 def test_a_kind_of_the_projects_own_rules_is_known(tmp_path: Path) -> None:
@@ -155,12 +131,6 @@ def test_a_kind_of_the_projects_own_rules_is_known(tmp_path: Path) -> None:
     assert project(tmp_path, motor=["sed"]).verdict == "ok"
     rules.write_text("nonsense: [")
     assert project(tmp_path, whatever=["sed"]).verdict == "ok"
-
-
-def test_somebody_in_a_chain_who_is_nobody_is_named(tmp_path: Path) -> None:
-    found = project(tmp_path, frontend=["gemini"])
-
-    assert (found.verdict, found.said) == ("fail", "nobody is called gemini")
 
 
 def test_what_holds_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
