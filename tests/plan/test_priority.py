@@ -94,20 +94,14 @@ def test_the_rules_that_come_with_remit_are_s4s_and_name_no_file() -> None:
     assert Planner().rank(made("Invoice")).rule == RankingRule("invoice", "bookkeeping")
 
 
-def test_the_first_rule_that_holds_decides_whatever_stands_below() -> None:
+def test_the_first_rule_that_holds_decides_and_else_the_default() -> None:
     rules = ruled("objective matches /x/", "source is manual", "objective matches /beach/")
+    found = [rules.find(task, UTC).rule for task in (made("x beach"), made("beach"))]
+    other, none = priority.load("version: 1\ndefault: critical\n", FILE), "version: 1\n"
 
-    assert [r.name for t in (made("x beach"), made("beach")) if (r := rules.find(t, UTC).rule)] == [
-        "rule 1",
-        "rule 2",
-    ]
-
-
-def test_a_default_may_be_another_one_and_without_rules_it_is_low() -> None:
-    other = priority.load("version: 1\ndefault: critical\n", FILE)
-
+    assert [each and each.name for each in found] == ["rule 1", "rule 2"]
     assert ranked(made(), other, UTC).priority is Priority.CRITICAL
-    assert ranked(made(), priority.load("version: 1\n", FILE), UTC).priority is Priority.LOW
+    assert ranked(made(), priority.load(none, FILE), UTC).priority is Priority.LOW
 
 
 # Conditions ---------------------------------------------------------------------------------------
@@ -226,23 +220,17 @@ def test_a_score_is_asked_for_only_where_it_decides(
 
 async def test_no_score_is_asked_for_once_an_earlier_rule_has_decided() -> None:
     scorer = Scorer(Says(1.0))
-    plan = planner(scorer)
+    plan, without = planner(scorer), planner(scorer, "version: 1\n")
     for task in (made("An invoice"), mail("a@bank.example")):
         assert not plan.is_unsure(task)
         await plan.weigh(task)
+    assert (await without.weigh(made())).priority is Priority.LOW
     assert scorer.asked == []
 
     assert plan.is_unsure(made("Else"))
     await plan.weigh(made("Else"))
     assert scorer.asked == ["Else"]
     assert not plan.is_unsure(made("Else", gaps=(Gap(1, "time"),)))
-
-
-async def test_without_a_score_rule_nobody_is_asked_at_all() -> None:
-    scorer = Scorer(Says(1.0))
-    found = await planner(scorer, "version: 1\n").weigh(made())
-
-    assert (found.priority, scorer.asked) == (Priority.LOW, [])
 
 
 async def test_a_rule_above_that_needs_a_score_is_passed_over_if_nobody_says_one() -> None:

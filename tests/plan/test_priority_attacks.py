@@ -72,19 +72,6 @@ def test_a_pattern_that_is_not_safe_is_refused_with_its_line(pattern: str, why: 
     assert refused.value.field == "priority"
 
 
-@for_each(
-    ("said", "why"),
-    [
-        ("invoice", "must be a pattern like /invoice/i"),
-        ("/invoice", "must be a pattern like /invoice/i"),
-        ("/invoice/gi", "flags 'gi'; only i is known"),
-    ],
-)
-def test_a_pattern_stands_between_strokes(said: str, why: str) -> None:
-    with pytest.raises(BadInput, match=why):
-        ruled(f"objective matches {said}")
-
-
 def test_an_error_without_words_is_a_sentence_still() -> None:
     assert priority_when._meaning("x", ValueError()) == "has a pattern that cannot be read: "
     assert "odd" in priority_when._meaning("x", ValueError("odd"))
@@ -173,18 +160,23 @@ def test_a_bad_file_is_refused_with_its_line_and_why(text: str, said: str) -> No
     assert said in str(refused.value)
 
 
-@for_each(("when", "said"), table(__file__, "meaningless"))
+@for_each(
+    ("when", "said"),
+    [
+        *table(__file__, "meaningless"),
+        # A pattern stands between strokes.
+        ("objective matches invoice", "must be a pattern like /invoice/i"),
+        ("objective matches /invoice", "must be a pattern like /invoice/i"),
+        ("objective matches /invoice/gi", "flags 'gi'; only i is known"),
+        ("sender_domain in bank", "(banks, vips)"),  # the names that there are help
+    ],
+)
 def test_a_condition_that_means_nothing_is_refused_in_a_sentence(when: str, said: str) -> None:
     with pytest.raises(BadInput) as refused:
-        ruled("source is email", when)
+        ruled("source is email", when, lists="{banks: [], vips: []}" if "bank" in when else "{}")
 
     assert str(refused.value).startswith(f"{FILE}, line 5: it ")
     assert said in str(refused.value)
-
-
-def test_the_names_of_the_lists_there_are_help_who_mistyped_one() -> None:
-    with pytest.raises(BadInput, match=r"\(banks, vips\)"):
-        ruled("sender_domain in bank", lists="{banks: [], vips: []}")
 
 
 @settings(deadline=None, max_examples=examples(150))
@@ -216,15 +208,6 @@ def _became(text: str) -> str:
         return str(refused)
 
 
-def test_dates_and_numbers_in_a_list_are_taken_as_they_are_written() -> None:
-    rules = "{odd: [2026-03-02, 010, 1_000, 12:30]}"
-
-    assert all(
-        holds("context.x in odd", made(context={"x": said}), rules)
-        for said in ("2026-03-02", "010", "1_000", "12:30")
-    )
-
-
 def test_yaml_that_says_nothing_of_where_it_is_wrong_is_told_of_the_first_line(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -232,5 +215,13 @@ def test_yaml_that_says_nothing_of_where_it_is_wrong_is_told_of_the_first_line(
         raise yaml.MarkedYAMLError(problem="odd")
 
     monkeypatch.setattr(yaml, "parse", broken)
-    with pytest.raises(BadInput, match="line 1: it is no YAML: odd"):
-        load("version: 1", FILE)
+    assert "line 1: it is no YAML: odd" in _became("version: 1")
+
+
+def test_dates_and_numbers_in_a_list_are_taken_as_they_are_written() -> None:
+    rules = "{odd: [2026-03-02, 010, 1_000, 12:30]}"
+
+    assert all(
+        holds("context.x in odd", made(context={"x": said}), rules)
+        for said in ("2026-03-02", "010", "1_000", "12:30")
+    )

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from remit.model.codec import JsonMap
-from tests.server.served import TOKEN, Served
+from tests.server.served import Served
 
 MINE = """\
 version: 1
@@ -33,13 +33,6 @@ def put(folder: Path, text: str) -> None:
     (folder / "rules").mkdir(exist_ok=True)
     (folder / "rules/new").write_text(text)
     (folder / "rules/new").rename(folder / "rules/priority.yml")
-
-
-def page(served: Served) -> str:
-    headers = {"Authorization": f"Bearer {TOKEN}"}
-    answer = served.client.get(f"{served.url}/settings/priority", headers=headers)
-    assert answer.status_code == 200, answer.text
-    return answer.text
 
 
 def test_programs_are_told_the_rules_in_force_and_what_is_wrong(
@@ -78,15 +71,18 @@ def test_programs_are_told_the_rules_in_force_and_what_is_wrong(
 
 def test_a_page_shows_them_and_complains_without_a_script(own: Served, tmp_path: Path) -> None:
     put(tmp_path, MINE)
-    seen = page(own)
+    seen = own.look("/settings/priority").text
     put(tmp_path, "version: 2")
-    wrong = page(own)
+    wrong = own.look("/settings/priority").text
 
-    assert "<b>&lt;b&gt;bold&lt;/b&gt;</b> · critical" in seen
-    assert "<b>default</b> · med" in seen
-    assert "all of (sender_domain in banks; llm_score &gt;= 0.5)" in seen
-    assert "No model is asked for a score" in seen
-    assert "nothing yet" in seen
+    for text in (
+        "<b>&lt;b&gt;bold&lt;/b&gt;</b> · critical",
+        "<b>default</b> · med",
+        "all of (sender_domain in banks; llm_score &gt;= 0.5)",
+        "No model is asked for a score",
+        "nothing yet",
+    ):
+        assert text in seen
     assert 'role="alert"' not in seen
     assert "line 1: it must say version: 1. The rules from before hold." in wrong
     assert "money &amp; more" in wrong
