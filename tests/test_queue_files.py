@@ -67,15 +67,19 @@ async def test_a_question_is_a_file_until_it_is_decided(tmp_path: Path, folder: 
         task = await world.add("Renew my passport")
         await world.run()
         (review,) = await world.waiting()
+        assert review.id is not None
         await until(lambda: names(folder) == [file_of(review)])
 
-        told = read(folder, str(review.id))
-        asked = cast("JsonMap", told["review"])
+        def told(part: str) -> JsonMap:
+            return cast("JsonMap", read(folder, str(review.id))[part])
+
+        asked, shown = told("review"), told("task")
         assert (asked["question"], asked["options"]) == (review.question, ["answer", "decline"])
-        shown = cast("JsonMap", told["task"])
         assert (shown["task_id"], shown["status"]) == (str(task.id)[5:], "WAITING_HITL")
         mode = (folder / f"{review.id}.json").stat().st_mode
         assert stat.S_IMODE(mode) == 0o400
+        await world.app.inbox.later(review.id, world.now + timedelta(hours=1))
+        await until(lambda: told("review")["later_until"] is not None)
         await world.decide(review, ReviewAnswer.DECLINE)
         await until(lambda: names(folder) == [])
 
@@ -91,23 +95,6 @@ async def test_what_is_cancelled_asks_no_more(tmp_path: Path, folder: Path) -> N
 
         (left,) = await world.waiting()
         await until(lambda: names(folder) == [file_of(left)])
-
-
-async def test_what_is_put_off_says_so_in_its_file(tmp_path: Path, folder: Path) -> None:
-    async with World(tmp_path, brain=script(ASKS)) as world, kept(world, folder):
-        await world.add("Renew my passport")
-        await world.run()
-        (review,) = await world.waiting()
-        assert review.id is not None
-        await until(lambda: names(folder) == [file_of(review)])
-
-        await world.app.inbox.later(review.id, world.now + timedelta(hours=1))
-
-        await until(
-            lambda: (
-                cast("JsonMap", read(folder, str(review.id))["review"])["later_until"] is not None
-            )
-        )
 
 
 async def test_a_start_puts_right_what_a_crash_left(tmp_path: Path, folder: Path) -> None:

@@ -99,25 +99,18 @@ def test_how_often_and_when_is_told_with_the_verdict(scene: Scene) -> None:
     )
 
 
-def test_advice_may_leave_every_file_as_it_was(scene: Scene) -> None:
-    task = begun(scene, Contract(ContractType.ADVISORY))
-    kept(scene, task, (0, "execute_tool", tried("claude")), (0, "look:0", WorkResult("tree")))
-
-    (found,) = tries.read(scene.tx, task).attempts
-    assert found.outcome is AttemptOutcome.SUCCESS
-
-
 def test_what_a_brain_thought_is_no_try_of_a_specialist(scene: Scene) -> None:
-    task = begun(scene)
+    task, advice = begun(scene), begun(scene, Contract(ContractType.ADVISORY))
     reply: JsonMap = {"text": "Hi", "calls": list[Json]()}
     kept(scene, task, (0, "execute_tool", reply))
+    kept(scene, advice, (0, "execute_tool", tried("claude")), (0, "look:0", WorkResult("tree")))
 
     assert tries.read(scene.tx, task) == tries.TryHistory()
     assert tries.with_records(task, tries.read(scene.tx, task)) is task
-
-
-def test_what_has_not_begun_has_no_record(scene: Scene) -> None:
-    assert tries.read(scene.tx, scene.admit()) == tries.TryHistory()
+    assert tries.read(scene.tx, scene.admit()) == tries.TryHistory()  # it has not begun
+    # Advice may leave every file as it was.
+    (found,) = tries.read(scene.tx, advice).attempts
+    assert found.outcome is AttemptOutcome.SUCCESS
 
 
 def test_the_tasks_of_an_agent_are_found_oldest_first_and_only_the_newest(scene: Scene) -> None:

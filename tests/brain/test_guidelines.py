@@ -25,22 +25,20 @@ def write(path: Path, text: str | bytes) -> None:
     os.utime(path, ns=(before + 1_000_000_000, before + 1_000_000_000))
 
 
-def test_comments_are_not_told_and_the_rest_is(tmp_path: Path) -> None:
-    path = tmp_path / GUIDELINES_FILE
-    write(path, "# not this\nPrices in euros.  \n\n  # this, for it is indented\nBe brief.\n\n")
-
-    assert GuidelinesFile(path)() == "Prices in euros.\n\n  # this, for it is indented\nBe brief."
-
-
-def test_a_change_counts_from_the_next_thought_on(tmp_path: Path) -> None:
+def test_a_change_counts_from_the_next_thought_on_and_comments_are_not_told(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / GUIDELINES_FILE
     told = GuidelinesFile(path)
     assert told() == ""
 
-    write(path, "One.")
-    assert told() == "One."
-    write(path, "Two.")
-    assert told() == "Two."
+    rest = "Prices in euros.\n\n  # this, for it is indented\nBe brief."
+    for text, heard in (
+        ("One.", "One."),
+        (f"# not this\n{rest}\n\n".replace("euros.", "euros.  "), rest),
+    ):
+        write(path, text)
+        assert told() == heard
     path.unlink()
     assert told() == ""
 

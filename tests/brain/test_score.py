@@ -157,7 +157,9 @@ async def test_what_is_no_score_is_none_and_is_not_kept(
         assert await scorer.score(made()) == UrgencyScore(0.5, "so so")
 
 
-async def test_who_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
+async def test_who_takes_too_long_is_not_waited_for_and_without_a_store_there_is_no_score(
+    tmp_path: Path,
+) -> None:
     judge = FakeJudge()
     judge.go = asyncio.Event()
     async with database(tmp_path) as db:
@@ -165,18 +167,13 @@ async def test_who_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
         purse = Budget(db, clock, NONE, midnight(START.tzinfo))
         for paid in (None, purse):
             assert await ModelScorer(judge, db, clock, paid, seconds=0.01).score(made()) is None
-
         assert await db.read(spending.of_all, 0) == MOST  # nobody knows what it took
 
-
-async def test_a_store_that_is_gone_gives_no_score(tmp_path: Path) -> None:
-    async with database(tmp_path) as db:
-        scorer = ModelScorer(FakeJudge(), db, FrozenClock())
         await db.close()
         with pytest.raises(RuntimeError, match="shutdown"):
             await db.read(spending.of_all, 0)
-
-        assert (await Planner(scorer).weigh(made())).rule.name == "default"
+        planner = Planner(ModelScorer(FakeJudge(), db, clock))
+        assert (await planner.weigh(made())).rule.name == "default"
 
 
 async def test_a_score_is_paid_for_and_over_budget_there_is_none(tmp_path: Path) -> None:
@@ -238,7 +235,9 @@ def judged(world: World, judge: FakeJudge) -> None:
     engine._rooms = replace(engine._rooms, planner=planner)
 
 
-async def test_others_are_ranked_and_run_while_one_is_scored(tmp_path: Path) -> None:
+async def test_others_are_ranked_and_run_while_one_is_scored_and_a_stop_loses_nothing(
+    tmp_path: Path,
+) -> None:
     judge = FakeJudge()
     judge.go = asyncio.Event()
     async with scored(tmp_path, judge) as world:
@@ -253,22 +252,10 @@ async def test_others_are_ranked_and_run_while_one_is_scored(tmp_path: Path) -> 
         await until(is_done)
         assert {(await world.get(task.id)).status for task in slow} == {Status.NEW}
 
-        judge.go.set()
+        await world.restart()
         await world.run()
         assert {(await world.get(task.id)).status for task in slow} == {Status.COMPLETED}
         assert judge.most_at_once == AT_ONCE
-
-
-async def test_a_stop_while_a_task_is_scored_loses_nothing(tmp_path: Path) -> None:
-    judge = FakeJudge()
-    judge.go = asyncio.Event()
-    async with scored(tmp_path, judge) as world:
-        task = await world.add("Book the train")
-        await until(lambda: judge.at_once == 1)
-        await world.restart()
-        await world.run()
-
-        assert (await world.get(task.id)).status is Status.COMPLETED
 
 
 async def test_beyond_a_page_the_rules_are_enough(
@@ -316,12 +303,15 @@ async def test_while_the_disk_is_full_a_scored_task_stays_new_and_is_ranked_late
         assert len(judge.heard) == 1
 
 
-async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(tmp_path: Path) -> None:
+@pytest.mark.parametrize("on", [True, False])
+async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(
+    tmp_path: Path, *, on: bool
+) -> None:
     urgent = Order(Answer(call=Call("answer", '{"score": 0.95, "why": "It burns."}')))
     done = Order(Answer("Looked. <deliverable>Done.</deliverable>"))
     async with Vendor() as vendor, brain(vendor, Place.ANTHROPIC) as mind:
         vendor.decide = lambda heard: urgent if "How urgent" in heard.text else done
-        settings = Settings(home=tmp_path, priority=PrioritySettings(score=True))
+        settings = Settings(home=tmp_path, priority=PrioritySettings(score=on))
         async with World(tmp_path, brain=mind, settings=settings) as world:
             task = await world.add("Call the fire brigade")
             await world.run()
@@ -329,24 +319,14 @@ async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(tmp_path: 
             found = await world.get(task.id)
             spent = await world.app.db.read(spending.of_task, task.id)
 
-        assert found.rule == RankingRule("llm_score", "fuzzy urgency; score 0.95: It burns.")
-        assert (found.status, found.priority) == (Status.COMPLETED, Priority.HIGH)
-        asked = ["How urgent" in each.text for each in vendor.heard]
-        assert (asked.count(True), spent.requests) == (1, len(vendor.heard))
-        assert found.spent == TaskBudget(spent.tokens, 0)
-        assert spent.tokens == 30 * len(vendor.heard)
-
-
-async def test_with_the_switch_off_no_model_is_asked(tmp_path: Path) -> None:
-    async with Vendor() as vendor, brain(vendor, Place.ANTHROPIC) as mind:
-        done = Order(Answer("Looked. <deliverable>Done.</deliverable>"))
-        vendor.decide = lambda _heard: done
-        async with World(tmp_path, brain=mind) as world:
-            task = await world.add("Call the fire brigade")
-            await world.run()
-
-            assert (await world.get(task.id)).rule == RankingRule("default", "no rule matched")
-        assert not any("How urgent" in each.text for each in vendor.heard)
+    fuzzy = RankingRule("llm_score", "fuzzy urgency; score 0.95: It burns.")
+    assert found.rule == (fuzzy if on else RankingRule("default", "no rule matched"))
+    assert found.status is Status.COMPLETED
+    assert (found.priority is Priority.HIGH) is on
+    asked = ["How urgent" in each.text for each in vendor.heard]
+    assert (asked.count(True), spent.requests) == (int(on), len(vendor.heard))
+    assert found.spent == TaskBudget(spent.tokens, 0)
+    assert spent.tokens == 30 * len(vendor.heard)
 
 
 async def test_a_critic_is_paid_for_by_its_task_and_not_asked_beyond_the_limit(

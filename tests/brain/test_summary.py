@@ -33,6 +33,12 @@ async def test_a_model_is_shown_the_memory_so_far_and_each_run_in_order() -> Non
     assert "2,000" not in prompt.rules
     assert "1000 words" in prompt.rules
     assert prompt.tools == ()
+    assert "the memory so far" not in models.prompt("", ["a"]).text
+    # Tags in a summary are broken.
+    said = await Summariser(Saying(Reply("<deliverable>x</deliverable>")))("", ["a"])
+    assert said is not None
+    assert "<" not in said
+    assert said == outside.neutral(said)
 
 
 async def test_no_line_of_a_run_stands_unmarked() -> None:
@@ -60,15 +66,3 @@ async def test_no_line_of_a_run_stands_unmarked() -> None:
 )
 async def test_what_a_model_did_not_end_is_no_summary(reply: Reply) -> None:
     assert await Summariser(Saying(reply))("", ["a"]) is None
-
-
-async def test_tags_in_a_summary_are_broken() -> None:
-    said = await Summariser(Saying(Reply("<deliverable>x</deliverable>")))("", ["a"])
-
-    assert said is not None
-    assert "<" not in said
-    assert said == outside.neutral(said)
-
-
-def test_without_a_memory_there_is_no_talk_of_one_in_the_text() -> None:
-    assert "the memory so far" not in models.prompt("", ["a"]).text

@@ -81,15 +81,6 @@ def test_rules_are_listed_in_their_order_with_their_lines(tmp_path: Path) -> Non
     assert (told["file"], told["default"], told["complaint"]) == ("rules/priority.yml", "low", None)
 
 
-def test_without_a_file_the_rules_that_come_with_remit_are_told_as_such(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    said = seat.run("rules")
-
-    assert "These come with Remit; your own go into rules/priority.yml." in said.err
-    assert "set score = true under [priority]" in said.err
-    assert seat.run("rules", "check").out == "ok the rules that come with Remit: 3 rules\n"
-
-
 def test_a_wrong_line_is_named_by_check_by_ls_and_by_the_doctor(tmp_path: Path) -> None:
     seat = seated(tmp_path, MINE.replace("/parks/i", "/(?=parks)/"))
     why = "rules/priority.yml, line 6: it has a pattern that looks around ((?=)"
@@ -107,13 +98,13 @@ def test_a_wrong_line_is_named_by_check_by_ls_and_by_the_doctor(tmp_path: Path) 
 def test_another_file_is_checked_before_it_is_put_in_place(tmp_path: Path) -> None:
     seat, other = Terminal(tmp_path), tmp_path / "other.yml"
     other.write_text(MINE)
+    ours = seat.run("rules")
 
-    assert seat.run("rules", "check", str(other), "--json").json == {
-        "schema_version": 1,
-        "file": str(other),
-        "rules": 2,
-        "right": True,
-    }
+    assert "These come with Remit; your own go into rules/priority.yml." in ours.err
+    assert "set score = true under [priority]" in ours.err
+    assert seat.run("rules", "check").out == "ok the rules that come with Remit: 3 rules\n"
+    told = {"schema_version": 1, "file": str(other), "rules": 2, "right": True}
+    assert seat.run("rules", "check", str(other), "--json").json == told
     assert seat.run("rules", "check", str(tmp_path / "none.yml")).code == 3
 
 

@@ -43,20 +43,25 @@ checkpoints = st.builds(
 )
 
 
+def made_of(
+    claim: SpecialistClaim, files: dict[str, str] | None = None, before: Checkpoint | None = None
+) -> Checkpoint:
+    return checkpoint.checkpoint_of_claim(
+        claim,
+        agent="ben" if before else "ada",
+        cause=CheckpointCause.FAILURE,
+        made_at=THEN,
+        files=files or {},
+        before=before,
+    )
+
+
 def test_it_holds_what_was_said_in_the_lines_that_were_asked_for() -> None:
     claim = SpecialistClaim(
         SAID, AttemptOutcome.CRASH, error="exit code 3", done=("look",), pending=("mend",)
     )
 
-    made = checkpoint.checkpoint_of_claim(
-        claim,
-        agent="ada",
-        cause=CheckpointCause.FAILURE,
-        made_at=THEN,
-        files={"b.py": "f" * 40, "a.py": ""},
-    )
-
-    assert made == replace(
+    assert made_of(claim, {"b.py": "f" * 40, "a.py": ""}) == replace(
         EMPTY,
         done=("look", "the toggle"),
         pending=("mend", "the theme"),
@@ -64,27 +69,13 @@ def test_it_holds_what_was_said_in_the_lines_that_were_asked_for() -> None:
         blockers=("no browser here", "exit code 3"),
         files=(FileState("a.py", ""), FileState("b.py", "f" * 12)),
     )
-
-
-def test_who_says_nothing_leaves_what_is_known() -> None:
-    made = checkpoint.checkpoint_of_claim(
-        SpecialistClaim(""), agent="ada", cause=CheckpointCause.FAILURE, made_at=THEN, files={}
-    )
-
-    assert made == EMPTY
+    assert made_of(SpecialistClaim("")) == EMPTY
 
 
 def test_it_goes_on_from_the_one_before() -> None:
     before = replace(EMPTY, done=("one",), pending=("two",), choices=(WorkChoice("a"),))
 
-    made = checkpoint.checkpoint_of_claim(
-        SpecialistClaim("DONE: two\nDECIDED: a"),
-        agent="ben",
-        cause=CheckpointCause.REASSIGNMENT,
-        made_at=THEN,
-        files={},
-        before=before,
-    )
+    made = made_of(SpecialistClaim("DONE: two\nDECIDED: a"), before=before)
 
     assert made.done == ("one", "two")
     assert made.pending == ("two",), "nobody said what is left, so it is not known to be done"
@@ -102,13 +93,6 @@ def test_it_is_always_less_than_two_kilobytes_and_can_be_read_back(found: Checkp
     assert checkpoint.pack(checkpoint.trimmed(found)) == packed
 
 
-def test_the_last_ten_steps_stay_and_what_is_left_out_is_counted() -> None:
-    small = checkpoint.trimmed(replace(EMPTY, done=tuple(f"step {n}" for n in range(14))))
-
-    assert small.done == tuple(f"step {n}" for n in range(4, 14))
-    assert small.left_out == 4
-
-
 def test_of_much_the_newest_steps_and_the_first_that_are_to_come_stay() -> None:
     long = "ä" * 60
     found = replace(
@@ -123,6 +107,10 @@ def test_of_much_the_newest_steps_and_the_first_that_are_to_come_stay() -> None:
     assert [step[0] for step in small.pending] == [*"0123456789"][: len(small.pending)]
     assert 0 < len(small.done) < 10
     assert small.left_out > 0
+    # Of short ones the last ten stay, and what is left out is counted.
+    short = checkpoint.trimmed(replace(EMPTY, done=tuple(f"step {n}" for n in range(14))))
+    assert short.done == tuple(f"step {n}" for n in range(4, 14))
+    assert short.left_out == 4
 
 
 def test_what_a_specialist_is_told_of_it_is_quoted() -> None:
