@@ -45,6 +45,19 @@ KHMER = (
     "ឯកសារ|ទាំងអស់|នឹង|ត្រូវ|ផ្ញើ|តាម|អ៊ីមែល|មុន|ថ្ងៃ|សុក្រ។ "
     "ប្រសិនបើ|មាន|សំណួរ|អំពី|ថវិកា|សូម|ទាក់ទង|ផ្នែក|ហិរញ្ញវត្ថុ។"
 )
+LAO = (
+    "ຂ້ອຍ|ຢາກ|ໄປ|ຕະຫຼາດ|ມື້|ອື່ນ|ເພາະ|ວ່າ|ຕ້ອງ|ຊື້|ຜັກ|ແລະ|ໝາກໄມ້|ສຳລັບ|ຄອບຄົວ "
+    "ແມ່|ຂອງ|ຂ້ອຍ|ເວົ້າ|ວ່າ|ລາຄາ|ປາ|ແພງ|ກວ່າ|ແຕ່|ກ່ອນ|ແຕ່|ກໍ|ຍັງ|ດີ|ຢູ່ "
+    "ຫຼັງ|ຈາກ|ນັ້ນ|ພວກ|ເຮົາ|ຈະ|ໄປ|ດື່ມ|ກາເຟ|ກັບ|ໝູ່|ທີ່|ໃກ້|ສະຖານີ|ລົດໄຟ "
+    "ການ|ປະຊຸມ|ຄັ້ງ|ຕໍ່|ໄປ|ຈະ|ຈັດ|ຂຶ້ນ|ໃນ|ວັນ|ຈັນ|ເວລາ|ແປດ|ໂມງ|ເຊົ້າ|ທີ່|ຫ້ອງການ|ໃຫຍ່ "
+)
+BURMESE = (
+    "ကျွန်တော်|မနက်ဖြန်|ဈေး|ကို|သွား|ချင်|တယ်။ "
+    "အမေ|က|ငါး|ဈေးနှုန်း|ဟာ|အရင်|ထက်|ပို|ကြီး|တယ်|လို့|ပြော|ပါ|တယ်။ "
+    "ပြီး|ရင်|သူငယ်ချင်း|တွေ|နဲ့|ဘူတာရုံ|အနား|မှာ|ကော်ဖီ|သောက်|မယ်။ "
+    "နောက်|အစည်းအဝေး|ကို|တနင်္လာ|နေ့|မနက်|ရှစ်|နာရီ|မှာ|ရုံး|ကြီး|မှာ|ကျင်းပ|မယ်။ "
+    "စာရွက်စာတမ်း|အားလုံး|ကို|သောကြာ|နေ့|မတိုင်ခင်|အီးမေးလ်|နဲ့|ပို့|ပေး|ပါ|မယ်။ "
+)
 SYLLABLES = ("Winter", "Sommer", "Wasser", "Leder", "Feder")
 
 
@@ -122,6 +135,15 @@ CHANNELS: dict[str, Callable[[], str]] = {
     ),
     "a break between two words or none": lambda: "".join(
         word + "\u200b" * bit for word, bit in zip(THAI.split("|"), _bits(), strict=False)
+    ),
+    "a break between two words or none, in a short text": lambda: "".join(
+        word + "\u200b" * bit for word, bit in zip(THAI.split("|")[:100], _bits(), strict=False)
+    ),
+    "one long word or two short ones": lambda: _optional(
+        _words("กขคงจตนบปมรลวส", "า")[:240], "\u200b", 2
+    ),
+    "the same two words, parted or not": lambda: "".join(
+        f"กิน{chr(0x200B) * bit}ข้าว ที่\u200bบ้าน " for bit in _bits()
     ),
     "where the break in a word stands": lambda: " ".join(
         f"{word[: 2 + half % 8]}\u200b{word[2 + half % 8 :]}"
@@ -219,6 +241,9 @@ PASSES = {
     "Thai with a break between all words": THAI.replace("|", "\u200b"),
     "Khmer with a break between all words": KHMER.replace("|", "\u200b"),
     "Thai with a few breaks": THAI.replace("|", "\u200b", 20).replace("|", ""),
+    "more Thai with a break between all words": f"{THAI} {THAI} {THAI}".replace("|", "\u200b"),
+    "Lao with a break between all words": LAO.replace("|", "\u200b"),
+    "Burmese with a break between all words": BURMESE.replace("|", "\u200b"),
     "Thai with breaks beside names": "ส่ง\u200bRemit\u200bให้\u200bAnna " * 9,
     "German with the names of files from a Mac": GERMAN
     + " ".join(unicodedata.normalize("NFD", f"Größe-{n}-Übersicht.pdf") for n in range(40))

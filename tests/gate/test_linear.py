@@ -112,6 +112,8 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_four_times_the_text_takes_four_times_the_steps(place: str, steps: list[int]) -> None:
+    for tables_are_read in ("".join(PIECES), _text(PIECES[0], place, SIZE // 2)):
+        gate.judge(Reply(tables_are_read), most=10**6, known=KNOWN)
     for piece in PIECES:
         small, large = (_steps(_text(piece, place, size), steps) for size in (SIZE, SIZE * TIMES))
 

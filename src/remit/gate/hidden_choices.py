@@ -8,7 +8,7 @@ does a word that always looks the same. What is measured is the choice that is l
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from itertools import pairwise
 from math import lgamma, log, log2
 from typing import Final, NamedTuple
@@ -69,6 +69,8 @@ _VOWELS_BEFORE: Final = frozenset("เแโใไເແໂໃໄ")
 _VOWELS_BEHIND: Final = frozenset("ะาำๅๆະາຳຽ")
 _STACKS_NEXT: Final = frozenset("\u1039\u17d2")
 _SYLLABLES_PER_WORD: Final = 2.5  # as counted below: a final consonant is one of its own
+_LONGEST_WORD: Final = 4  # as counted below; one word in thirty has more
+_USUALLY_UNKNOWN: Final = 0.35  # at most, of neighbours whose text has each of them once
 _MAX_WORD_CHARACTERS: Final = 24
 _SPECIAL_SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _GAP: Final = re.compile("[ \xa0\u1680\u2000-\u200a\u202f\u205f\u3000]++")
@@ -160,31 +162,50 @@ def _word_break_bits(text: str) -> float:
     """Return how many bits the breaks between words without spaces can hide.
 
     Nobody here knows the words of these languages, but a text shows its own: a writer who breaks
-    between all words repeats some, always whole. So hidden is where a break stands between two
-    pieces that stand nowhere else, and whether a word that stands alone is elsewhere a part.
+    between all words repeats some, always whole, and leaves no long piece. So hidden is where a
+    break stands between two pieces that stand nowhere else, whether a word that stands alone is
+    elsewhere a part, and which words are not parted. These overlap: the most counts.
     """
     runs = [run.split(WORD_BREAK) for run in _SPACELESS_RUN.findall(text)]
     runs = [[piece for piece in run if piece] for run in runs]
     pieces = Counter(piece for run in runs for piece in run)
-    pairs = {pair for run in runs for pair in pairwise(run)}
-    unknown = [
-        _syllables("".join(pair)) for pair in pairs if {pieces[each] for each in pair} == {1}
-    ]
-    parts = _parts(pieces)
-    return sum(log2(max((count - 1) / _SYLLABLES_PER_WORD, 1)) for count in unknown) + sum(
-        bits_of_choice(pieces[word] + count, count) for word, count in parts.items()
+    pairs = [pair for run in runs for pair in pairwise(run)]
+    unknown = [pair for pair in pairs if {pieces[each] for each in pair} == {1}]
+    placed = sum(
+        log2(max((_syllables("".join(pair)) - 1) / _SYLLABLES_PER_WORD, 1)) for pair in unknown
     )
+    parts = sum(
+        bits_of_choice(pieces[word] + count, count)
+        for word, count in _parts(pieces, set(pairs)).items()
+    )
+    too_many = len(unknown) - _USUALLY_UNKNOWN * len(pairs)
+    return max(placed + parts, too_many, bits_of_sequence(list(_partings(runs, pieces))))
 
 
-def _parts(pieces: Counter[str]) -> Counter[str]:
-    """Count how often a repeated piece is the beginning or the end of a longer one."""
+def _partings(runs: list[list[str]], pieces: Counter[str]) -> Iterator[bool]:
+    """Yield each end of a word within a run: whether a break is there.
+
+    A long piece that stands nowhere else has as many words as its length says.
+    """
+    for run in runs:
+        for index, piece in enumerate(run):
+            if index:
+                yield True
+            more = _syllables(piece) - _LONGEST_WORD if pieces[piece] == 1 else 0
+            yield from [False] * round(max(more, 0) / _SYLLABLES_PER_WORD)
+
+
+def _parts(pieces: Counter[str], pairs: Collection[tuple[str, str]]) -> Counter[str]:
+    """Count how often a repeated piece is the beginning or the end of a longer one.
+
+    A longer one that is never parted is a word, and counts once however often it stands there.
+    """
     parts: Counter[str] = Counter()
     for piece, count in pieces.items():
         for length in range(1, min(len(piece), _MAX_WORD_CHARACTERS + 1)):
-            if pieces[piece[:length]] > 1 and may_part_words(piece[length - 1], piece[length]):
-                parts[piece[:length]] += count
-            if pieces[piece[-length:]] > 1 and may_part_words(piece[-length - 1], piece[-length]):
-                parts[piece[-length:]] += count
+            for at, word in ((length, piece[:length]), (len(piece) - length, piece[-length:])):
+                if pieces[word] > 1 and may_part_words(piece[at - 1], piece[at]):
+                    parts[word] += count if (piece[:at], piece[at:]) in pairs else 1
     return parts
 
 
