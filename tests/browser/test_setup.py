@@ -20,14 +20,6 @@ def _add_webhook(desk: Desk, url: str) -> None:
     desk.save()
 
 
-def test_no_model_is_said_at_once_with_the_way_out(desk: Desk) -> None:
-    page = desk.go("/inbox")
-    page.get_by_role("link", name="Connect one").click()
-    expect(page.get_by_role("heading", name="Language model", exact=True)).to_be_visible()
-    said = desk.terminal.run("add", "Research the parks of Bangkok", "--as-is")
-    assert "remit setup brain" in said.out + said.err
-
-
 def test_a_channel_is_changed_and_removed_with_its_secret(desk: Desk, outside: str) -> None:
     page = desk.go("/settings/channels")
     _add_webhook(desk, "https://example.org/before")
@@ -44,7 +36,18 @@ def test_a_channel_is_changed_and_removed_with_its_secret(desk: Desk, outside: s
     assert "alarm_secret" not in Secrets(desk.terminal.home).names()
 
 
-def test_limits_are_set_and_a_wrong_one_gets_a_sentence(desk: Desk) -> None:
+def test_models_and_limits_are_set_and_what_is_missing_or_wrong_is_said(desk: Desk) -> None:
+    page = desk.go("/inbox")
+    page.get_by_role("link", name="Connect one").click()
+    expect(page.get_by_role("heading", name="Language model", exact=True)).to_be_visible()
+    _set_limits(desk)
+    said = desk.terminal.run("add", "Research the parks of Bangkok", "--as-is")
+    assert "remit setup brain" in said.out + said.err
+    assert desk.next_event() == "notice"
+    _name_a_second_model(desk)
+
+
+def _set_limits(desk: Desk) -> None:
     budget = desk.go("/settings/brain").get_by_role("region", name="Budget")
     budget.get_by_label("Cents a day").fill("250")
     budget.get_by_role("button", name="Save").click()
@@ -62,7 +65,8 @@ def test_limits_are_set_and_a_wrong_one_gets_a_sentence(desk: Desk) -> None:
     assert told["deliver"]["quiet"] == "22:00-07:00"
 
 
-def test_a_second_model_is_named_on_the_page_and_its_table_in_the_file_stays(desk: Desk) -> None:
+def _name_a_second_model(desk: Desk) -> None:
+    """Its own table in the file stays when the page changes something else."""
     page = desk.go("/settings/brain")
     desk.fill(Model="openai:tiny", Second="openai:second")
     desk.save()

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import cast
 
@@ -11,7 +11,11 @@ from msgspec.structs import replace
 from playwright.sync_api import Route, expect
 
 from remit.model.codec import Json, JsonMap
-from remit.model.status import Status
+from remit.model.ids import TaskId
+from remit.model.run import EventKind, NewEvent
+from remit.model.status import Actor, Status
+from remit.store import events
+from remit.store.database import Tx
 from tests.browser.conftest import Visit
 from tests.browser.puppet import Puppet
 from tests.browser.site import Site
@@ -144,12 +148,16 @@ def test_the_log_follows_and_its_filter_holds_for_what_comes(
 
 def test_a_line_of_the_log_has_an_address(site: Site, visit: Visit) -> None:
     task = planned(site)
-    for _ in range(120):
-        site.patch(task, "pause")
-        site.patch(task, "resume")
+    site.write(_much_is_said, TaskId(task), site.clock.now())
     page = visit(f"/tasks/{task}#log-2")
     expect(page.locator("#log-2")).to_be_in_viewport()
     assert page.locator(".log [data-n]").count() > 200
+
+
+def _much_is_said(tx: Tx, task: TaskId, now: datetime) -> None:
+    for n in range(240):
+        told = NewEvent(EventKind.RUN_SAID, Actor.EXECUTOR, {"text": f"Offer {n}\n"})
+        events.tell_task(tx, task, told, now)
 
 
 def test_errors_are_counted_and_walked_to(site: Site, puppet: Puppet, visit: Visit) -> None:

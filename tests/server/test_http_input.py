@@ -416,6 +416,10 @@ def test_no_address_leads_out_of_the_app(still: Served, target: str) -> None:
         ("/api/events?since=-1", "since"),
         ("/api/events?limit=100000", "limit"),
         ("/api/reviews?limit=x", "limit"),
+        ("/api/reviews?cursor=x", "cursor"),
+        ("/api/series?cursor=x", "cursor"),
+        ("/api/notices?cursor=x", "cursor"),
+        ("/api/conversations?before=conv-none", "before"),
         ("/healthz?verbose=1", "verbose"),
     ],
 )

@@ -3,12 +3,11 @@
 from datetime import timedelta
 from typing import cast
 
-import pytest
-
 from remit import __version__
 from remit.model.codec import JsonMap, stamp
 from remit.model.status import Status
 from tests.server.served import Answer, Served, problem
+from tests.tables import for_each
 
 
 def _ids(page: Answer) -> list[str]:
@@ -181,7 +180,7 @@ def test_the_journal_is_read_page_by_page_without_a_gap(working: Served) -> None
     assert seqs == list(range(1, cast("int", rest["last"]) + 1))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("query", "found"),
     [
         ("status=new", True),
@@ -200,11 +199,11 @@ def test_the_journal_is_read_page_by_page_without_a_gap(working: Served) -> None
         ("deleted=true", False),
     ],
 )
-def test_a_list_can_be_narrowed(still: Served, query: str, found: bool) -> None:
-    later = stamp(still.clock.now() + timedelta(days=3))
-    task = still.add("Draw a quokka", scheduledFor=later, priority="critical")
+def test_a_list_can_be_narrowed(fresh: Served, query: str, found: bool) -> None:
+    later = stamp(fresh.clock.now() + timedelta(days=3))
+    task = fresh.add("Draw a quokka", scheduledFor=later, priority="critical")
 
-    assert (task in _ids(still.get(f"/api/tasks?{query}&limit=500"))) is found
+    assert (task in _ids(fresh.get(f"/api/tasks?{query}"))) is found
 
 
 def test_debug_routes_are_not_there_unless_asked_for(still: Served) -> None:

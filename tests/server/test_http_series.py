@@ -14,6 +14,7 @@ from remit.store import audit, tasks
 from remit.store.database import Tx
 from remit.triggers import cue_admission
 from tests.server.served import TOKEN, Served
+from tests.soak import each_value
 
 
 def hourly(busy: Served, **more: Json) -> JsonMap:
@@ -113,6 +114,7 @@ def test_a_time_that_nobody_can_mean_is_refused_at_every_door(fresh: Served, whe
     assert len(fresh.get("/api/series")["series"]) == 1
 
 
+@each_value
 @pytest.mark.parametrize("year", [1, 9999])
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Etc/GMT+12", "UTC"])
 @pytest.mark.parametrize("rule", ["FREQ=MINUTELY", "FREQ=YEARLY;BYHOUR=3"])

@@ -20,6 +20,7 @@ from remit.triggers import cue_admission
 from remit.wiring import App
 from tests.engine.rig import Watched
 from tests.server.served import Served
+from tests.tables import for_each
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -41,6 +42,11 @@ def test_a_task_has_a_page_and_its_parts_are_the_same_html(fresh: Served) -> Non
         drawn = fresh.look(f"/tasks/{task}/part/{part}", part=True).text
         assert f'id="task-{part}"' in drawn
         assert drawn.strip() in page.text
+
+
+@for_each("rest", ["part/secrets", "compare?a=1&b=2"])
+def test_a_part_and_an_attempt_that_never_were_are_not_found(fresh: Served, rest: str) -> None:
+    assert fresh.look(f"/tasks/{fresh.add('Find a park')}/{rest}").status_code == 404
 
 
 def test_only_what_has_ended_is_tried_again(fresh: Served) -> None:
