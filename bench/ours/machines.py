@@ -4,7 +4,10 @@ Both servers keep what they say is kept: Postgres with fsync, Temporal in its fi
 decision is read from the journal: from the owner's answer until the next leg has its lease.
 """
 
-import threading
+import json
+import select
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -89,31 +92,35 @@ def _run(size: int, home: Path, workers: int) -> list[Measurement]:
     ]
 
 
-class Follower(threading.Thread):
-    """Hears of each sealed event, as who follows the journal does; measures how old it is."""
+class Follower:
+    """Hears of each sealed event, as who follows the journal does; measures how old it is.
+
+    A process of its own: here it would wait for the clients.
+    """
 
     def __init__(self, url: str | Path) -> None:
-        super().__init__(daemon=True)
-        self._connection = psycopg.connect(str(url), autocommit=True)
-        self._connection.execute("LISTEN remit_journal")
-        self._stopping = threading.Event()
-        self._ages: list[float] = []
-        self.start()
-
-    def run(self) -> None:
-        seq = 0
-        while not self._stopping.is_set():
-            # Told first: while it waits for them, a connection takes no query.
-            for notice in list(self._connection.notifies(timeout=1, stop_after=1)):
-                found = self._connection.execute(_AGES, [seq]).fetchall()
-                self._ages += [age for _, age in found] if seq else []
-                seq = int(notice.payload)
+        command = [sys.executable, "-m", __name__, str(url)]
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
 
     def stop(self) -> list[float]:
-        self._stopping.set()
-        self.join()
-        self._connection.close()
-        return self._ages
+        ages, _ = self._process.communicate()  # closes its input
+        return cast("list[float]", json.loads(ages))
+
+
+def follow(url: str) -> list[float]:
+    """Return the ages of all events that are sealed until the standard input ends."""
+    seq, ages = 0, list[float]()
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("LISTEN remit_journal")
+        while not select.select([sys.stdin], [], [], 0)[0]:
+            # Told first: while it waits for them, a connection takes no query.
+            for notice in list(connection.notifies(timeout=1, stop_after=1)):
+                found = connection.execute(_AGES, [seq]).fetchall()
+                ages += [age for _, age in found] if seq else []
+                seq = int(notice.payload)
+    return ages
 
 
 @contextmanager
@@ -181,3 +188,7 @@ def _latency(happened: Sequence[JsonMap]) -> float:
     begun, before = (str(each["at"]) for each in (leg, happened[decided]))
     span = datetime.fromisoformat(begun) - datetime.fromisoformat(before)
     return span.total_seconds() * 1000
+
+
+if __name__ == "__main__":
+    sys.stdout.write(json.dumps(follow(sys.argv[1])))

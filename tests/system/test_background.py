@@ -7,6 +7,7 @@ from datetime import timedelta
 
 import pytest
 
+from remit.errors import Transient
 from remit.system.background import (
     LONGEST_PAUSE_SECONDS,
     RECOVERED_AFTER,
@@ -244,3 +245,20 @@ async def test_work_that_ends_well_though_it_was_cut_leaves_its_task_uncancelled
     task = asyncio.current_task()
     assert task is not None
     assert task.cancelling() == 0
+
+
+async def test_what_passes_by_itself_is_logged_as_one_sentence(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    rig = Rig()
+
+    async def away() -> None:
+        raise Transient("The server does not answer.")
+
+    rig.loops.start("x", away)
+    await until(lambda: bool(rig.sleeps))
+    await rig.loops.close()
+
+    (record,) = (each for each in caplog.records if each.levelno == logging.ERROR)
+    assert record.getMessage().endswith("it is started again. The server does not answer.")
+    assert not record.exc_info

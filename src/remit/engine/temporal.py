@@ -20,6 +20,7 @@ from temporalio.exceptions import WorkflowAlreadyStartedError
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
+from remit.engine.temporal_health import reason
 from remit.engine.temporal_workflows import (
     RELEASE_LEG,
     RUN_DUTY,
@@ -120,7 +121,7 @@ class TemporalLink:
             try:
                 self._client = await Client.connect(settings.address, namespace=settings.namespace)
             except RuntimeError as error:
-                sentence = f"Temporal at {settings.address} does not answer: {error}."
+                sentence = f"Temporal at {settings.address} does not answer: {reason(error)}."
                 raise Transient(sentence) from error
         return self._client
 
@@ -229,7 +230,8 @@ class _unreachable:  # noqa: N801 - used as a word
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, RPCError):
-            raise Transient(f"Temporal at {self._address} does not answer: {error}.") from error
+            sentence = f"Temporal at {self._address} does not answer: {reason(error)}."
+            raise Transient(sentence) from error
 
 
 class _Activities:

@@ -5,6 +5,7 @@ A process of its own, because a connection of Temporal's library cannot be close
 
 import asyncio
 import os
+import re
 import subprocess
 import sys
 from typing import Final
@@ -29,6 +30,13 @@ def server_version(settings: EngineSettings) -> str:
     return done.stdout.strip()
 
 
+def reason(error: Exception) -> str:
+    """Return why there is no answer; Temporal's library wraps the words of the system."""
+    text = " ".join(str(error).split())
+    words = re.findall(r'message: "([^"]+)"', text)
+    return words[-1] if words else text[:300]
+
+
 async def _ask(address: str, namespace: str) -> str:
     from temporalio.api.workflowservice.v1 import (  # noqa: PLC0415 - an extra
         DescribeNamespaceRequest,
@@ -47,7 +55,7 @@ if __name__ == "__main__":
         sys.stdout.write(asyncio.run(_ask(sys.argv[1], sys.argv[2])))
         code = 0
     except Exception as error:  # noqa: BLE001 - whatever is wrong, it is said
-        sys.stderr.write(" ".join(str(error).split())[:300])
+        sys.stderr.write(reason(error))
         code = 1
     sys.stdout.flush()
     sys.stderr.flush()

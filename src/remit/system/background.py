@@ -16,6 +16,8 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct, field
 
+from remit.errors import Transient
+
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
 LONGEST_NAP_SECONDS: Final = 30.0
@@ -151,8 +153,11 @@ class Background:
         failures = before.failures + 1
         # The same failure is logged at the 1st, 2nd, 4th, 8th … time.
         if text != before.error or failures & (failures - 1) == 0:
-            sentence = "The background loop %r failed (%d in a row); it is started again."
-            _LOG.error(sentence, before.name, failures, exc_info=error)
+            # What passes by itself is no fault of the code: there is nothing to trace back.
+            passes = isinstance(error, Transient)
+            sentence = "The background loop %r failed (%d in a row); it is started again.%s"
+            why, trace = (f" {error}", None) if passes else ("", error)
+            _LOG.error(sentence, before.name, failures, why, exc_info=trace)
         loop.state = LoopState(before.name, failures, text, before.since or now)
         loop.started = None
         await self._report_failure(loop, now)
