@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 from msgspec.structs import replace
+from temporalio.api.taskqueue.v1 import TaskQueue
+from temporalio.api.workflowservice.v1 import PollActivityTaskQueueRequest
+from temporalio.client import Client
 
 from remit import settings as app_settings
 from remit.calendar.client import CalDavClient
-from remit.engine.temporal import TemporalLink
+from remit.engine.temporal import TemporalLink, leg_id
 from remit.model.contract import Criterion, Timing
 from remit.model.conversation import (
     Action,
@@ -36,14 +39,14 @@ from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
 from remit.store.moves import Ending
 from remit.store.postgres import duties, legs
-from remit.store.postgres.legs import WorkerState
+from remit.store.postgres.legs import DISPATCHED, WorkerState
 from remit.store.queue import ClaimedTask
 from remit.store.secrets import Secrets
 from remit.wiring import App
 from remit.wiring.app import build
 from remit.wiring.foundation import Foundation, open_foundation
 from remit.wiring.running import DUTIES
-from remit.wiring.worker import DutyRunner
+from remit.wiring.worker import DutyRunner, open_worker
 from tests.calendar.caldav_servers import Server
 from tests.calendar.caldav_stage import event
 from tests.channels.telegram import bot_server
@@ -130,13 +133,19 @@ async def fail_a_task(stage: Stage) -> None:
     await end(stage, task)
 
 
-async def end(stage: Stage, task: Task) -> None:
+async def claimed(stage: Stage, task: Task, worker: WorkerId) -> ClaimedTask:
     db, now = stage.app.db, stage.now
     await db.write(queue.rank, task.id, Priority.MED, RULE, now)
-    claimed: list[ClaimedTask] = []
-    while not claimed:  # the clock of the database may be a little behind ours
-        claimed = await db.write(queue.claim, WorkerId("wrk-9"), ROOMY, stage.app.ids.run, now)
-    (held,) = claimed
+    found: list[ClaimedTask] = []
+    while not found:  # the clock of the database may be a little behind ours
+        found = await db.write(queue.claim, worker, ROOMY, stage.app.ids.run, now)
+    (held,) = found
+    return held
+
+
+async def end(stage: Stage, task: Task) -> None:
+    db, now = stage.app.db, stage.now
+    held = await claimed(stage, task, WorkerId("wrk-9"))
     failed = Ending(outcome="fail", to=Status.FAILED, by=Actor.EXECUTOR, note="It broke.")
     await db.write(moves.finish, held.task, held.lease, now, failed, now)
 
@@ -316,3 +325,29 @@ async def test_who_lost_a_duty_writes_nothing_and_the_next_does_the_work_once(
                 await until(lambda: is_done(2))
                 await asyncio.sleep(2)
                 assert await is_done(2)
+
+
+@pytest.mark.timeout(200)
+async def test_a_worker_that_stops_gives_back_what_was_just_handed_to_it(
+    homes: list[Settings], providers: Providers, calendar: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Temporal's library drops a leg that arrives as it takes on nothing more."""
+    monkeypatch.setenv("CHAT_TOKEN", bot_server.TOKEN)
+    async with open_foundation(homes[0]) as door, open_worker(homes[1]) as stopping:
+        stage = Stage(build(door), providers, calendar)
+        await stopping.start([])
+        held = await claimed(stage, await stage.task(), DISPATCHED)
+        await stopping._link.start_leg(held.task.id, held.lease.number, "takeover", 1)
+        client = await Client.connect(homes[1].engine.address)
+        dropped = await client.workflow_service.poll_activity_task_queue(
+            PollActivityTaskQueueRequest(
+                namespace="default",
+                task_queue=TaskQueue(name="takeover"),
+                identity=stopping.app.engine.worker,
+            )
+        )
+        assert dropped.workflow_execution.workflow_id == leg_id(held.task.id, 1)
+
+        await stopping.stop()
+        assert await stage.count("runs WHERE note = 'no worker began it'") == 1
+        assert await stage.count("tasks WHERE worker IS NULL AND crashes = 0") == 1

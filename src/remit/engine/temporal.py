@@ -61,8 +61,10 @@ class TemporalWork(Protocol):
 class TemporalLink:
     """Starts legs and duties, and asks about them; `serve` also takes them on."""
 
-    def __init__(self, settings: EngineSettings) -> None:
+    def __init__(self, settings: EngineSettings, identity: str | None = None) -> None:
+        """`identity` is the name of this worker at Temporal."""
         self._settings = settings
+        self._identity = identity
         self._app = asyncio.get_running_loop()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._run, name="remit-temporal", daemon=True)
@@ -85,6 +87,10 @@ class TemporalLink:
     async def queue_of_leg(self, task_id: TaskId, lease: int) -> str:
         """Return the queue in which a leg was put."""
         return await self._call(self._queue_of_leg(task_id, lease))
+
+    async def was_handed_here(self, task_id: TaskId, lease: int) -> bool:
+        """Whether Temporal takes a leg for one that runs on this worker."""
+        return await self._call(self._was_handed_here(task_id, lease))
 
     async def end_leg(self, task_id: TaskId, lease: int) -> None:
         """End a leg that nobody runs."""
@@ -119,7 +125,9 @@ class TemporalLink:
         if self._client is None:
             settings = self._settings
             try:
-                self._client = await Client.connect(settings.address, namespace=settings.namespace)
+                self._client = await Client.connect(
+                    settings.address, namespace=settings.namespace, identity=self._identity
+                )
             except RuntimeError as error:
                 sentence = f"Temporal at {settings.address} does not answer: {reason(error)}."
                 raise Transient(sentence) from error
@@ -143,6 +151,13 @@ class TemporalLink:
         with _unreachable(self._settings.address):
             found = await client.get_workflow_handle(leg_id(task_id, lease)).describe()
             return str((await found.memo()).get(_QUEUE, ""))
+
+    async def _was_handed_here(self, task_id: TaskId, lease: int) -> bool:
+        client = await self._connected()
+        with _unreachable(self._settings.address):
+            found = await client.get_workflow_handle(leg_id(task_id, lease)).describe()
+        pending = found.raw_description.pending_activities
+        return any(each.last_worker_identity == client.identity for each in pending)
 
     async def _end_leg(self, task_id: TaskId, lease: int) -> None:
         client = await self._connected()

@@ -2,16 +2,16 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import Final
 
 from remit.engine.dispatcher import Dispatcher
 from remit.engine.leg_worker import LegWorker
 from remit.engine.temporal import CODE_DUTIES, CONTROL, TemporalLink
-from remit.errors import Transient
+from remit.errors import StoreTrouble, Transient
 from remit.model.ids import TaskId, WorkerId
 from remit.settings import Settings
-from remit.store.postgres import duties
+from remit.store.postgres import duties, legs
 from remit.store.postgres.duties import FencedDatabase
 from remit.wiring.app import App, build, closers
 from remit.wiring.foundation import Foundation, build_foundation, open_foundation
@@ -94,6 +94,19 @@ class Worker:
     async def stop(self) -> None:
         """Take on nothing more, let running steps end, and leave the rest to others."""
         await asyncio.gather(self._engine.stop(), self._link.stop_serving())
+        with suppress(Transient, StoreTrouble):  # then Temporal notices after `heartbeat` seconds
+            await self._give_back()
+
+    async def _give_back(self) -> None:
+        """Release what Temporal handed to this worker just as it took on nothing more.
+
+        Its library drops such a leg; nobody would begin it.
+        """
+        db, link = self.app.db, self._link
+        for leg in await db.read(legs.held, self.app.clock.now()):
+            if not leg.begun and await link.was_handed_here(leg.task_id, leg.lease):
+                await link.end_leg(leg.task_id, leg.lease)
+                await self.release_leg(leg.task_id, leg.lease)
 
     async def _ensure_duties(self) -> None:
         """Temporal may have lost everything; then all duties are started again."""
@@ -114,7 +127,7 @@ async def open_worker(settings: Settings) -> AsyncIterator[Worker]:
         app = build(base, engine=LegWorker)
         engine = app.engine
         assert isinstance(engine, LegWorker)  # noqa: S101 - as built
-        link = TemporalLink(settings.engine)
+        link = TemporalLink(settings.engine, engine.worker)
         try:
             yield Worker(app, engine, link, DutyRunner(base, link, engine.worker))
         finally:
