@@ -7,9 +7,8 @@ import pytest
 from remit.errors import NotFound
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.delivery import Accepted
-from remit.model.ids import ConversationId, TaskId
 from remit.model.status import Status
-from remit.store import conversations, events, home
+from remit.store import conversations
 from remit.store.conversations import NewTurnRecord
 from tests.store.scene import Scene
 
@@ -159,33 +158,3 @@ def test_a_file_without_a_place_reached_begins_at_the_start(scene: Scene) -> Non
     scene.sql("DELETE FROM meta WHERE key = 'told'")
 
     assert scene.do(conversations.told_upto) == 0
-
-
-@pytest.mark.only_sqlite("a file of an older Remit")
-def test_what_was_said_before_the_upgrade_keeps_its_tasks_and_its_time(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene.close()
-    scene.path.unlink()
-    known = home.migrations()
-    with monkeypatch.context() as past:
-        past.setattr(home, "migrations", lambda: known[:6])
-        home.prepare(scene.path)
-        old = Scene(scene.path)
-        task = old.admit_as_before(old.task())
-        old.sql("INSERT INTO conversations (id, title, created_at) VALUES ('c1', 'Old', 5)")
-        old.sql(
-            "INSERT INTO turns (conversation_id, n, role, content, said_at, task_id, task_action)"
-            " VALUES ('c1', 1, 'assistant', 'made', 9, ?, 'created')",
-            task.id,
-        )
-        seq = old.do(events.last)
-        old.close()
-    home.prepare(scene.path)
-    now = Scene(scene.path)
-
-    (turn,) = now.do(conversations.turns, ConversationId("c1"))
-    assert turn.task_refs == (TaskRef(TaskId(task.id), Action.CREATED),)
-    assert now.do(conversations.get, ConversationId("c1")).updated_at.timestamp() == 0.009
-    assert now.do(conversations.told_upto) == seq  # what happened before is no news
-    now.close()

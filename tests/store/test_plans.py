@@ -43,7 +43,6 @@ WHOLE = {
     "last_event": "its first row, from the end",
     "list_calendars": "a few, as many as a person has",
     "list_file_references": "once an hour, and only where files are kept",
-    "find_table": "a few tables, for who only looks",
     "list_caller_tasks": "what one caller created, which the index of sources found",
     "list_deferred": "the index holds only what waits",
     "list_refused_resources": "for who asks to see them",

@@ -1,7 +1,6 @@
 """A series begins with its first occurrence, goes on slot by slot, and heeds its owner."""
 
 from datetime import datetime, timedelta
-from pathlib import Path
 from typing import Final
 
 import pytest
@@ -14,8 +13,7 @@ from remit.model.ids import SeriesId
 from remit.model.recurrence import Repeats, Series, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Priority, Task, TaskType
-from remit.store import home, moves, queue, reviews, series, series_orders, slots, tasks
-from remit.store.connection import connect
+from remit.store import moves, queue, reviews, series, series_orders, slots, tasks
 from remit.triggers.repeat import following
 from tests.store.scene import AT, RULE, Scene
 from tests.tables import for_each
@@ -180,31 +178,6 @@ def test_a_slot_has_one_occurrence_whoever_puts_it_in(scene: Scene) -> None:
     double = replace(scene.task(), series_id=task.series_id, slot=task.slot)
     with pytest.raises(Exception, match=r"(?i)unique constraint"):
         scene.do(tasks.admit, double)
-
-
-def test_a_file_of_the_first_schema_is_brought_up_to_date_with_all_that_is_in_it(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    old = tmp_path / "old" / "agent.db"
-    known = home.migrations()
-    with monkeypatch.context() as past:
-        past.setattr(home, "migrations", lambda: known[:1])
-        home.prepare(old)
-    task = scene.task()
-    elder = Scene(old)
-    elder.admit_as_before(task)
-    elder.close()
-
-    home.prepare(old)
-
-    connection = connect(old)
-    assert home.version(connection) == len(known)
-    connection.close()
-    newer = Scene(old)
-    assert newer.get(task.id) == task
-    begun(newer)
-    assert newer.complaints() == []
-    newer.close()
 
 
 def _new(scene: Scene) -> list[Task]:

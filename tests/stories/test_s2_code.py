@@ -11,7 +11,7 @@ from remit.model.task import Creator
 from tests.sample_task import contract_of, verdict_of
 from tests.soak import only_in_soak
 from tests.stories.shop.rig import ADD, QUICK, Opens, results, settle, turn
-from tests.stories.shop.sample import FILES, GOOD, NEW_TEST, README, UNTYPED, WORSE
+from tests.stories.shop.sample import FILES, GOOD, NEW_TEST, README, WORSE
 
 SLOW = "Investigate why checkout is slow"
 NO_TYPES = (
@@ -68,20 +68,6 @@ async def test_who_does_it_is_told_how_it_will_be_checked(shop: Opens) -> None:
         )
         assert "3. **Unit tests** — Tests for price.py (pattern `price`)" in told
         assert "{" not in told.partition("## Rules")[0]
-
-
-@only_in_soak
-async def test_every_criterion_is_marked_and_one_that_fails_is_enough(typed_shop: Opens) -> None:
-    async with typed_shop(ada=[turn(UNTYPED)]) as shop:
-        task = await shop.order()
-
-        assert results(task) == {
-            "typecheck": Result.FAIL,
-            "lint": Result.PASS,
-            "unit-test": Result.PASS,
-        }
-        assert task.reason is Reason.VERIFICATION
-        assert shop.log == ["more"]
 
 
 async def test_the_results_say_how_often_and_when(shop: Opens) -> None:

@@ -232,21 +232,6 @@ async def test_stopped_while_somebody_works_he_is_asked_once_more(shop: Opens) -
         await _ends_well(app)
 
 
-@only_in_soak
-async def test_stopped_in_a_fix_the_first_try_is_not_made_again(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY), turn(WORSE, hang=True), turn(GOOD)]) as app:
-        await app.order(rests=False)
-        await app.hands["ada"].hangs(1)
-
-        await app.world.restart()
-        await app.world.run()
-
-        first, second, third = app.hands["ada"].told
-        assert "What failed last time" not in first
-        assert second == third
-        await _ends_well(app)
-
-
 async def test_stopped_while_it_is_checked_it_is_checked_again(shop: Opens) -> None:
     async with shop(ada=[turn(GOOD)], commands=QUICK) as app:
         task = await app.order(rests=False)
@@ -260,19 +245,4 @@ async def test_stopped_while_it_is_checked_it_is_checked_again(shop: Opens) -> N
         await app.world.run()
 
         assert len(app.hands["ada"].told) == 1
-        await _ends_well(app)
-
-
-@only_in_soak
-async def test_stopped_while_everybody_has_tried_the_same_question_waits(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY)]) as app:
-        task = await app.order()
-        before = await app.question()
-
-        await app.world.restart()
-        assert await app.question() == before
-        (app.folder(task) / "shop/price.py").write_text(GOOD)
-        await app.say(ReviewAnswer.ARRIVED)
-
-        assert len(app.hands["ada"].told) == 2
         await _ends_well(app)

@@ -23,10 +23,7 @@ from remit.system import web
 from remit.system.web import WebFailure, WebLimits, WebPage
 from remit.testing import ScriptedBrain, World, script
 from tests.brain.tooling import once, task, use
-from tests.live.place import Place, brain
 from tests.live.site import Page, Site
-from tests.live.vendor import Order, Vendor
-from tests.live.wire import Answer, Call
 from tests.sample_task import verdict_of
 from tests.tables import for_each
 
@@ -108,23 +105,6 @@ def _once(reply: str) -> dict[str, Json]:
     return {"reply": reply, "times": 1}
 
 
-@pytest.mark.parametrize("place", Place)
-async def test_every_vendor_calls_it(place: Place, tmp_path: Path) -> None:
-    async with Site({"/sights": Page(ARTICLE)}) as site, Vendor() as vendor:
-        url = site.url("/sights")
-        fetch = Call("fetch", json.dumps({"url": url}))
-        vendor.orders = [Order(Answer("I look.", call=fetch)), Order(Answer(answer(url)))]
-        async with (
-            brain(vendor, place) as mind,
-            World(tmp_path, brain=mind, settings=settings(tmp_path, site)) as world,
-        ):
-            made = await world.add(ASK)
-            await world.run(timedelta(hours=1))
-
-            assert (await world.get(made.id)).status is Status.COMPLETED
-        assert "reclining Buddha" in vendor.heard[1].text
-
-
 # Limits and faults --------------------------------------------------------------------------------
 
 HOSTILE: Final[Mapping[str, tuple[Page, str]]] = {
@@ -151,16 +131,6 @@ async def test_a_hostile_page_ends_in_a_sentence(fault: str) -> None:
 
     assert isinstance(found, WebFailure)
     assert sentence in found.why
-
-
-@for_each(
-    "url", ["http://127.0.0.1:1/", "https://localhost/", "https://[::1]/", "https://192.168.1.1/a"]
-)
-async def test_the_own_network_is_not_read_unless_the_settings_name_the_host(url: str) -> None:
-    found = await web.read_page(url, WebLimits())
-
-    assert isinstance(found, WebFailure)
-    assert "into your own network" in found.why
 
 
 @for_each(

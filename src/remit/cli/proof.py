@@ -67,7 +67,7 @@ def facts(tx: Tx, task: Task) -> JsonMap:
     found: list[Json] = [to_json(each) for each in tries.read(tx, task).attempts]
     waits: list[Json] = [
         {"place": each.place, "group": each.batch.group.key, "since": stamp(each.since)}
-        for each in deferred.deferred_of_task(tx, task)
+        for each in deferred.of_task(tx, task.id)
     ]
     return {"attempts": found, "proof": proof_of(task).value, "waits": waits}
 
@@ -104,7 +104,7 @@ def matched(
 
 def _ends(tx: Tx, task: Task) -> str:
     """Return what must end before the rest is checked."""
-    waits = deferred.deferred_of_task(tx, task)
+    waits = deferred.of_task(tx, task.id)
     return f"when {waits[0].batch.group.said} ends" if waits else "when its group ends"
 
 

@@ -55,14 +55,6 @@ def of_task(tx: Tx, task_id: TaskId) -> list[DeferredCriterion]:
     return [_waiting(row) for row in tx.all("list_task_deferred", {"task": task_id})]
 
 
-def deferred_of_task(tx: Tx, task: Task) -> list[DeferredCriterion]:
-    """Return a task's waiting criteria, for reading only; an older file has no such table."""
-    late = task.verdict is not None and any(is_late(each) for each in task.verdict.findings)
-    if not late or tx.one("find_table", {"name": "deferred"}) is None:
-        return []
-    return of_task(tx, task.id)
-
-
 def at_work(tx: Tx, batch: DeferredBatch, waits: Collection[TaskId]) -> list[TaskId]:
     """Return the tasks a batch still waits for: open ones of its group, or with criteria in it."""
     found = tx.all("list_open_project_tasks", {"agent": f"{PROJECT}{batch.project}"})

@@ -13,9 +13,6 @@ SELECT * FROM deferred WHERE settled_at IS NULL ORDER BY since_at, task_id, plac
 -- name: list_task_deferred
 SELECT * FROM deferred WHERE task_id = :task AND settled_at IS NULL ORDER BY place;
 
--- name: find_table
-SELECT name FROM sqlite_schema WHERE type = 'table' AND name = :name;
-
 -- name: list_open_project_tasks
 -- What is open of the work on a project. A row that cannot be read is of no document.
 SELECT id, series_id, started_at,
