@@ -68,7 +68,7 @@ def check_time(
     unsure = VetoCue(VetoKind.TIME, words, *place)
     if len(ours) == 1 == len(own) and (read is None or type(read) is type(ours[0])):
         if read is not None and (_is_same(ours[0], read) or _is_read_too(read, plain)):
-            return CheckedTime(read)
+            return CheckedTime(ours[0] if _is_same(ours[0], read) else read)
         return CheckedTime(ours[0], unsure, note=_echo(words, ours[0], zone))
     if read is None or not _is_to_come(read, now):
         why = doubt.why if doubt else f"When is {words!r}?"
