@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from remit.contacts import edit
 from remit.contacts.book import ContactAddress, ContactEntry, Contacts, load, parse
 from remit.errors import BadInput, NotFound
-from remit.intake.recipients import Question, QuestionTopic, way_to
+from remit.intake.extraction import Question, QuestionTopic, way_to
 from remit.language.tokens import fold
 from remit.model.reply import Policy
 from tests.soak import examples

@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.intake.extract import extract
-from remit.intake.extraction import Draft, Extraction
+from remit.intake.extraction import Draft, Extraction, QuestionTopic
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import held_back
 from remit.language.order_words import SmallTalk
 from remit.model.contract import ClauseOutcome, WorkItem

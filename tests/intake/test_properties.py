@@ -5,8 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from remit.intake.extract import extract
-from remit.intake.extraction import Extraction
-from remit.intake.recipients import QuestionTopic
+from remit.intake.extraction import Extraction, QuestionTopic
 from remit.language.files import Phrases, language_file
 from remit.language.order_words import is_laughter, language_of, order_words
 from remit.language.tokens import TokenKind, tokenize

@@ -1,7 +1,7 @@
 """Whom the owner's words mean: somebody in the book, or nobody until the owner says so."""
 
 from remit.contacts import ChannelName, Contact, ContactBook
-from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve
+from remit.intake.extraction import Question, QuestionTopic, channel_for, resolve
 from tests.intake.labelled import BOOK
 from tests.tables import for_each
 

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake.admit import make
+from remit.intake.extraction import QuestionTopic
 from remit.intake.hear import ledgers
-from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
 from remit.model.contract import ClauseOutcome, Gap, OwnerRequest
 from remit.model.ids import Ids, TaskId

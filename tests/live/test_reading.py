@@ -11,11 +11,10 @@ import pytest
 from remit.brain.choose import FilledForm, ModelRole
 from remit.brain.models import ModelBrain
 from remit.contacts import ChannelName, Contact, ContactBook
-from remit.intake.extraction import Extraction
+from remit.intake.extraction import Extraction, QuestionTopic
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import read_plainly
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
-from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import held_back
 from remit.model.reply import Prompt
 from tests.live.faults import FAULTS, Fault

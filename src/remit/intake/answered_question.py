@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from remit.contacts import Contact, ContactBook
 from remit.intake import answers
 from remit.intake.answers import NamedRecipients
-from remit.intake.recipients import Question, QuestionTopic, way_to
+from remit.intake.extraction import Question, QuestionTopic, way_to
 from remit.language.time.resolve import Moment, Now, Recurrence, TimeDoubt, When
 from remit.model.contract import Clause, ClauseOutcome, Gap, OwnerRequest
 from remit.model.delivery import Delivery

@@ -13,8 +13,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.contacts import ChannelName, Contact, ContactBook
+from remit.intake.extraction import Question, channel_for, resolve
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.recipients import Question, channel_for, resolve
 from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import language_of, order_words
 from remit.language.time.clock_time import ClockTime

@@ -20,11 +20,10 @@ from remit.intake.card_answer import CardAnswerContext, open_card
 from remit.intake.command_words import assigned
 from remit.intake.conditions import find_conditions
 from remit.intake.extract import extract
-from remit.intake.extraction import Draft, Extraction
+from remit.intake.extraction import Draft, Extraction, Question, QuestionTopic
 from remit.intake.hear import TaskLedger, ledgers, planned
 from remit.intake.message_words import message_words
 from remit.intake.plain_reader import doubts_of, texts_to_others
-from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto
 from remit.model.contract import Clause, ClauseOutcome, OwnerRequest, WorkItem
 from remit.model.delivery import Delivery

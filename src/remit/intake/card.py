@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.intake.recipients import QuestionTopic
+from remit.intake.extraction import QuestionTopic
 from remit.language.files import LANGUAGES, Phrases, section
 from remit.language.sentences import (
     DEFAULT_LANGUAGE,

@@ -19,7 +19,7 @@ from remit.contacts import ContactBook
 from remit.intake import answers
 from remit.intake.answered_question import LEAVE_OUT
 from remit.intake.card import card_lines, card_question, is_small_talk, make_card, numbered
-from remit.intake.recipients import QuestionTopic
+from remit.intake.extraction import QuestionTopic
 from remit.intake.settle import settle
 from remit.language.sentences import (
     held_sentence,

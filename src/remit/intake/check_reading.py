@@ -17,12 +17,20 @@ from msgspec.structs import replace
 from remit.contacts import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.intake import answers
-from remit.intake.extraction import Draft, Extraction, headed
+from remit.intake.extraction import (
+    Draft,
+    Extraction,
+    Question,
+    QuestionTopic,
+    channel_for,
+    headed,
+    resolve,
+    way_to,
+)
 from remit.intake.message_words import MessageWords, is_small_key, message_words
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.reading_ledger import MarkedSpan, write_ledger
-from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve, way_to
-from remit.intake.unmarked_text import may_be_no_text
+from remit.intake.text_cues import may_be_no_text
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.order_words import SmallTalk, asks_for_work
@@ -70,7 +78,7 @@ def check_time(
         if read is not None and (_is_same(ours[0], read) or _is_read_too(read, plain)):
             return CheckedTime(ours[0] if _is_same(ours[0], read) else read)
         return CheckedTime(ours[0], unsure, note=_echo(words, ours[0], zone))
-    if read is None or not _is_to_come(read, now):
+    if read is None or _start(read) <= now:
         why = doubt.why if doubt else f"When is {words!r}?"
         return CheckedTime(
             question=Question(QuestionTopic.TIME, why, doubt.options if doubt else ())
@@ -86,8 +94,7 @@ def _is_read_too(when: Moment | Recurrence, plain: Extraction) -> bool:
 
 def _is_option(when: Moment | Recurrence, doubt: TimeDoubt, zone: ZoneInfo) -> bool:
     """Whether code thinks a time possible: "09:00" for "in the morning"."""
-    at = when.at if isinstance(when, Moment) else when.first
-    return any(f"{at.astimezone(zone):%H:%M}" in option for option in doubt.options)
+    return any(f"{_start(when).astimezone(zone):%H:%M}" in option for option in doubt.options)
 
 
 def _of_model(task: ReadTask, zone: ZoneInfo) -> Moment | Recurrence | None:
@@ -114,8 +121,8 @@ def _with_clock(rule: str, at: datetime, zone: ZoneInfo) -> str:
     return f"{rule};BYHOUR={local.hour};BYMINUTE={local.minute}"
 
 
-def _is_to_come(when: Moment | Recurrence, now: datetime) -> bool:
-    return (when.at if isinstance(when, Moment) else when.first) > now
+def _start(when: Moment | Recurrence) -> datetime:
+    return when.at if isinstance(when, Moment) else when.first
 
 
 def _is_same(one: Moment | Recurrence, other: Moment | Recurrence) -> bool:
@@ -136,8 +143,7 @@ def _rule(rule: str) -> dict[str, frozenset[str]]:
 
 
 def _echo(words: str, when: Moment | Recurrence, zone: ZoneInfo) -> str:
-    at = when.at if isinstance(when, Moment) else when.first
-    return f"{words!r} is read as {at.astimezone(zone):%A %Y-%m-%d %H:%M}."
+    return f"{words!r} is read as {_start(when).astimezone(zone):%A %Y-%m-%d %H:%M}."
 
 
 class CheckedTask(Struct):

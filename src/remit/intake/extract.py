@@ -14,13 +14,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.contacts import ContactBook
-from remit.intake.extraction import Draft, Extraction, connectives_between, headed
+from remit.intake.extraction import (
+    Draft,
+    Extraction,
+    Question,
+    QuestionTopic,
+    connectives_between,
+    headed,
+)
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.groups import FoundDeliveries, UnitGroup, group_units, plan_sends
 from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
 from remit.intake.patterns.units import read_units
 from remit.intake.reading_ledger import ClauseLabels, clauses_of
-from remit.intake.recipients import Question, QuestionTopic
 from remit.language.files import words_in_all
 from remit.language.order_words import SmallTalk
 from remit.language.time.clock_time import ClockTime

@@ -19,10 +19,9 @@ from remit.errors import BadInput, KeyReused, StepFailed
 from remit.intake import admit, conditions
 from remit.intake.card import RequestCard, make_card, rule_question
 from remit.intake.card_answer import Approve, CardAnswerContext, open_card, settle_card
-from remit.intake.extraction import Draft, Extraction
+from remit.intake.extraction import Draft, Extraction, Question, QuestionTopic
 from remit.intake.message import MessageResult, OwnerMessage, heard_nothing
 from remit.intake.plain_reader import PlainReader
-from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back
 from remit.language.time.resolve import Recurrence

@@ -7,8 +7,7 @@ from typing import cast
 from msgspec import Struct, field
 
 from remit.intake.card import OpenLine, RequestCard, card_lines, gap_question, open_lines
-from remit.intake.extraction import Draft, Extraction
-from remit.intake.recipients import Question, QuestionTopic
+from remit.intake.extraction import Draft, Extraction, Question, QuestionTopic
 from remit.language.order_words import SmallTalk
 from remit.language.sentences import message_language
 from remit.model.codec import Json, JsonMap, from_json, stamp, to_json

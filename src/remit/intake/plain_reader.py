@@ -14,10 +14,9 @@ from msgspec.structs import replace
 
 from remit.contacts import ContactBook
 from remit.intake.extract import extract
-from remit.intake.extraction import Draft, Extraction
+from remit.intake.extraction import Draft, Extraction, Question, QuestionTopic
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.orders import read_order
-from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
 from remit.language.order_words import order_words

@@ -25,8 +25,7 @@ from remit.intake.answered_question import (
 )
 from remit.intake.answers import NamedRecipients
 from remit.intake.extract import extract
-from remit.intake.extraction import headed
-from remit.intake.recipients import QuestionTopic
+from remit.intake.extraction import QuestionTopic, headed
 from remit.intake.veto import find_veto
 from remit.language.time.resolve import Now, TimeDoubt
 from remit.model.contract import Clause, ClauseOutcome, Gap, WorkItem

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias, cast
 
-from remit.intake.recipients import QuestionTopic
+from remit.intake.extraction import QuestionTopic
 from remit.language.files import read_toml
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, picked

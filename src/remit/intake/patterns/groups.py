@@ -10,9 +10,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.contacts import ChannelName, Contact
+from remit.intake.extraction import Question, QuestionTopic, channel_for, way_to
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import MessageUnit, UnitKind
-from remit.intake.recipients import Question, QuestionTopic, channel_for, way_to
 from remit.language.order_words import SmallTalk
 from remit.language.time.phrase import TimePhrase, combine, corrected
 from remit.model.delivery import Delivery

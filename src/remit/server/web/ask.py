@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from remit import gate
 from remit.gate import HoldReason, Objection, eye, pair
 from remit.intake.card import OpenLine, RequestCard, make_card
-from remit.intake.recipients import QuestionTopic
+from remit.intake.extraction import QuestionTopic
 from remit.journal import tries
 from remit.journal.tries import TryHistory
 from remit.language.sentences import sentences
