@@ -112,6 +112,19 @@ async def test_what_is_rewritten_goes_to_nobody_else(
         assert [parcel.recipient for parcel in whatsapp.tried] == goes_to
 
 
+async def test_what_is_moved_alone_stays_the_same_task(server: Server, tmp_path: Path) -> None:
+    async with written(server, tmp_path) as (stage, phone, whatsapp):
+        await phone.write("a", event("a", NINE + HOUR, STANDUP))
+        await stage.look()
+        await phone.write("a", event("a", NINE + 3 * HOUR, STANDUP))
+        await stage.live(2 * HOUR)
+        assert whatsapp.tried == []
+        await stage.live(2 * HOUR)
+
+        (task,) = await stage.tasks()
+        assert (task.scheduled_for, len(whatsapp.sent)) == (NINE + 3 * HOUR, 1)
+
+
 @pytest.mark.parametrize(
     ("trusted", "more"), [(False, ()), (True, ("ORGANIZER:mailto:eve@example.net",))]
 )

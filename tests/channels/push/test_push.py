@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from remit.channels import push as pushing
 from remit.channels.push import PushNotifier, push_client
 from remit.delivery.notice_sender import FRESH, NoticeSender
-from remit.errors import BadInput
+from remit.errors import BadInput, Conflict
 from remit.model.codec import Json
 from remit.model.review import ReviewAnswer
 from remit.model.task import Task
@@ -365,6 +365,17 @@ async def test_an_address_inside_is_not_spoken_to_even_if_it_was_kept(
 
 
 # Without the extra --------------------------------------------------------------------------------
+
+
+async def test_without_the_extra_it_says_how_to_get_it(world: World) -> None:
+    async with world:
+        without = PushNotifier(world.app.push._around, there=False)
+        for asked_for in (
+            without.public_key(),
+            without.subscribe(SIGN_IN, "https://push.example.org/1", "", ""),
+        ):
+            with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
+                await asked_for
 
 
 # Sealed as RFC 8291 says --------------------------------------------------------------------------

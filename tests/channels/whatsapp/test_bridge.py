@@ -15,9 +15,10 @@ from remit.model.delivery import (
     Parcel,
     Refused,
     SendRetry,
+    Unknown,
 )
 from remit.testing import FrozenClock
-from tests.channels.whatsapp.whatsapp import TOKEN, BridgeProvider
+from tests.channels.whatsapp.whatsapp import TOKEN, BridgeProvider, Cut, Order
 from tests.tables import for_each
 
 HIDDEN: Final = "41433650172129@lid"
@@ -87,3 +88,14 @@ async def test_a_linked_device_writes_at_most_once_a_second() -> None:
 def test_an_address_of_a_bridge_that_cannot_be_is_refused_in_a_sentence(url: str) -> None:
     with pytest.raises(BadInput):
         BridgeAddress(url, str)
+
+
+async def test_only_a_bridge_that_knows_ids_is_given_a_doubtful_message_again() -> None:
+    for knows_ids, found in ((True, Accepted("3EB000000000")), (False, None)):
+        async with BridgeProvider(knows_ids=knows_ids) as provider, bridged(provider) as bridge:
+            provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
+            assert isinstance(await bridge.send(PARCEL), Unknown)
+
+            assert await bridge.find(PARCEL) == found
+            assert bridge.grace == (60 if knows_ids else 0)
+            assert (len(provider.accepted), len(provider.heard)) == (1, 1 + knows_ids)

@@ -85,6 +85,28 @@ def test_one_changed_byte_spoils_the_signature(body: bytes, place: int, change: 
         assert not is_signed(bytes(changed), sign(body), [SECRET])
 
 
+ASKED: Final = {"hub.mode": "subscribe", "hub.verify_token": "t0ken", "hub.challenge": "1158201444"}
+
+
+@for_each(
+    "other",
+    [
+        {"hub.mode": "unsubscribe"},
+        {"hub.verify_token": "other"},
+        {"hub.verify_token": ""},
+        {"hub.verify_token": "t0ken\ud800"},
+        {"hub.challenge": "<script>"},
+        {"hub.challenge": ""},
+    ],
+)
+def test_the_hook_echoes_to_who_knows_its_word_and_nothing_to_others(
+    other: Mapping[str, str],
+) -> None:
+    assert hook.challenge(ASKED, "t0ken") == "1158201444"
+    assert hook.challenge({**ASKED, **other}, "t0ken") is None
+    assert hook.challenge({**ASKED, "hub.verify_token": ""}, "") is None
+
+
 # Who wrote, and what ------------------------------------------------------------------------------
 
 
