@@ -11,12 +11,14 @@ from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from enum import Enum
+from functools import cache
 from typing import Final, Protocol, TypeVar
 
 from temporalio import activity
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.common import Priority, WorkflowIDReusePolicy
 from temporalio.exceptions import WorkflowAlreadyStartedError
+from temporalio.runtime import LoggingConfig, Runtime, TelemetryConfig, TelemetryFilter
 from temporalio.service import RPCError, RPCStatusCode
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
@@ -46,6 +48,13 @@ class LegStatus(Enum):
     RUNNING = "running"
     CLOSED = "closed"
     UNKNOWN = "unknown"
+
+
+@cache
+def _runtime() -> Runtime:
+    """The library's own threads; they log what failed, not what another worker has done since."""
+    only_errors = TelemetryFilter(core_level="ERROR", other_level="ERROR")
+    return Runtime(telemetry=TelemetryConfig(logging=LoggingConfig(filter=only_errors)))
 
 
 class TemporalWork(Protocol):
@@ -126,7 +135,10 @@ class TemporalLink:
             settings = self._settings
             try:
                 self._client = await Client.connect(
-                    settings.address, namespace=settings.namespace, identity=self._identity
+                    settings.address,
+                    namespace=settings.namespace,
+                    identity=self._identity,
+                    runtime=_runtime(),
                 )
             except RuntimeError as error:
                 sentence = f"Temporal at {settings.address} does not answer: {reason(error)}."
