@@ -143,6 +143,15 @@ color:white | color:#fff | color:#FEFEFE | color:rgb(255, 255, 255) | color:#fff
 background:#222;color:#232323 | background-color:navy;color:#000080 | color:transparent
 color:rgba(0,0,0,0) | color:rgb(0 0 0 / 0) | -webkit-text-fill-color:transparent | mso-hide:all
 content-visibility:hidden
+font-size:calc(0px) | font-size:calc(1em*0) | font-size:min(0px,1em) | font-size:+0px | zoom:0
+font-size:var(--z) | font:italic 0px a | font:bold 0 serif | opacity:calc(0) | scale:0
+color:hsl(0 0% 100%) | color:color-mix(in srgb,white,white) | color:oklch(1 0 0) | color:Canvas
+background-image:linear-gradient(red,red);color:red | mix-blend-mode:lighten | rotate:x 90deg
+translate:-9999px 0 | transform:rotatex(90deg) | transform:matrix(0,0,0,0,0,0)
+transform:scale3d(0,0,0) | transform:translate3d(-9999px,0,0) | transform:translatez(-99999px)
+mask:linear-gradient(transparent,transparent) | mask-image:linear-gradient(#0000,#0000)
+letter-spacing:-1em | position:fixed;inset:-9999px | margin-inline-start:-9999px
+block-size:0;overflow:hidden | max-block-size:0;overflow:hidden | inline-size:0
 """
 SHOWING = """
 color:#1f497d | color:black | font-size:10pt | font-size:1em | font-size:100% | font:12px arial
@@ -151,6 +160,9 @@ opacity:1 | line-height:1.2 | height:auto | width:100% | max-width:600px | top:-
 color:#999
 margin:0in 0in 0.0001pt | text-indent:-18pt | color:rgba(0,0,0,0.87) | line-height:normal
 display:block
+letter-spacing:-0.2px | letter-spacing:normal | transform:none | font:italic bold 12px/1.2 arial
+color:windowtext | color:inherit | zoom:1 | zoom:100% | margin-inline-start:0 | margin:0 auto
+background:url(a.png);color:#333 | rotate:none | mask:none | font:caption | scale:1
 """
 SHEETS = (
     "<style>.x{display:none}</style>",

@@ -16,12 +16,18 @@ _COMMENT: Final = re.compile(r"/\*.*?\*/", re.DOTALL)
 _RULE: Final = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _SIMPLE: Final = re.compile(r"([\w-]+)?((?:[.#][\w-]+)*)(?::{1,2}[\w-]+)?$")
 _NAMED: Final = re.compile(r"[.#][\w-]+")
-_NUMBER: Final = re.compile(r"(-?\d*\.?\d+)(px|pt|em|rem|ex|ch|%|vw|vh|in|cm|mm|pc)?")
+_NUMBER: Final = re.compile(r"([-+]?\d*\.?\d+)(px|pt|em|rem|ex|ch|%|vw|vh|in|cm|mm|pc)?")
 _DATA: Final = cast(
     "Mapping[str, Mapping[str, list[str]]]", read_toml("html", "remit.channels.mail")
 )
 _KEYWORDS: Final = _DATA["hiding"]
-_SIZES, _SHIFTS = _DATA["properties"].values()
+_SIZES, _SHIFTS, _EFFECTS = _DATA["properties"].values()
+_NO_EFFECT: Final = frozenset(("", "none", "normal", "initial", "inherit", "unset"))
+# What they make of their numbers is not worked out here.
+_COMPUTED: Final = re.compile(r"\b(?:calc|min|max|clamp|var|env|attr)\(")
+_OTHER_COLOUR: Final = re.compile(r"\b(?!rgba?\()[a-z-]+\(")
+_TURNS: Final = re.compile(r"\b(?:matrix|rotate|skew|perspective|scale|translate)(?:3d|[xyz])?\(")
+_NARROWEST_SPACING: Final = {"em": -0.3, "rem": -0.3, "": -4.0, "px": -4.0, "pt": -3.0}
 _COLOURS: Final = cast("Mapping[str, str]", _DATA["colours"])
 _CUTS: Final = re.compile(
     r"\b(?:rect|inset|circle|scale[xy]?|opacity|polygon)\(\s*(?:0|1px|50%|100%)"
@@ -29,6 +35,7 @@ _CUTS: Final = re.compile(
 _FAR: Final = 200  # pixels; so far outside is off the page
 _SMALLEST: Final = {"px": 2.0, "pt": 1.5, "%": 15.0, "": 0.05}  # and of the letter's size
 _SMALLEST_OF_LETTER: Final = 0.15
+_OF_LETTERS: Final = frozenset(("font-size", "opacity", "zoom", "scale"))
 _PARTS: Final = re.compile(r"(?<![#\w])\d*\.?\d+")
 _WITH_ALPHA: Final = 4  # parts of a colour
 _FAINT: Final = 0.1
@@ -81,13 +88,16 @@ def hides(style: Mapping[str, str], behind: Colour) -> bool:
     # Escapes have no use but to hide what is meant.
     escaped = any("\\" in part for pair in style.items() for part in pair)
     named = any(style.get(name) in values for name, values in _KEYWORDS.items())
-    font = _NUMBER.match(style.get("font", ""))
     sizes = [(name, style[name]) for name in _SIZES if name in style]
-    sizes += [("font-size", font[0])] if font else []
+    sizes += (("font-size", size) for size in _font_sizes(style.get("font", "")))
+    changed = any(style.get(name, "") not in _NO_EFFECT for name in _EFFECTS)
     cut = (style.get(name, "") for name in ("clip", "clip-path", "transform", "filter"))
     return (
         escaped
         or named
+        or changed
+        or _is_turned(style.get("transform", ""))
+        or _is_squeezed(style.get("letter-spacing", ""))
         or any(_is_tiny(name, value) for name, value in sizes)
         or any(map(_CUTS.search, cut))
         or any(map(_is_far, _shifts(style)))
@@ -103,6 +113,9 @@ def background(style: Mapping[str, str]) -> Colour | None:
 
 def _is_unseen(style: Mapping[str, str], behind: Colour) -> bool:
     written = style.get("color", "")
+    painted = f"{style.get('background', '')} {style.get('background-image', '')}"
+    if _OTHER_COLOUR.search(written) or (written and "gradient(" in painted):
+        return True
     parts = _PARTS.findall(written)
     if len(parts) == _WITH_ALPHA and float(parts[-1]) < _FAINT:
         return True
@@ -125,18 +138,41 @@ def _colour(value: str) -> Colour | None:
 
 
 def _is_tiny(name: str, value: str) -> bool:
+    if _COMPUTED.search(value):
+        return True
     found = _NUMBER.match(value)
     if not found:
         return False
     number, unit = float(found[1]), found[2] or ""
-    if name not in {"font-size", "opacity"}:
+    if name not in _OF_LETTERS:
         return number <= (1 if unit == "px" else 0)
     return number <= _SMALLEST.get(unit, _SMALLEST_OF_LETTER)
 
 
+def _font_sizes(font: str) -> Iterator[str]:
+    """Yield what may be the size in a `font`: a number with a unit, or a bare 0."""
+    for part in font.replace("/", " ").split():
+        found = _NUMBER.fullmatch(part)
+        if _COMPUTED.match(part) or (found and (found[2] or not float(found[1]))):
+            yield part
+
+
+def _is_turned(transform: str) -> bool:
+    """Whether an element is moved in a way that is not worked out: `translatex` and such are."""
+    return any(
+        found[0] not in {"translate(", "translatex(", "translatey("}
+        for found in _TURNS.finditer(transform)
+    )
+
+
+def _is_squeezed(spacing: str) -> bool:
+    found = _NUMBER.match(spacing)
+    return found is not None and float(found[1]) <= _NARROWEST_SPACING.get(found[2] or "", -1.0)
+
+
 def _shifts(style: Mapping[str, str]) -> Iterator[str]:
-    yield from (style[name] for name in _SHIFTS if name in style)
-    yield from style.get("margin", "").split()
+    for name in _SHIFTS:
+        yield from style.get(name, "").split()
     yield from re.findall(r"translate[xy]?\(([^)]*)\)", style.get("transform", ""))
 
 

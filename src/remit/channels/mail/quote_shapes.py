@@ -24,6 +24,11 @@ _WRAPPED: Final = 50  # characters; such a long line may continue in the next on
 _UNSEEN: Final = dict.fromkeys(
     [0xAD, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 )
+# Where other scripts have a colon: Armenian, Hebrew, Ethiopic, and signs that look like one.
+_COLONS: Final = dict.fromkeys(
+    map(ord, "\u055d\u0589\u05c3\u1361\u1365\u1366\u2236\ua789\u02d0"), ":"
+)
+_MARKS: Final = {**_UNSEEN, **_COLONS}
 _ADDRESS: Final = re.compile(
     r"[^\s<>@,;:()\[\]\"']+@[^\s<>@,;:()\[\]\"']+\.[^\s<>@,;:()\[\]\"'.]{2,}"
 )
@@ -93,7 +98,7 @@ def folded(line: str) -> str:
     """Return a line in one spelling: ASCII digits and colons, nothing invisible."""
     if line.isascii():
         return line[:MAX_LINE]
-    text = unicodedata.normalize("NFKC", line[:MAX_LINE].translate(_UNSEEN))
+    text = unicodedata.normalize("NFKC", line[:MAX_LINE].translate(_MARKS))
     return "".join(str(unicodedata.decimal(char, char)) for char in text)
 
 
