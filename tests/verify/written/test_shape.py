@@ -21,15 +21,6 @@ async def test_a_language_is_known_by_its_letters_or_its_small_words(
     assert wrong.error == f"it is in {names[code]}, not in {names[other]}"
 
 
-async def test_of_a_short_text_nobody_can_be_sure() -> None:
-    found = await look("language", "Sanur, Ubud, Kuta", pattern="de")
-
-    assert (found.result, found.error) == (
-        Result.SKIPPED,
-        "not verified: too short to tell its language",
-    )
-
-
 @for_each(("text", "pattern", "error"), table(__file__, "lengths"))
 async def test_length_is_counted(text: str, pattern: str, error: str | None) -> None:
     assert (await look("length", text, pattern=pattern)).error == error
@@ -73,25 +64,31 @@ async def test_who_asks_for_a_template_gets_one() -> None:
     assert (template.result, quoted.result) == (Result.PASS, Result.PASS)
 
 
-async def test_what_is_said_twice_is_padding() -> None:
-    said = "Paper bags are better for nature than plastic ones. "
-
-    found = await look("no-padding", said * 3 + "They can be used again by everyone.")
-
-    assert found.result is Result.FAIL
-    assert "is said again" in (found.error or "")
+AGAIN = "Paper bags are better for nature than plastic ones. " * 3
+FILLER = (
+    "It is important to note that bread matters to many. In conclusion, ovens are quite hot. "
+    "Needless to say, flour comes from a mill. Our shop opens early in the morning."
+)
 
 
-async def test_filler_is_padding_even_if_it_is_never_the_same() -> None:
-    text = (
-        "It is important to note that bread matters to many. In conclusion, ovens are quite hot. "
-        "Needless to say, flour comes from a mill. Our shop opens early in the morning."
-    )
+@for_each(
+    ("activity", "text", "pattern", "result", "error"),
+    [
+        ("no-padding", f"{AGAIN}They can be used again.", None, Result.FAIL, "is said again"),
+        ("no-padding", FILLER, None, Result.FAIL, "are filler"),
+        ("mentions", "Go to SANUR", "Sanur", Result.PASS, ""),
+        ("mentions", "Go home", "Sanur", Result.FAIL, "'Sanur' does not occur"),
+        # Of a short text nobody can be sure.
+        ("language", "Sanur, Ubud, Kuta", "de", Result.SKIPPED, "too short to tell its language"),
+    ],
+)
+async def test_what_is_said_twice_or_not_at_all_is_seen(
+    activity: str, text: str, pattern: str | None, result: Result, error: str
+) -> None:
+    found = await look(activity, text, pattern=pattern)
 
-    found = await look("no-padding", text)
-
-    assert found.result is Result.FAIL
-    assert "are filler" in (found.error or "")
+    assert found.result is result
+    assert error in (found.error or "")
 
 
 @for_each("text", table(__file__, "no_padding"))
@@ -99,8 +96,3 @@ async def test_a_refrain_or_two_facts_in_one_wording_are_no_padding(text: str) -
     found = await look("no-padding", text)
 
     assert found.result is Result.PASS, found.error
-
-
-async def test_what_must_be_mentioned_is_looked_for() -> None:
-    assert (await look("mentions", "Go to SANUR", pattern="Sanur")).result is Result.PASS
-    assert (await look("mentions", "Go home", pattern="Sanur")).error == "'Sanur' does not occur"

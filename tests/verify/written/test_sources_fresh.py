@@ -68,28 +68,28 @@ async def test_a_page_that_says_it_is_old_makes_a_text_stale(stamp: str) -> None
     assert "2025-11-14" in (found.error or "")
 
 
-async def test_an_old_page_that_was_not_used_does_no_harm() -> None:
-    old = page("Published 14 November 2025. Gold 1,800", "https://metals.example/archive")
-    new = page("Published 2 March 2026. Gold 2,914.30", "https://spot.example")
-
-    used = await look("fresh", "Gold is at 1,800.", old, new, pattern="2")
-    unused = await look("fresh", "Gold is at 2,914.30.", old, new, pattern="2")
-
-    assert (used.result, unused.result) == (Result.FAIL, Result.PASS)
+OLD = page("Published 14 November 2025. Gold 1,800", "https://metals.example/archive")
+NEW = page("Published 2 March 2026. Gold 2,914.30", "https://spot.example")
+THEN = page("Gold 1,800", at=NOW - timedelta(days=30))
+UNDATED = ReadSource("notes.txt", "calm", None)
 
 
-async def test_a_page_without_a_date_is_as_fresh_as_its_reading() -> None:
-    then = page("Gold 1,800", at=NOW - timedelta(days=30))
+@for_each(
+    ("text", "read", "result", "note"),
+    [
+        ("Gold is at 1,800.", (OLD, NEW), Result.FAIL, "2025-11-14"),
+        ("Gold is at 2,914.30.", (OLD, NEW), Result.PASS, ""),  # the old one was not used
+        # A page without a date is as fresh as its reading.
+        ("1,800", (page("Gold 1,800"),), Result.PASS, ""),
+        ("1,800", (THEN, page("x")), Result.FAIL, ""),
+        ("Gold is at 1,800.", (), Result.FAIL, ""),  # nothing was read
+        ("Calm.", (UNDATED,), Result.PASS, "nothing that was read says how old it is"),
+    ],
+)
+async def test_what_was_used_must_be_fresh(
+    text: str, read: tuple[ReadSource, ...], result: Result, note: str
+) -> None:
+    found = await look("fresh", text, *read, pattern="2")
 
-    assert (await look("fresh", "1,800", page("Gold 1,800"), pattern="2")).result is Result.PASS
-    assert (await look("fresh", "1,800", then, page("x"), pattern="2")).result is Result.FAIL
-
-
-async def test_who_read_nothing_has_nothing_fresh() -> None:
-    assert (await look("fresh", "Gold is at 1,800.", pattern="2")).result is Result.FAIL
-
-
-async def test_what_nobody_dated_passes_with_a_note() -> None:
-    found = await look("fresh", "Calm.", ReadSource("notes.txt", "calm", None), pattern="2")
-
-    assert (found.result, found.error) == (Result.PASS, "nothing that was read says how old it is")
+    assert found.result is result
+    assert note in (found.error or "")
