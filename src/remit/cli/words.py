@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from remit.cli.out import StyledText
 from remit.errors import BadInput, NotFound, RemitError
-from remit.language.time import distance
 from remit.model import review as review_model
+from remit.model.codec import distance
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.review import Review, ReviewAnswer

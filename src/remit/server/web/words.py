@@ -7,7 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.language.time import distance
+from remit.model.codec import distance
 from remit.model.contract import ContractType, ItemStatus, Result, WorkItem
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.status import Reason, Status
