@@ -54,29 +54,21 @@ async def typed(seat: Terminal, *words: str) -> Said:
 def test_the_list_says_what_each_channel_lacks_and_no_value(tmp_path: Path) -> None:
     seat = seated(tmp_path)
     assert seat.run("secrets", "delete", "whatsapp_token").code == 0
-    listed = seat.run("channels", "--json")
+    listed, named = seat.run("channels", "--json"), seat.run("channels", WHATSAPP_TOKEN=TOKEN)
     shown, health = seat.run("channels"), seat.run("doctor")
 
     dashboard, phone = listed.maps("channels")
     assert (dashboard["name"], dashboard["verdict"]) == ("dashboard", "ok")
-    assert (phone["name"], phone["kind"], phone["verdict"]) == (
-        "ninas_whatsapp",
-        "whatsapp",
-        "warn",
-    )
+    facts = (phone["name"], phone["kind"], phone["verdict"])
+    assert facts == ("ninas_whatsapp", "whatsapp", "warn")
     assert "lacks whatsapp_token" in shown.out
     assert "remit secrets set whatsapp_token" in shown.err
     assert "ninas_whatsapp (whatsapp): lacks whatsapp_token" in health.out
-    assert SECRET not in shown.out + shown.err + health.out + listed.out
-
-
-def test_a_secret_may_stand_in_the_environment(tmp_path: Path) -> None:
-    seat = seated(tmp_path)
-    seat.run("secrets", "delete", "whatsapp_token")
-    shown = seat.run("channels", WHATSAPP_TOKEN=TOKEN)
-
-    assert "ok  has what it needs; its hook is /hooks/whatsapp/ninas_whatsapp" in shown.out
-    assert TOKEN not in shown.out + shown.err
+    # A secret may stand in the environment.
+    assert "ok  has what it needs; its hook is /hooks/whatsapp/ninas_whatsapp" in named.out
+    for said in (shown, health, listed, named):
+        assert SECRET not in said.out + said.err
+        assert TOKEN not in said.out + said.err
 
 
 async def test_a_test_message_goes_out_and_the_report_on_it_is_shown(tmp_path: Path) -> None:
@@ -100,35 +92,27 @@ async def test_a_test_message_goes_out_and_the_report_on_it_is_shown(tmp_path: P
         assert message.text.startswith("Test message ")
 
 
-async def test_where_no_remit_runs_it_is_sent_and_said_that_no_report_can_come(
-    tmp_path: Path,
-) -> None:
-    async with Provider() as provider:
-        said = await typed(seated(tmp_path, provider.url), "channels", "test", "ninas_whatsapp")
-
-        assert said.code == 0
-        assert f"sent, under the name {provider.accepted[0].ref}" in said.out
-        assert "no report can come in" in said.err
-        assert [message.kind for message in provider.accepted] == ["template"]
-
-
-async def test_a_channel_that_is_locked_is_said_to_be_and_the_test_leaves_nothing_behind(
+async def test_where_no_remit_runs_a_test_says_what_came_of_it_and_leaves_nothing_behind(
     tmp_path: Path,
 ) -> None:
     async with Provider() as provider:
         seat = seated(tmp_path, provider.url)
+        went = await typed(seat, "channels", "test", "ninas_whatsapp")
+        provider.orders = [Order(status=400, code=131026, details="No such number.")]
+        refused = await typed(seat, "channels", "test", "ninas_whatsapp")
         provider.token = "EAAcanaryRenewed00112233"
-        waiting = await asyncio.to_thread(
-            seat.given, "Greet me", channel="dashboard", content="Hello."
-        )
-        said = await typed(seat, "channels", "test", "ninas_whatsapp")
-
-        assert said.code == 4
-        assert "does not take the access token" in said.out
-        assert TOKEN not in said.out + said.err
-        assert await asyncio.to_thread(seat.status, waiting[0])
+        locked = await typed(seat, "channels", "test", "ninas_whatsapp")
         inbox = await typed(seat, "inbox", "--json")
-        assert inbox.json["reviews"] == []
+
+    assert [said.code for said in (went, refused, locked)] == [0, 1, 4]
+    assert f"sent, under the name {provider.accepted[0].ref}" in went.out
+    assert "no report can come in" in went.err
+    assert [message.kind for message in provider.accepted] == ["template"]
+    assert "refused: " in refused.out
+    assert "No such number" in refused.out
+    assert "does not take the access token" in locked.out
+    assert TOKEN not in locked.out + locked.err
+    assert inbox.json["reviews"] == []
 
 
 async def test_a_test_that_succeeds_lets_go_on_what_waited_for_the_channel(tmp_path: Path) -> None:
@@ -169,16 +153,6 @@ async def test_a_test_to_a_contact_asks_the_owner_and_then_goes_to_that_address(
         )
         assert (said.code, said.json["status"]) == (0, "sent")
         assert [message.to for message in provider.accepted] == [anna]
-
-
-async def test_a_refused_test_says_why_and_fails(tmp_path: Path) -> None:
-    async with Provider() as provider:
-        provider.orders = [Order(status=400, code=131026, details="No such number.")]
-        said = await typed(seated(tmp_path, provider.url), "channels", "test", "ninas_whatsapp")
-
-        assert said.code == 1
-        assert "refused: " in said.out
-        assert "No such number" in said.out
 
 
 HOOK: Final = """
@@ -234,25 +208,16 @@ async def waiting(folder: Path, receiver: Receiver) -> Terminal:
     return seat
 
 
-async def test_a_hook_that_is_gone_is_shown_to_be_off_and_how_to_turn_it_on(
-    tmp_path: Path,
-) -> None:
-    async with Lenient() as receiver:
-        seat = await waiting(tmp_path, receiver)
-        listed = await typed(seat, "channels")
-
-        assert "off: its receiver says that it is gone (410)" in listed.out
-        assert "remit channels on shop" in listed.err
-        assert "(410)" in (await typed(seat, "doctor")).out
-
-
 @pytest.mark.parametrize("runs", [False, True], ids=["alone", "beside a Remit"])
-async def test_a_hook_that_is_turned_on_again_gets_what_waited_for_it(
+async def test_a_hook_that_is_gone_is_off_and_turned_on_again_gets_what_waited_for_it(
     tmp_path: Path, runs: bool
 ) -> None:
     async with Lenient() as receiver:
         seat = await waiting(tmp_path, receiver)
-        task = await asyncio.to_thread(seat.only)
+        task, listed = await asyncio.to_thread(seat.only), await typed(seat, "channels")
+        assert "off: its receiver says that it is gone (410)" in listed.out
+        assert "remit channels on shop" in listed.err
+        assert "(410)" in (await typed(seat, "doctor")).out
         if runs:
             with seat.up():
                 said = await typed(seat, "channels", "on", "shop")

@@ -51,15 +51,10 @@ def test_a_contract_is_told_to_programs_as_s2_writes_it(tmp_path: Path) -> None:
         "unsure": None,
     }
     assert not (seat.home / "agent.db").exists()
-
-
-def test_a_contract_is_told_to_people_with_what_is_checked_when_and_why(tmp_path: Path) -> None:
-    said = Terminal(tmp_path).run("rehearse", "contract", "Fix it", "--files", "src/Card.tsx")
-
-    assert said.code == 0
-    assert "verifiable: all of these must pass" in said.out
-    assert "when the group ends" in said.out
-    assert "because the files decide: work on code" in said.out
+    shown = seat.run("rehearse", "contract", "Fix it", "--files", "src/Card.tsx").out
+    assert "verifiable: all of these must pass" in shown
+    assert "when the group ends" in shown
+    assert "because the files decide: work on code" in shown
 
 
 def test_advice_goes_on_with_one_line_and_a_doubt_is_asked(tmp_path: Path) -> None:

@@ -1,7 +1,6 @@
 """Rules in an app at work: read anew when they change, kept when they are wrong, never unfair."""
 
 import logging
-import os
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -80,37 +79,27 @@ async def test_rules_are_read_anew_and_a_bad_file_leaves_the_last_good_ones(
 def test_a_file_that_never_was_good_leaves_the_rules_that_come_with_remit(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
+    path = tmp_path / parts.PRIORITY
     write(tmp_path, "rules: [")
     file = PriorityFile(tmp_path)
 
     assert file() is priority.default()
     assert str(file.complaint).startswith("rules/priority.yml, line 1: it is no YAML")
     assert caplog.messages == [f"{file.complaint} The rules that come with Remit hold."]
+    path.write_bytes(b"version: \xff")
+    assert "cannot be read" in str(file.complaint)
 
     write(tmp_path, SAYS.format(level="high"))
     assert (len(file().rules), file.complaint) == (1, None)
-    (tmp_path / parts.PRIORITY).unlink()
+    parts.furnish(tmp_path)  # it never touches the owner's
+    assert path.read_text() == SAYS.format(level="high")
+    path.unlink()
     assert (file(), file.complaint) == (priority.default(), None)
-
-
-def test_a_file_that_cannot_be_read_is_complained_about(tmp_path: Path) -> None:
-    write(tmp_path, "")
-    (tmp_path / parts.PRIORITY).write_bytes(b"version: \xff")
-
-    assert "cannot be read" in str(PriorityFile(tmp_path).complaint)
-    os.unlink(tmp_path / parts.PRIORITY)  # noqa: PTH108
-    (tmp_path / parts.PRIORITY).mkdir()
-    assert "cannot be read" in str(PriorityFile(tmp_path).complaint)
-
-
-def test_a_first_start_lays_the_rules_out_and_never_touches_the_owners(tmp_path: Path) -> None:
     parts.furnish(tmp_path)
-    laid = (tmp_path / parts.PRIORITY).read_text()
-    write(tmp_path, SAYS.format(level="high"))
-    parts.furnish(tmp_path)
-
-    assert laid == priority.packaged_text()
-    assert (tmp_path / parts.PRIORITY).read_text() == SAYS.format(level="high")
+    assert path.read_text() == priority.packaged_text()
+    path.unlink()
+    path.mkdir()
+    assert "cannot be read" in str(file.complaint)
 
 
 async def test_under_a_flood_of_urgent_work_what_can_wait_gets_its_turn(tmp_path: Path) -> None:
