@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.channels.mail import body_text, quote_shapes, quoted_text, signatures
+from remit.channels.mail import quoted_text, signatures
 from remit.channels.mail.quoted_text import SplitMail
 from remit.channels.mail.receiving import IncomingMail, MailHead
 from remit.channels.mail.signatures import Asks
@@ -185,14 +185,10 @@ def read_owner_mail(kept: StoredCue, asks: Asks) -> OwnerMail:
 
 
 def _split(body: JsonMap) -> SplitMail:
-    """Return the stored split of a mail; one from an older version is split now."""
+    """Return the stored split of a mail; without one, no word is the owner's."""
     own = body.get("own")
-    if isinstance(own, list):
-        pieces = tuple(map(str, own))
-        return SplitMail(pieces, str(body.get("quoted") or ""), body.get("certain") is True)
-    plain = body_text.read_plain(str(body.get("text") or ""))
-    prefixed = quote_shapes.has_prefix(str(body.get("subject") or ""))
-    return quoted_text.split(plain, None, is_answer=prefixed or _goes_on(body))
+    pieces = tuple(map(str, own)) if isinstance(own, list) else ()
+    return SplitMail(pieces, str(body.get("quoted") or ""), body.get("certain") is True)
 
 
 def _is_own_subject(subject: str, body: JsonMap) -> bool:

@@ -62,11 +62,17 @@ class MailApp:
         settings = load({"REMIT_HOME": str(home)})
         self.world = World(home, brain=self.brain, channels={"post": self.post}, settings=settings)
 
-    async def came(self, raw: bytes, said_at: datetime | None = None) -> StoredCue | None:
-        """Take in a mail as the mailbox watch does; None if it is not stored.
+    async def came(self, raw: bytes, said_at: datetime | None = None) -> StoredCue:
+        """Take in a mail, which is stored.
 
         `said_at` is when it may have come at the latest, in the first look after a restore.
         """
+        stored = await self.taken(raw, said_at)
+        assert stored is not None
+        return stored
+
+    async def taken(self, raw: bytes, said_at: datetime | None = None) -> StoredCue | None:
+        """Take in a mail as the mailbox watch does; None if it is not stored."""
         entrance = self.world.app.doors.entrance
         door = self.world.app.settings.doors["post"]
         arrival = entrance._sorted("post", door, receiving.head(raw, US))

@@ -54,7 +54,6 @@ async def test_a_rule_on_the_sender_s_domain_counts_for_who_is_vouched_for_alone
     async with app.world as world:
         await app.came(mail_from(ANNA, "Hello."))
         forged = await app.came(mail_from(ANNA, "Pay now.", result="fail", Subject="Urgent"))
-        assert forged is not None
         assert forged.fate is CueFate.IGNORED
         await world.app.doors.begin(forged.name)
         await world.run()
@@ -72,7 +71,6 @@ async def test_the_owner_s_mail_is_his_own_word(tmp_path: Path) -> None:
         task = await app.only()
         await world.run()
 
-    assert kept is not None
     assert (kept.fate, kept.task_id) == (CueFate.STARTED, task.id)
     assert (task.source.kind, task.taint) == (SourceKind.EMAIL, Taint.OWNER)
     assert [(parcel.recipient, parcel.body) for parcel in app.post.sent] == [
@@ -106,7 +104,6 @@ async def test_a_mail_that_only_passes_on_says_nothing_of_its_own(tmp_path: Path
     async with app.world:
         kept = await app.came(mail_from(OWNER, text, Subject="Fwd: Send it to Bert"))
         assert await app.tasks() == []
-    assert kept is not None
     assert (kept.fate, kept.why) == (CueFate.IGNORED, "it has no words of yours")
 
 
@@ -128,7 +125,6 @@ async def test_a_subject_that_is_of_another_mail_or_an_invitation_is_no_request(
         ):
             more = {"Subject": subject, "Message-ID": f"<s{n}@home.example>", **heads}
             kept = await app.came(mail_from(OWNER, text, **more))
-            assert kept is not None
             assert (kept.fate, kept.why) == (CueFate.IGNORED, "it has no words of yours"), subject
         assert await app.tasks() == []
         await app.came(mail_from(OWNER, "", Subject="Note: buy milk"))
@@ -144,7 +140,6 @@ async def test_the_owner_s_answer_to_a_letter_finds_its_task(tmp_path: Path) -> 
         await world.run()
         kept = await app.came(mail_from(OWNER, answer, **{"In-Reply-To": "<dlv-1@example.test>"}))
         await world.app.talk.settled()
-        assert kept is not None
         assert (kept.fate, kept.task_id) == (CueFate.TALKED, task.id)
         place = await world.app.db.read(conversations.birthplace, task.id)
         assert place is not None
@@ -159,7 +154,6 @@ async def test_a_question_of_the_owner_s_is_answered_and_is_no_task(tmp_path: Pa
         kept = await app.came(mail_from(OWNER, "What is running?"))
         await world.app.talk.settled()
         assert await app.tasks() == []
-    assert kept is not None
     assert kept.fate is CueFate.TALKED
 
 
@@ -182,7 +176,6 @@ async def test_whoever_is_not_surely_known_starts_nothing(
         kept = await app.came(raw)
         await world.run()
         assert await app.tasks() == []
-    assert kept is not None
     assert kept.fate is CueFate.IGNORED
     assert why in kept.why
 
@@ -191,7 +184,6 @@ async def test_contacts_start_nothing_unless_the_owner_says_so(tmp_path: Path) -
     app = MailApp(tmp_path, contacts="keep")
     async with app.world as world:
         kept = await app.came(mail_from(ANNA, "Hi.", Subject="Lunch"))
-        assert kept is not None
         assert (kept.fate, kept.why) == (CueFate.IGNORED, "contacts start nothing by this door")
         assert await app.tasks() == []
         begun = await world.app.doors.begin(kept.name)
@@ -202,7 +194,7 @@ async def test_contacts_start_nothing_unless_the_owner_says_so(tmp_path: Path) -
 async def test_of_strangers_nothing_is_kept_if_the_owner_wants_it_so(tmp_path: Path) -> None:
     app = MailApp(tmp_path, more='strangers = "drop"')
     async with app.world as world:
-        assert await app.came(mail_from(STRANGER, "Hi.")) is None
+        assert await app.taken(mail_from(STRANGER, "Hi.")) is None
         assert await world.app.db.read(cues.latest) == []
 
 
@@ -238,8 +230,6 @@ async def test_nobody_can_take_the_place_of_another_s_mail(tmp_path: Path) -> No
         true = await app.came(mail_from(ANNA, "Mine.", Subject="Anna"))
         titles = {task.title: task.context["sender"] for task in await app.tasks()}
 
-    assert stolen is not None
-    assert true is not None
     assert stolen.task_id != true.task_id
     assert titles == {"Bert": "bert@home.example", "Anna": ANNA}
 
@@ -310,7 +300,6 @@ async def test_an_answer_to_the_mail_of_a_question_settles_that_question_alone(
         review = await world.app.db.read(reviews.get, second.id)
 
     assert kept == again
-    assert kept is not None
     assert (kept.fate, kept.task_id) == (CueFate.TALKED, second.task_id)
     assert left.id == first.id
     assert review.decision is not None
@@ -352,7 +341,6 @@ async def test_an_unclear_answer_to_a_question_is_told_by_mail_what_would_be_one
     assert "Reply with “yes” or “no” alone, or use the inbox." in told
     assert "Hello, Anna." in told, "what a yes would send is shown again"
     assert app.post.sent[-2].body == "Hello, Anna."
-    assert late is not None
     assert late.fate is CueFate.IGNORED
     assert "decided before your mail came" in app.post.sent[-1].body
     assert len(app.post.sent) == 4
@@ -404,7 +392,6 @@ async def test_a_reply_that_is_read_again_after_a_restore_is_not_obeyed_again(
     *_, told = new = [parcel.body for parcel in app.post.sent][len(before) :]
     assert "Hello, Anna." not in new, "it was sent before the restore"
     assert "it may be done already" in told
-    assert again is not None
     assert again.fate is CueFate.IGNORED
     assert len(left) == 1, "the question is still open"
 
