@@ -71,6 +71,12 @@ def opened(
     return Mailbox(account, DOMAIN, filing, patience=patience)
 
 
+def asking(port: int, filing: SentFolderPolicy | None = None) -> EmailChannel:
+    """A channel that sends nothing, and can look into the mailbox."""
+    account = SmtpAccount(HOST, port, Security.NONE)
+    return EmailChannel(account, NINA, FrozenClock(), mailbox=opened(port, filing))
+
+
 def written(key: str) -> bytes:
     return letter.compose(MailContent(key, address("hanan@example.test"), "Hi."), NINA, START).wire
 
@@ -79,8 +85,7 @@ def written(key: str) -> bytes:
 
 
 async def test_a_doubt_is_settled_by_the_letter_that_came_back(plain: Box) -> None:
-    account = SmtpAccount(HOST, plain.port, Security.NONE)
-    channel = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+    channel = asking(plain.port)
     parcel = Parcel("dlv-BACK", "hanan@example.test", "Hi.")
     back = report(original="<dlv-BACK@example.test>", status="4.4.7")
 
@@ -88,12 +93,10 @@ async def test_a_doubt_is_settled_by_the_letter_that_came_back(plain: Box) -> No
     assert await channel.find(parcel) is None  # it may yet arrive
     await asyncio.to_thread(plain.put, "INBOX", back.replace(b"4.4.7", b"5.1.1"))
     assert await channel.find(parcel) == BOUNCED.answer
-    assert await EmailChannel(account, NINA, FrozenClock()).find(parcel) is None
 
 
 async def test_a_letter_that_came_back_settles_nothing_if_two_may_be_out(plain: Box) -> None:
-    account = SmtpAccount(HOST, plain.port, Security.NONE)
-    channel = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+    channel = asking(plain.port)
     parcel = Parcel("dlv-TWICE", "hanan@example.test", "Hi.", attempt=2, alone=False)
     back = report(original="<dlv-TWICE@example.test>")
     await asyncio.to_thread(plain.put, "INBOX", back)
@@ -105,19 +108,18 @@ async def test_a_letter_that_came_back_settles_nothing_if_two_may_be_out(plain: 
 
 
 async def test_a_server_that_files_each_letter_says_that_one_never_left(plain: Box) -> None:
-    account = SmtpAccount(HOST, plain.port, Security.NONE)
-    sure = opened(plain.port, AUTHORITATIVE)
-    channel = EmailChannel(account, NINA, FrozenClock(), mailbox=sure)
+    channel = asking(plain.port, AUTHORITATIVE)
+    without = EmailChannel(SmtpAccount(HOST, plain.port, Security.NONE), NINA, FrozenClock())
     early = Parcel("dlv-NEVER", "hanan@example.test", "Hi.", sent_at=START)
     late = replace(early, sent_at=START - OLD)
 
     assert AUTHORITATIVE.authoritative_after is not None
     assert channel.grace == AUTHORITATIVE.authoritative_after.total_seconds()
-    assert EmailChannel(account, NINA, FrozenClock()).grace == 0, "nobody could see what became"
+    assert without.grace == 0, "nobody could see what became"
+    assert await without.find(late) is None
     assert await channel.find(early) is None, "it may be filed still"
     assert isinstance(await channel.find(late), SendRetry)
-    unsure = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
-    assert await unsure.find(late) is None
+    assert await asking(plain.port).find(late) is None
 
 
 async def test_only_the_very_id_counts_and_not_one_that_contains_it(plain: Box) -> None:

@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Final
 
@@ -288,28 +289,32 @@ async def test_a_stranger_s_order_in_the_owner_s_mail_reaches_nobody_by_itself(
     assert post.tried == []
 
 
-async def test_work_that_was_ordered_by_mail_is_answered_by_mail_in_the_same_thread(
-    tmp_path: Path, server: Box
-) -> None:
-    brain = script(
-        [{"reply": f"<deliverable># Day {n}\n\nAll is well.</deliverable>"} for n in "12"]
-    )
-    heads = {"Message-ID": "<order@home.example>", "References": "<a@home.example>"}
+async def letters_of_two_days(home: Path, server: Box, raw: bytes) -> list[EmailMessage]:
+    """A mail of the owner orders something for every day; return what goes out in two."""
+    days = (f"<deliverable># Day {n}\n\nAll is well.</deliverable>" for n in "12")
+    brain = script([{"reply": each} for each in days])
     async with (
         PostOffice() as office,
-        app(tmp_path, server, smtp=office.port, brain=brain) as world,
+        app(home, server, smtp=office.port, brain=brain) as world,
     ):
         door = watch(world)
         await door.look()
-        text = "Every day at 8:00 say in one line how the garden stands."
-        raw = mail_from(OWNER, text, Subject="The garden", **heads)
         await asyncio.to_thread(server.put, "INBOX", raw)
         assert await door.look() == 1
         for _ in range(2):
             world.clock.advance(timedelta(days=1))
             await world.run()
         await office.quiet()
-        first, second = (mail.parsed for mail in office.accepted)
+        return [mail.parsed for mail in office.accepted]
+
+
+async def test_work_that_was_ordered_by_mail_is_answered_by_mail_in_the_same_thread(
+    tmp_path: Path, server: Box
+) -> None:
+    heads = {"Message-ID": "<order@home.example>", "References": "<a@home.example>"}
+    text = "Every day at 8:00 say in one line how the garden stands."
+    raw = mail_from(OWNER, text, Subject="The garden", **heads)
+    first, second = await letters_of_two_days(tmp_path, server, raw)
 
     assert (first["To"], second["To"]) == (OWNER, OWNER)
     assert [first["Subject"], second["Subject"]] == ["Re: The garden", "Re: The garden"]
@@ -321,24 +326,9 @@ async def test_work_that_was_ordered_by_mail_is_answered_by_mail_in_the_same_thr
 async def test_what_a_contact_is_sent_day_by_day_keeps_its_subject_and_its_thread(
     tmp_path: Path, server: Box
 ) -> None:
-    brain = script(
-        [{"reply": f"<deliverable># Day {n}\n\nAll is well.</deliverable>"} for n in "12"]
-    )
-    async with (
-        PostOffice() as office,
-        app(tmp_path, server, smtp=office.port, brain=brain) as world,
-    ):
-        door = watch(world)
-        await door.look()
-        text = "Every day at 8:00 research how the garden stands and send it to Anna by post."
-        raw = mail_from(OWNER, text, Subject="The garden", **{"Message-ID": "<g@home.example>"})
-        await asyncio.to_thread(server.put, "INBOX", raw)
-        await door.look()
-        for _ in range(2):
-            world.clock.advance(timedelta(days=1))
-            await world.run()
-        await office.quiet()
-        first, second = (mail.parsed for mail in office.accepted)
+    text = "Every day at 8:00 research how the garden stands and send it to Anna by post."
+    raw = mail_from(OWNER, text, Subject="The garden", **{"Message-ID": "<g@home.example>"})
+    first, second = await letters_of_two_days(tmp_path, server, raw)
 
     assert [each["To"] for each in (first, second)] == [ANNA, ANNA]
     assert [first["Subject"], second["Subject"]] == ["Day 1", "Re: Day 1"]
