@@ -134,17 +134,23 @@ Visit = Callable[..., Page]
 def visit(browser: Browser, site: Site) -> Iterator[Visit]:
     """Open a signed-in window: `visit("/inbox", dark=True, phone=True)`.
 
-    A deaf one has a silent socket, so it knows only what it loaded.
+    A deaf one has a silent socket, so it knows only what it loaded; a plain one runs no script.
     """
     contexts: list[BrowserContext] = []
 
     def go(
-        path: str = "/inbox", *, dark: bool = False, phone: bool = False, deaf: bool = False
+        path: str = "/inbox",
+        *,
+        dark: bool = False,
+        phone: bool = False,
+        deaf: bool = False,
+        plain: bool = False,
     ) -> Page:
         context = browser.new_context(
             viewport=PHONE if phone else WIDE,
             color_scheme="dark" if dark else "light",
             reduced_motion="reduce",
+            java_script_enabled=not plain,
         )
         context.set_default_timeout(PATIENCE)
         contexts.append(context)

@@ -14,13 +14,12 @@ from typing import Final, cast
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
 from remit.model.status import TERMINAL, Status
-from remit.settings import load
 from remit.store.secrets import Secrets
-from tests.browser.site import Site
+from tests.browser.site import MAIL_CHANNEL, Site, settings_in
 from tests.server import workshop
 
 NOW: Final = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)  # a Monday
-SETTINGS: Final = """\
+SETTINGS: Final = f"""\
 agent = "Nina"
 owner = "Hanan"
 zone = "Asia/Bangkok"
@@ -37,15 +36,7 @@ number_id = "106540352242922"
 token = "whatsapp_token"
 owner = "66811234567"
 url = "http://127.0.0.1:9/v25.0"
-
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = 9
-security = "none"
-sender = "nina@example.org"
-owner = "hanan@example.org"
-"""
+{MAIL_CHANNEL}"""
 CONTACTS: Final = """\
 - name: Anna Smith
   role: friend
@@ -103,11 +94,10 @@ class Furnished(Site):
     """A site with a past, a present and something to decide."""
 
     def __init__(self, home: Path) -> None:
-        home.mkdir(parents=True, exist_ok=True)
-        (home / "settings.toml").write_text(SETTINGS + workshop.settings(home / "projects"))
-        (home / "contacts.yaml").write_text(CONTACTS)
+        told = SETTINGS + workshop.settings(home / "projects")
+        settings = settings_in(home, told, CONTACTS)
         Secrets(home, None).put("whatsapp_token", "EAAcanary7f3a91c4e2b85d60Zq9xW")
-        super().__init__(home, settings=load({"REMIT_HOME": str(home)}), brain=parse(SCRIPT))
+        super().__init__(home, settings=settings, brain=parse(SCRIPT))
         self.clock.jump(NOW - timedelta(hours=7))
 
     def furnish(self) -> None:

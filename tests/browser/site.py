@@ -8,8 +8,19 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import BrowserContext, ConsoleMessage, Dialog, Page, Request
 
 from remit.operations.callers import CallerRegistry
+from remit.settings import Settings, load
 from tests.server.served import TOKEN, Served
 
+# A channel that is set up and reaches nobody.
+MAIL_CHANNEL: Final = """
+[channels.post]
+kind = "email"
+host = "127.0.0.1"
+port = 9
+security = "none"
+sender = "nina@example.org"
+owner = "hanan@example.org"
+"""
 # Names that Debian and others give it.
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 _WITHOUT_DESKTOP: Final = "chromium-headless-shell"  # the same engine, in half of the time
@@ -25,6 +36,14 @@ def chromium(*, desktop: bool = False) -> str:
 
 # The rule is off by default in axe; what a page does well is not asked for.
 _RULES: Final = {"rules": {"target-size": {"enabled": True}}, "resultTypes": ["violations"]}
+
+
+def settings_in(home: Path, settings: str, contacts: str) -> Settings:
+    """Write both files of a home; return the settings as Remit reads them."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "settings.toml").write_text(settings)
+    (home / "contacts.yaml").write_text(contacts)
+    return load({"REMIT_HOME": str(home)})
 
 
 class Site(Served):

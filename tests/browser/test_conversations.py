@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from remit.model.ids import ConversationId
 from remit.settings import Settings
 from remit.store import conversations
-from tests.browser.conftest import PATIENCE, PHONE, Visit
+from tests.browser.conftest import PHONE, Visit
 from tests.browser.puppet import Puppet
 from tests.browser.site import Site, barriers
 from tests.engine.rig import until
@@ -227,21 +227,14 @@ def test_a_conversation_begins_with_the_first_thing_said_and_is_named_after_it(
     expect(page.get_by_label("Message Nina")).to_have_value("")
 
 
-def test_it_works_without_a_script(browser: Browser, site: Site) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto(site.link())
-    page.goto(f"{site.url}/conversations")
-    page.get_by_label("Message Nina").fill("Remind me tomorrow at 4pm to call mom")
-    page.get_by_role("button", name="Send message").click()
-    expect(page.locator(".turn")).to_have_count(2)
-    page.get_by_label("Message Nina").fill("cancel it")
-    page.get_by_role("button", name="Send message").click()
+def test_it_works_without_a_script(visit: Visit) -> None:
+    page = visit("/conversations", plain=True)
+    for said in ("Remind me tomorrow at 4pm to call mom", "cancel it"):
+        page.get_by_label("Message Nina").fill(said)
+        page.get_by_role("button", name="Send message").click()
 
     expect(page.locator(".turn .say").last).to_have_text("“Call mom” is cancelled.")
     expect(page.get_by_text("Nina is here")).to_be_hidden()
-    context.close()
 
 
 # Windows ------------------------------------------------------------------------------------------

@@ -12,24 +12,15 @@ from playwright.sync_api import Browser, FilePayload, Page, expect
 
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
-from remit.settings import load
 from tests.browser.conftest import Visit
-from tests.browser.site import Site, barriers
+from tests.browser.site import MAIL_CHANNEL, Site, barriers, settings_in
 from tests.ports import free_port
 
-SETTINGS: Final = """\
+SETTINGS: Final = f"""\
 agent = "Nina"
 owner = "Hanan"
 zone = "Asia/Bangkok"
-
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = 9
-security = "none"
-sender = "nina@example.org"
-owner = "hanan@example.org"
-"""
+{MAIL_CHANNEL}"""
 CONTACTS: Final = """\
 - name: Anna Smith
   aliases: [my sister]
@@ -50,9 +41,7 @@ SCRIPT: Final[list[Json]] = [
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    (tmp_path / "settings.toml").write_text(SETTINGS)
-    (tmp_path / "contacts.yaml").write_text(CONTACTS)
-    settings = load({"REMIT_HOME": str(tmp_path)})
+    settings = settings_in(tmp_path, SETTINGS, CONTACTS)
     with Site(tmp_path, settings=settings, brain=parse(SCRIPT)) as site:
         yield site
 
@@ -274,6 +263,13 @@ def test_a_new_task_leaves_the_page_where_it_was_and_is_followed(site: Site, vis
     page.wait_for_url("**/tasks/task-*")
 
 
+# Of a box that may be drawn anew just now.
+_COLOUR: Final = """() => {
+  const box = document.querySelector("#toasts .handed");
+  return box && getComputedStyle(box).backgroundColor;
+}"""
+
+
 def test_the_word_about_a_new_task_can_be_read_on_every_page(site: Site, visit: Visit) -> None:
     task = site.add("Read the newsletter")
     site.settle()
@@ -286,7 +282,7 @@ def test_the_word_about_a_new_task_can_be_read_on_every_page(site: Site, visit: 
         page.keyboard.press("Control+Enter")
         toast = page.locator("#toasts .handed")
         expect(toast.get_by_role("link", name="Answer")).to_be_visible()
-        looks.add(toast.evaluate("box => getComputedStyle(box).backgroundColor"))
+        looks.add(page.wait_for_function(_COLOUR).json_value())
     assert barriers(page) == []
     assert len(looks) == 1
 
@@ -385,9 +381,7 @@ def test_nothing_leaves_a_page_without_a_connection(tmp_path: Path, browser: Bro
 def test_what_is_typed_without_a_connection_is_drawn_when_it_is_back(
     tmp_path: Path, browser: Browser
 ) -> None:
-    (tmp_path / "settings.toml").write_text(SETTINGS)
-    (tmp_path / "contacts.yaml").write_text(CONTACTS)
-    app = {"settings": load({"REMIT_HOME": str(tmp_path)}), "brain": parse(SCRIPT)}
+    app = {"settings": settings_in(tmp_path, SETTINGS, CONTACTS), "brain": parse(SCRIPT)}
     app["port"] = free_port()
     page = browser.new_context(timezone_id="America/New_York").new_page()
     with Site(tmp_path, **app) as site:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Final, cast
 
 import pytest
-from playwright.sync_api import Browser, FilePayload, Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 from remit.settings import Settings
-from tests.browser.conftest import PATIENCE, Visit
+from tests.browser.conftest import Visit
 from tests.browser.site import Site, barriers
 
 NOTES: Final = FilePayload(name='größe "a".txt', mimeType="text/plain", buffer=b"a\r\n--b\r\n\0")
@@ -58,12 +58,8 @@ def _listed(site: Site, path: str, name: str) -> list[dict[str, object]]:
     return cast("list[dict[str, object]]", site.get(path)[name])
 
 
-def test_without_scripts_a_form_carries_the_files_itself(browser: Browser, site: Site) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    context.set_default_timeout(PATIENCE)
-    page = context.new_page()
-    page.goto(site.link())
-    page.goto(f"{site.url}/new")
+def test_without_scripts_a_form_carries_the_files_itself(site: Site, visit: Visit) -> None:
+    page = visit("/new", plain=True)
     page.locator("#words").fill("Look around")
     page.locator("form.handover [type=file]").set_input_files([NOTES])
     page.get_by_role("button", name="Hand over").click()
@@ -82,4 +78,3 @@ def test_without_scripts_a_form_carries_the_files_itself(browser: Browser, site:
     page.locator("#words").fill("Look around without a file")
     page.get_by_role("button", name="Hand over").click()
     expect(page.get_by_role("link", name="Look around without a file")).to_be_visible()
-    context.close()

@@ -16,9 +16,8 @@ from starlette.types import Scope
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
 from remit.server.auth import RequestGuard
-from remit.settings import load
 from tests.browser.conftest import Visit
-from tests.browser.site import Site
+from tests.browser.site import Site, settings_in
 from tests.server.corpus import HOSTILE
 
 LINES: Final = [" ".join(each.split())[:200] for each in HOSTILE]
@@ -77,9 +76,7 @@ FORGE: Final = """async (ours) => {
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    (tmp_path / "settings.toml").write_text(SETTINGS)
-    (tmp_path / "contacts.yaml").write_text(CONTACTS)
-    settings = load({"REMIT_HOME": str(tmp_path)})
+    settings = settings_in(tmp_path, SETTINGS, CONTACTS)
     with Site(tmp_path, settings=settings, brain=parse(SCRIPT)) as site:
         yield site
 

@@ -11,10 +11,9 @@ from playwright.sync_api import Page, expect
 from remit.brain.scripted import parse
 from remit.model.codec import Json
 from remit.model.review import Review
-from remit.settings import load
 from remit.store.secrets import Secrets
 from tests.browser.conftest import Visit, one_look
-from tests.browser.site import Site, barriers
+from tests.browser.site import Site, barriers, settings_in
 from tests.channels.whatsapp.whatsapp import PERSON, Message, Provider, call, messages, tell
 from tests.live.channel_app import KEPT, NAME, WHATSAPP
 from tests.live.loopback import ServerThread
@@ -52,13 +51,10 @@ def emulator() -> Iterator[Emulator]:
 
 @pytest.fixture
 def site(tmp_path: Path, emulator: Emulator) -> Iterator[Site]:
-    (tmp_path / "settings.toml").write_text(
-        'agent = "Nina"\nzone = "UTC"\n' + WHATSAPP.format(url=emulator.provider.url)
-    )
-    (tmp_path / "contacts.yaml").write_text(CONTACTS)
+    told = 'agent = "Nina"\nzone = "UTC"\n' + WHATSAPP.format(url=emulator.provider.url)
+    settings = settings_in(tmp_path, told, CONTACTS)
     for name, value in KEPT.items():
         Secrets(tmp_path).put(name, value)
-    settings = load({"REMIT_HOME": str(tmp_path)})
     with Site(tmp_path, settings=settings, brain=parse(SCRIPT)) as site:
         said = {"from": PERSON, "id": "wamid.in.1", "type": "text", "text": {"body": "Hello"}}
         stamp = str(int(site.clock.now().timestamp()))

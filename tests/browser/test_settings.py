@@ -8,10 +8,9 @@ from typing import Final
 import pytest
 from playwright.sync_api import expect
 
-from remit.settings import load
 from remit.store.secrets import Secrets
 from tests.browser.conftest import Visit
-from tests.browser.site import Site
+from tests.browser.site import MAIL_CHANNEL, Site, settings_in
 
 SECTIONS: Final = (
     "you",
@@ -27,7 +26,7 @@ SECTIONS: Final = (
     "tokens",
     "about",
 )
-SETTINGS: Final = """\
+SETTINGS: Final = f"""\
 [deliver]
 quiet = "22:00-07:00"
 
@@ -36,18 +35,10 @@ write_file = "ask"
 
 [channels.alarm]
 kind = "webhook"
-url = "{url}/in"
+url = "{{url}}/in"
 secret = "alarm_secret"
 private = true
-
-[channels.post]
-kind = "email"
-host = "127.0.0.1"
-port = 9
-security = "none"
-sender = "nina@example.org"
-owner = "hanan@example.org"
-"""
+{MAIL_CHANNEL}"""
 CONTACTS: Final = """\
 # whom I know
 - name: Maya
@@ -59,10 +50,9 @@ CONTACTS: Final = """\
 
 @pytest.fixture
 def site(tmp_path: Path, outside: str) -> Iterator[Site]:
-    (tmp_path / "settings.toml").write_text(SETTINGS.format(url=outside))
-    (tmp_path / "contacts.yaml").write_text(CONTACTS)
+    settings = settings_in(tmp_path, SETTINGS.format(url=outside), CONTACTS)
     Secrets(tmp_path, None).put("alarm_secret", "whsec_Y2FuYXJ5LW9mLXRoZS1ob29rLTRmN2Q5MQ==")
-    with Site(tmp_path, settings=load({"REMIT_HOME": str(tmp_path)})) as site:
+    with Site(tmp_path, settings=settings) as site:
         yield site
 
 

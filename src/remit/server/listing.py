@@ -35,6 +35,8 @@ def words(*known: str) -> JsonMap:
     return {"enum": list[Json](known)}
 
 
+_LIMIT: Final = numbers("limit", "How many.", 50, 1, search.MOST)
+_OF_EACH: Final = numbers("limit", "How many of each.", 10, 1, 50)
 _TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
 FILTERS: Final = (
     QueryParameter(
@@ -67,7 +69,7 @@ FILTERS: Final = (
     QueryParameter("sort", "In which order.", {"enum": list[Json](SortOrder), "default": "newest"}),
     QueryParameter("count", "Whether to count all that match, too.", words("true", "false")),
     CURSOR,
-    numbers("limit", "How many.", 50, 1, search.MOST),
+    _LIMIT,
     QueryParameter("deleted", "What was deleted, and only that.", words("true", "false")),
     VIEW,
 )
@@ -116,7 +118,7 @@ def wanted(call: Call) -> TaskFilter:
         statuses=(*asked.statuses, *call.words("status", _statuses(deleted=asked.deleted))),
         sort=call.word("sort", SortOrder) or asked.sort,
         before=None if cursor is None else _cursor(call, asked, cursor),
-        limit=call.number("limit", 50, least=1, most=search.MOST),
+        limit=_LIMIT.of(call),
     )
 
 
@@ -233,12 +235,12 @@ _LOOKED: Final = 500  # open questions and series that are searched
     "Found",
     QueryParameter("q", "Words, and filters as in the list of tasks."),
     QueryParameter("like", "A task's id, or words: only what is like it."),
-    numbers("limit", "How many of each.", 10, 1, 50),
+    _OF_EACH,
     VIEW,
 )
 async def search_everything(call: Call) -> CallResult:
     """Look for words in tasks, open questions and series."""
-    line, limit = call.text("q"), call.number("limit", 10, least=1, most=50)
+    line, limit = call.text("q"), _OF_EACH.of(call)
     like = call.text("like")
     if like is not None and like.strip():
         found = await call.app.recollection.like(like, limit)

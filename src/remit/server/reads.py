@@ -32,7 +32,16 @@ from remit.operations.shapes import (
 from remit.operations.tasks import create_task, delete_task
 from remit.server import listing, shapes, tasks
 from remit.server.call import Call, CallResult, result_of
-from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read, route_of, routes_in
+from remit.server.routes import (
+    CURSOR,
+    VIEW,
+    QueryParameter,
+    cut,
+    numbers,
+    read,
+    route_of,
+    routes_in,
+)
 from remit.store import agenda, conversations, events, inbox, notices, series
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -41,6 +50,7 @@ from remit.system.background import LoopState
 from remit.system.owner_zone import find_owner_zone
 from remit.wiring import App
 
+_SERIES: Final = numbers("limit", "How many.", 100, 1, 500)
 _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
 
 
@@ -49,27 +59,26 @@ _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
     "SeriesPage",
     QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
     CURSOR,
-    numbers("limit", "How many.", 100, 1, 500),
+    _SERIES,
 )
 async def list_series(call: Call) -> CallResult:
     """What comes back, oldest first."""
-    limit, cursor = call.number("limit", 100, least=1, most=500), call.text("cursor")
+    limit, cursor = _SERIES.of(call), call.text("cursor")
     try:
         after = None if cursor is None else ids.series_id(cursor)
     except BadInput as bad:
         raise UnknownName(str(bad), field="cursor") from None
-    found = await call.app.db.read(_page, call, after, limit + 1)
-    more = found[limit - 1]["id"] if len(found) > limit else None
+    found, last = cut(await call.app.db.read(_page, call, after, limit + 1), limit)
     # Calendar events have no place among ours: they are on the first page, soonest first.
     events = [] if cursor else await call.app.db.read(_events, call, limit)
-    return CallResult({"series": list[Json](found[:limit]), "events": events, "next": more})
+    more = last["id"] if last else None
+    return CallResult({"series": list[Json](found), "events": events, "next": more})
 
 
 @read("/api/series/{id}", "Series", _COMING, tagged=True)
 async def look(call: Call) -> CallResult:
     """One series, and the next times it comes back."""
-    coming = call.number("coming", NEXT, least=0, most=100)
-    return result_of(await operations.look(call, call.series_id, coming))
+    return result_of(await operations.look(call, call.series_id, _COMING.of(call)))
 
 
 def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMap]:
@@ -154,19 +163,18 @@ def _loop_json(call: Call, loop: LoopState) -> Json:
     }
 
 
-@read(
-    "/api/events",
-    "EventPage",
-    numbers("since", "Go on after this seq.", 0, 0, 10**15 - 1),
-    numbers("limit", "How many.", 100, 1, 1000),
-)
+_SINCE: Final = numbers("since", "Go on after this seq.", 0, 0, 10**15 - 1)
+_EVENTS: Final = numbers("limit", "How many.", 100, 1, 1000)
+
+
+@read("/api/events", "EventPage", _SINCE, _EVENTS)
 async def follow(call: Call) -> CallResult:
     """What happened, in order."""
-    since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
-    found, last = await call.app.db.read(_events_page, since, limit + 1)
-    rows: list[Json] = [shapes.event(event) for event in found[:limit]]
-    more = found[limit - 1].seq if len(found) > limit else None
-    return CallResult({"events": rows, "next": more, "last": last})
+    limit = _EVENTS.of(call)
+    happened, newest = await call.app.db.read(_events_page, _SINCE.of(call), limit + 1)
+    found, last = cut(happened, limit)
+    rows: list[Json] = [shapes.event(event) for event in found]
+    return CallResult({"events": rows, "next": last.seq if last else None, "last": newest})
 
 
 def _events_page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:
@@ -197,25 +205,21 @@ _TURN: Final = numbers("before", "Only turns before this one; 0 is from the end.
 @read("/api/conversations", "Conversations", _BEFORE, _LIMIT)
 async def recent(call: Call) -> CallResult:
     """The conversations that went on last."""
-    limit = call.number("limit", 50, least=1, most=_MOST_TURNS)
-    before = call.text("before")
-    last = ConversationId(before) if before else None
+    limit, before = _LIMIT.of(call), call.text("before")
+    after = ConversationId(before) if before else None
     try:
-        found = await call.app.db.read(conversations.recent, last, limit + 1)
+        found, last = cut(await call.app.db.read(conversations.recent, after, limit + 1), limit)
     except NotFound:
         sentence = f"before is {before!r:.60}; give the last id of the page before."
         raise UnknownName(sentence, field="before") from None
-    shown: list[Json] = [conversation_to_json(each) for each in found[:limit]]
-    more = found[limit - 1].id if len(found) > limit else None
-    return CallResult({"conversations": shown, "next": more})
+    shown: list[Json] = [conversation_to_json(each) for each in found]
+    return CallResult({"conversations": shown, "next": last.id if last else None})
 
 
 @read("/api/conversations/{id}", "ConversationDetail", _TURN, _LIMIT)
 async def look_conversation(call: Call) -> CallResult:
     """A conversation with its newest turns."""
-    limit = call.number("limit", 50, least=1, most=_MOST_TURNS)
-    before = call.number("before", 0, most=10**9)
-    talk, turns = await call.app.db.read(_look, ident(call), before, limit)
+    talk, turns = await call.app.db.read(_look, ident(call), _TURN.of(call), _LIMIT.of(call))
     first = turns[0].n if turns else 0
     return CallResult(with_turns(talk, turns, first if first > 1 else None))
 
@@ -229,24 +233,19 @@ def _look(tx: Tx, talk: ConversationId, before: int, limit: int) -> tuple[Conver
 
 
 _PLACE: Final = re.compile(r"[0-9]{1,15}")
+_NOTICES: Final = numbers("limit", "How many of them.", 50, 1, 500)
 
 
-@read(
-    "/api/notices",
-    "Notices",
-    numbers("limit", "How many of them.", 50, 1, 500),
-    CURSOR,
-)
+@read("/api/notices", "Notices", _NOTICES, CURSOR)
 async def list_notices(call: Call) -> CallResult:
     """What the owner was told, newest first: over which way, and what came of it."""
-    limit, cursor = call.number("limit", 50, least=1, most=500), call.text("cursor")
+    limit, cursor = _NOTICES.of(call), call.text("cursor")
     if cursor is not None and not _PLACE.fullmatch(cursor):
         raise UnknownName("cursor must be the `next` of a page before.", field="cursor")
     before = int(cursor) if cursor else None
-    found = await call.app.db.read(notices.recent, before, limit + 1)
-    more = str(found[limit - 1][0]) if len(found) > limit else None
-    listed: list[Json] = [notice_to_json(each) for _, each in found[:limit]]
-    return CallResult({"notices": listed, "next": more})
+    found, last = cut(await call.app.db.read(notices.recent, before, limit + 1), limit)
+    listed: list[Json] = [notice_to_json(each) for _, each in found]
+    return CallResult({"notices": listed, "next": str(last[0]) if last else None})
 
 
 @read("/api/push", "Push", scope=Scope.APPROVE)

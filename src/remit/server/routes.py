@@ -1,8 +1,8 @@
 """A row of the route table: a read, a page or a form, as a decorator of what it does."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from types import ModuleType
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import asdict
@@ -15,6 +15,7 @@ from remit.operations.settings_arguments import KeepFile
 from remit.server import bodies
 from remit.server.call import Call, CallResult, result_of
 
+T = TypeVar("T")
 UNSAFE: Final = frozenset({"POST", "PATCH", "DELETE"})
 Does: TypeAlias = Callable[[Call], Awaitable[CallResult]]
 Act: TypeAlias = Callable[..., Awaitable[CallResult]]  # of a form: of the call, and of its fields
@@ -27,6 +28,17 @@ class QueryParameter(Struct, frozen=True):
     says: str = ""
     schema: JsonMap = field(default_factory=lambda: {"type": "string"})
     many: bool = False
+
+
+class NumberParameter(QueryParameter, frozen=True, kw_only=True):
+    """A whole number, with its bounds and what it is if it is not given."""
+
+    default: int
+    least: int
+    most: int
+
+    def of(self, call: Call) -> int:
+        return call.number(self.name, self.default, least=self.least, most=self.most)
 
 
 class RouteTerms(Struct, frozen=True, kw_only=True):
@@ -172,6 +184,11 @@ def routes_in(*modules: ModuleType) -> tuple[Route, ...]:
     return tuple(each for each in found if isinstance(each, Route))
 
 
-def numbers(name: str, says: str, default: int, least: int, most: int) -> QueryParameter:
+def numbers(name: str, says: str, default: int, least: int, most: int) -> NumberParameter:
     schema: JsonMap = {"type": "integer", "minimum": least, "maximum": most, "default": default}
-    return QueryParameter(name, says, schema)
+    return NumberParameter(name, says, schema, default=default, least=least, most=most)
+
+
+def cut(found: Sequence[T], limit: int) -> tuple[Sequence[T], T | None]:
+    """Return a page of what was asked for with one more, and its last one if there is more."""
+    return found[:limit], found[limit - 1] if len(found) > limit else None

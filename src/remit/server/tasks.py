@@ -33,7 +33,16 @@ from remit.operations.shapes import review_receipt, review_to_json
 from remit.operations.table import perform
 from remit.server import listing, shapes
 from remit.server.call import Call, CallResult, result_of
-from remit.server.routes import CURSOR, VIEW, QueryParameter, RouteTerms, numbers, page, read
+from remit.server.routes import (
+    CURSOR,
+    VIEW,
+    QueryParameter,
+    RouteTerms,
+    cut,
+    numbers,
+    page,
+    read,
+)
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts, WaitingReview
@@ -62,18 +71,18 @@ async def look(call: Call) -> CallResult:
     return CallResult(content, headers={"ETag": f'"{version}"'})
 
 
-@read(
-    "/api/tasks/{id}/log",
-    "Log",
-    numbers("after", "Go on after this turnNumber.", 0, 0, 10**15 - 1),
-    numbers("limit", "How many.", 100, 1, 1000),
-)
+_AFTER: Final = numbers("after", "Go on after this turnNumber.", 0, 0, 10**15 - 1)
+_LINES: Final = numbers("limit", "How many.", 100, 1, 1000)
+
+
+@read("/api/tasks/{id}/log", "Log", _AFTER, _LINES)
 async def log(call: Call) -> CallResult:
     """What happened to a task, in order."""
-    after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
-    found = await call.app.db.read(_log, call.task_id, after, limit + 1)
-    rows: list[Json] = [follow.record(event) for event in found[:limit]]
-    return CallResult({"log": rows, "next": found[limit - 1].n if len(found) > limit else None})
+    limit = _LINES.of(call)
+    happened = await call.app.db.read(_log, call.task_id, _AFTER.of(call), limit + 1)
+    found, last = cut(happened, limit)
+    rows: list[Json] = [follow.record(event) for event in found]
+    return CallResult({"log": rows, "next": last.n if last else None})
 
 
 @RouteTerms(
@@ -195,7 +204,8 @@ async def named_files(call: Call, named: Sequence[str]) -> dict[str, str]:
 
 # Questions, and what else waits for the owner -----------------------------------------------------
 
-MOST_REVIEWS: Final = 500
+_QUESTIONS: Final = numbers("limit", "How many.", 100, 1, 500)
+_OF_EACH: Final = numbers("limit", "How many of each.", 50, 1, 500)
 
 
 @read(
@@ -208,11 +218,11 @@ MOST_REVIEWS: Final = 500
     ),
     QueryParameter("later", "Those that are put off, and only those.", {"enum": ["true", "false"]}),
     CURSOR,
-    numbers("limit", "How many.", 100, 1, MOST_REVIEWS),
+    _QUESTIONS,
 )
 async def list_reviews(call: Call) -> CallResult:
     """Questions that wait for the owner, oldest first."""
-    limit = call.number("limit", 100, least=1, most=MOST_REVIEWS)
+    limit = _QUESTIONS.of(call)
     try:
         found, needs = await call.app.db.read(
             _open_reviews,
@@ -225,16 +235,16 @@ async def list_reviews(call: Call) -> CallResult:
         raise _bad_review_cursor(call) from None
     if call.word("group", InboxGroup) not in (None, InboxGroup.DECIDE):
         found = []  # every question is to be decided
-    shown: list[Json] = [_shown(call, each) for each in found[:limit]]
-    more = found[limit - 1].review.id if len(found) > limit else None
-    return CallResult({"reviews": shown, "next": more, "needs": inbox_counts_to_json(needs)})
+    shown, last = cut(found, limit)
+    listed: list[Json] = [_shown(call, each) for each in shown]
+    more = last.review.id if last else None
+    return CallResult({"reviews": listed, "next": more, "needs": inbox_counts_to_json(needs)})
 
 
-@read("/api/inbox", "Inbox", numbers("limit", "How many of each.", 50, 1, MOST_REVIEWS), VIEW)
+@read("/api/inbox", "Inbox", _OF_EACH, VIEW)
 async def look_inbox(call: Call) -> CallResult:
     """All that waits for the owner: to decide, to look at, to fix."""
-    limit = call.number("limit", 50, least=1, most=MOST_REVIEWS)
-    now = call.app.clock.now()
+    limit, now = _OF_EACH.of(call), call.app.clock.now()
     asked, needs = await call.app.db.read(_open_reviews, now, False, None, limit)
     look = await call.app.db.read(inbox.look, now, limit)
     fix = await call.app.db.read(inbox.fix, now, limit)
