@@ -8,10 +8,7 @@ from pathlib import Path
 from remit.journal.follow import record
 from remit.journal.scribe import TaskLogWriter, keep_logs
 from remit.model.codec import Json
-from remit.model.delivery import Refused
 from remit.model.ids import TaskId
-from remit.model.status import Status
-from remit.model.view import JsonView, show
 from remit.testing import World, script
 from tests.engine.rig import until
 
@@ -56,25 +53,6 @@ async def test_another_session_sees_nothing_of_it(tmp_path: Path) -> None:
         await world.run()
 
     assert all("Earlier runs" not in heard for heard in brain.heard)
-
-
-async def test_a_retry_is_a_new_task_that_names_the_old_and_the_old_one_stays_ended(
-    tmp_path: Path,
-) -> None:
-    async with World(tmp_path, brain=script(SCRIPT)) as world:
-        world.outbox.answers = [Refused("no such number")]
-        first = await world.add("Beaches", work=("Look",))
-        await world.run()
-        assert (await world.get(first.id)).status is Status.FAILED
-        second = await retried(world, first.id, "again")
-        same = await retried(world, first.id, "again")
-        await world.run()
-        again = await world.get(second)
-
-        assert second == same != first.id
-        assert (again.retry_of, again.status) == (first.id, Status.COMPLETED)
-        assert show(again, JsonView.S3)["retryOf"] == first.id
-        assert (await world.get(first.id)).status is Status.FAILED
 
 
 async def test_the_log_of_a_task_is_its_events_and_can_be_written_again(tmp_path: Path) -> None:
