@@ -85,6 +85,17 @@ def test_a_calendar_is_kept_with_what_was_read_and_what_went_wrong(scene: Scene)
     assert scene.do(calendars.list_calendars)[0].looked == AT
 
 
+def test_a_task_that_has_not_begun_follows_its_event(scene: Scene) -> None:
+    follow(scene, start())
+    task_id = give(scene)
+    scene.now += timedelta(minutes=1)
+    follow(scene, start(AT + 2 * HOUR, title="Trees", text="All of them"))
+
+    assert task(scene, task_id) == ("Trees", "new", AT + 2 * HOUR)
+    assert scene.do(tasks.get, task_id).instructions == "All of them"
+    whole(scene)
+
+
 def test_what_the_owner_changed_is_left_where_the_event_did_not_change(scene: Scene) -> None:
     follow(scene, start())
     task_id = give(scene)

@@ -19,7 +19,7 @@ from tests.store.scene import BODY, DIGEST, Scene
 pytestmark = pytest.mark.only_sqlite("damage to the file")
 
 
-FLIPS = 200 if SOAK else 60
+FLIPS = 200 if SOAK else 30
 CUTS = 60 if SOAK else 10
 
 
