@@ -109,7 +109,7 @@ def open_files() -> Mapping[str, mmap.mmap]:
     return mapped
 
 
-@lru_cache(4096)
+@lru_cache(1024)  # a kilobyte each
 def _word_lanes(word: str) -> tuple[int, int]:
     """Return what a word adds to both parts."""
     table, meaning = open_files()["table.bin"], 0
