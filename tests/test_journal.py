@@ -120,6 +120,29 @@ async def test_who_keeps_up_is_handed_what_happens_without_a_look_into_the_store
         assert rig.db.reads["after"] == 5, "the first look, when nothing was in memory"
 
 
+async def test_who_gathers_is_handed_it_before_memory_forgets(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follow, "RECENT", 20)
+
+    async def first_page(journal: Journal, since: int) -> list[int]:
+        async for page in journal.pages(since, gather_seconds=3_600):
+            return [event.seq for event in page]
+        return []
+
+    async with Rig(tmp_path) as rig:
+        last = await rig.app.journal.last()
+        reader = asyncio.create_task(first_page(rig.app.journal, last))
+        await until(lambda: rig.db.done["after"] == 1)  # nothing is there yet
+        for n in range(20):
+            await rig.add(f"{n}", content=f"{n}")
+
+        gathered = await asyncio.wait_for(reader, 60)
+        assert gathered == list(range(last + 1, last + 1 + len(gathered)))
+        assert len(gathered) > 1
+        assert rig.db.reads["after"] == 1, "memory reached back so far"
+
+
 async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         last = await rig.app.journal.last()

@@ -10,7 +10,7 @@ from remit.model.run import Event, EventKind
 from remit.model.status import Actor
 from remit.store import events
 from remit.store.database import Database
-from remit.system.background import wait_at_most
+from remit.system.background import Sleep, wait_at_most
 
 PAGE: Final = 500
 GATHER_SECONDS: Final = 0.5  # so late may files be that are copies of the store
@@ -30,6 +30,8 @@ class Journal:
         self._db = db
         self._recent: list[Event] = []
         self._news = asyncio.Event()
+        self._enough = asyncio.Event()  # happens whenever there is as much as memory may lose
+        self._fresh = 0  # events since then
         self._over = asyncio.Event()
         db.on_commit(self._hand_on)
 
@@ -47,8 +49,8 @@ class Journal:
     ) -> AsyncIterator[list[Event]]:
         """The same, in handfuls: as many as there are, when there are any.
 
-        With `gather_seconds` it waits so long for more before each handful: for who pays by the
-        handful and may be late.
+        With `gather_seconds` it gathers more before each handful: for who pays by the handful and
+        may be late.
         """
         while True:
             news, over = self._news, ends and self._over.is_set()
@@ -60,7 +62,11 @@ class Journal:
             else:
                 await news.wait()
                 if gather_seconds and not self._over.is_set():
-                    await wait_at_most(self._over, asyncio.sleep, gather_seconds)
+                    await self.gather(gather_seconds)
+
+    async def gather(self, seconds: float, sleep: Sleep = asyncio.sleep) -> None:
+        """Wait for more to happen, but never until memory reaches no longer so far back."""
+        await wait_at_most(self._enough, sleep, seconds)
 
     async def page(self, since: int, most: int = PAGE) -> list[Event]:
         """Return the next events after a place: from memory, if it reaches so far back."""
@@ -73,6 +79,7 @@ class Journal:
         """Nothing more is to come that anybody must wait for."""
         self._over.set()
         self._ring()
+        self._enough.set()
 
     async def of_task(self, task_id: TaskId, n: int = 0) -> list[Event]:
         return await self._db.read(events.of_task, task_id, n)
@@ -89,6 +96,11 @@ class Journal:
         if len(self._recent) > 2 * RECENT:
             del self._recent[:-RECENT]
         self._ring()
+        self._fresh += len(happened)
+        if self._fresh >= RECENT // 2 and not self._over.is_set():
+            self._fresh = 0
+            self._enough.set()
+            self._enough = asyncio.Event()
 
     def _ring(self) -> None:
         # A new bell each time: whoever read before this commit holds the old one and wakes.

@@ -135,7 +135,7 @@ class Indexer:
             if self._tidy_at is None or self._clock.now() >= self._tidy_at:
                 await self.tidy()
             await self._news.wait()
-            await self._clock.sleep(PAUSE)
+            await self._journal.gather(PAUSE, self._clock.sleep)
 
     async def _some(self, place: _Place) -> bool:
         """Index one batch: new events first, then old tasks; return False if there is none."""

@@ -7,11 +7,11 @@ from enum import StrEnum
 from functools import cache
 from typing import Final, TypeVar, cast, get_args, get_type_hints
 
-from msgspec import Struct, ValidationError
+from msgspec import DecodeError, Struct, ValidationError
 from msgspec.json import Decoder, encode
 from msgspec.structs import asdict
 
-from remit.model.codec import Json, clamp, from_json, hints_of, stored_text, to_json
+from remit.model.codec import Json, JsonMap, clamp, from_json, hints_of, stored_text, to_json
 from remit.model.contract import Contract, Gap, OwnerRequest, RankingRule, Verdict, WorkItem
 from remit.model.delivery import Delivery, DeliveryStatus, ProviderReport
 from remit.model.ids import DeliveryId, TaskId
@@ -194,12 +194,20 @@ def event(row: Row) -> Event:
         seq=number(row["seq"]),
         task_id=None if row["task_id"] is None else TaskId(str(row["task_id"])),
         n=number(row["n"]),
-        kind=word(EventKind, row["kind"]),
-        actor=word(Actor, row["actor"]),
+        kind=_EVENT_KINDS[row["kind"]],
+        actor=_ACTORS[row["actor"]],
         at=parse_time(row["at"]),
-        data=json.loads(str(row["data"])),
+        data=_read_map(str(row["data"])),
         hash=cast("bytes", row["hash"]).hex(),
     )
+
+
+def _read_map(text: str) -> JsonMap:
+    """Parse an object of JSON: fast if it is plain, else as any version may have written it."""
+    try:
+        return _DECODE_MAP(text)
+    except (ValidationError, DecodeError, UnicodeEncodeError):
+        return cast("JsonMap", json.loads(text))
 
 
 def review(row: Row) -> Review:
@@ -247,6 +255,9 @@ _CHECKED: Final[dict[str, type]] = {
 # Kept in the details; the taint has a column too.
 _DETAILS: Final = (*_TaskDetails.__struct_fields__, "taint")
 _USUAL: Final = {"budget": TaskBudget(), "spent": TaskBudget(0, 0), "taint": Taint.OWNER}
+_DECODE_MAP: Final = Decoder(dict).decode
+_EVENT_KINDS: Final[dict[Cell, EventKind]] = {kind.value: kind for kind in EventKind}
+_ACTORS: Final[dict[Cell, Actor]] = {actor.value: actor for actor in Actor}
 _SOURCES: Final[dict[Cell, SourceKind]] = {kind.value: kind for kind in SourceKind}
 # Texts and numbers are taken as they are; for all else the field, its column and its parser. Before
 # a migration a column may be absent.
