@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.delivery import notice_delivery
 from remit.delivery.notice_sender import STALE, NoticeSender
-from remit.model.conversation import SCHEDULED, NoticeState, Role
+from remit.model.conversation import NoticeState, Role
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -329,22 +329,23 @@ async def test_what_was_cut_in_the_middle_is_in_doubt_and_not_told_again(tmp_pat
 # Where he is --------------------------------------------------------------------------------------
 
 
-async def test_who_talks_here_is_told_here_and_a_quarter_of_an_hour_later_by_his_channel(
-    tmp_path: Path,
+@pytest.mark.parametrize("talks", [True, False])
+async def test_who_is_on_the_dashboard_is_told_there_and_a_quarter_of_an_hour_later_elsewhere(
+    tmp_path: Path, *, talks: bool
 ) -> None:
     async with town(tmp_path) as world:
         talk = (await world.app.talk.begin()).id
-        turn = await world.app.talk.say(talk, "Good morning")
-        await world.app.talk.answered(turn, 100)
+        if talks:
+            await world.app.talk.answered(await world.app.talk.say(talk, "Good morning"), 100)
+        else:
+            await world.app.db.write(meta.note, world.now)  # a click
         await asked(world, "Something hopeless")
         assert await told(world) == []
-        # It is told on the dashboard, but not in a conversation about something else.
+        assert {each.way for each in await kept(world)} == {"conversation"}
+        # Not in a conversation about something else.
         said = await world.app.db.read(conversations.turns, talk)
         assert not any("hopeless" in turn.content for turn in said)
-        planned = await world.app.db.read(conversations.called, SCHEDULED)
-        assert planned is not None
-        there = await world.app.db.read(conversations.turns, planned.id)
-        assert there[-1].content.startswith("“Something hopeless” failed.")
+        assert (await planned(world))[-1].startswith("“Something hopeless” failed.")
 
         await world.run(timedelta(minutes=16))
         await asked(world, "Another hopeless thing")
@@ -363,20 +364,6 @@ async def test_a_result_that_was_asked_for_elsewhere_is_not_brought_into_the_tal
         said = await world.app.db.read(conversations.turns, talk)
         told_here = [t.content for t in said if t.role is Role.ASSISTANT][1:]
         assert told_here == []
-
-
-async def test_who_clicks_on_the_dashboard_is_told_there_for_a_quarter_of_an_hour(
-    tmp_path: Path,
-) -> None:
-    async with town(tmp_path) as world:
-        await world.app.db.write(meta.note, world.now)
-        await asked(world, "Something hopeless")
-        assert await told(world) == []
-        assert {each.way for each in await kept(world)} == {"conversation"}
-
-        await world.run(timedelta(minutes=16))
-        await asked(world, "Another hopeless thing")
-        assert len(await told(world)) == 1
 
 
 @pytest.mark.parametrize(

@@ -176,17 +176,13 @@ def _wrapped(tongue: Tongue, place: str) -> str:
 
 
 def _starred(tongue: Tongue, place: str) -> str:
-    return (
-        _block(tongue, place).replace("\nyestrall", "\nyestrall")
-        if place == "nested"
-        else (
-            "\n".join(
-                f"*{line.partition(':')[0]}:*{line.partition(':')[2]}"
-                if line.partition(":")[0] in tongue.head
-                else line
-                for line in _block(tongue, place).split("\n")
-            )
-        )
+    block = _block(tongue, place)
+    if place == "nested":
+        return block
+    parted = (line.partition(":") for line in block.split("\n"))
+    return "\n".join(
+        f"*{name}:*{value}" if name in tongue.head else f"{name}{colon}{value}"
+        for name, colon, value in parted
     )
 
 

@@ -255,22 +255,24 @@ async def test_a_message_is_asked_for_as_the_cloud_api_wants_it() -> None:
         }
 
 
-async def test_a_user_id_is_sent_to_as_a_user_id() -> None:
+@for_each(
+    ("recipient", "owner", "to"),
+    [
+        (USER_ID, None, {"recipient": USER_ID}),
+        ("+972501234567", None, {"to": PERSON}),
+        ("+972 50-123 4567", None, {"to": PERSON}),
+        (None, PERSON, {"to": PERSON}),  # for the owner
+    ],
+)
+async def test_a_message_goes_to_a_number_or_a_user_id_however_it_is_written(
+    recipient: str | None, owner: str | None, to: dict[str, str]
+) -> None:
     async with Provider() as provider:
-        await sent(provider, replace(PARCEL, recipient=USER_ID))
+        parcel = replace(PARCEL, recipient=recipient)
 
-        assert provider.heard[0].fields["recipient"] == USER_ID
-        assert "to" not in provider.heard[0].fields
-
-
-async def test_what_is_for_the_owner_goes_to_the_owner() -> None:
-    async with Provider() as provider:
-        for_owner = replace(PARCEL, recipient=None)
-
-        assert isinstance(await sent(provider, for_owner, Desk(owner=PERSON)), Accepted)
-        assert provider.accepted[0].to == PERSON
-        assert isinstance(await sent(provider, for_owner), Refused)
-        assert len(provider.heard) == 1
+        assert isinstance(await sent(provider, parcel, Desk(owner=owner)), Accepted)
+        fields = provider.heard[0].fields
+        assert {name: fields[name] for name in ("to", "recipient") if name in fields} == to
 
 
 BAD_ADDRESSES: Final = text_table(__file__, "no_addresses")
@@ -278,7 +280,7 @@ BAD_ADDRESSES: Final = text_table(__file__, "no_addresses")
 
 async def test_what_is_no_address_is_refused_before_a_byte_leaves() -> None:
     async with Provider() as provider:
-        for address in BAD_ADDRESSES:
+        for address in (*BAD_ADDRESSES, None):  # and an owner without an address
             answer = await sent(provider, replace(PARCEL, recipient=address))
             assert isinstance(answer, Refused), address
             assert "no WhatsApp address" in answer.why
@@ -289,13 +291,6 @@ async def test_what_is_no_address_is_refused_before_a_byte_leaves() -> None:
 @given(st.text(max_size=40))
 def test_an_address_has_nothing_in_it_that_a_header_or_an_url_could_read(text: str) -> None:
     assert not is_address(text) or digits(text).replace(".", "").isalnum()
-
-
-@for_each("written", ["+972501234567", "+972 50-123 4567", PERSON])
-async def test_a_number_may_be_written_as_people_write_it(written: str) -> None:
-    async with Provider() as provider:
-        assert isinstance(await sent(provider, replace(PARCEL, recipient=written)), Accepted)
-        assert provider.accepted[0].to == PERSON
 
 
 # The window ---------------------------------------------------------------------------------------
