@@ -1,6 +1,7 @@
 """Servers and clients that mean harm, are broken or odd, and servers that lead elsewhere."""
 
 import asyncio
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Final
 
@@ -18,7 +19,7 @@ from remit.errors import Permanent, Transient
 from remit.model.task import Taint
 from remit.store import calendars
 from remit.system.address_rules import is_same_domain
-from tests.calendar.caldav_stage import DAY, HOUR, NINE, event, staged, todo
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, Stage, event, staged, todo
 from tests.channels.mail.mail import Authority
 from tests.live.loopback import HOST, Head, Listener, head_of, read_head
 from tests.tables import for_each, table
@@ -115,6 +116,11 @@ class Scripted(Listener):
             await asyncio.sleep(0.01)
 
 
+def watched(server: Scripted, home: Path) -> AbstractAsyncContextManager[Stage]:
+    """An app that believes the calendar of this server."""
+    return staged(home, CalendarAccount(server.place, lambda _: True, trusted=True))
+
+
 @for_each(
     ("bad", "kind", "says"),
     [
@@ -145,19 +151,17 @@ async def test_a_hostile_answer_is_a_sentence(bad: str, kind: type[Exception], s
 
 @pytest.mark.parametrize("bad", ["bomb", "redirect", "page", "locked", "broken"])
 async def test_what_was_known_starts_though_the_server_went_bad(bad: str, tmp_path: Path) -> None:
-    async with Scripted() as server:
-        account = CalendarAccount(server.place, lambda _: True, trusted=True)
-        async with staged(tmp_path, account) as stage:
-            await stage.look()
-            server.bad = bad
-            await stage.live(2 * HOUR)
+    async with Scripted() as server, watched(server, tmp_path) as stage:
+        await stage.look()
+        server.bad = bad
+        await stage.live(2 * HOUR)
 
-            assert list((await stage.fired()).values()) == [1]
-            why = (await stage.calendar("evil", HREF)).why
-            assert why
-            server.bad = ""
-            assert await stage.look() == {"evil": None}
-            assert (await stage.calendar("evil", HREF)).why is None
+        assert list((await stage.fired()).values()) == [1]
+        why = (await stage.calendar("evil", HREF)).why
+        assert why
+        server.bad = ""
+        assert await stage.look() == {"evil": None}
+        assert (await stage.calendar("evil", HREF)).why is None
 
 
 async def test_an_address_on_another_host_is_never_asked() -> None:
@@ -200,12 +204,10 @@ async def test_a_server_that_knows_no_tokens_is_asked_for_etags(tmp_path: Path) 
             else:
                 await super()._answer(writer, head, body)
 
-    async with Plain() as server:
-        account = CalendarAccount(server.place, lambda _: True, trusted=True)
-        async with staged(tmp_path, account) as stage:
-            await stage.live(2 * HOUR)
+    async with Plain() as server, watched(server, tmp_path) as stage:
+        await stage.live(2 * HOUR)
 
-            assert list((await stage.fired()).values()) == [1]
+        assert list((await stage.fired()).values()) == [1]
 
 
 async def test_changes_that_come_in_parts_are_all_read() -> None:
@@ -251,8 +253,7 @@ async def test_what_a_server_keeps_though_it_is_broken_is_not_the_owners_word(
     """DAViCal keeps every byte of what a client writes, an open quote too."""
     async with Scripted() as scripted:
         scripted.body = event("a", NINE + HOUR, "Lunch", line)
-        account = CalendarAccount(scripted.place, lambda _: True, trusted=True)
-        async with staged(tmp_path, account) as stage:
+        async with watched(scripted, tmp_path) as stage:
             await stage.look()
 
             assert [task.taint for task in await stage.tasks()] == [taint]
@@ -319,8 +320,7 @@ REFUSED: Final = {
 async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_path: Path) -> None:
     async with Scripted() as server:
         server.body, wanted = ODD[name]
-        account = CalendarAccount(server.place, lambda _: True, trusted=True)
-        async with staged(tmp_path, account) as stage:
+        async with watched(server, tmp_path) as stage:
             await stage.live(3 * DAY, 12 * HOUR)
 
             tasks = [task for task in await stage.tasks() if task.started_at]
@@ -331,8 +331,7 @@ async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_pat
 async def test_a_broken_change_refuses_only_what_it_changes(tmp_path: Path) -> None:
     async with Scripted() as server:
         server.body = _with_change("DTEND:20260301T100000Z")
-        account = CalendarAccount(server.place, lambda _: True, trusted=True)
-        async with staged(tmp_path, account) as stage:
+        async with watched(server, tmp_path) as stage:
             await stage.live(3 * DAY, 12 * HOUR)
 
             tasks = [task for task in await stage.tasks() if task.started_at]
@@ -345,8 +344,7 @@ async def test_a_broken_change_refuses_only_what_it_changes(tmp_path: Path) -> N
 async def test_what_is_not_clear_is_refused_with_one_sentence(name: str, tmp_path: Path) -> None:
     async with Scripted() as server:
         server.body, sentence = REFUSED[name]
-        account = CalendarAccount(server.place, lambda _: True, trusted=True)
-        async with staged(tmp_path, account) as stage:
+        async with watched(server, tmp_path) as stage:
             assert await stage.look() == {"evil": None}
 
             (refused,) = await stage.world.app.db.read(calendars.refused)
@@ -374,8 +372,7 @@ class Escaping(Scripted):
 
 async def test_an_escaped_slash_stays_part_of_a_name(tmp_path: Path) -> None:
     async with Escaping() as server:
-        account = CalendarAccount(server.place, lambda _: True, trusted=True)
-        async with staged(tmp_path, account) as stage:
+        async with watched(server, tmp_path) as stage:
             await stage.live(2 * HOUR)
 
             assert list((await stage.fired()).values()) == [1]

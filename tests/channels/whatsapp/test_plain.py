@@ -29,16 +29,6 @@ def test_a_text_without_markdown_stays_as_it_is(text: str) -> None:
     assert message_text.text(text) == text
 
 
-@settings(deadline=None)
-@given(
-    st.lists(st.text(st.characters(categories=["L", "Nd"]), min_size=1, max_size=9), max_size=30)
-)
-def test_words_stay_as_they_are(words: list[str]) -> None:
-    text = " ".join(words)
-
-    assert message_text.text(text) == text
-
-
 @for_each(("markdown", "text"), EXAMPLES)
 def test_a_text_for_whatsapp_is_not_turned_again(markdown: str, text: str) -> None:
     del markdown
@@ -75,22 +65,16 @@ MARKDOWN: Final = st.lists(PIECES, max_size=40).map("".join)
 
 @settings(deadline=None)
 @given(MARKDOWN)
-def test_no_word_is_lost_whatever_the_marks(markdown: str) -> None:
+def test_no_word_is_lost_or_moved_whatever_the_marks(markdown: str) -> None:
     words = re.compile("alpha|beta|gamma|דלתא|ไทย|日本|👩‍👩‍👧|u\\.test|x\\.test")
+    ordered = re.compile("alpha|beta|gamma|דלתא|日本")
     written = message_text.text(markdown)
     lost = Counter(words.findall(markdown)) - Counter(words.findall(written))
 
     # An address that is its own label, and the language of a code block, are said once.
     assert set(lost) <= {"u.test", "x.test"}
     assert all(word in written for word in lost)
-
-
-@settings(deadline=None)
-@given(MARKDOWN)
-def test_words_keep_their_order(markdown: str) -> None:
-    words = re.compile("alpha|beta|gamma|דלתא|日本")
-
-    assert words.findall(message_text.text(markdown)) == words.findall(markdown)
+    assert ordered.findall(written) == ordered.findall(markdown)
 
 
 # Linear -------------------------------------------------------------------------------------------
