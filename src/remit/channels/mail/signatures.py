@@ -33,7 +33,9 @@ _NAME: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019.-])*")
 _AROUND_NAME: Final = " ,.!~/\u2013\u2014"
 # A title, a company, a pronoun.
 _BEHIND_NAME: Final = re.compile(r"\s*[,|\u00b7\u2022]\s*|\s+[-\u2013]\s+|\s+\(")
-_SHOWN_NAME: Final = re.compile(r"([*_]{0,2})(\w.*?)\1[^\w)]*")  # bold, or with a sign behind it
+# Bold, or with a sign beside it.
+_SHOWN_NAME: Final = re.compile(r"(?:[^\w\s(\[*_+#>\u2022\u2013-]+ )?([*_]{0,2})(\w.*?)\1[^\w)]*")
+_BETWEEN_DATA: Final = re.compile(r" [|\u00b7\u2022] ")
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*\u2022\u2013+]|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s")
 _LABELLED: Final = re.compile(r"[^\s:]+(?: [^\s:]+){0,3}:(?:\s|$)")
 _NARROWEST, _WIDEST = 55, 100  # characters at which programs wrap lines
@@ -109,7 +111,8 @@ def _closing_start(lines: list[str], owner: str, asks: Asks) -> int | None:
         in_list = before is not None and lines[before].rstrip().endswith(_COLONS)  # "Guests:"
         return None if in_list else named
     before = _previous(lines, last)
-    if before and _is_comma_closing(lines, before, asks) and _is_name(lines[last]):
+    below = _TITLES.sub("", lines[last].strip(), count=1)  # "H. Idris"
+    if before and _is_name(below) and _is_comma_closing(lines, before, asks):
         return before
     return last if _is_lone_closing(lines, last, owner, asks) else None
 
@@ -137,6 +140,7 @@ def _is_program_line(text: str, words: list[str], asks: Asks) -> bool:
     sent = _pattern("sent", f"(?:{{}}) (?:{by}) ").match(text)
     if excuse := _pattern("excuse", "{}").search(text):
         return bool(sent) or excuse.start() == 0 or not asks(text)
+    sent = sent or _pattern("sent", rf"(?:{by}) .* (?:{{}})").fullmatch(text)  # "Von … gesendet"
     return bool(sent) and len(words) <= _MAX_PROGRAM_WORDS
 
 
@@ -183,6 +187,7 @@ def _is_reach(line: str, asks: Asks) -> bool:
         or "@" in line
         or "www." in line
         or "://" in line
+        or _BETWEEN_DATA.search(line) is not None
         or (
             len(line.split()) <= _MAX_CLOSING_WORDS + 1
             and (not line.rstrip().endswith(".") or _SHORT_FORM.search(line.rstrip()) is not None)
