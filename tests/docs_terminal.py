@@ -117,6 +117,9 @@ _FENCE: Final = re.compile(
 )
 
 
+_TOLD: Final = re.compile(r"\d\d:\d\d:\d\d  ")  # what `remit up` says of a task
+
+
 def blocks(page: Path) -> list[Block]:
     """Every fenced block of a page, in order."""
     text = page.read_text(encoding="utf-8")
@@ -156,6 +159,14 @@ def _alike(wanted: str, shown: str) -> bool:
     if wanted.endswith(ELLIPSIS):
         return masked(shown).startswith(masked(wanted.removesuffix(ELLIPSIS)))
     return masked(wanted) == masked(shown)
+
+
+def _in_the_order_of(wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
+    """Return the output; what tasks say that run beside each other stands as on the page."""
+    order = {masked(line): number for number, line in enumerate(wanted)}
+    told = sorted(filter(_TOLD.match, shown), key=lambda line: order.get(masked(line), 0))
+    ranked = iter(told)
+    return [next(ranked) if _TOLD.match(line) else line for line in shown]
 
 
 def _trimmed(wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
@@ -308,10 +319,11 @@ class Terminal:
         self._behind.append(process)
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until and process.poll() is None:
-            if differences([*wanted, ELLIPSIS], log.read_text().splitlines()) is None:
+            shown = _in_the_order_of(wanted, log.read_text().splitlines())
+            if differences([*wanted, ELLIPSIS], shown) is None:
                 break
             time.sleep(0.05)
-        return log.read_text().splitlines()
+        return _in_the_order_of(wanted, log.read_text().splitlines())
 
     def _learn(self, found: Sequence[tuple[str, str]]) -> None:
         """Remember which id of the page is which of this run."""

@@ -33,6 +33,9 @@ SECRETS = {
             "KENNWORT2",
             "CLAVE_SECRETA",
             "ROOTPWD",
+            "CONTRASENA_CORREO",
+            "KENNWORT_MAIL",
+            "TOKEN_GITHUB",
         ),
         "correcthorsebattery",
     ),
@@ -58,6 +61,8 @@ NOT_SECRETS = {
     "MAX_TOKENS": "100000000",
     "TOKEN_EXPIRES_SECONDS": "31536000",
     "REQUIRE_PASSWORD": "disabled",
+    "SECRET_SERVICE": "gnome-keyring-daemon",
+    "PASSWORD_POLICY": "at-least-12-characters",
     "DB_PASSWORD": "postgres",  # protects nothing, and stands in every second text about databases
     "ACCESS_TOKEN": "short",
     "VAPID_PUBLIC_KEY": RANDOM,

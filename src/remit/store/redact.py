@@ -167,6 +167,7 @@ class _Names(Struct, frozen=True):
     keys: frozenset[str]
     kinds_of_key: frozenset[str]
     public: frozenset[str]
+    about: frozenset[str]
     which: frozenset[str]
     everyday: frozenset[str]
 
@@ -228,7 +229,8 @@ def _says_secret(name: str) -> tuple[bool, bool, bool]:
     maybe = any(named) or joined or not known.maybe.isdisjoint(words)
     is_key = bool(words) and words[-1] in known.keys
     kind = any(named) or not known.kinds_of_key.isdisjoint(words)
-    return joined or named[-1:] == [True] or (is_key and kind), maybe, False
+    first = named[:1] == [True] and known.about.isdisjoint(words)
+    return joined or first or named[-1:] == [True] or (is_key and kind), maybe, False
 
 
 def _names_secret(word: str) -> bool:
