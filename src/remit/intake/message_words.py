@@ -257,21 +257,6 @@ class MessageWords(WordLookup):
                 )
         return False
 
-    def is_meant_alone(self, at: int) -> bool:
-        """Whether something is for a person whom a later "her" means, and for nobody beside them.
-
-        "A train for Anna and her mother", "the mother of Anna": there it may be somebody else.
-        """
-        end = self.named[at][1]
-        joined = end < len(self.keys) and self.keys[end] in linking_words()
-        led = at > 0 and (self.leads_to_person(at - 1) or self.verb_at(at - 1) is not None)
-        alone = not (joined and self._is_third(end + 1))
-        return led and alone and self.is_meant_later(at)
-
-    def _is_third(self, at: int) -> bool:
-        """Whether somebody else may be named at a token: it begins no order."""
-        return at < len(self.keys) and self.verb_at(at) is None
-
     def begins_clause(self, at: int) -> bool:
         if at == 0:
             return True

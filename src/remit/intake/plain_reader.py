@@ -19,6 +19,7 @@ from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.orders import read_order
 from remit.intake.veto import find_veto, reaches_others
 from remit.intake.word_lookup import Span
+from remit.intake.work_cues import work_areas
 from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind
 from remit.model.contract import Clause, ClauseOutcome
@@ -123,18 +124,19 @@ def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         if not draft.work or not reaches_others(draft.deliveries):
             continue
         untimed = (each for each in draft.clauses if each.became is not ClauseOutcome.TIME)
-        works = False
         for sends, what in pairwise(untimed):
-            works = works or sends.became is ClauseOutcome.WORK
             behind = (sends.became, what.became) == (ClauseOutcome.DELIVERY, ClauseOutcome.WORK)
-            is_told = _says_what(message, sends, what) or (works and _is_result(message, what))
-            if behind and not is_told:
+            told = _says_what(message, sends, what) or _is_result(message, what)
+            if behind and not told:
                 yield VetoCue(VetoKind.UNCOVERED, what.text, what.start, what.end)
 
 
 def _is_result(message: MessageWords, what: Clause) -> bool:
     """Whether a few words name something that the work before them made: "the best two"."""
     first, end = message.first_at(what.start), message.first_at(what.end)
+    works = (message.span_of(area.first)[0] for area in work_areas(message))
+    if not any(message.is_one_sentence(start, what.start) for start in works):
+        return False
     definite = message.own_words("articles") - message.own_words("one")
     return message.keys[first] in definite and end - first <= _FEW
 

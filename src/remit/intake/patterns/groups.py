@@ -302,10 +302,7 @@ def _targets(unit: MessageUnit, words: MessageWords) -> list[_Target]:
     named = [
         _Target(span[0], _one_of(people, words.slice(*span))) for span, people in unit.order.people
     ]
-    named += [
-        _Target(span[0], _meant(span, words, unit) or _unknown(span, words, unit))
-        for span in unit.order.unnamed
-    ]
+    named += [_Target(span[0], _unknown(span, words, unit)) for span in unit.order.unnamed]
     if named and unit.order.me:
         named.append(_Target(unit.end - 1, words.book.owner))
     named.sort(key=lambda each: each.at)
@@ -317,15 +314,6 @@ def _one_of(people: Sequence[Contact], text: str) -> Contact | Question:
         return people[0]
     names = tuple(person.name for person in people)
     return Question(QuestionTopic.RECIPIENT, f"Which {text} is meant?", names)
-
-
-def _meant(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Contact | None:
-    """Return the only person who was named before a "her": "find Anna a train, text it to her"."""
-    before = [at for at in sorted(words.named) if at < span[0]]
-    people = {person for at in before for person in words.named[at][0]}
-    if unit.stranger or len(people) != 1 or not all(map(words.is_meant_alone, before)):
-        return None
-    return people.pop()
 
 
 def _unknown(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Question:

@@ -7,6 +7,8 @@ with an unknown word is refused.
 from collections.abc import Callable, Mapping
 from typing import Final, TypeAlias
 
+from msgspec.structs import replace
+
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.language.files import phrases_in_all, words_in_all
@@ -43,20 +45,27 @@ def _read(words: MessageWords, at: int, stop: int) -> SpokenOrder:
 
 
 def read_announcement(words: MessageWords, at: int, stop: int) -> SpokenOrder | None:
-    """Read the words before a colon that say who gets a text: "Rose gets a WhatsApp from me:"."""
+    """Read the words before a colon that say who gets a text.
+
+    "A message for Rose:", "Rose gets this from me:"; "Rose should know: …" may only be a remark.
+    """
     colon = next((n for n in range(at, stop) if words.keys[n] == ":"), stop)
     if colon + 1 >= stop or words.is_tight(colon + 1) or not words.announces_text(at, colon + 1):
         return None
-    order, gets, says = SpokenOrder(at, at), phrases_in_all("addressing", "gets"), False
+    order, tells = SpokenOrder(at, at), False
+    gets, noun = phrases_in_all("addressing", "gets"), order_words().messages
     while at < colon:
         after = _step(words, order, at, colon)
-        hit = gets.at(words.keys, at) if after is None else None
-        says = says or hit is not None
+        hit = noun.at(words.keys, at) or gets.at(words.keys, at) if after is None else None
+        tells = tells or (after is None and hit is None)
         if after is None and not hit and not words.is_small_word(at):
             return None
         at = order.end = after or (hit[1] if hit else at + 1)
-    says = says or order.message or bool(order.channels)
-    return order if says and order.people and not order.unnamed else None
+    this = order.me or order.it is not None
+    led = order.people and words.leads_to_person(order.people[0][0][0] - 1)
+    if not (this or (led and not tells)) or not order.people or order.unnamed:
+        return None
+    return replace(order, me=False, it=None)
 
 
 def _with_object(words: MessageWords, order: SpokenOrder) -> SpokenOrder:
@@ -153,6 +162,8 @@ def _person(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     verb = words.verb_at(at)
     if order.reminds and order.times and order.me and at in words.named:
         return None  # "remind me thurs 4pm dentist"
+    if not words.own_words("third").isdisjoint(words.keys[at : skip_to(words, at)]):
+        return None  # "send it to his mother", "tell her Bob is late"
     for place in range(skip_to(words, at), at - 1, -1):
         if (named := words.named.get(place)) and not (verb and verb[1] > named[1]):
             if named[0] == (words.book.owner,):

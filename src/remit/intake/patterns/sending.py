@@ -33,19 +33,42 @@ def read_send(place: UnitSearch) -> MessageUnit | None:
     order = _with_pronoun(place, order)
     order = _with_stranger(place, order) if order.verb and not order.reaches else order
     stranger = any(span not in _unnamed_words(words, order) for span in order.unnamed)
-    if not order.sends and (announced := read_announcement(words, place.body, place.stop)):
-        made = typed_text(place, announced, announced.end + 1)
-        orders = (n for n in range(*made.body) if words.sends_at(n) and n not in words.people)
-        return None if any(map(words.begins_clause, orders)) else made  # "Rose: tell Bob …"
     if not order.sends:
-        colon = words.keys[order.end : order.end + 1] == (":",)
-        if order.verb or not (colon and order.people and _is_addressed(words, order)):
-            return None
+        return None if order.verb else _announced(place, order)
     text = _text(place, order)
     if text is not None:
         return replace(text, stranger=stranger)
     found = _object(place, order)
     return replace(found, stranger=stranger) if found else None
+
+
+def _announced(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
+    """Return a text for people that no verb orders to send: "to Anna, by mail: …".
+
+    What only names a time or an address, speaks of somebody, or orders something is no such text.
+    """
+    words = place.words
+    colon = words.keys[order.end : order.end + 1] == (":",)
+    if not (colon and order.people and _is_addressed(words, order)):
+        found = read_announcement(words, place.body, place.stop)
+        if found is None:
+            return None
+        order = found
+    made = typed_text(place, order, order.end + 1)
+    inside = range(*made.body)
+    definite = words.own_words("articles") - words.own_words("one") - words.own_words("my")
+    time = words.time_at(made.body[0])
+    if (
+        words.keys[place.body] in definite  # "the mail to Grace: delete it"
+        or not words.own_words("third").isdisjoint(words.keys[n] for n in inside)
+        or (time is not None and time.end >= made.body[1])
+        or [words.tokens[n].kind for n in inside] == [TokenKind.ADDRESS]
+        or any(
+            words.sends_at(n) and n not in words.people for n in inside if words.begins_clause(n)
+        )
+    ):
+        return None
+    return made
 
 
 def _is_addressed(words: MessageWords, order: SpokenOrder) -> bool:
