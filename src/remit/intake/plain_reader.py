@@ -126,8 +126,8 @@ def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         untimed = (each for each in draft.clauses if each.became is not ClauseOutcome.TIME)
         for sends, what in pairwise(untimed):
             behind = (sends.became, what.became) == (ClauseOutcome.DELIVERY, ClauseOutcome.WORK)
-            told = _says_what(message, sends, what) or _is_result(message, what)
-            if behind and not told:
+            is_known = _says_what(message, sends, what) or _is_result(message, what)
+            if behind and not is_known:
                 yield VetoCue(VetoKind.UNCOVERED, what.text, what.start, what.end)
 
 
