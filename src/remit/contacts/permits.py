@@ -102,10 +102,10 @@ def asks_first(
     reach = contacts.find(delivery.recipient, delivery.channel)
     if not isinstance(reach, Reach):
         return True
-    policy = policy_of(reach, delivery.channel, standing)
-    if policy is Policy.DENY or excludes(task.conditions, reach.name):
+    if excludes(task.conditions, reach.name):
         return False  # it is refused
-    return bool(task.veto) or task.taint is not Taint.OWNER or policy is Policy.ASK
+    found = judge(reach, delivery.channel, standing, taint=task.taint, veto=task.veto)
+    return found.policy is Policy.ASK
 
 
 def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
