@@ -82,8 +82,7 @@ def test_who_waits_long_for_an_answer_is_told_that_remit_is_at_work(slow: SlowIn
     slow.go_on.set()
     out, err = process.communicate(timeout=LIMIT)
 
-    assert process.returncode == 0, err
-    assert "Slowly" in out
+    assert (process.returncode, "Slowly" in out) == (0, True), err
     assert slow.titles() == ["Slowly"]
 
 

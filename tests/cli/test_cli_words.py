@@ -64,19 +64,14 @@ def test_what_a_terminal_would_obey_is_taken_out(written: str, shown: str) -> No
     assert out.clean(written) == shown
 
 
-def test_wide_letters_take_two_columns_and_marks_none() -> None:
-    assert out.width("日本") == 4
-    assert out.width("e\u0301") == 1
-    assert out.cut("日本語です", 6) == "日本…"
-    assert out.cut("short", 6) == "short"
-
-
-def test_columns_stand_under_each_other_whatever_is_in_them(
+def test_wide_letters_take_two_columns_and_columns_stand_under_each_other(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     out.table([["日本", "x"], ["a\x1b[2Jb", "y\nz"]])
 
     assert capsys.readouterr().out == "日本  x\nab    y z\n"
+    assert (out.width("日本"), out.width("e\u0301")) == (4, 1)
+    assert (out.cut("日本語です", 6), out.cut("short", 6)) == ("日本…", "short")
 
 
 @pytest.mark.parametrize(
@@ -128,19 +123,19 @@ def test_a_card_that_waits_says_what_for_and_stays_within_its_edges() -> None:
         (codes.ServerRefusal("x", 5, "conflict"), 5),
         (Permanent("x"), 1),
         (StoreTrouble("x"), 1),
+        (Status.COMPLETED, 0),
+        (Status.FAILED, 1),
+        (Status.CANCELLED, 1),
+        (Status.NEEDS_REVIEW, 4),
+        (Status.PAUSED, 4),
     ],
 )
-def test_an_error_has_one_code(error: RemitError, code: int) -> None:
+def test_an_error_and_a_status_have_one_code(error: RemitError | Status, code: int) -> None:
+    if isinstance(error, Status):
+        assert codes.of_status(error) == code
+        return
     assert codes.of_error(error) == code
     assert codes.problem_type(error).startswith("urn:remit:problem:")
-
-
-def test_a_state_has_one_code() -> None:
-    found = {status: codes.of_status(status) for status in Status}
-
-    assert found[Status.COMPLETED] == 0
-    assert found[Status.FAILED] == found[Status.CANCELLED] == 1
-    assert found[Status.NEEDS_REVIEW] == found[Status.PAUSED] == 4
 
 
 # What happened: its kind and actor, its data, and how it is told.
