@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import nullcontext
 from datetime import timedelta
 from itertools import pairwise
 
@@ -46,17 +47,6 @@ def _redact(text: str) -> str:
 # Telling ------------------------------------------------------------------------------------------
 
 
-async def test_what_is_said_at_once_is_not_told_before_its_step() -> None:
-    listener = Listener()
-
-    async with listener.progress as heard:
-        listener.clock.advance(SECOND)  # it thought before it spoke
-        await heard.hear("One.\n")
-        await heard.hear("Two.\n")
-
-    assert listener.told == []
-
-
 async def test_whole_lines_are_told_once_a_second_and_the_rest_at_the_end() -> None:
     listener = Listener()
 
@@ -73,28 +63,28 @@ async def test_whole_lines_are_told_once_a_second_and_the_rest_at_the_end() -> N
     assert listener.texts == ["One.\nTwo.", "Three.", "Four."]
 
 
-async def break_off(listener: Listener, said: str, error: BaseException) -> None:
-    async with listener.progress as heard:
-        await heard.hear(said)
-        raise error
-
-
-async def test_a_thought_that_breaks_off_is_told_to_its_end() -> None:
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Transient("The line went dead."), ["One.\nHalf a li"]),
+        (asyncio.CancelledError(), []),  # what is cancelled writes nothing more
+        (None, []),  # what is said at once is not told before its step
+    ],
+)
+async def test_a_thought_that_breaks_off_is_told_to_its_end(
+    error: BaseException | None, told: list[str]
+) -> None:
     listener = Listener()
 
-    with pytest.raises(Transient):
-        await break_off(listener, "One.\nHalf a li", Transient("The line went dead."))
+    with pytest.raises(type(error)) if error else nullcontext():
+        async with listener.progress as heard:
+            listener.clock.advance(SECOND)  # it thought before it spoke
+            await heard.hear("One.\n")
+            await heard.hear("Half a li" if error else "Two.\n")
+            if error:
+                raise error
 
-    assert listener.texts == ["One.\nHalf a li"]
-
-
-async def test_a_thought_that_is_cancelled_writes_nothing_more() -> None:
-    listener = Listener()
-
-    with pytest.raises(asyncio.CancelledError):
-        await break_off(listener, "One.\n", asyncio.CancelledError())
-
-    assert listener.told == []
+    assert listener.texts == told
 
 
 async def test_much_is_told_before_its_second_and_only_an_endless_line_is_cut() -> None:

@@ -36,40 +36,33 @@ def test_where_there_is_no_file_an_empty_one_is_read_and_none_is_made(tmp_path: 
     assert not path.exists()
 
 
-def test_nothing_can_be_written(path: Path) -> None:
-    with pytest.raises(StoreTrouble), open_read_only(path) as tx:
-        tx.run("set_meta", {"key": "x", "value": "y"})
-
-
-def test_its_number_changes_when_somebody_else_has_written(path: Path) -> None:
+def test_nothing_can_be_written_and_its_number_changes_when_somebody_else_has(path: Path) -> None:
     with open_read_only(path) as tx, closing(sqlite3.connect(path)) as other:
         before = tx.version
         assert tx.version == before
         other.execute("INSERT INTO meta VALUES ('x', 'y')")
         other.commit()
         assert tx.version != before
+    with pytest.raises(StoreTrouble), open_read_only(path) as tx:
+        tx.run("set_meta", {"key": "x", "value": "y"})
 
 
-def test_a_file_of_a_newer_remit_is_refused(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as other:
-        other.execute("PRAGMA user_version = 999")
-    with pytest.raises(StoreNewer), open_read_only(path):
-        pass
-
-
-def test_a_file_of_another_program_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "agent.db").write_text("Dear diary, " * 50)
-    with pytest.raises(StoreForeign), open_read_only(tmp_path / "agent.db"):
-        pass
-
-
-def test_a_damaged_file_is_told_by_the_check(path: Path) -> None:
+def test_a_file_that_is_newer_damaged_or_of_another_program_is_refused(path: Path) -> None:
     check(path)
     with path.open("r+b") as file:
         file.seek(4096)
         file.write(b"\xff" * 8192)
     with pytest.raises(StoreCorrupt):
         check(path)
+
+    newer, foreign = path.with_name("newer.db"), path.with_name("foreign.db")
+    home.prepare(newer)
+    with closing(sqlite3.connect(newer)) as other:
+        other.execute("PRAGMA user_version = 999")
+    foreign.write_text("Dear diary, " * 50)
+    for place, kind in ((newer, StoreNewer), (foreign, StoreForeign)):
+        with pytest.raises(kind), open_read_only(place):
+            pass
 
 
 def test_a_key_is_found_by_its_task_or_by_the_answer_it_got(tmp_path: Path) -> None:

@@ -31,13 +31,6 @@ def one(tmp_path_factory: pytest.TempPathFactory) -> tuple[Terminal, str]:
     return terminal, task_of(said)["id"]
 
 
-def test_an_empty_list_says_what_to_do_and_leaves_the_pipe_empty(tmp_path: Path) -> None:
-    said = Terminal(tmp_path).run("ls")
-
-    assert (said.code, said.out) == (0, "")
-    assert "remit add" in said.err
-
-
 def test_a_long_list_comes_in_pages_without_a_gap(full: Terminal) -> None:
     first = full.run("ls", "--limit", "400", "--json").json
     second = full.run("ls", "--limit", "500", "--cursor", str(first["next"]), "--json").json
@@ -97,21 +90,21 @@ def test_colour_is_for_terminals_that_want_it(one: tuple[Terminal, str]) -> None
     assert "\x1b" not in seat.type(("ls",), TERM="dumb").out
 
 
-def test_a_title_is_cut_at_the_edge_of_the_terminal_only(tmp_path: Path) -> None:
+def test_a_list_that_is_empty_or_too_wide_and_a_file_that_is_not_ours(tmp_path: Path) -> None:
     seat = Terminal(tmp_path)
+    empty = seat.run("ls")
     seat.given("Long " * 20)
-
-    assert max(len(line) for line in seat.type(("ls",), NO_COLOR="1").out.splitlines()) <= 80
-    assert ("Long " * 20).strip() in seat.run("ls").out
-
-
-def test_a_file_that_is_not_ours_is_left_alone_with_a_sentence(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
+    shown, whole = seat.type(("ls",), NO_COLOR="1"), seat.run("ls")
+    (seat.home / "agent.db").unlink()
     (seat.home / "agent.db").write_text("Dear diary, " * 100)
-    said = seat.run("ls")
+    foreign = seat.run("ls")
 
-    assert said.code == 1
-    assert "is not a Remit database" in said.err
+    assert (empty.code, empty.out) == (0, "")
+    assert "remit add" in empty.err
+    # A title is cut at the edge of the terminal only.
+    assert max(len(line) for line in shown.out.splitlines()) <= 80
+    assert ("Long " * 20).strip() in whole.out
+    assert (foreign.code, "is not a Remit database" in foreign.err) == (1, True)
 
 
 def ids_in(answer: object) -> list[str]:

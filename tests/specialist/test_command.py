@@ -55,19 +55,20 @@ async def test_it_is_told_by_a_file_that_is_gone_afterwards(tmp_path: Path) -> N
     assert not await asyncio.to_thread(Path(where).exists)
 
 
-async def test_no_shell_reads_its_words(tmp_path: Path) -> None:
-    code = "import sys; print(sys.argv[1:])"
+async def test_it_is_given_the_variables_that_were_named_and_its_words_without_a_shell(
+    tmp_path: Path,
+) -> None:
+    code = "import os, sys; print(sorted(os.environ)); print(sys.argv[1:])"
 
     claim = await worked(tmp_path, python(code, "{workspace}/a", "$HOME; touch x", "*"))
+    absent = await worked(tmp_path, ["no-such-program"])
 
-    assert claim.text == str([f"{tmp_path}/a", "$HOME; touch x", "*"])
-
-
-async def test_it_is_given_the_variables_that_were_named_and_no_others(tmp_path: Path) -> None:
-    claim = await worked(tmp_path, python("import os; print(sorted(os.environ))"))
-
-    assert "'SHOP'" in claim.text
-    assert "CANARY" not in claim.text
+    environ, words = claim.text.splitlines()
+    assert "'SHOP'" in environ
+    assert "CANARY" not in environ
+    assert words == str([f"{tmp_path}/a", "$HOME; touch x", "*"])
+    assert absent.outcome is AttemptOutcome.CRASH
+    assert absent.error == "tool could not be started: No such file or directory."
 
 
 @pytest.mark.parametrize(
@@ -88,13 +89,6 @@ async def test_how_it_ended_is_told_apart(
 
     assert claim.outcome is outcome
     assert why in (claim.error or "")
-
-
-async def test_one_that_is_not_there_says_so(tmp_path: Path) -> None:
-    claim = await worked(tmp_path, ["no-such-program"])
-
-    assert claim.outcome is AttemptOutcome.CRASH
-    assert claim.error == "tool could not be started: No such file or directory."
 
 
 _DAEMON = """
