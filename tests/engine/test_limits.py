@@ -1,16 +1,14 @@
 """How many at once: in all, from one source, in one session; and who comes first."""
 
 from collections import Counter
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.reply import Prompt, Reply
 from remit.model.status import Status
-from remit.model.task import Cue, Priority, Source, SourceKind
+from remit.model.task import SourceKind
 from remit.settings import EngineSettings
 from tests.engine.rig import HI, Gate, Rig, SlowBrain, everything
 
@@ -78,41 +76,6 @@ async def test_no_more_from_one_source_than_the_operator_allows(tmp_path: Path) 
         await rig.run()
         assert len(rig.outbox.sent) == 13
         assert rig.app.engine._sources.total() == 0
-
-
-async def test_the_urgent_come_first_and_who_waited_long_comes_before_them(
-    tmp_path: Path,
-) -> None:
-    limits = EngineSettings(parallel=1, ageing=900)
-    async with Rig(tmp_path, limits=limits) as rig:
-        later = rig.now + timedelta(hours=1)
-        asked = [
-            (Priority.LOW, timedelta(0)),
-            (Priority.CRITICAL, timedelta(0)),
-            (Priority.MED, timedelta(0)),
-            (Priority.HIGH, timedelta(0)),
-            (Priority.LOW, timedelta(minutes=-46)),  # three levels of 15 minutes, and one more
-        ]
-        for priority, offset in asked:
-            cue = _cue(f"{priority} {offset.total_seconds():.0f}", priority)
-            await rig.app.intake.admit(replace(cue, scheduled_for=later + offset))
-        rig.clock.jump(later - timedelta(hours=1))
-        await rig.run()
-        rig.clock.jump(later)
-        await rig.run()
-
-        order = ["low -2760", "critical 0", "high 0", "med 0", "low 0"]
-        assert [parcel.body for parcel in rig.outbox.sent] == order
-
-
-def _cue(text: str, priority: Priority) -> Cue:
-    return Cue(
-        source=Source(SourceKind.MANUAL, text),
-        title=text,
-        text=text,
-        delivery=(Delivery("outbox", content=text),),
-        priority=priority,
-    )
 
 
 async def test_a_task_that_was_there_when_a_process_died_starts_alone(tmp_path: Path) -> None:

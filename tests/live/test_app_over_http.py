@@ -8,7 +8,6 @@ import pytest
 
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
-from remit.testing import START
 from tests.live.faults import FAULTS, GOOD, Comes, Fault
 from tests.live.place import Place, opened
 from tests.live.vendor import Order, Vendor
@@ -44,22 +43,6 @@ async def test_a_fault_reaches_nobody_and_ends_before_the_owner(
             assert review.reason is Reason.DELIVERABLE
         else:
             assert ended.status is Status.FAILED
-
-
-async def test_a_task_waits_as_long_as_the_vendor_asks_and_is_sent_once(tmp_path: Path) -> None:
-    async with Vendor() as vendor, opened(tmp_path, vendor, Place.ANTHROPIC) as world:
-        vendor.orders = [Order(status=429, headers={"retry-after": "30"}), Order(Answer(GOOD))]
-        task = await world.add("Find me a park")
-
-        await world.run(timedelta(seconds=29))
-        assert world.outbox.sent == []
-        await world.run(A_MONTH)
-
-        assert [parcel.body for parcel in world.outbox.sent] == [PARK]
-        done = await world.get(task.id)
-        assert done.status is Status.COMPLETED
-        assert done.completed_at is not None
-        assert done.completed_at - START >= timedelta(seconds=30)
 
 
 async def test_of_an_answer_that_was_cut_the_owner_sees_all_and_sends_his_own(
