@@ -66,7 +66,7 @@ def test_a_channel_is_tried_and_its_page_says_what_came_of_it(visit: Visit) -> N
     expect(page.get_by_role("heading", name="Test the channel alarm")).to_be_visible()
 
 
-def test_somebody_is_added_and_the_file_keeps_its_remarks(site: Site, visit: Visit) -> None:
+def test_people_come_and_go_and_the_file_keeps_its_remarks(site: Site, visit: Visit) -> None:
     page = visit("/settings/contacts")
     page.get_by_label("Whole name").fill("Anna Smith")
     page.get_by_label("Also called").fill("Annie, my sister")
@@ -77,6 +77,9 @@ def test_somebody_is_added_and_the_file_keeps_its_remarks(site: Site, visit: Vis
     kept = (site.home / "contacts.yaml").read_text()
     assert kept.startswith(CONTACTS)
     assert "my sister" in kept
+    page.get_by_role("button", name="Remove Maya").click()
+    expect(page.get_by_role("button", name="Remove Maya")).to_have_count(0)
+    assert "Maya" not in (site.home / "contacts.yaml").read_text()
 
 
 def test_whom_one_writes_to_unasked_is_said_and_taken_back(site: Site, visit: Visit) -> None:

@@ -137,6 +137,18 @@ def test_every_action_for_many_does_what_it_does_for_one(
         assert fresh.stored(str(mine["became"])).retry_of == task
 
 
+def test_a_filter_under_a_name_that_is_taken_replaces_it(fresh: Served) -> None:
+    for line in ("status:failed", "status:failed is:once"):
+        fresh.post("/api/views", {"name": "Bad ones", "filter": line})
+
+    assert [each["filter"] for each in fresh.get("/api/views")["views"]] == [line]
+
+
+@for_each("nothing", ["", "?q=%20", "?q=%21"])
+def test_a_search_for_nothing_finds_nothing(still: Served, nothing: str) -> None:
+    assert _ids(still.get(f"/api/search{nothing}")) == []
+
+
 # What is typed, read to the letter ----------------------------------------------------------------
 
 

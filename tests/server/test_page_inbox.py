@@ -402,6 +402,16 @@ def test_a_question_is_put_off_to_a_time_that_is_to_come(busy: Served, visitor: 
     assert "Decide <" not in visitor.get("/inbox/list")
 
 
+def test_what_failed_is_tried_again_in_other_words(busy: Served, visitor: Visitor) -> None:
+    task = busy.add("Something hopeless")
+    busy.settle()
+    visitor.post(f"/inbox/{task}/retry", instructions="Something else")
+    busy.settle()
+    assert task not in visitor.get("/inbox/list")
+    (again,) = [each for each in busy.get("/api/tasks")["tasks"] if each["retryOf"] == task]
+    assert again["instructions"] == "Something else"
+
+
 def test_what_still_runs_is_not_for_the_inbox(busy: Served, visitor: Visitor) -> None:
     task = busy.add("Look around", scheduledFor=LATER)
     answer = busy.look(f"/inbox/{task}")

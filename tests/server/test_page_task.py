@@ -74,6 +74,16 @@ def test_an_edit_changes_only_what_differs(fresh: Served) -> None:
     assert after.scheduled_for == before.scheduled_for
 
 
+def test_an_edit_of_what_changed_meanwhile_is_refused_with_the_words_kept(fresh: Served) -> None:
+    task = later(fresh)
+    form = form_of(fresh, task)
+    fresh.patch(task, "pause")
+    answer = fresh.submit(f"/tasks/{task}/edit", form)
+    assert answer.status_code == 412
+    assert 'value="A"' in answer.text
+    assert fresh.stored(task).title == "Plan the trip"
+
+
 @pytest.mark.parametrize(
     ("wrong", "sentence"),
     [

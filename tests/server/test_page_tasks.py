@@ -4,7 +4,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode, urlsplit
 from zoneinfo import ZoneInfo
 
 import httpx2
@@ -76,6 +76,13 @@ def test_what_is_ready_for_a_time_stands_under_up_next(tmp_path: Path) -> None:
             assert "Pending <span" not in answer.text
             assert titles(answer)[0] == "Water the plants"
             assert re.search(r'>Scheduled <span class="n">1<', answer.text)
+
+
+def test_what_the_menu_chooses_becomes_words_of_the_line(fresh: Served) -> None:
+    answer = fresh.look("/tasks?q=rent&source=email&channel=&due=today&is=recurring")
+    assert answer.status_code == 303
+    said = parse_qs(urlsplit(answer.headers["location"]).query)["q"]
+    assert said == ["is:recurring source:email due:today rent"]
 
 
 def test_a_row_is_drawn_alike_at_load_and_after_an_event(fresh: Served) -> None:
@@ -264,6 +271,13 @@ def test_who_is_sure_gets_what_he_was_shown_and_not_what_came_since(fresh: Serve
     assert "1 task cancelled." in fresh.look(done.headers["location"]).text
     assert fresh.stored(first).status is Status.CANCELLED
     assert fresh.stored(second).status is not Status.CANCELLED
+
+
+def test_nothing_picked_is_nothing_done(fresh: Served) -> None:
+    task = fresh.add("Water the plants")
+
+    assert fresh.submit("/tasks/bulk", "action=delete").headers["location"] == "/tasks"
+    assert fresh.stored(task).deleted_at is None
 
 
 @pytest.mark.parametrize("back", ["https://evil.test/", "//evil.test", "/tasksx", "/inbox"])
