@@ -19,6 +19,7 @@ from remit.settings.parts import BrainSettings
 from remit.store import tasks
 from remit.testing import script
 from remit.triggers import cue_admission
+from remit.wiring.app_context import RandomBits
 
 SANUR: Json = [{"reply": "I looked. <deliverable>Sanur.</deliverable>"}]
 
@@ -108,3 +109,32 @@ def test_a_module_that_nothing_used_yet_is_imported_although_the_folder_is_gone(
         b"remit.channels.mail.imap",
         b"remit.verify.suite_runs",
     ]
+
+
+def test_random_numbers_come_from_one_supply_and_never_twice() -> None:
+    drawn: list[int] = []
+
+    def draw(size: int) -> bytes:
+        drawn.append(size)
+        return os.urandom(size)
+
+    bits = RandomBits(draw)
+    numbers = [bits(80) for _ in range(300)] + [bits(66) for _ in range(100)]
+
+    assert len(set(numbers)) == len(numbers)
+    assert max(numbers[:300]) < 1 << 80
+    assert max(numbers[300:]) < 1 << 66
+    assert len(drawn) < 10
+
+
+@pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
+def test_a_forked_process_draws_numbers_of_its_own() -> None:
+    bits = RandomBits(os.urandom)
+    bits(80)
+    reader, writer = os.pipe()
+    if (child := os.fork()) == 0:
+        os.write(writer, bits(80).to_bytes(10, "big"))
+        os._exit(0)
+    os.waitpid(child, 0)
+
+    assert int.from_bytes(os.read(reader, 10), "big") != bits(80)

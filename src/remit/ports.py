@@ -332,8 +332,11 @@ class Steps(Protocol):
     def has(self, name: str) -> bool:
         """Whether a step is recorded."""
 
-    async def move(self, to: Status, by: Actor) -> None:
-        """Move the task durably, if it does not have that status already."""
+    async def move(self, to: Status, by: Actor, *, soon: bool = False) -> None:
+        """Move the task durably, if it does not have that status already.
+
+        With `soon` it is written with the next write: only quick work without effects may follow.
+        """
 
     async def decided(self, key: str) -> Decision | None:
         """Return the owner's decision at this place in the run, if there is one."""

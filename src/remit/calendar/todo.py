@@ -29,7 +29,7 @@ OLDEST: Final = timedelta(days=90)  # tasks that ended earlier are removed
 _A_DAY: Final = timedelta(days=1)
 _PAGE: Final = 1_000
 _EVENTS: Final = 300  # read at once
-_MAX_WRITTEN: Final = 100  # tasks in one round: in a flood only the list falls behind
+_MAX_WRITTEN: Final = 30  # tasks in one round: in a flood only the list falls behind
 _TRIES: Final = 3
 _CHANGED: Final = "changed in the calendar, which changes nothing"
 _MAX_SEQUENCE: Final = 2_000_000_000  # clients store it in 32 bits

@@ -114,7 +114,7 @@ class Courier:
         if isinstance(found, Reach):
             knows = implements(channel, AddressedChannel) and channel.knows_owner
             return replace(found, address=None) if found.owner and knows else found
-        if self._stays(delivery):
+        if self.stays(delivery):
             return literal
         takes = channel.takes(words or "") if implements(channel, AddressedChannel) else bool(words)
         return literal if found.stranger and takes else found
@@ -144,7 +144,7 @@ class Courier:
             return SendRetry(
                 f"you said: {words}", (until - self._now()).total_seconds(), spends=False
             )
-        if self._bounds is None or self._stays(ready.delivery):
+        if self._bounds is None or self.stays(ready.delivery):
             return None
         if asleep := ready.reach.quiet.until(self._bounds.now(), self._bounds.zone):
             left = (asleep - self._bounds.now()).total_seconds()
@@ -157,7 +157,7 @@ class Courier:
         why = "the quiet hours" if quiet > undo else "it can be undone still"
         return SendRetry(why, max(quiet, undo), spends=False) if quiet or undo else None
 
-    def _stays(self, delivery: Delivery) -> bool:
+    def stays(self, delivery: Delivery) -> bool:
         """Whether a message is only stored here and disturbs nobody."""
         channel = self._channels.get(delivery.channel)
         return channel is not None and channel.keeps is SendGuarantee.TRANSACTION

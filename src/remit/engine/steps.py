@@ -28,6 +28,7 @@ from remit.ports import Clock
 from remit.store import deliveries, moves, rows, runs
 from remit.store.database import Database, Tx
 from remit.store.deliveries import DashboardPost
+from remit.store.moves import LegMove
 from remit.store.queue import ClaimedTask
 from remit.system.background import OutOfTime, TimeLimit
 
@@ -64,6 +65,7 @@ class LocalSteps:
         self._db = db
         self._clock = clock
         self._limit = limit
+        self._moves: list[LegMove] = []  # made, and written with the next write
         self._news = False  # whether the task's details changed since they were written
         self._last_post: DashboardPost | None = None  # made, and not yet written down
 
@@ -95,13 +97,18 @@ class LocalSteps:
         self._looked[name] = self._recorded[name] = to_json(result)
         return result
 
-    async def move(self, to: Status, by: Actor) -> None:
+    async def move(self, to: Status, by: Actor, *, soon: bool = False) -> None:
         self.boundary()
         if self.task.status is to:
             if self._owed:
                 await self.save()
             return
         done, self._looked, self._owed = self._looked, {}, {}
+        if soon:
+            self.task.check_move(to, by)
+            self._moves.append(LegMove(self.task, to, by, self._details(), done))
+            self.task = replace(self.task, status=to)
+            return
         wish = await self.write(
             moves.move,
             self.task,
@@ -251,6 +258,9 @@ class LocalSteps:
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         """Write; wait while the disk is full or the file is locked. Nothing is lost."""
+        if self._moves:
+            made, self._moves = self._moves, []
+            work = moves.after_moves(made, self.lease, self._clock.now(), work)
         while True:
             try:
                 return await self._db.write(work, *args, **kwargs)

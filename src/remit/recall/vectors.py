@@ -6,7 +6,7 @@ are stored in the rows of the database, as `encode` writes them. This loads nump
 when the first task is indexed.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -18,7 +18,7 @@ from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import IndexedTask, NearestTask
 from remit.recall import snippets
 
-MIN_COMPARED: Final = 256  # tasks that are compared exactly
+MIN_COMPARED: Final = 128  # tasks that are compared exactly
 _LENGTH_BYTES: Final = 4
 _BIAS: Final = 128  # whole numbers are kept as unsigned bytes
 _SIGNS: Final = 64  # signs in one whole number
@@ -50,11 +50,11 @@ class VectorIndex:
 
     def clear(self) -> None:
         self._tasks: list[NearestTask] = []
+        self._rows: dict[TaskId, int] = {}  # of the tasks that are present
         self._statuses = {"": 0}  # each has a number
         self._numbers = np.empty((0, self._size), np.uint8)
         self._lengths = np.empty(0, np.float32)
         self._signs = np.empty((-(-self._size // _SIGNS), 0), np.uint64)
-        self._task_keys = np.empty(0, np.int64)
         self._session_keys = np.empty(0, np.int64)
         self._status = np.empty(0, np.uint8)
         self._present = np.empty(0, np.bool_)
@@ -78,20 +78,23 @@ class VectorIndex:
         self._lengths[part] = blobs[:, :_LENGTH_BYTES].copy().view("<f4")[:, 0]
         self._numbers[part] = blobs[:, _LENGTH_BYTES:]
         self._signs[:, part] = _signs(self._numbers[part])
-        self._task_keys[part] = _keys(near.task_id for _, near in rows)
         self._present[part] = True
-        self._tasks += [near for _, near in rows]
-        for row in range(part.start, part.stop):
+        for row, (_, near) in enumerate(rows, first):
+            self._rows[near.task_id] = row
+            self._tasks.append(near)
             self._note(row)
 
     def mark(self, task_id: TaskId, beside: JsonMap) -> None:
-        for row in np.flatnonzero(self._task_keys[: len(self._tasks)] == hash(task_id)):
+        row = self._rows.get(task_id)
+        if row is not None:
             self._tasks[row] = snippets.near(0, beside)
-            self._note(int(row))
+            self._note(row)
 
     def drop(self, tasks: Sequence[TaskId]) -> None:
-        held = len(self._tasks)
-        self._present[:held] &= ~np.isin(self._task_keys[:held], _keys(tasks))
+        for task_id in tasks:
+            row = self._rows.pop(task_id, None)
+            if row is not None:
+                self._present[row] = False
 
     def near(
         self,
@@ -116,7 +119,7 @@ class VectorIndex:
         return [replace(self._tasks[row], score=score) for score, row in found]
 
     def count(self) -> int:
-        return int(self._present[: len(self._tasks)].sum())
+        return len(self._rows)
 
     def tidy(self) -> None:
         """Forget everything if no task is present; nothing is on the disk."""
@@ -158,7 +161,7 @@ class VectorIndex:
         more = max(rows, 2 * len(self._present), _ROOM) - len(self._present)
         if rows <= len(self._present):
             return
-        for name in ("_numbers", "_lengths", "_task_keys", "_session_keys", "_status", "_present"):
+        for name in ("_numbers", "_lengths", "_session_keys", "_status", "_present"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate((old, np.zeros((more, *old.shape[1:]), old.dtype))))
         added = np.zeros((len(self._signs), more), np.uint64)
@@ -171,7 +174,3 @@ def _signs(numbers: NDArray[np.uint8]) -> NDArray[np.uint64]:
     if missing := -bits.shape[1] % (_SIGNS // 8):
         bits = np.pad(bits, ((0, 0), (0, missing)))
     return bits.view(np.uint64).T
-
-
-def _keys(names: Iterable[str]) -> NDArray[np.int64]:
-    return np.fromiter(map(hash, names), np.int64)

@@ -27,7 +27,7 @@ from remit.run.run_ports import GatedText, RunPorts
 async def deliver(written: GatedText, rooms: RunPorts, steps: Steps) -> Outcome:
     """Send every delivery that is not settled; the task completes only if each was accepted."""
     by = Actor.VERIFIER if steps.task.status is Status.VERIFYING else Actor.EXECUTOR
-    await steps.move(Status.DELIVERING, by)
+    await steps.move(Status.DELIVERING, by, soon=all(map(rooms.courier.stays, steps.task.delivery)))
     later: list[answers.SendRetry] = []
     looked: set[str] = set()
     while (delivery := _next(steps.task, looked)) is not None:

@@ -110,7 +110,8 @@ async def _prove(
     if not rooms.verifier.applies(plan) or await steps.decided(ask.unproven_key(steps.task)):
         return None
     if steps.task.status is Status.RUNNING:
-        await steps.move(Status.VERIFYING, Actor.EXECUTOR)
+        soon = rooms.verifier.is_quick(plan)
+        await steps.move(Status.VERIFYING, Actor.EXECUTOR, soon=soon)
     evidence = Evidence(text, worked.read)
     verdict = await steps.look("verify", rooms.verifier.verify, steps.task, plan, evidence)
     steps.owe()

@@ -30,6 +30,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MOST_IN_A_COMMIT: Final = 512
+MOST_PATIENT_IN_A_COMMIT: Final = 16  # who comes after them waits for them
 READERS: Final = 2
 PATIENT_SECONDS: Final = 0.01  # that a patient write waits for others, at most
 _TRIES: Final = 5  # of one write, while others are quicker
@@ -176,9 +177,16 @@ class GroupCommit:
                 self._quiet.set()
             return
         self._busy = True
-        batch = self._waiting[:MOST_IN_A_COMMIT]
-        del self._waiting[:MOST_IN_A_COMMIT]
-        self._batches.put(batch)
+        self._batches.put(self._take_batch())
+
+    def _take_batch(self) -> list[WriteJob]:
+        """Take what is committed next: what somebody watches first, and a few patient writes."""
+        urgent = [job for job in self._waiting if not job.patient][:MOST_IN_A_COMMIT]
+        patient = [job for job in self._waiting if job.patient]
+        batch = urgent + patient[:MOST_PATIENT_IN_A_COMMIT]
+        taken = set(map(id, batch))
+        self._waiting = [job for job in self._waiting if id(job) not in taken]
+        return batch
 
     def _settle(self, batch: list[WriteJob], happened: list[Event]) -> None:
         self._busy = False

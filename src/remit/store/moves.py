@@ -1,9 +1,10 @@
 """One move, one guarded write, one event, one transaction."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Final
+from functools import wraps
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,6 +22,9 @@ from remit.store import deferred, deliveries, events, permissions, reviews, rows
 from remit.store.database import Tx, patient
 from remit.store.deliveries import DashboardPost
 from remit.store.events import THROUGH, OnBehalfTx
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 class Ending(Struct, frozen=True, kw_only=True):
@@ -47,6 +51,16 @@ _DONE: Final = Ending(outcome="done", to=Status.COMPLETED, by=Actor.COURIER)
 _CANCELLED: Final = Ending(outcome="cancelled", to=Status.CANCELLED, by=Actor.COURIER)
 
 
+class LegMove(Struct, frozen=True):
+    """A move of a task by the leg that holds it, and the steps that the leg did before."""
+
+    task: Task  # as it was
+    to: Status
+    by: Actor
+    details: str | None
+    steps: Mapping[str, Json]
+
+
 @patient
 def move(  # noqa: PLR0913 - a guarded write names what it guards
     tx: Tx,
@@ -63,27 +77,48 @@ def move(  # noqa: PLR0913 - a guarded write names what it guards
 
     Return what the owner wishes for meanwhile. After steps that is heeded: then it is not moved.
     """
-    steps = steps or {}
-    task.check_move(to, by)
+    made = LegMove(task, to, by, details, steps or {})
+    return _move(tx, lease, made, now, heeds=bool(steps))
+
+
+def after_moves(
+    made: Sequence[LegMove], lease: Lease, now: datetime, verb: Callable[Concatenate[Tx, P], T]
+) -> Callable[Concatenate[Tx, P], T]:
+    """Wrap a verb of a leg so that the moves the leg made before are written with it."""
+
+    @wraps(verb)
+    def write(tx: Tx, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        for each in made:
+            _move(tx, lease, each, now, heeds=False)
+        return verb(tx, *args, **kwargs)
+
+    return write
+
+
+def _move(tx: Tx, lease: Lease, made: LegMove, now: datetime, *, heeds: bool) -> str | None:
+    """Write one move; if it `heeds` a wish of the owner, only its steps are written then."""
+    task, steps = made.task, made.steps
+    task.check_move(made.to, made.by)
     row = tx.one(
         "move_task",
         {
             "id": task.id,
             "was": task.status.value,
-            "to": to.value,
+            "to": made.to.value,
             "lease": lease.number,
-            "details": details,
+            "details": made.details,
             "steps": len(steps),
+            "heeds": heeds,
             "now": rows.ms(now),
         },
     )
     if row is None:
         raise LeaseLost(task.id, lease.number)
     wish, last = rows.text(row["wish"]), rows.number(row["events"])
-    moved = wish is None or not steps
+    moved = wish is None or not heeds
     runs.insert_steps(tx, lease, row, steps, last - len(steps) + (not moved), now)
     if moved:
-        _tell_move(tx, task, to, by, last, now, run=lease.run_id)
+        _tell_move(tx, task, made.to, made.by, last, now, run=lease.run_id)
     return wish
 
 

@@ -1,12 +1,13 @@
 -- name: move_task
 -- One guarded move: nobody who does not hold the lease, and nothing that has moved on, gets past.
--- The steps that are recorded with it come before it: if the owner has asked to stop by then, they
--- are all that is written.
+-- The steps that are recorded with it come before it. A move that heeds a wish of the owner is not
+-- made if there is one; then the steps are all that is written.
 UPDATE tasks
-   SET status = CASE WHEN wish IS NULL OR :steps = 0 THEN :to ELSE status END, details = COALESCE(:details, details),
+   SET status = CASE WHEN wish IS NULL OR NOT :heeds THEN :to ELSE status END,
+       details = COALESCE(:details, details),
        taint = COALESCE(:details ->> 'taint', taint),
        contract_type = COALESCE(:details -> 'contract' ->> 'type', contract_type),
-       events = events + :steps + CASE WHEN wish IS NULL OR :steps = 0 THEN 1 ELSE 0 END,
+       events = events + :steps + CASE WHEN wish IS NULL OR NOT :heeds THEN 1 ELSE 0 END,
        updated_at = :now
  WHERE id = :id AND status = :was AND lease = :lease AND worker IS NOT NULL
 RETURNING events, round, wish;

@@ -80,7 +80,8 @@ class MemorySteps:
     def owe(self) -> None:
         self._owed = dict(self._looked)
 
-    async def move(self, to: Status, by: Actor) -> None:
+    async def move(self, to: Status, by: Actor, *, soon: bool = False) -> None:
+        del soon  # nothing is cut off here
         if self.task.status is not to:
             self._write(f"move:{to}", self.task.move(to, by), self._looked)
         elif self._owed:

@@ -44,6 +44,11 @@ class Verifier:
     def applies(self, plan: Plan) -> bool:
         return plan.contract is not None and plan.contract.type is not ContractType.ADVISORY
 
+    def is_quick(self, plan: Plan) -> bool:
+        """Whether code alone checks this contract, without a program or a model."""
+        criteria = plan.contract.criteria if plan.contract else ()
+        return all(getattr(self._checks.get(each.activity), "is_quick", False) for each in criteria)
+
     async def verify(self, task: Task, plan: Plan, evidence: Evidence) -> Verdict:
         """Check every criterion; one that cannot be checked fails."""
         criteria = plan.contract.criteria if plan.contract else ()

@@ -34,8 +34,27 @@ from remit.store.secrets import Secrets, machine_ring
 from remit.system.background import Background
 
 CLOCK_CHECK_SECONDS: Final = 60.0
+_SUPPLY_BYTES: Final = 1_024
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 TakeMessage: TypeAlias = Callable[[InboundMessage], Awaitable[Turn | None]]
+
+
+class RandomBits:
+    """Draws random numbers from a supply: asking the system for each would let other threads in."""
+
+    def __init__(self, draw: Callable[[int], bytes]) -> None:
+        self._draw = draw  # of the system, such as `os.urandom`
+        self._supply = b""
+        self._process = 0
+
+    def __call__(self, bits: int) -> int:
+        """Return a number of at most so many bits."""
+        size = (bits + 7) // 8
+        # A process that was forked off must not draw what its parent draws.
+        if len(self._supply) < size or self._process != os.getpid():
+            self._supply, self._process = self._draw(_SUPPLY_BYTES), os.getpid()
+        drawn, self._supply = self._supply[:size], self._supply[size:]
+        return int.from_bytes(drawn, "big") >> 8 * size - bits
 
 
 class WallClock:

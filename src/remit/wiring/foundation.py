@@ -3,7 +3,7 @@
 A short command needs no more than this; `remit.wiring.app` builds the rest on it.
 """
 
-import secrets
+import os
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
@@ -42,7 +42,14 @@ from remit.store.opening import open_store
 from remit.system.background import Background, LoopState
 from remit.system.owner_zone import find_owner_zone
 from remit.wiring import readers
-from remit.wiring.app_context import AppContext, StoreClock, WallClock, keys_of, redacting
+from remit.wiring.app_context import (
+    AppContext,
+    RandomBits,
+    StoreClock,
+    WallClock,
+    keys_of,
+    redacting,
+)
 from remit.wiring.recall import SimilarTasks
 
 if TYPE_CHECKING:
@@ -130,7 +137,7 @@ def build_foundation(
         settings=settings,
         db=db,
         clock=clock,
-        ids=Ids(clock.now, secrets.randbits),
+        ids=Ids(clock.now, RandomBits(os.urandom)),
         journal=Journal(db),
         brain=brain,
         keys=keys,

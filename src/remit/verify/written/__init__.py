@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec import Struct
 
@@ -30,6 +30,7 @@ class WrittenCheck(Struct, frozen=True):
 
     name: str
     judge: Callable[[Task, str, Evidence], Judged]
+    is_quick: ClassVar[bool] = True
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         """Judge a text; a long one in a thread, because others must not wait."""
