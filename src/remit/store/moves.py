@@ -1,6 +1,5 @@
 """One move, one guarded write, one event, one transaction."""
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from functools import wraps
@@ -199,29 +198,9 @@ def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: dateti
         if end.quiet:
             data |= {"quiet": True, **({"stillWatching": True} if end.still_watching else {})}
         if task.series_id is not None and end.to in (Status.COMPLETED, Status.FAILED):
-            data |= _after_failure(tx, task, end, now)
+            failure = None if end.to is Status.COMPLETED else end.note or ""
+            data |= runs.compare_with_previous(tx, task, failure, now)
         events.append(tx, task.id, n, NewEvent(EventKind.TASK_MOVED, end.by, data), now)
-
-
-def _after_failure(tx: Tx, task: Task, end: Ending, now: datetime) -> dict[str, Json]:
-    """Return how an end follows the failure of the run before: the same again, or works again.
-
-    Of runs that fail in the same way, only the latest waits in the inbox.
-    """
-    before = tx.one("previous_end", {"series": task.series_id, "id": task.id})
-    if before is None or before["status"] != Status.FAILED:
-        return {}
-    if end.to is Status.COMPLETED:
-        return {"recovered": True}
-    if failure_kind(end.note or "") != failure_kind(str(before["note"] or "")):
-        return {}
-    tx.run("mark_task_seen", {"id": rows.text(before["id"]), "now": rows.ms(now)})
-    return {"repeated": True}
-
-
-def failure_kind(note: str) -> str:
-    """Return a failure without its numbers and ids, so that the same kind compares equal."""
-    return re.sub(r"[\w-]*\d[\w-]*", "#", note.casefold())
 
 
 def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:

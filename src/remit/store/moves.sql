@@ -32,13 +32,6 @@ UPDATE tasks
  WHERE id = :id AND status = :was AND lease = :lease AND worker IS NOT NULL
 RETURNING events;
 
--- name: previous_end
--- How the run before in this series ended, and why it failed.
-SELECT id, status, (SELECT note FROM runs WHERE task_id = tasks.id ORDER BY lease DESC LIMIT 1) AS note
-  FROM tasks
- WHERE series_id = :series AND id <> :id AND status IN ('completed', 'failed')
- ORDER BY no DESC LIMIT 1;
-
 -- name: make_task_due
 UPDATE tasks SET due_at = :now, events = events + 1, updated_at = :now
  WHERE id = :id AND worker IS NULL AND status IN ('ready', 'running', 'verifying', 'delivering')

@@ -1,6 +1,7 @@
 """Runs and their steps: what a task's legs did, and what is never repeated."""
 
 import json
+import re
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
@@ -11,7 +12,7 @@ from remit.errors import LeaseLost
 from remit.model.codec import Json, JsonMap, stored_text
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import EventKind, Lease, NewEvent, Run
-from remit.model.status import Actor
+from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.store import events, rows
 from remit.store.database import Params, Row, Tx, patient
@@ -138,6 +139,29 @@ def end(
             "note": note,
         },
     )
+
+
+def compare_with_previous(
+    tx: Tx, task: Task, failure: str | None, now: datetime
+) -> dict[str, Json]:
+    """Return how an end follows the failure of the run before: the same again, or works again.
+
+    Of runs that fail in the same way, only the latest waits in the inbox.
+    """
+    before = tx.one("previous_end", {"series": task.series_id, "id": task.id})
+    if before is None or before["status"] != Status.FAILED:
+        return {}
+    if failure is None:
+        return {"recovered": True}
+    if _failure_kind(failure) != _failure_kind(str(before["note"] or "")):
+        return {}
+    tx.run("mark_task_seen", {"id": rows.text(before["id"]), "now": rows.ms(now)})
+    return {"repeated": True}
+
+
+def _failure_kind(note: str) -> str:
+    """Return a failure without its numbers and ids, so that the same kind compares equal."""
+    return re.sub(r"[\w-]*\d[\w-]*", "#", note.casefold())
 
 
 def lease_of(row: Row) -> Lease:

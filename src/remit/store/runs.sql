@@ -38,3 +38,10 @@ ON CONFLICT (id) DO UPDATE SET beat_at = :now;
 
 -- name: end_worker
 UPDATE workers SET ended_at = :now, beat_at = :now WHERE id = :id;
+
+-- name: previous_end
+-- How the run before in this series ended, and why it failed.
+SELECT id, status, (SELECT note FROM runs WHERE task_id = tasks.id ORDER BY lease DESC LIMIT 1) AS note
+  FROM tasks
+ WHERE series_id = :series AND id <> :id AND status IN ('completed', 'failed')
+ ORDER BY no DESC LIMIT 1;
