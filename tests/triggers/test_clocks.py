@@ -314,3 +314,44 @@ async def test_a_clock_that_goes_back_to_long_ago_makes_no_slot_run_twice(
             assert len(world.outbox.sent) == sent
         await world.run(DAY)
         assert len(world.outbox.sent) == sent + 1
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_what_the_owner_left_out_stays_out_if_the_clock_is_behind_for_a_while(
+    tmp_path: Path, restarts: bool
+) -> None:
+    async with World(tmp_path) as world:
+        await repeating(world, "FREQ=DAILY")
+        await world.run(2 * DAY + 2 * HOUR)
+        (found,) = await world.app.db.read(series.list_series)
+        began, coming = world.now, found.last
+        for wanted in (None, coming + DAY, coming + 2 * DAY):  # the last has no occurrence yet
+            await world.app.db.write(series_orders.skip, found.id, wanted, world.now)
+        await world.run()
+        await wrong_for_two_minutes(world, -7 * HOUR, restarts=restarts)
+
+        await world.run(5 * DAY)
+
+        assert await slots_run(world, began, world.now) == {
+            coming + 3 * DAY: 1,
+            coming + 4 * DAY: 1,
+        }
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+async def test_what_came_before_a_restore_is_asked_about_if_the_clock_was_behind_for_a_while(
+    tmp_path: Path, restarts: bool
+) -> None:
+    async with World(tmp_path) as world:
+        await repeating(world, "FREQ=DAILY")
+        await world.run(2 * HOUR)
+        saved = save(world, tmp_path / "saved")
+        await world.run(8 * HOUR)
+        await restore(world, saved)
+        arrived = world.now - HOUR
+        await wrong_for_two_minutes(world, -7 * HOUR, restarts=restarts)
+
+        again = cue_admission.cue("again", ref="again", channel="outbox", content="A reply.")
+        await world.app.intake.admit(replace(again, said_at=arrived))
+        await world.run(HOUR)
+        assert len(await asked(world)) == 1

@@ -5,7 +5,7 @@ run and sent something. It is stored with a question; a yes runs it once.
 """
 
 import hashlib
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -19,6 +19,7 @@ from remit.model.task import SourceKind, Task
 from remit.store import cues, events, meta, notices, reviews, rows, tasks
 from remit.store.database import Tx
 
+_WRONG_AFTER: Final = timedelta(days=1)  # a clock this far ahead was wrong
 _AT: Final = "restored_at"
 _BACKUP_AT: Final = "backup_at"
 
@@ -36,9 +37,12 @@ def note(tx: Tx, now: datetime) -> None:
 
 
 def correct(tx: Tx, now: datetime) -> None:
-    """After the clock was ahead: what comes from now on came after the restore."""
+    """After the clock was ahead: what comes from now on came after the restore.
+
+    If it may be behind now, the moment stays: what may have been done is asked about.
+    """
     at = restored_at(tx)
-    if at is not None and at > now:
+    if at is not None and at > now + _WRONG_AFTER:
         note(tx, now)
         cues.mark_restored(tx, now, only=stamp(at))
 

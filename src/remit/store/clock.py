@@ -2,7 +2,8 @@
 
 Rows written meanwhile have times in the future. Tasks, notices and limits that wait for them wait
 from now on instead. A slot or start that was skipped as past is planned again. What already ran
-stays, so no slot runs twice.
+stays, so no slot runs twice. It may be that the clock is behind now, not that it was ahead: so what
+the owner decided stays as well.
 """
 
 import json
@@ -29,6 +30,7 @@ _STATEMENTS: Final = (
     "correct_delivery_times",
 )
 _TIME_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, occurrences.PASSED)
+_SLOT_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, slots.AT_WORK, slots.BEFORE_RESTORE)
 
 
 class SeriesAhead(Struct, frozen=True):
@@ -57,6 +59,7 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
         tx.run(statement, known)
     after_restore.correct(tx, now)
     why = json.dumps(_TIME_GONE)
+    told = json.dumps([slots.skipped_summary(each) for each in _SLOT_GONE])
     for row in tx.all("list_future_dropped_starts", {"now": rows.ms(now), "why": why}):
         occurrences.plan_again(tx, row)
     return [
@@ -67,7 +70,7 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
                 (TaskId(str(gone["id"])), rows.parse_time(gone["slot_at"]))
                 for gone in tx.all(
                     "list_future_skipped_slots",
-                    {**known, "series": row["id"], "reached": row["reached"]},
+                    {**known, "series": row["id"], "reached": row["reached"], "told": told},
                 )
             ),
         )
@@ -80,7 +83,7 @@ def rewind(tx: Tx, ahead: SeriesAhead, made: list[Task], now: datetime) -> None:
     known: Params = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
     if not tx.run("rewind_series", known):
         return
-    tx.run("delete_future_skips", known)
+    tx.run("delete_future_skips", {**known, "why": json.dumps(_SLOT_GONE)})
     for task_id, _ in ahead.gone:
         tx.run("clear_task_slot", {"id": task_id})
     for task in made:

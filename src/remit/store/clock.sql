@@ -51,10 +51,11 @@ SELECT * FROM occurrences
    AND why IN (SELECT value FROM json_each(:why));
 
 -- name: list_future_skipped_slots
--- Occurrences to come that were ended as if their time had passed.
+-- Occurrences to come that were ended as if their time had passed, not by the owner.
 SELECT id, slot_at FROM tasks
  WHERE series_id = :series AND slot_at > :now AND slot_at <= :reached
-   AND status = 'cancelled' AND started_at IS NULL AND completed_at > :ahead;
+   AND status = 'cancelled' AND started_at IS NULL AND completed_at > :ahead
+   AND result_summary IN (SELECT value FROM json_each(:told));
 
 -- name: list_series_with_future_tasks
 -- Series that went on by a clock that was ahead, and the last slot that they had reached before.
@@ -72,4 +73,6 @@ UPDATE series SET last_at = :reached, due_at = :reached, ended_at = NULL, why = 
  WHERE id = :series AND paused_at IS NULL;
 
 -- name: delete_future_skips
-DELETE FROM skips WHERE series_id = :series AND at > :ahead;
+-- What the owner left out stays out.
+DELETE FROM skips
+ WHERE series_id = :series AND at > :ahead AND why IN (SELECT value FROM json_each(:why));

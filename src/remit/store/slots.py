@@ -153,6 +153,11 @@ def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[SkippedSlots]
     ]
 
 
+def skipped_summary(reason: str) -> str:
+    """Return the result of an occurrence that never began."""
+    return f"Skipped: {reason}."
+
+
 def pass_over(
     tx: Tx, task_id: TaskId, was: str, reason: str, now: datetime, fate: SlotFate | None = None
 ) -> None:
@@ -160,7 +165,7 @@ def pass_over(
 
     With a `fate` nobody decided it, and the owner may want to know.
     """
-    why = f"Skipped: {reason}."
+    why = skipped_summary(reason)
     reviews.close_all(tx, task_id, Actor.META, now)
     ended = rows.found(tx.one("skip_task", {"id": task_id, "why": why, "now": rows.ms(now)}))
     data: dict[str, Json] = {"was": was, "to": Status.CANCELLED, "note": why}
