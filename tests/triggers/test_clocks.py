@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from remit.model.caller import OWNER, Scope
 from remit.model.delivery import SendRetry
 from remit.model.recurrence import OnMissed, Overlap, Repeats, SlotFate
 from remit.model.review import ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Task
+from remit.operations.callers import SIGN_IN_LIFE, CallerRegistry
 from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import inbox, search, series, series_orders, sessions, slots
 from remit.store.opening import Sqlite
@@ -355,3 +357,30 @@ async def test_what_came_before_a_restore_is_asked_about_if_the_clock_was_behind
         await world.app.intake.admit(replace(again, said_at=arrived))
         await world.run(HOUR)
         assert len(await asked(world)) == 1
+
+
+async def test_who_signed_in_by_a_clock_that_was_ahead_is_in_no_longer_than_others(
+    tmp_path: Path,
+) -> None:
+    async with World(tmp_path) as world:
+        keeper = CallerRegistry(world.app.db, world.clock, world.app.ids, "token")
+        await repeating(world, "FREQ=DAILY")
+        await world.run(2 * HOUR)
+        right = world.now
+        world.clock.jump(right + AHEAD)
+        await world.run(MINUTE)
+        code = await keeper.code()
+        await keeper.new_sign_in()
+        await keeper.make(OWNER, "late", frozenset({Scope.READ}), agent=False, days=3)
+        while not await keeper.limiter.begin("192.0.2.1", ""):
+            pass
+        world.clock.jump(right + 2 * MINUTE)
+        await world.run()
+
+        assert await keeper.sign_in_by_code(code) is None
+        (there,) = await keeper.sign_ins()
+        assert there.expires_at <= world.now + SIGN_IN_LIFE
+        (token,) = await keeper.tokens()
+        assert token.expires_at is not None
+        assert token.expires_at <= world.now + 3 * DAY
+        assert await keeper.limiter.begin("192.0.2.1", "") <= HOUR

@@ -301,10 +301,16 @@ class SendRate:
             return 1.0  # nothing leaves that is not counted
 
     def _current(self, known: dict[str, SendSlot], now: datetime) -> dict[str, SendSlot]:
-        """Forget what was sent before long, and who did not come when it was their turn."""
-        since = now - max(self._pair, _SECOND)
-        kept = list(known.items())
-        kept = [(key, each) for key, each in kept if not each.sent or since < each.at <= now]
+        """Forget what was sent before long, and who did not come when it was their turn.
+
+        A turn that is far away was given by a clock that was ahead.
+        """
+        since, last = now - max(self._pair, _SECOND), now + _KEPT
+        kept = [
+            (key, each)
+            for key, each in known.items()
+            if (since < each.at <= now if each.sent else each.at < last)
+        ]
         late = now - _MISSED
         return {key: each for key, each in kept[-_MOST_SLOTS:] if each.sent or each.at > late}
 

@@ -336,7 +336,7 @@ def _buckets(source: str, device: str) -> tuple[str, ...]:
 
 
 def _count(bucket: str, now: datetime, known: SignInFailures) -> tuple[SignInFailures, timedelta]:
-    at = known.at or now
+    at = min(known.at or now, now)  # the clock may have been ahead
     count = 0 if now - at > _FORGOTTEN_AFTER else known.count
     free = _FREE_TRIES_OF_UNKNOWN if bucket.startswith("everybody") else _FREE_TRIES
     if count >= free:

@@ -28,6 +28,9 @@ _STATEMENTS: Final = (
     "correct_inbound_times",
     "correct_spending_times",
     "correct_delivery_times",
+    "end_future_codes",
+    "correct_sign_in_times",
+    "correct_token_times",
 )
 _TIME_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, occurrences.PASSED)
 _SLOT_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, slots.AT_WORK, slots.BEFORE_RESTORE)

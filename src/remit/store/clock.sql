@@ -39,6 +39,19 @@ UPDATE deliveries
        doubted_at = CASE WHEN doubted_at > :now THEN :now ELSE doubted_at END
  WHERE sent_at > :ahead OR doubted_at > :ahead;
 
+-- name: end_future_codes
+-- A code is good for minutes.
+DELETE FROM sign_in_codes WHERE expires_at > :ahead;
+
+-- name: correct_sign_in_times
+UPDATE sign_ins
+   SET expires_at = :now + expires_at - created_at, created_at = :now, used_at = :now
+ WHERE created_at > :ahead;
+
+-- name: correct_token_times
+UPDATE tokens SET expires_at = :now + expires_at - created_at, created_at = :now
+ WHERE created_at > :ahead;
+
 -- name: journal_times
 -- When the journal began, and the latest time in what was written last.
 SELECT (SELECT at FROM events ORDER BY seq LIMIT 1) AS first_at,

@@ -414,9 +414,10 @@ async def test_of_many_that_wait_each_comes_back_once_and_others_are_not_behind_
 
 async def test_a_clock_that_was_set_back_holds_nobody_up() -> None:
     pace = SendRate()
-    assert await pace.take("a", "1", START) == 0
+    assert [await pace.take("a", key, START) for key in ("1", "waits")] == [0, 6]
 
     assert await pace.take("a", "2", START - DAY) == 0
+    assert await pace.take("a", "waits", START - DAY) == 6
 
 
 # Secrets and settings -----------------------------------------------------------------------------
