@@ -62,7 +62,7 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
         tx.run(statement, known)
     after_restore.correct(tx, now)
     why = json.dumps(_TIME_GONE)
-    told = json.dumps([slots.skipped_summary(each) for each in _SLOT_GONE])
+    summaries = json.dumps([slots.skipped_summary(each) for each in _SLOT_GONE])
     for row in tx.all("list_future_dropped_starts", {"now": rows.ms(now), "why": why}):
         occurrences.plan_again(tx, row)
     return [
@@ -73,7 +73,12 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
                 (TaskId(str(gone["id"])), rows.parse_time(gone["slot_at"]))
                 for gone in tx.all(
                     "list_future_skipped_slots",
-                    {**known, "series": row["id"], "reached": row["reached"], "told": told},
+                    {
+                        **known,
+                        "series": row["id"],
+                        "reached": row["reached"],
+                        "summaries": summaries,
+                    },
                 )
             ),
         )

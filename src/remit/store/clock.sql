@@ -68,7 +68,7 @@ SELECT * FROM occurrences
 SELECT id, slot_at FROM tasks
  WHERE series_id = :series AND slot_at > :now AND slot_at <= :reached
    AND status = 'cancelled' AND started_at IS NULL AND completed_at > :ahead
-   AND result_summary IN (SELECT value FROM json_each(:told));
+   AND result_summary IN (SELECT value FROM json_each(:summaries));
 
 -- name: list_series_with_future_tasks
 -- Series that went on by a clock that was ahead, and the last slot that they had reached before.
