@@ -17,6 +17,7 @@ from remit.model.task import Priority, Task
 from remit.plan import Planner, Ranking
 from remit.settings import EngineSettings
 from remit.store import queue
+from remit.triggers.repeat import LOOP
 from tests.engine.rig import Rig, until
 
 TROUBLE: Final = timedelta(seconds=1)
@@ -127,17 +128,19 @@ async def test_a_score_that_breaks_is_asked_for_again_and_ends_nothing(
     assert "could not be read or ranked" in caplog.text
 
 
+@pytest.mark.parametrize(("loop", "asks"), [(DISPATCH, "outlook"), (LOOP, "due")])
 async def test_a_store_that_refuses_for_long_is_shown_and_work_goes_on_once_it_answers(
-    tmp_path: Path,
+    tmp_path: Path, loop: str, asks: str
 ) -> None:
     async with Rig(tmp_path) as rig:
-        rig.db.broken = {"outlook", "unranked"}
+        rig.db.broken = {asks}
 
         def is_shown() -> bool:
             rig.clock.advance(TROUBLE)
-            return [each.name for each in rig.app.background.failing] == [DISPATCH]
+            return [each.name for each in rig.app.background.failing] == [loop]
 
         rig.app.engine.nudge()
+        rig.app.repeater._news.set()
         await until(is_shown)
         rig.db.broken.clear()
         task = await rig.admit("a")

@@ -12,7 +12,7 @@ from typing import Final
 
 from remit.calendar import entry, ics
 from remit.calendar.client import CalDavClient, CalendarLocation, ResourceGone, WriteConflict
-from remit.errors import NotFound, StepFailed, StoreTrouble
+from remit.errors import NotFound, StepFailed
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Task
@@ -59,8 +59,8 @@ class TodoSync(LoopGroup):
                 await self.write()
                 await self.look()
                 await self.tidy()
-            except (StepFailed, StoreTrouble):
-                pass  # the server or the store is away: retry later
+            except StepFailed:
+                pass  # the server is away: retry later
             await self._clock.sleep(PAUSE)
 
     async def write(self) -> int:

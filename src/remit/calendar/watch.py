@@ -18,7 +18,7 @@ from remit.calendar import client, entry
 from remit.calendar.client import CalDavClient, CalendarLocation, ResourceGone
 from remit.calendar.entry import cue_of
 from remit.calendar.expand import HORIZON, CalendarReader
-from remit.errors import BadInput, StepFailed, StoreTrouble
+from remit.errors import BadInput, StepFailed
 from remit.language import outside_text
 from remit.model.ids import Ids
 from remit.model.recurrence import OnMissed
@@ -341,12 +341,10 @@ class CalendarWatchPorts(Struct, frozen=True):
     speaks: Callable[[], Speaks] = lambda: says_nothing  # called each time, because contacts change
 
 
-async def _attempt(work: Awaitable[T]) -> T | Exception | None:
-    """Return the result, or the error; store errors are ignored."""
+async def _attempt(work: Awaitable[T]) -> T | Exception:
+    """Return the result, or the error."""
     try:
         return await work
-    except StoreTrouble:
-        return None
     except Exception as error:  # noqa: BLE001 - it is raised when the others had their turn
         return error
 

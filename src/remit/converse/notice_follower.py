@@ -11,7 +11,6 @@ from typing import Final, Protocol, TypeAlias
 
 from msgspec import Struct
 
-from remit.errors import StoreTrouble
 from remit.model.conversation import (
     CONVERSATION,
     SCHEDULED,
@@ -37,7 +36,6 @@ from remit.store.database import Database, Tx
 FAR: Final = 2_000  # events without news that may be read again after a crash
 MOST_TURNS: Final = 5  # about missed runs; more become one
 _PAGE: Final = 500
-_TROUBLE_PAUSE: Final = 1.0
 _BRIEF: Final = (
     NoticeKind.MISSED,
     NoticeKind.REFUSED,
@@ -93,13 +91,9 @@ class NoticeFollower:
 
     async def follow(self) -> None:
         """Follow the journal for ever and notify the owner."""
-        while True:
-            try:
-                reached = await self._db.read(conversations.told_upto)
-                async for page in self._journal.pages(reached):
-                    reached = await self._tell(page, reached)
-            except StoreTrouble:
-                await self._clock.sleep(_TROUBLE_PAUSE)
+        reached = await self._db.read(conversations.told_upto)
+        async for page in self._journal.pages(reached):
+            reached = await self._tell(page, reached)
 
     async def catch_up(self) -> None:
         """Handle everything that has happened until now."""

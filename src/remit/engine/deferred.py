@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from remit.errors import NotFound, RemitError, StoreTrouble
+from remit.errors import NotFound, RemitError
 from remit.intake import admit
 from remit.journal.follow import Journal
 from remit.model.codec import Json, JsonMap, to_json
@@ -156,11 +156,7 @@ class Deferred:
     async def _watching(self) -> None:
         while True:
             self._news.clear()
-            try:
-                coming = await self.catch_up()
-            except StoreTrouble:
-                await self._clock.sleep(_PAUSE)
-                continue
+            coming = await self.catch_up()
             await self._clock.sleep(_PAUSE)
             await self._rest(coming)
 

@@ -29,12 +29,11 @@ from remit.settings import EngineSettings
 from remit.store import moves, queue, runs
 from remit.store.database import Database
 from remit.store.queue import ClaimedTask, ClaimFilter
-from remit.system.background import Background, TimeLimit, wait_at_most, wait_until
+from remit.system.background import Background, TimeLimit, wait_until
 
 DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
 HEARTBEAT: Final = 15.0
-TROUBLES_PASSED_OVER: Final = 30  # store errors in a row that are not reported
 _PAGE: Final = 256  # tasks ranked at once
 _UNRANKED: Final = Ranking(Priority.MED, RankingRule("default", "the rules could not be applied"))
 _LOG: Final = logging.getLogger("remit.engine")
@@ -130,24 +129,15 @@ class LocalEngine:
     # Claiming -----------------------------------------------------------------------------------
 
     async def _dispatch(self) -> None:
-        troubles = 0  # in a row
         while not self._stopping:
             self._wake.clear()
             # What is written has its own moment: the clock may have been put right since.
             now = self._clock.now()
-            try:
-                await self._after_absence(now)
-                found = await self._db.read(queue.outlook, now)
-                if (found.is_unranked and await self._rank(now)) or (
-                    found.is_due and await self._claim(now)
-                ):
-                    continue
-                troubles = 0
-            except StoreTrouble:
-                troubles += 1
-                if troubles > TROUBLES_PASSED_OVER:
-                    raise  # then it is seen that nothing starts any more, and why
-                await wait_at_most(self._wake, self._clock.sleep, TROUBLE_PAUSE)
+            await self._after_absence(now)
+            found = await self._db.read(queue.outlook, now)
+            if (found.is_unranked and await self._rank(now)) or (
+                found.is_due and await self._claim(now)
+            ):
                 continue
             if not self._legs and not self._weighed and not self._wake.is_set():
                 self._idle.set()

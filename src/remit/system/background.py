@@ -2,7 +2,8 @@
 
 A loop that raises is logged, reported to the owner once, and started again after a pause that
 doubles while it keeps failing. So a loop resumes from what is stored, never from what it had in
-memory, or keeps its place where a second start finds it.
+memory, or keeps its place where a second start finds it. A store that is away for a moment is
+waited for; nobody is told of it before it lasts.
 """
 
 import asyncio
@@ -16,10 +17,11 @@ from weakref import WeakValueDictionary
 
 from msgspec import Struct, field
 
-from remit.errors import Transient
+from remit.errors import StoreTrouble, Transient
 
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
+TROUBLES_PASSED_OVER: Final = 30  # store errors in a row, each with the first pause after it
 LONGEST_NAP_SECONDS: Final = 30.0
 RECOVERED_AFTER: Final = timedelta(minutes=1)  # a loop that ran so long runs well again
 REPORT_AGAIN_AFTER: Final = timedelta(days=1)  # how often one that comes and goes is reported
@@ -55,6 +57,7 @@ class _Loop(Struct):
     task: "asyncio.Task[None] | None" = None
     ending: asyncio.Event = field(default_factory=asyncio.Event)  # do not restart it
     reported: datetime | None = None
+    troubles: int = 0  # store errors in a row
 
 
 class Background:
@@ -137,15 +140,27 @@ class Background:
             except (asyncio.CancelledError, Exception) as error:
                 if _is_cancelled():
                     raise
-                await self._failed(loop, error)
+                passed = self._is_passed_over(loop, error)
+                if not passed:
+                    await self._failed(loop, error)
             else:
                 if self._loops.get(name) is loop:
                     del self._loops[name]
                 return
             if ending.is_set():
                 return
-            pause = FIRST_PAUSE_SECONDS * 2 ** min(loop.state.failures - 1, 10)
+            doubled = 0 if passed else min(loop.state.failures - 1, 10)
+            pause = FIRST_PAUSE_SECONDS * 2**doubled
             await wait_at_most(ending, self._sleep, min(pause, LONGEST_PAUSE_SECONDS))
+
+    def _is_passed_over(self, loop: _Loop, error: BaseException) -> bool:
+        """Whether it is the store, and may be away for a moment only."""
+        if not isinstance(error, StoreTrouble):
+            return False
+        if loop.started and not timedelta(0) <= self._now() - loop.started < RECOVERED_AFTER:
+            loop.troubles = 0
+        loop.troubles += 1
+        return loop.troubles <= TROUBLES_PASSED_OVER
 
     async def _failed(self, loop: _Loop, error: BaseException) -> None:
         before, now = self._state(loop), self._now()

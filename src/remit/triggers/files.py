@@ -19,7 +19,6 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.errors import StoreTrouble
 from remit.files.kept_files import KeptFiles
 from remit.language import outside_text
 from remit.model.codec import JsonMap
@@ -125,8 +124,6 @@ class FolderWatch(LoopGroup):
             try:
                 await self.look()
                 self._why = ""
-            except StoreTrouble:
-                pass  # the store reports it itself
             except OSError as error:  # it may be back at the next look
                 if (why := f"{type(error).__name__}: {error}") != self._why:
                     _LOG.warning("The folder %s cannot be read: %s", self._name, why)

@@ -15,7 +15,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.errors import BadInput, StoreTrouble
+from remit.errors import BadInput
 from remit.model import rrule
 from remit.model.ids import Ids, SeriesId
 from remit.model.recurrence import ON_TIME, OnMissed, Overlap, Series, SlotFate
@@ -31,7 +31,6 @@ from remit.system.background import Background, wait_until
 LOOP: Final = "recurring tasks"
 _LOG: Final = logging.getLogger("remit.schedule")
 _NEWS_PAUSE: Final = 1.0
-_TROUBLE_PAUSE: Final = 1.0
 _PAGE: Final = 100
 _INSTANT: Final = timedelta(milliseconds=1)
 _PLAIN: Final = ScheduleSettings()
@@ -150,11 +149,7 @@ class Repeater:
 
     async def _watching(self) -> None:
         while True:
-            try:
-                await self.catch_up()
-            except StoreTrouble:
-                await self._clock.sleep(_TROUBLE_PAUSE)
-                continue
+            await self.catch_up()
             await self._until_due()
 
     async def _until_due(self) -> None:

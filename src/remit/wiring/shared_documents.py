@@ -26,7 +26,7 @@ from remit.brain.prompt import GUIDELINES_FILE
 from remit.channels.oauth.tokens import parse_sign_in
 from remit.channels.registry import ChannelSecrets
 from remit.contacts.book import FILE as CONTACTS
-from remit.errors import BadInput, StoreTrouble
+from remit.errors import BadInput
 from remit.plan.activities import FILE as ACTIVITIES
 from remit.plan.priority import FILE as PRIORITY
 from remit.ports import Clock
@@ -57,10 +57,7 @@ class SharedDocuments:
         """Share changes until the process ends."""
         while True:
             await self._clock.sleep(LOOK_SECONDS)
-            try:
-                await self.share()
-            except StoreTrouble:
-                continue  # others say that the database is away
+            await self.share()
 
     async def share(self) -> None:
         """Share what was changed here, and write what was changed elsewhere."""
@@ -163,10 +160,7 @@ class SharedSecrets:
     async def keep(self) -> None:
         """Compare now and then until the process ends."""
         while True:
-            try:
-                await self.compare()
-            except StoreTrouble as trouble:
-                _SECRETS_LOG.debug("%s", trouble)  # others say that the database is away
+            await self.compare()
             await self._clock.sleep(TELL_SECONDS)
 
     async def compare(self) -> None:

@@ -89,7 +89,8 @@ class MailWatch(LoopGroup):
                         tries = 0
                         await self._wait(hand)
             except StoreTrouble:
-                pass  # the store reports it itself
+                if tries >= len(_PAUSES):
+                    raise  # then it is seen that no mail comes in, and why
             except Exception as error:  # noqa: BLE001 - whatever broke, the mailbox is tried again
                 await self._complain(error)
             await self._clock.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
