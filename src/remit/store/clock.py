@@ -16,7 +16,7 @@ from remit.model.ids import TaskId
 from remit.model.recurrence import Series
 from remit.model.task import Task
 from remit.store import after_restore, occurrences, rows, series, slots, tasks
-from remit.store.database import Params, Tx
+from remit.store.database import Tx
 
 BOUND: Final = timedelta(hours=1)  # a clock this far ahead is wrong
 _STATEMENTS: Final = (
@@ -88,7 +88,7 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
 
 def rewind(tx: Tx, ahead: SeriesAhead, made: list[Task], now: datetime) -> None:
     """Set a series back to the correct clock; `made` are its replanned slots."""
-    known: Params = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
+    known = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
     if not tx.run("rewind_series", known):
         return
     tx.run("delete_future_skips", {**known, "why": json.dumps(_SLOT_GONE)})
