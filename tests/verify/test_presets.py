@@ -84,7 +84,7 @@ def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
 
     assert isinstance(way, CheckCommand)
     assert [each.origin for each in way.all_commands] == ["mypy", "pyright"]
-    assert way.lacks == ("the project uses go, which is not installed",)
+    assert [each.why for each in way.lacks] == ["the project uses go, which is not installed"]
 
 
 @given(text=st.text())

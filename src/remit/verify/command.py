@@ -24,7 +24,7 @@ from remit.model.contract import ChangedTest, Criterion, Evidence, Finding, Gene
 from remit.model.task import Task
 from remit.ports import Check, Clock
 from remit.verify import ground
-from remit.verify.project import ACTIVITIES, ProjectCommands
+from remit.verify.project import ACTIVITIES, ProjectCommands, with_advice
 from remit.verify.runners import Argv, CheckCommand, MissingTool
 from remit.verify.sandbox import Sandbox, SandboxRefusal, SandboxResult
 from remit.verify.selection import Selection, select
@@ -78,7 +78,7 @@ class Suite:
             first = await judge.named(pattern, demanded=demanded)
             sentence = first.note if first.result is Result.SKIPPED else ""
         elif way.selects and about:
-            chosen = await asyncio.to_thread(_select, work, about)
+            chosen = await asyncio.to_thread(_select, work, about, way)
             first, sentence = await judge.selected(chosen), chosen.why_all
         if first.result is Result.FAIL:
             return await judge.maybe_intended(first)
@@ -127,9 +127,9 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
 
 
-def _select(work: ComparedWork, about: Collection[str]) -> Selection:
+def _select(work: ComparedWork, about: Collection[str], way: CheckCommand) -> Selection:
     files = ground.in_folder(work.folder)
-    return select(files.names, files.text, about)
+    return select(files.names, files.text, about, way.concerns)
 
 
 def _stamp(work: ComparedWork, way: CheckCommand) -> object:
@@ -140,7 +140,7 @@ def _stamp(work: ComparedWork, way: CheckCommand) -> object:
         for path in paths
         if path.is_symlink() or path.exists()
     )
-    return way.argv, tuple(stamps)
+    return way.folder, way.argv, tuple(stamps)
 
 
 IN_A_ROW: Final = 3
@@ -236,6 +236,7 @@ class CommandCheck:
             idle = self._ways.is_idle(criterion.activity)
             return CheckOutcome(Result.SKIPPED if idle else Result.FAIL, way.why), 1
         pattern, is_flaky = criterion.pattern, criterion.activity in self._ways.flaky
+        touched = changed if criterion.activity in _TESTS else ()
 
         async def one(each: CheckCommand) -> CheckOutcome:
             if criterion.activity in _TESTS:
@@ -246,7 +247,11 @@ class CommandCheck:
         async def once() -> CheckOutcome:
             if is_flaky:
                 self._suite.forget()
-            return together([await one(each) for each in way.all_commands], way.lacks)
+            found = [_entitled(way, each, await one(each)) for each in way.all_commands]
+            needed = [each for each in way.lacks if any(map(each.concerns, touched))]
+            whys = (with_advice(each.why, criterion.activity) for each in needed)
+            found += [CheckOutcome(Result.FAIL, why) for why in whys]
+            return together(found, [each for each in way.lacks if each not in needed])
 
         return await settle(once) if is_flaky else (await once(), 1)
 
@@ -256,7 +261,7 @@ class CommandCheck:
         if self._terms.base is not None:
             work = await asyncio.to_thread(compare, workspace, self._terms)
         argv = words(way, CaseSelection(name=pattern) if pattern else ALL)
-        ended = await self._runs.ended(argv, workspace, work.guard.settings)
+        ended = await self._runs.ended(argv, workspace, work.guard.settings, way.folder)
         if isinstance(ended, SandboxRefusal):
             return CheckOutcome(Result.FAIL, ended.why)
         if ended.code == 0:
@@ -267,7 +272,7 @@ class CommandCheck:
         else:
             why, new = (
                 f"{name} ended with exit code {ended.code}",
-                await self._new(argv, work, ended),
+                await self._new(argv, work, ended, way.folder),
             )
         if new == ():
             return CheckOutcome(Result.PASS, note=_as_before(name, ended))
@@ -277,15 +282,21 @@ class CommandCheck:
         return CheckOutcome(Result.FAIL, "\n".join(filter(None, (text, work.guard.sentence))))
 
     async def _new(
-        self, argv: Argv, work: ComparedWork, ended: SandboxResult
+        self, argv: Argv, work: ComparedWork, ended: SandboxResult, within: str
     ) -> tuple[str, ...] | None:
         """Return the tool's new complaints; None if they cannot be determined."""
         if not work.is_compared and self._terms.before is not None:
             work = await asyncio.to_thread(compare, work.folder, self._terms)
         if not work.is_compared or not _diagnostics(ended.output):
             return None
-        before = await self._runs.ended(argv, work.folder, work.original)
+        before = await self._runs.ended(argv, work.folder, work.original, within)
         return _new_diagnostics(ended, before)
+
+
+def _entitled(whole: CheckCommand, way: CheckCommand, found: CheckOutcome) -> CheckOutcome:
+    """Say whose note it is where several programs have one."""
+    several = bool(whole.also) and found.note
+    return replace(found, note=f"{way.title}: {found.note}") if several else found
 
 
 def checks(check: Check) -> Mapping[str, Check]:

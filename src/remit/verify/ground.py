@@ -14,7 +14,7 @@ import pwd
 import stat
 import subprocess
 import tarfile
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -41,8 +41,25 @@ def is_repository(workspace: Path) -> bool:
 def files(workspace: Path) -> tuple[str, ...]:
     """Return tracked and trackable files: without ignored or installed ones."""
     apart = (f"--exclude={each}" for each in UNTRACKED)
-    output = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *apart)
-    return tuple(sorted(set(_names(output))))
+    output = _git(workspace, "ls-files", "-z", "--others", "--exclude-standard", *apart)
+    # A repository within the folder ends with a slash.
+    new = (name for name in _names(output) if not name.endswith("/"))
+    return tuple(sorted({*new, *_tracked(workspace, modules=False)}))
+
+
+def _tracked(workspace: Path, *, modules: bool) -> Iterator[str]:
+    """Yield the files that git tracks, or the submodules."""
+    for line in _names(_git(workspace, "ls-files", "-z", "--stage")):
+        head, _, name = line.partition("\t")
+        if head.startswith(_MODULE) is modules:
+            yield name
+
+
+def _in_submodules(workspace: Path) -> Iterator[str]:
+    """Yield the files of submodules that are checked out; git keeps only their commit."""
+    for name in _tracked(workspace, modules=True):
+        if (workspace / name / ".git").exists():
+            yield from (f"{name}/{each}" for each in names(workspace / name))
 
 
 def commit(workspace: Path, named: str) -> str:
@@ -175,7 +192,9 @@ def pack(workspace: Path, into: Path, *, instead: Mapping[str, bytes | None], ro
 
 def names(workspace: Path) -> Collection[str]:
     """The files that are laid in, relative to the workspace."""
-    every = files(workspace) if is_repository(workspace) else _walked(workspace)
+    every: Iterable[str] = _walked(workspace)
+    if is_repository(workspace):
+        every = (*files(workspace), *_in_submodules(workspace))
     return [name for name in every if not _is_installed(name)]
 
 
@@ -240,15 +259,19 @@ ENVIRON: Final[Mapping[str, str]] = {"GOPROXY": "off", "GOTOOLCHAIN": "local"}
 class Toolchain:
     """Finds programs for the project at `place`."""
 
-    def __init__(self, place: Path, environ: Mapping[str, str]) -> None:
-        self._place = place
+    def __init__(self, place: Path, environ: Mapping[str, str], folder: str = "") -> None:
+        self._place, self._environ = place, environ
         real = pwd.getpwuid(os.geteuid()).pw_dir
         self._home = Path(environ.get("HOME") or real)
         self._homes = (self._home, Path(real))
         path = (Path(each) for each in environ.get("PATH", "").split(":") if each)
-        own = (place / each for each in _OWN)
+        own = (at / each for at in dict.fromkeys((place / folder, place)) for each in _OWN)
         # A shim would search for the real program where the sandbox has none.
         self._folders = (*own, *(each for each in path if each.name != "shims"))
+
+    def within(self, folder: str) -> "Toolchain":
+        """Return the same for a project within the project: its own programs come first."""
+        return Toolchain(self._place, self._environ, folder)
 
     def find(self, program: str) -> Path | None:
         """Return the program's path inside the sandbox."""
@@ -325,6 +348,12 @@ class ProjectFiles(Struct, frozen=True):
         if name not in self.names:
             return ""
         return self.content(name).decode("utf-8", "replace")[:_MAX_CHARACTERS]
+
+    def below(self, folder: str) -> "ProjectFiles":
+        """Return the files of a folder, named from there."""
+        start = f"{folder}/"
+        inside = (name.removeprefix(start) for name in self.names if name.startswith(start))
+        return ProjectFiles(frozenset(inside), lambda name: self.content(start + name))
 
     def has(self, *names: str) -> bool:
         return any(name in self.names for name in names)

@@ -85,10 +85,8 @@ def compare(
     """
     guard = GuardedTests()
     for name, was in sorted(original.items()):
-        path = workspace / name
-        now = path.read_bytes() if path.is_file() and not path.is_symlink() else None
-        agreed = (intended or {}).get(name)
-        if any(fnmatch(name, glob) for glob in may_change) or agreed == digest(now):
+        now = _content(workspace / name)
+        if _is_meant(name, now, may_change, intended or {}):
             continue
         if steers := "changed" if name in also else _steers(name, was, now, base):
             guard.note_change(name, steers, now)
@@ -100,6 +98,40 @@ def compare(
         else:
             _guard_code(guard, name, was, now)
     return guard
+
+
+def guard_tests_that_ran(
+    guard: GuardedTests,
+    workspace: Path,
+    ran: Contents,
+    *,
+    may_change: Sequence[str],
+    intended: Mapping[str, str],
+) -> None:
+    """Add the changed files that are tests by the project's settings only, not by their names.
+
+    `ran` are the files whose tests ran at the base, with their old content if it was changed.
+    """
+    for name, was in sorted(ran.items()):
+        now = _content(workspace / name)
+        known = is_test(name) or name in guard.as_before
+        if known or was is None or _is_meant(name, now, may_change, intended):
+            continue
+        text = _text(was)
+        if _CASES.search(text) and "import.meta.vitest" not in text:  # those are inside the code
+            guard.tests[name] = was
+            guard.note_change(name, "deleted" if now is None else _fewer(was, now), now)
+
+
+def _content(path: Path) -> bytes | None:
+    return path.read_bytes() if path.is_file() and not path.is_symlink() else None
+
+
+def _is_meant(
+    name: str, now: bytes | None, may_change: Sequence[str], intended: Mapping[str, str]
+) -> bool:
+    """Whether the owner named the file, or confirmed this content."""
+    return any(fnmatch(name, glob) for glob in may_change) or intended.get(name) == digest(now)
 
 
 def digest(content: bytes | None) -> str:

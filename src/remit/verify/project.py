@@ -23,21 +23,25 @@ from remit.language.files import read_toml
 from remit.verify import ground
 from remit.verify.ground import INSTALLED, ProjectFiles, Toolchain
 from remit.verify.guarded import read_ini
+from remit.verify.nested import has_tests, nested_projects, outside
 from remit.verify.runners import (
     RUNNERS,
     Argv,
     CheckCommand,
     MissingTool,
     detected_command,
+    is_python_test,
     python_tests,
     reader_of,
     runner_command,
     script_tests,
+    uses_node_test,
 )
 from remit.verify.sandbox import ReadOnlyFolder
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
-SEVERAL: Final = frozenset({"typecheck", "lint"})  # a project may use several programs for these
+# A project may use several programs for these.
+SEVERAL: Final = frozenset({"typecheck", "lint", "unit-test"})
 Found: TypeAlias = Mapping[str, CheckCommand | MissingTool]
 _DATA: Final = read_toml("tools", "remit.verify")
 
@@ -60,25 +64,39 @@ _SCRIPTS: Final = convert(_DATA["scripts"], dict[str, Argv])
 def detect(files: ProjectFiles, tools: Toolchain) -> Found:
     """Return the checks a repository's files mention.
 
-    All installed type checkers and linters count; of the others the first found.
+    All installed type checkers, linters and runners of tests count; of the others the first found.
     """
-    project = _Project(files, tools)
     every: dict[str, list[CheckCommand | MissingTool]] = {}
-    for language, detector in _LANGUAGES.items():
-        for activity, way in detector(project, language):
+    for language in _LANGUAGES:
+        for activity, way in _of_language(files, tools, language):
             every.setdefault(activity, []).append(way)
-    return {activity: _together(activity, found) for activity, found in every.items()}
+    return {activity: _together(activity, found, files) for activity, found in every.items()}
+
+
+def _of_language(files: ProjectFiles, tools: Toolchain, language: str) -> "_Ways":
+    """Yield the checks of a language; without tests in the root, those of projects in folders."""
+    found = list(_LANGUAGES[language](_Project(files, tools), language))
+    yield from ((activity, replace(way, language=language)) for activity, way in found)
+    if any(activity == "unit-test" for activity, _ in found):
+        return
+    for folder in nested_projects(files, language):
+        project = _Project(files.below(folder), tools.within(folder))
+        for activity, way in _LANGUAGES[language](project, language):
+            yield activity, replace(way, language=language, folder=folder)
 
 
 def _together(
-    activity: str, found: Sequence[CheckCommand | MissingTool]
+    activity: str, found: Sequence[CheckCommand | MissingTool], files: ProjectFiles
 ) -> CheckCommand | MissingTool:
+    if activity == "unit-test" and len({each.language for each in found}) > 1:
+        # A runner for which there is no test is there for something else.
+        found = [each for each in found if has_tests(files, each.language)] or found
     ways = [each for each in found if isinstance(each, CheckCommand)]
     if not ways:
         return found[0]
     if activity not in SEVERAL:
         return ways[0]
-    lacks = tuple(each.why for each in found if isinstance(each, MissingTool))
+    lacks = tuple(each for each in found if isinstance(each, MissingTool))
     return replace(ways[0], also=tuple(ways[1:]), lacks=lacks)
 
 
@@ -100,6 +118,9 @@ class _Project:
     def uses(self, tool: _CheckTool) -> bool:
         in_table = not self.pyproject.keys().isdisjoint(tool.tables)
         return in_table or self.files.in_root(*tool.files) or any(map(self._section, tool.sections))
+
+    def sets_up_pytest(self) -> bool:
+        return self._section("pytest") or self._section("tool:pytest")
 
     def _section(self, name: str) -> bool:
         """Whether an INI file has a section of this name."""
@@ -135,23 +156,22 @@ def _tools(project: _Project, language: str, scripted: Collection[str] = ()) -> 
 def _python(project: _Project, language: str) -> _Ways:
     files = project.files
     named = project.has("pyproject.toml", "setup.py", "setup.cfg", "tox.ini")
-    if not (named or files.in_root("*.py")):
+    tested = _has_tests(project)
+    if not (named or tested or files.in_root("*.py")):
         return
     yield from _tools(project, language)
-    if _has_tests(project):
+    if tested:
         yield "unit-test", python_tests(files, project.tools, *_where(project, "unit"))
     if files.any("tests/e2e/*.py", "e2e/*.py"):
         yield "e2e", python_tests(files, project.tools, *_where(project, "e2e"))
 
 
 def _has_tests(project: _Project) -> bool:
-    configured = "pytest" in project.pyproject or project.has(
-        "pytest.ini", "pytest.toml", "conftest.py"
-    )
-    globs = ("tests/*test_*.py", "tests/*_test.py", "test/*test_*.py", "*/tests/*test_*.py")
-    return (
-        configured or project.files.in_root("test_*.py", "*_test.py") or project.files.any(*globs)
-    )
+    """Whether pytest is set up, or a file that it would run lies in no project of its own."""
+    settings = ("pytest.ini", ".pytest.ini", "pytest.toml", "conftest.py")
+    if "pytest" in project.pyproject or project.has(*settings) or project.sets_up_pytest():
+        return True
+    return any(map(is_python_test, outside(project.files, "python")))
 
 
 def _where(project: _Project, kind: str) -> Iterator[str]:
@@ -172,7 +192,8 @@ def _node(project: _Project, language: str) -> _Ways:
     for activity, name in chosen.items():
         yield activity, detected_command(project.tools, "npm", "run", "--silent", name)
     yield from _tools(project, language, chosen.keys() - {"e2e"})
-    found = script_tests(str(project.scripts.get("test", "")), project.needs, project.tools)
+    script, own = str(project.scripts.get("test", "")), uses_node_test(project.files)
+    found = script_tests(script, project.needs, project.tools, own=own)
     yield from (("unit-test", way) for way in (found,) if way)
 
 
@@ -229,7 +250,7 @@ class ProjectCommands(Struct, frozen=True):
         if isinstance(way, CheckCommand):
             return way
         why = way.why if way else f"nothing in {self.place.name} says how to do {activity}"
-        return MissingTool(f'{why}; set commands.{activity} = ["program", "word"] for this project')
+        return MissingTool(with_advice(why, activity))
 
     def lacks(self, activity: str) -> str | None:
         """Return why an activity cannot be checked; None if it can, or if no program checks it."""
@@ -239,6 +260,10 @@ class ProjectCommands(Struct, frozen=True):
     def is_idle(self, activity: str) -> bool:
         """Whether the project has no tool for an activity required of every change."""
         return activity in ALWAYS and activity not in self.found
+
+
+def with_advice(why: str, activity: str) -> str:
+    return f'{why}; set commands.{activity} = ["program", "word"] for this project'
 
 
 def read(
@@ -262,8 +287,11 @@ def read(
     found |= detect(here, tools)
     for origin, commands in ((FILE, declared.commands), ("the settings", given or {})):
         found |= {name: _ways(every, origin) for name, every in commands.items()}
-    own = ground.installed(place, INSTALLED)
-    programs = _programs(found, tools)
+    ways = [way for way in found.values() if isinstance(way, CheckCommand)]
+    every = [each for way in ways for each in way.all_commands]
+    folders = dict.fromkeys(each.folder for each in (CheckCommand((), ""), *every))
+    own = tuple(one for each in folders for one in ground.installed(place / each, INSTALLED))
+    programs = _programs(every, tools)
     needed = [each for program in programs for each in tools.needed_folders(program)]
     inside = {each.place for each in own}
     shown = (*own, *(each for each in dict.fromkeys(needed) if each.place not in inside))
@@ -277,11 +305,8 @@ def read(
     )
 
 
-def _programs(found: Found, tools: Toolchain) -> list[Path]:
+def _programs(used: Sequence[CheckCommand], tools: Toolchain) -> list[Path]:
     """Return the programs that checks start, after `env NAME=value`."""
-    used = (
-        each for way in found.values() if isinstance(way, CheckCommand) for each in way.all_commands
-    )
     starts = {next((w for w in c.argv if w != "env" and "=" not in w), c.argv[0]) for c in used}
     if any("node_modules" in each or Path(each).name == "npm" for each in starts):
         starts.add("node")  # such a program is started with node

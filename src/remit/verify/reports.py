@@ -52,12 +52,14 @@ def _outcome(word: str) -> CaseOutcome:
     return CaseOutcome.FAILED if word in _FAILED_WORDS else CaseOutcome.SKIPPED
 
 
-def read_cases(reader: str, report: bytes, output: str, root: str) -> Cases | None:
-    """Return each test of a run; None if single tests cannot be read."""
+def read_cases(
+    reader: str, report: bytes, output: str, root: str, within: str = ""
+) -> Cases | None:
+    """Return each test of a run `within` a folder of the project; None if they cannot be read."""
     found = _READERS[reader](report, output) if reader else None
     if found is None:
         return None
-    return tuple(_placed(case, root.rstrip("/") + "/") for case in found)
+    return tuple(_placed(case, root.rstrip("/") + "/", within) for case in found)
 
 
 def read_count(output: str) -> int | None:
@@ -81,9 +83,12 @@ _COUNTS: Final = tuple(
 )
 
 
-def _placed(case: CaseResult, root: str) -> CaseResult:
+def _placed(case: CaseResult, root: str, within: str) -> CaseResult:
     """Return a case with its path relative to the project, and the line in its message."""
-    file = case.file.removeprefix("file://").removeprefix(root)
+    file = case.file.removeprefix("file://")
+    if within and file and not file.startswith("/"):
+        file = f"{within}/{file}"
+    file = file.removeprefix(root)
     text = _FRAME.sub("", case.message.replace(root, ""))
     line = case.line
     named = [(m[1], int(m[2])) for m in _PLACE.finditer(text)]
@@ -151,11 +156,19 @@ def _junit_case(case: Element, suites: tuple[str, ...]) -> CaseResult:
 def _junit_message(wrong: Element) -> str:
     """Return a test's message, the most useful line first."""
     text, headline_text = _plain(wrong.text or ""), _first((wrong.get("message"), wrong.text))
+    if headline_text == "internal error":  # such as a SystemExit while tests are collected
+        headline_text = text.strip().rpartition("\n")[2]
+    if failed := _DOCTEST.search(text):
+        headline_text = f"expected {_first((failed[1],))}, got {_first((failed[2],))}"
     pointed = [line for line in text.splitlines() if line[:2] in ("E ", "> ")]
     if headline_text == "collection failure" and pointed:
         headline_text = pointed[-1][1:].strip()
     places = [line for line in text.splitlines() if re.match(r"\S+:\d+: ", line)]
     return "\n".join((headline_text, *(pointed[-12:] if pointed else [text]), *places[-1:]))
+
+
+# What a failed doctest prints.
+_DOCTEST: Final = re.compile(r"^Expected:\n(.*?)^Got:\n(.*?)(?:^\S|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def _jest(document: Mapping[str, object]) -> list[CaseResult]:
@@ -281,7 +294,7 @@ def _unittest_case(found: re.Match[str], output: str) -> CaseResult:
     outcome, text = _outcome(end), ""
     if outcome is CaseOutcome.FAILED:
         named = rf"{re.escape(test)} \({re.escape(owner)}[\w.]*\)"
-        head = rf"^(?:FAIL|ERROR): {named}\n(.*?)(?:\n\n|\n=====)"
+        head = rf"^(?:FAIL|ERROR): {named}[^\n]*\n(.*?)(?:\n\n|\n=====)"
         details = re.search(head, output, re.MULTILINE | re.DOTALL)
         text = re.sub(r'File "([^"]+)", line (\d+)', r"\1:\2", details[1]) if details else ""
     last = text.strip().rpartition("\n")[2]

@@ -4,6 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from posixpath import basename
 from typing import Final, TypeAlias
 
 from msgspec import Struct, convert
@@ -11,6 +12,7 @@ from msgspec import Struct, convert
 from remit.language.files import read_toml
 from remit.model.contract import is_test
 from remit.verify.ground import ProjectFiles, Toolchain
+from remit.verify.selection import SCRIPTS
 
 Argv: TypeAlias = tuple[str, ...]
 FILES: Final = "{files}"
@@ -26,8 +28,10 @@ class CheckCommand(Struct, frozen=True):
     reader: str = ""  # how single tests are read; empty: only a count may be found
     everything: Argv = ()  # what `{files}` means if no files are chosen
     by_folder: bool = False  # it takes the folders of the files
+    language: str = ""  # whose files it checks; empty: any
+    folder: str = ""  # where it runs: a project within the project
     also: "tuple[CheckCommand, ...]" = ()  # more commands of the same activity; each must pass
-    lacks: Argv = ()  # why others that the project mentions do not run
+    lacks: "tuple[MissingTool, ...]" = ()  # others that the project mentions
 
     @property
     def all_commands(self) -> "tuple[CheckCommand, ...]":
@@ -37,11 +41,37 @@ class CheckCommand(Struct, frozen=True):
     def selects(self) -> bool:
         return FILES in self.argv
 
+    @property
+    def title(self) -> str:
+        return f"{self.origin} in {self.folder}" if self.folder else self.origin
+
+    def concerns(self, name: str) -> bool:
+        return _concerns(self, name)
+
 
 class MissingTool(Struct, frozen=True):
     """The project mentions a tool that is not installed."""
 
     why: str
+    language: str = ""
+    folder: str = ""
+
+    def concerns(self, name: str) -> bool:
+        return _concerns(self, name)
+
+
+SUFFIXES: Final[Mapping[str, Argv]] = {
+    "python": (".py", ".pyi"),
+    "node": SCRIPTS,
+    "go": (".go",),
+    "rust": (".rs",),
+}
+
+
+def _concerns(way: CheckCommand | MissingTool, name: str) -> bool:
+    """Whether a file is written in its language and lies in its folder."""
+    inside = not way.folder or name.startswith(f"{way.folder}/")
+    return inside and name.endswith(SUFFIXES.get(way.language, ("",)))
 
 
 class RunnerProgram(Struct, frozen=True):
@@ -72,6 +102,7 @@ RUNNERS: Final[Mapping[str, RunnerProgram]] = {
     for each in convert(read_toml("tools", "remit.verify")["runners"], list[RunnerProgram])
 }
 _WRAPPERS: Final = frozenset({"npx", "cross-env", "c8", "nyc", "env", "dotenv", "--"})
+_MAX_TESTS_READ: Final = 20
 _ASSIGNMENT: Final = re.compile(r"[A-Z_][A-Z0-9_]*=.*")
 
 
@@ -94,6 +125,12 @@ def python_tests(files: ProjectFiles, tools: Toolchain, *words: str) -> CheckCom
     return CheckCommand(argv, "unittest", detected=True, reader="unittest")
 
 
+def is_python_test(name: str) -> bool:
+    """Whether pytest or unittest runs a file of this name, if nothing is set up."""
+    last = basename(name)
+    return last.endswith(".py") and (last.startswith("test") or last.endswith("_test.py"))
+
+
 def _is_unittest(files: ProjectFiles) -> bool:
     texts = [files.text(name) for name in files.names if name.endswith(".py") and is_test(name)]
     asks = any(re.search(r"^\s*(?:import|from) pytest\b", text, re.MULTILINE) for text in texts)
@@ -101,20 +138,28 @@ def _is_unittest(files: ProjectFiles) -> bool:
 
 
 def script_tests(
-    script: str, needs: Mapping[str, object], tools: Toolchain
+    script: str, needs: Mapping[str, object], tools: Toolchain, *, own: bool = False
 ) -> CheckCommand | MissingTool | None:
     """Return the runner that package.json's test script starts, with its arguments.
 
-    Without a script it is a runner among the dependencies; None if there is none.
+    Without a script it is a runner among the dependencies, or Node's `own` if a test uses it; None
+    if there is none.
     """
     for piece in re.split(r"&&|;|\|\||\n", script):
         found = _in_script(piece, tools)
         if found is not None:
             return found
-    if script:
+    if script and "no test specified" not in script:  # what `npm init` writes
         return detected_command(tools, "npm", "run", "--silent", "test")
     needed = next((each for each in ("vitest", "jest", "mocha") if each in needs), None)
+    needed = needed or ("node" if own else None)
     return runner_command(RUNNERS[needed], tools) if needed else None
+
+
+def uses_node_test(files: ProjectFiles) -> bool:
+    """Whether the first tests in JavaScript import Node's own runner."""
+    tests = sorted(name for name in files.names if name.endswith(SCRIPTS) and is_test(name))
+    return any("node:test" in files.text(name) for name in tests[:_MAX_TESTS_READ])
 
 
 def _in_script(piece: str, tools: Toolchain) -> CheckCommand | MissingTool | None:

@@ -70,8 +70,9 @@ echo 1000 > /proc/self/oom_score_adj
 mkdir -p {HOME} && cd "$1" && tar -x -f - --no-same-owner && exec < /dev/null || exit 125
 ours=$PATH
 PATH=$2
-shift 2
 echo ready >&2
+cd "./$3" || exit 1
+shift 3
 "$@" 2>&1
 code=$?
 PATH=$ours
@@ -95,6 +96,7 @@ class SandboxFiles(Struct, frozen=True):
     shown: tuple[ReadOnlyFolder, ...] = ()
     programs: tuple[Path, ...] = ()  # folders searched before the system's
     environ: Mapping[str, str] = field(default_factory=dict)
+    within: str = ""  # the folder in which the command starts
 
 
 class SandboxResult(Struct, frozen=True):
@@ -216,7 +218,7 @@ class _Tools(Struct, frozen=True):
             *(word for pair in _environ(ground).items() for word in ("--setenv", *pair)),
             *("--chdir", str(ground.place), "--"),
             *(self.prlimit, *limits.words, "--"),
-            *(self.sh, "-c", _DRIVER, "sandbox", str(ground.place), path),
+            *(self.sh, "-c", _DRIVER, "sandbox", str(ground.place), path, ground.within),
         )
 
     def _as_nobody(

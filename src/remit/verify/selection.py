@@ -18,7 +18,7 @@ from remit.model.contract import is_test
 
 _MIN_FILES: Final = 6  # with fewer test files all run at once
 _MAX_BYTES: Final = 1_000_000  # bytes of a file read for its imports
-_SCRIPTS: Final = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
+SCRIPTS: Final = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 _PYTHON_IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n\\]*(?:\\\n[^\n\\]*)*)"
     r"|import[ \t]+([^\n;#]+))",
@@ -48,12 +48,16 @@ class Selection(Struct, frozen=True):
 
 
 def select(
-    names: Collection[str], read: Callable[[str], str], changed: Collection[str]
+    names: Collection[str],
+    read: Callable[[str], str],
+    changed: Collection[str],
+    concerns: Callable[[str], bool] = lambda _: True,
 ) -> Selection:
-    """Choose test files by what changed; `read` returns a file's text."""
-    tests = [name for name in names if is_test(name) and _is_runnable(name)]
-    if len(tests) < _MIN_FILES:
-        return Selection((), len(tests))
+    """Choose test files by what changed; `read` returns a file's text.
+
+    `concerns` says which of them the runner runs.
+    """
+    tests = [name for name in names if is_test(name) and _is_runnable(name) and concerns(name)]
     known = frozenset(names)
     touched = [name for name in changed if name in known]
     if len(touched) < len(changed):
@@ -63,8 +67,10 @@ def select(
     chosen = tuple(sorted(name for name in tests if name in reached))
     code = [name for name in touched if _has_imports(name) and not is_test(name)]
     about = first_few([posixpath.basename(name) for name in code or touched], 3)
-    if not chosen:
+    if tests and not chosen:
         return Selection((), len(tests), f"No test file imports {about}, so all tests ran.")
+    if len(tests) < _MIN_FILES:
+        return Selection((), len(tests))
     if 2 * len(chosen) > len(tests):
         why = f"{len(chosen)} of {len(tests)} test files import {about}, so all tests ran."
         return Selection((), len(tests), why)
@@ -76,7 +82,7 @@ def _is_runnable(name: str) -> bool:
     stem = posixpath.basename(name)
     if name.endswith(".py"):
         return stem.startswith("test") or stem.endswith("_test.py")
-    return name.endswith((*_SCRIPTS, ".go", ".rs"))
+    return name.endswith((*SCRIPTS, ".go", ".rs"))
 
 
 class _Graph:
@@ -176,11 +182,11 @@ class _Graph:
 
     def _script(self, path: str) -> Iterator[str]:
         stem = posixpath.splitext(path)[0]
-        ends = ("", *_SCRIPTS, *(f"/index{end}" for end in _SCRIPTS))
-        names = (*(f"{path}{end}" for end in ends), *(f"{stem}{end}" for end in _SCRIPTS))
+        ends = ("", *SCRIPTS, *(f"/index{end}" for end in SCRIPTS))
+        names = (*(f"{path}{end}" for end in ends), *(f"{stem}{end}" for end in SCRIPTS))
         yield from (each for each in names if each.lstrip("/") in self._names)
         if path in (".", ""):
-            yield from (f"index{end}" for end in _SCRIPTS if f"index{end}" in self._names)
+            yield from (f"index{end}" for end in SCRIPTS if f"index{end}" in self._names)
 
 
 def _modules(names: Collection[str]) -> Mapping[str, tuple[str, ...]]:
@@ -237,4 +243,4 @@ def _used_names(words: Sequence[str], text: str) -> list[str]:
 
 
 def _has_imports(name: str) -> bool:
-    return name.endswith((".py", *_SCRIPTS))
+    return name.endswith((".py", *SCRIPTS))

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.model.codec import first_few
 from remit.model.contract import Result
-from remit.verify import ground
+from remit.verify import ground, guarded
 from remit.verify.guarded import Contents
 from remit.verify.reports import CaseResult, Cases, headline
 from remit.verify.runners import CheckCommand
@@ -28,7 +28,6 @@ from remit.verify.suite_runs import (
     SuiteTerms,
     run_key,
     takes_names,
-    words,
 )
 
 MAX_NAMED: Final = 8  # tests listed by name
@@ -43,7 +42,8 @@ class FailedTests(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        before = _listed(self.before, "failed before the work and still fail")
+        still = "fails" if len(self.before) == 1 else "fail"
+        before = _listed(self.before, f"failed before the work and still {still}")
         return before + _listed(self.unsteady, "failed once and passed when run again")
 
 
@@ -178,10 +178,16 @@ class SuiteJudge:
 
     async def whole(self) -> CheckOutcome:
         """Run all tests as they were before the work, then as it left them."""
-        guard = self._work.guard
+        work, guard = self._work, self._work.guard
         base = await self._baseline() if self._terms.base is not None else None
         if isinstance(base, SandboxRefusal):
             return CheckOutcome(Result.FAIL, base.why)
+        if base is not None:
+            ran = {case.file: work.original.get(case.file) for case in base.ran}
+            terms = self._terms
+            guarded.guard_tests_that_ran(
+                guard, work.folder, ran, may_change=terms.may_change, intended=terms.intended
+            )
         run = await self._run_once(guard.as_before, ALL)
         if isinstance(run, SuiteRun) and run.code is None and (base is None or base.code is None):
             note = f"The whole suite did not end within {self._runner.seconds:g} seconds."
@@ -239,8 +245,8 @@ class SuiteJudge:
 
     async def _baseline(self) -> SuiteRun | SandboxRefusal:
         """Return the whole suite at the base, cached if it ran before."""
-        work, argv = self._work, words(self._way)
-        key = await asyncio.to_thread(run_key, work.tree, argv, self._runner.ways)
+        work = self._work
+        key = await asyncio.to_thread(run_key, work.tree, self._way, self._runner.ways)
         cached = await asyncio.to_thread(self._cache.load, key)
         if cached is not None:
             if cached.code == 0:  # of failed runs no messages are stored
@@ -260,7 +266,7 @@ class SuiteJudge:
         tree = {name: held for name, held in work.tree.items() if name not in work.original}
         there = (name for name in work.original if (work.folder / name).is_file())
         tree |= {name: ground.name_of(work.folder / name, like) for name in there}
-        self._cache.save(run_key(tree, words(self._way), self._runner.ways), run)
+        self._cache.save(run_key(tree, self._way, self._runner.ways), run)
 
     # Judging --------------------------------------------------------------------------------------
 
@@ -280,9 +286,8 @@ class SuiteJudge:
         blame = await self._blame(run, base, instead)
         if blame.broke:
             return self._broken(blame, run, base, about)
-        gone = missing(base, run, free) if base is not None and run.cases is not None else ()
-        if gone and base is not None:
-            return self._fail(missing_sentence(gone, run, base), run, log=False)
+        if lost := _lost(run, base, free) or ("" if about else _idle(run, blame)):
+            return self._fail(lost, run, log=False)
         note = f"{counted(run, base, about)}{blame.sentence}"
         still = len(blame.before)
         of = None if about else run.count
@@ -353,8 +358,21 @@ class SuiteJudge:
     def _files_of(self, cases: Sequence[CaseResult], *, at_base: bool = False) -> CaseSelection:
         files = {case.file for case in cases}
         gone = at_base and not files <= self._work.tree.keys()
-        whole = "" in files or gone or not self._way.selects
+        foreign = not all(map(self._way.concerns, files))
+        whole = "" in files or foreign or gone or not self._way.selects
         return ALL if whole else CaseSelection(tuple(sorted(files)))
+
+
+def _lost(run: SuiteRun, base: SuiteRun | None, free: Collection[str]) -> str:
+    """Return which tests do not run any more, as a sentence."""
+    gone = missing(base, run, free) if base is not None and run.cases is not None else ()
+    return missing_sentence(gone, run, base) if gone and base is not None else ""
+
+
+def _idle(run: SuiteRun, blame: FailedTests) -> str:
+    """Return that no test passes, if all failed before the work as well."""
+    idle = run.cases and len(run.failed) == len(run.ran)
+    return f"no test passes, so nothing is proven.{blame.sentence}" if idle else ""
 
 
 def _has(run: SuiteRun, pattern: str, by_words: bool) -> bool:

@@ -21,7 +21,7 @@ from remit.verify import ground, guarded
 from remit.verify.guarded import Contents, GuardedTests
 from remit.verify.project import ProjectCommands
 from remit.verify.reports import CaseOutcome, Cases, read_cases, read_count
-from remit.verify.runners import FILES, Argv, CheckCommand
+from remit.verify.runners import FILES, Argv, CheckCommand, MissingTool
 from remit.verify.sandbox import REPORT, Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
 
 KEPT_RUNS: Final = "cache/test-runs"  # in Remit's directory
@@ -82,10 +82,11 @@ class SuiteRunner:
         self, way: CheckCommand, workspace: Path, instead: Contents, choice: CaseSelection = ALL
     ) -> SuiteRun | SandboxRefusal:
         """Run tests on a copy in which some files have other content."""
-        ended = await self.ended(words(way, choice), workspace, instead)
+        ended = await self.ended(words(way, choice), workspace, instead, way.folder)
         if isinstance(ended, SandboxRefusal):
             return ended
-        cases = read_cases(way.reader, ended.report, ended.output, str(self.ways.place))
+        root, folder = str(self.ways.place), way.folder
+        cases = read_cases(way.reader, ended.report, ended.output, root, folder)
         if cases is not None:
             cases = tuple(replace(case, message=self._redact(case.message)) for case in cases)
             count: int | None = sum(case.outcome is not CaseOutcome.SKIPPED for case in cases)
@@ -94,15 +95,17 @@ class SuiteRunner:
         return SuiteRun(ended.code, cases, count, self._redact(ended.output))
 
     async def ended(
-        self, argv: Argv, workspace: Path, instead: Contents
+        self, argv: Argv, workspace: Path, instead: Contents, within: str = ""
     ) -> SandboxResult | SandboxRefusal:
-        """Run any command on such a copy."""
+        """Run any command on such a copy, `within` a folder of it."""
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
             room = self._sandbox.limits.room
             await asyncio.to_thread(ground.pack, workspace, files, instead=instead, room=room)
             ways = self.ways
-            laid = SandboxFiles(files, ways.place, ways.shown, ways.programs, ground.ENVIRON)
+            laid = SandboxFiles(
+                files, ways.place, ways.shown, ways.programs, ground.ENVIRON, within
+            )
             return await self._sandbox.run(argv, laid)
 
 
@@ -126,6 +129,7 @@ def words(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
 def _as_words(way: CheckCommand, files: Sequence[str]) -> Argv:
     if not files or len(files) > _MAX_FILES:
         return way.everything
+    files = [name.removeprefix(f"{way.folder}/") for name in files]
     if way.by_folder:
         return tuple(dict.fromkeys(f"./{dirname(name)}".rstrip("/") for name in files))
     return tuple(f"./{name}" if name.startswith("-") else name for name in files)
@@ -180,9 +184,10 @@ class CachedRuns:
                 old.unlink()
 
 
-def run_key(tree: Mapping[str, str], argv: Iterable[str], ways: ProjectCommands) -> str:
+def run_key(tree: Mapping[str, str], way: CheckCommand, ways: ProjectCommands) -> str:
     """Return what a run depends on: every file, the command, and what is installed."""
-    parts = (*sorted(f"{name}\0{held}" for name, held in tree.items()), *argv, *_installed(ways))
+    files = sorted(f"{name}\0{held}" for name, held in tree.items())
+    parts = (*files, way.folder, *words(way), *_installed(ways))
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -220,7 +225,7 @@ class CheckOutcome(Struct, frozen=True):
     still_failing: int = 0  # tests that failed before the work and fail still
 
 
-def together(found: Sequence[CheckOutcome], lacks: Sequence[str] = ()) -> CheckOutcome:
+def together(found: Sequence[CheckOutcome], lacks: Sequence[MissingTool] = ()) -> CheckOutcome:
     """Return the outcome of several commands of one activity: each must pass; `lacks`: not run.
 
     The worst result leads, and all messages are kept.
@@ -230,7 +235,7 @@ def together(found: Sequence[CheckOutcome], lacks: Sequence[str] = ()) -> CheckO
     )
     errors = dict.fromkeys(each.error for each in found if each.error)
     notes = dict.fromkeys(each.note for each in found if each.note)
-    left_out = (f"Not run: {why}." for why in lacks)
+    left_out = (f"Not run: {each.why}." for each in lacks)
     return CheckOutcome(
         worst.result,
         "\n".join(errors),
