@@ -6,6 +6,7 @@ import signal
 import stat
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -133,6 +134,21 @@ def test_a_remit_that_holds_the_home_but_does_not_answer_is_6(tmp_path: Path) ->
     assert waited > 5  # it might have been starting
     assert read.out == f"{task}\n"
     assert unknown.maps("problems")[0]["type"] == "urn:remit:problem:unauthorized"
+
+
+def test_remit_starts_after_a_kill_though_a_short_command_holds_the_home(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    with seat.up() as killed:
+        killed.kill()  # it leaves behind where it listened
+    with lock(seat.home):
+        process = seat.start("up", "--port", "0", "--json")
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(4)
+    assert process.stdout is not None
+    up = process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=LIMIT)
+    assert "url" in json.loads(up or "{}")
 
 
 def test_a_log_is_followed_until_the_task_has_ended(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ from remit.model.codec import JsonMap
 from remit.model.status import ACTIVE, Status
 from remit.notify import TerminalRemark
 from remit.operations.callers import CallerRegistry
+from remit.server.files import holder_listens
 from remit.server.serve import HOST, listening, pages_url, serve, token_of
 from remit.settings import Settings
 from remit.store import inbox, reviews, tasks
@@ -37,7 +38,7 @@ from remit.wiring.readers import model_choice
 from remit.wiring.reload import FileStates, SettingsReload
 from remit.wiring.running import start_upkeep
 
-PATIENCE: Final = 20  # tenths of a second to wait for a short command that holds the directory
+PATIENCE: Final = 100  # tenths of a second to wait for a short command that holds the directory
 PARTING: Final = 10.0  # seconds to send and write down what happened until the end
 FOLLOWERS: Final = ("task logs", "review files", "terminal messages", "telemetry")
 _ASKS: Final = "asks"
@@ -98,7 +99,7 @@ class UpProcess:
                 wanted = self._settings.server.port if port is None else port
                 listener = stack.enter_context(listening(wanted))
             except BadInput:
-                if (home / "server.json").exists():
+                if holder_listens(home):
                     with lock(home):  # raises `HomeLocked` if another process holds it
                         pass
                 raise
@@ -131,7 +132,7 @@ class UpProcess:
             try:
                 return await stack.enter_async_context(opened(self._settings))
             except HomeLocked:
-                if (self._settings.home / "server.json").exists():
+                if holder_listens(self._settings.home):
                     raise  # not just a short command
                 await asyncio.sleep(0.1)
         return await stack.enter_async_context(opened(self._settings))

@@ -54,7 +54,9 @@ def task_language(task: Task | None) -> str:
 @lru_cache(maxsize=256)
 def _language_of_message(text: str) -> str:
     """Return the language of a message; English if Remit does not read its own."""
-    return language_of(tokenize(text[:_MOST_TOLD_BY])) or DEFAULT_LANGUAGE
+    letters = text.strip()
+    told = language_of(tokenize(text[:_MOST_TOLD_BY])) if len(letters) > 1 else None
+    return told or DEFAULT_LANGUAGE
 
 
 @cache

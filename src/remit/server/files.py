@@ -77,5 +77,14 @@ def listens(home: Path) -> str | None:
     return url if isinstance(url, str) else None
 
 
+def holder_listens(home: Path) -> bool:
+    """Whether who holds the directory said where it listens: no short command, after a kill."""
+    try:
+        fields = json.loads((home / "server.json").read_text(encoding="utf-8"))
+        return bool((home / "lock").read_text(encoding="utf-8") == f"process {fields['pid']}")
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
 def withdraw(home: Path) -> None:
     (home / "server.json").unlink(missing_ok=True)
