@@ -76,7 +76,7 @@ def test_word_lists_are_read_as_toml_reads_them() -> None:
     read = {name: found for name, text in files.items() if (found := parse_word_lists(text))}
 
     assert [name for name, found in read.items() if found != tomllib.loads(files[name])] == []
-    assert {*LANGUAGES, "foreign", "zones", "machine_talk"} <= read.keys()
+    assert {*LANGUAGES, "foreign", "zones", "machine_talk", "sentences"} <= read.keys()
 
 
 @for_each(

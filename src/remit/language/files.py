@@ -97,9 +97,10 @@ def _data_file(name: str, package: str) -> dict[str, list[str]]:
     return cast("dict[str, list[str]]", found)
 
 
-# A head of a table; a name with strings, a list of strings, or a truth; a comment; nothing.
+# A head of a table; a name with a string, a list of strings, or a truth; a comment; nothing.
 _LINE: Final = r"""\[(\w+)\][ ]*(?:\#[^\n]*)?
-      | ([\w-]+)[ ]=[ ](\[(?:[\s,]|"[^"\\\n]*"|\#[^\n]*)*\]|"[^"\\\n]*"|true|false)[ ]*(?:\#[^\n]*)?
+      | ([\w-]+|"[^"\\\n]*"|'[^'\n]*')[ ]=[ ]
+        (\[(?:[\s,]|"[^"\\\n]*"|\#[^\n]*)*\]|"[^"\\\n]*"|true|false)[ ]*(?:\#[^\n]*)?
       | \#[^\n]*
       | [ ]*
     """
@@ -122,7 +123,7 @@ def parse_word_lists(text: str) -> dict[str, object] | None:
         if head:
             root[head] = table = {}
         elif name:
-            table[name] = _value(value)
+            table[name[1:-1] if name[0] in "\"'" else name] = _value(value)
     return root
 
 

@@ -1,7 +1,7 @@
 """What Remit says to the owner about a message, in the language of that message."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import ClassVar, Final, cast
 
@@ -183,12 +183,11 @@ def _translations(language: str) -> tuple[dict[str, str], list[tuple[list[str], 
     """Return the translations of whole English sentences, and of the words around places."""
     if language == DEFAULT_LANGUAGE:
         return {}, []
-    known = cast("dict[str, str | dict[str, str]]", read_toml(f"sentences_{language}"))
     of_cards = {each: sentences(language)[name] for name, each in sentences("en").items()}
     every = {
         english: translation
-        for english, translation in (known | of_cards).items()
-        if isinstance(translation, str) and not _NAMED_PLACE.search(english)
+        for english, translation in (_in_column(_rows(), language) | of_cards).items()
+        if not _NAMED_PLACE.search(english)
     }
     exact = {
         english: translation for english, translation in every.items() if not _PLACE.search(english)
@@ -219,9 +218,17 @@ def notice_sentence(template: str, language: str, *values: object) -> str:
 
 
 def _table(name: str, language: str) -> dict[str, str]:
-    if language == DEFAULT_LANGUAGE:
-        return {}
-    return cast("dict[str, dict[str, str]]", read_toml(f"sentences_{language}"))[name]
+    return {} if language == DEFAULT_LANGUAGE else _in_column(_rows()[name], language)
+
+
+def _rows() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    return cast("Mapping[str, Mapping[str, Sequence[str]]]", read_toml("sentences"))
+
+
+def _in_column(rows: Mapping[str, object], language: str) -> dict[str, str]:
+    """Return one language of the sentences, by their English form."""
+    column = TRANSLATED.index(language)
+    return {english: row[column] for english, row in rows.items() if isinstance(row, list)}
 
 
 def held_sentence(cues: Sequence[VetoCue], language: str) -> str:

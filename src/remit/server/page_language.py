@@ -1,7 +1,7 @@
 """Pages in the language of their reader: templates and scripts are translated as they are loaded.
 
-A sentence stands in English in its template or script. The table `pages` of `sentences_de.toml` and
-`sentences_es.toml` in `remit.language` has it in German and Spanish; `{0}` is what differs.
+A sentence stands in English in its template or script. The table `pages` of `sentences.toml` in
+`remit.language` has it in German and Spanish; `{0}` is what differs.
 """
 
 import re
