@@ -103,14 +103,15 @@ def _reason(case: Hostile) -> str:
 
 def test_every_sentence_is_in_each_language_once_with_the_same_places() -> None:
     rows = dict(read_toml("sentences"))
+    card = cast("Mapping[str, list[str]]", rows.pop("card"))
     for table in ("pages", "notices"):  # tests of their own look at the places of these
         rows |= cast("Mapping[str, list[str]]", rows.pop(table))
 
-    for english, row in rows.items():
-        assert len(row) == len(TRANSLATED), english
-        places = sorted(re.findall(r"\{\d\}", english))
-        for told in row:
-            assert sorted(re.findall(r"\{\d\}", told)) == places, english
+    assert {len(row) for row in rows.values()} == {len(TRANSLATED)}
+    assert {len(row) for row in card.values()} == {1 + len(TRANSLATED)}
+    for forms in (*((english, *row) for english, row in rows.items()), *card.values()):
+        places = [sorted(re.findall(r"\{\w*\}", form)) for form in forms]
+        assert places == places[:1] * len(forms), forms
 
 
 LESSON: Final = {

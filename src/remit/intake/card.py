@@ -5,7 +5,6 @@ shows this card in its own layout.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import cache
 from typing import Final
 from zoneinfo import ZoneInfo
 
@@ -13,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.intake.extraction import QuestionTopic
-from remit.language.files import LANGUAGES, Phrases, section
+from remit.language.files import phrases_in_all, section
 from remit.language.sentences import (
     DEFAULT_LANGUAGE,
     held_sentence,
@@ -132,18 +131,11 @@ def _choices(card: RequestCard) -> list[OpenLine]:
     return [each for each in card.open if each.options and each.about != QuestionTopic.CONFIRM]
 
 
-@cache
-def _talk() -> Phrases[bool]:
-    return Phrases(
-        {"|".join(each for code in LANGUAGES for each in section(code, "card")["talk"]): True}
-    )
-
-
 def is_small_talk(text: str) -> bool:
     """Whether words only thank, greet or laugh."""
     keys = [key for key in keys_of(tokenize(text)) if any(c.isalnum() for c in key)]
-    at = 0
-    while at < len(keys) and (found := _talk().at(keys, at)):
+    talk, at = phrases_in_all("answers", "talk"), 0
+    while at < len(keys) and (found := talk.at(keys, at)):
         at = found[1]
     return bool(keys) and at == len(keys)
 
@@ -151,7 +143,7 @@ def is_small_talk(text: str) -> bool:
 def rule_question(rule: ContactRule, text: str) -> str:
     """Return the question whether a standing wish shall be a rule, in the message's language."""
     language = message_language(text)
-    say, days = sentences(language), section(language, "card")["days"]
+    say, days = sentences(language), section(language, "wish")["week"]
     hours = [say["rule_hours"].format(each.since, each.till) for each in rule.quiet.hours]
     named = f" {say['and']} ".join(days[day] for day in rule.quiet.days)
     times = [*hours, *([say["rule_days"].format(named)] if named else [])]

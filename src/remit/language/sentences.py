@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import ClassVar, Final, cast
 
-from remit.language.files import read_toml, section
+from remit.language.files import read_toml
 from remit.language.order_words import language_of
 from remit.language.tokens import tokenize
 from remit.model.task import Task
@@ -14,6 +14,7 @@ from remit.model.veto import VetoCue, VetoKind, veto_sentence
 DEFAULT_LANGUAGE: Final = "en"
 AUTO_LANGUAGE: Final = "auto"
 TRANSLATED: Final = ("de", "es")
+_CARD: Final = (DEFAULT_LANGUAGE, *TRANSLATED)
 _PLACE: Final = re.compile(r"\{\d\}")
 _NAMED_PLACE: Final = re.compile(r"\{[a-z]")
 _NUMBERED: Final = re.compile(r"[1-9]\d?: (?=\D)")  # one of several questions
@@ -61,9 +62,8 @@ def _language_of_message(text: str) -> str:
 
 @cache
 def sentences(language: str) -> dict[str, str]:
-    """Return the sentences of a card in a language."""
-    kept = cast("dict[str, str | list[str]]", section(language, "card"))
-    return {name: each for name, each in kept.items() if isinstance(each, str)}
+    """Return the sentences of a card in a language, by their names."""
+    return {name: row[_CARD.index(language)] for name, row in _rows()["card"].items()}
 
 
 def in_language(sentence: str, language: str, *, pages: bool = False) -> str:
@@ -233,8 +233,6 @@ def _in_column(rows: Mapping[str, object], language: str) -> dict[str, str]:
 
 def held_sentence(cues: Sequence[VetoCue], language: str) -> str:
     """Return why others get nothing without the owner's approval, in a language."""
-    if language == DEFAULT_LANGUAGE:
-        return veto_sentence(cues)
     say = sentences(language)
     kinds = {kind: f"veto_{kind.value}" for kind in VetoKind}
     own = {kind: say[name] for kind, name in kinds.items() if name in say}
