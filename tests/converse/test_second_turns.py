@@ -12,7 +12,7 @@ from tests.intake.readings import MALICIOUS, perfect
 from tests.soak import one_in
 
 DATA = Path(__file__).parents[1] / "data" / "reading"
-KEPT_ASIDE = ("phone", "street", "kitchen")
+KEPT_ASIDE = ("phone", "street", "kitchen", "tram")
 POLICIES = pytest.mark.parametrize("policy", [Policy.ASK, Policy.ALLOW])
 
 

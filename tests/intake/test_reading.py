@@ -49,6 +49,7 @@ KEPT_ASIDE: Final = [
         "street.jsonl",
         "kitchen.jsonl",
         "harbour.jsonl",
+        "tram.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]

@@ -88,6 +88,7 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
             (message.keys[n] in breaks or _condition_begins(message, n))
             and n not in message.people
             and message.keys[n - 1] not in words_in_all("addressing", "or")  # "if … or if …"
+            # "but only if" is one
             and (edges[-1][0] < n - (message.keys[n - 1] in joined) or n - 1 == inside[0])
             and not (marked and message.keys[n] in words_in_all("cues", "asked"))
             and message.is_plain_word(n + 1)  # and not "he said: sí"
