@@ -1,16 +1,14 @@
 """Looks up what begins at each word of a message: a name, a verb, a channel, a time."""
 
 from functools import cached_property
-from typing import Final
 
 from msgspec.structs import replace
 
 from remit.contacts import Contact, ContactBook
-from remit.language.cues import correct_slip, open_quotes
+from remit.language.cues import open_quotes
 from remit.language.files import words_in_all
 from remit.language.order_words import (
     OrderVerb,
-    VerbKind,
     known_words,
     language_of,
     languages_in,
@@ -25,7 +23,6 @@ from remit.language.time.words import TimeText, time_words
 from remit.language.tokens import Token, TokenKind, tokenize
 
 Span = tuple[int, int]
-_FOR_WHOM: Final = ("les", "le", "me", "nos")
 
 
 class WordLookup:
@@ -38,15 +35,7 @@ class WordLookup:
         self.book = book
         self.raw = tokenize(text)
         self.tokens: tuple[Token, ...] = open_quotes(self.raw)
-        known, names = known_words(), book.people.words
-        self.keys = tuple(
-            [  # folded, with typing slips corrected
-                token.key
-                if token.kind is not TokenKind.WORD or token.key in known or token.key in names
-                else correct_slip(token.key)
-                for token in self.tokens
-            ]
-        )
+        self.keys = tuple([token.key for token in self.tokens])
 
     @cached_property
     def language(self) -> str | None:
@@ -130,24 +119,7 @@ class WordLookup:
     def _verbs(self) -> tuple[tuple[OrderVerb, int] | None, ...]:
         table, keys = order_words().verbs, self.keys
         firsts = table.firsts
-        spanish = self.language == "es"
-        return tuple(
-            table.at(keys, at)
-            if key in firsts
-            else self._verb_for_somebody(at)
-            if spanish
-            else None
-            for at, key in enumerate(keys)
-        )
-
-    def _verb_for_somebody(self, at: int) -> tuple[OrderVerb, int] | None:
-        """Return a Spanish verb of work that ends in for whom it is: "búscale", "calcúlame"."""
-        key = self.keys[at]
-        ending = next((each for each in _FOR_WHOM if key.endswith(each)), None)
-        if ending is None:
-            return None
-        found = order_words().verbs.at((key.removesuffix(ending),), 0)
-        return (found[0], at + 1) if found and found[0].kind is VerbKind.WORK else None
+        return tuple(table.at(keys, at) if key in firsts else None for at, key in enumerate(keys))
 
     def first_at(self, place: int) -> int:
         """Return the number of the first token from a character on."""

@@ -1,4 +1,4 @@
-"""Finds words that deny, hold, retract, condition, suppose or report; corrects typing slips.
+"""Finds words that deny, hold, retract, condition, suppose or report.
 
 The words are data (`en.toml`, `de.toml`, `es.toml`). The search is generous: a false match costs
 the owner one tap, a missed one an unwanted message.
@@ -232,30 +232,3 @@ def _words_of(quote: Token) -> Iterator[Token]:
     shift = quote.start + 1
     for inner in tokenize(quote.text):
         yield replace(inner, start=inner.start + shift, end=inner.end + shift)
-
-
-_SHORTEST: Final = 5  # letters of a word that may be mistyped
-
-
-@cache
-def correct_slip(key: str) -> str:
-    """Return the known word that is meant: the key, or the only one that is one letter away."""
-    if len(key) < _SHORTEST or not key.isalpha():
-        return key
-    found = {word for each in (key, *_shorter(key)) for word in _by_shorter().get(each, ())}
-    near = [word for word in found if word[0] == key[0] and abs(len(word) - len(key)) <= 1]
-    return near[0] if len(near) == 1 else key
-
-
-@cache
-def _by_shorter() -> dict[str, frozenset[str]]:
-    """Index the known words by themselves and by each form without one letter."""
-    found: dict[str, set[str]] = {}
-    for word in words_in_all("words", "guessed"):
-        for each in (word, *_shorter(word)):
-            found.setdefault(each, set()).add(word)
-    return {each: frozenset(words) for each, words in found.items()}
-
-
-def _shorter(word: str) -> tuple[str, ...]:
-    return tuple(word[:at] + word[at + 1 :] for at in range(len(word)))
