@@ -50,6 +50,7 @@ KEPT_ASIDE: Final = [
         "kitchen.jsonl",
         "harbour.jsonl",
         "tram.jsonl",
+        "careless.jsonl",
     )
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
@@ -320,6 +321,13 @@ async def test_a_model_that_takes_all_behind_a_name_for_a_text_is_mostly_asked_a
 
     assert [each for each in reached if each.startswith(("ta-", "tb-", "ph-", "da-", "db-"))] == []
     assert len(reached) <= 0.04 * len(must_not), reached  # it may only fall
+
+
+async def test_a_model_that_overlooks_what_holds_a_text_back_reaches_nobody() -> None:
+    """It takes the words before that for the text, or all to the end of the message."""
+    for each in (each for each in EVERY if each.id.startswith("ca-")):
+        for read in (perfect(each), with_rest(perfect(each), each.text)):
+            assert not acts_on_others(await by_model(each.text, read), each.text), each.text
 
 
 def with_rest(reading: Reading, text: str) -> Reading:

@@ -26,7 +26,23 @@ from remit.model.contract import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _FEW: Final = 4  # words
-_PAUSES: Final = (",", ": ", ". ", "; ", "! ", "? ", "\n", "...", "…", " - ", "–", "—", "(")
+_PAUSES: Final = (
+    ",",
+    ": ",
+    ". ",
+    "; ",
+    "! ",
+    "? ",
+    "\n",
+    "...",
+    "…",
+    " - ",
+    "–",
+    "—",
+    "(",
+    "<",
+    "#",
+)
 
 
 def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:

@@ -31,6 +31,7 @@ class LedgerTask(Protocol):
     marks: list[MarkedSpan]
     questions: list[Question]
     vetoes: list[VetoCue]
+    texts: list[Span]  # that somebody else is to read
 
 
 class _Fate(Struct, frozen=True):
@@ -64,7 +65,8 @@ def write_ledger(
             more = "\n".join(clause.text for clause in left)
             draft = replace(draft, instructions=f"{draft.instructions}\n{more}")
             spans = [(clause.start, clause.end) for clause in left]
-            if message.asks_for_more(spans, texts, sends):
+            behind = any(end <= start for _, end in task.texts for start, _ in spans)
+            if behind or message.asks_for_more(spans, texts, sends):
                 vetoes += [VetoCue(VetoKind.UNCOVERED, c.text, c.start, c.end) for c in left]
         vetoes += task.vetoes
         drafts.append(draft)

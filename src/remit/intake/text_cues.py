@@ -22,6 +22,7 @@ from remit.language.tokens import TokenKind, fold, is_sign
 from remit.model.veto import VetoCue, VetoKind
 
 _ALWAYS: Final = frozenset("()[]\n")  # these end a part even if no blank follows
+_OPENS: Final = frozenset("([<#")  # these begin a part even if no blank follows
 _NEAR: Final = 3  # words at the beginning of a text
 _FEW: Final = 4  # words
 _HELD: Final = (VetoKind.DENIAL, VetoKind.HOLD)
@@ -78,7 +79,8 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
     joined = breaks | words_in_all("addressing", "that")
     marked = message.is_marked_text(span)
     led_in = message.is_led_in(span) or message.keys[inside[0]] not in breaks
-    edges = [(inside[0], _Opening.TEXT if led_in else _Opening.ASIDE)]
+    first = _OPENINGS.get(message.tokens[inside[0]].text)  # "tell Jonas yes | - wait with that"
+    edges = [(inside[0], first or (_Opening.TEXT if led_in else _Opening.ASIDE))]
     for n in inside[1:]:
         mark = message.tokens[n].text
         opening = _OPENINGS.get(mark)
@@ -112,12 +114,19 @@ class _Part(Struct, frozen=True, dict=True):
         at = next((n for n in self.tokens if self.message.tokens[n].start == cue.start), None)
         if at is None:
             return True
-        if is_sign(self.message.tokens[at].text) or self._is_firm(at):
+        if is_sign(self.message.tokens[at].text) or self._is_firm(at) or self._moves_day(at):
             return True
         if self.opening is _Opening.TEXT:
             led_in = self.message.is_led_in(self.span) or cue.kind is VetoKind.RETRACTION
             return not led_in and (self._is_bare(cue) or self._denies_order(at))
         return self._is_said_later(cue, at)
+
+    def _moves_day(self, at: int) -> bool:
+        """Whether a "not" stands between two days: "happy birthday tomorrow not today"."""
+        after = self.message.time_at(at + 1)
+        times = map(self.message.time_at, range(max(self.tokens[0], at - _NEAR), at))
+        days = (each for each in times if each and each.day and each.end == at)
+        return bool(after and after.day) and any(days)
 
     def _denies_order(self, at: int) -> bool:
         """Whether "that" or "of" follows the cue: it denies the order ("write Bob not that …")."""
@@ -292,7 +301,8 @@ def _may_end_earlier(message: MessageWords, span: Span) -> bool:
 
 def _ends_part(message: MessageWords, at: int) -> bool:
     token = message.tokens[at]
-    pause = token.text in PAUSES and not message.is_tight(at + 1)
+    opens = token.text in _OPENS
+    pause = opens or (token.text in PAUSES and not message.is_tight(at + 1))
     return pause or token.kind is TokenKind.LINE
 
 

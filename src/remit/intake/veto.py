@@ -150,7 +150,7 @@ def _reports(message: MessageWords, start: int, colon: int) -> bool:
         return False
     head = [n for n in range(start, colon) if message.tokens[n].kind is TokenKind.WORD]
     headings = words_in_all("words", "headings")
-    return len(head) >= _FEW_WORDS and not any(
+    return not all(map(message.is_small_word, head)) and not any(
         n in message.people
         or message.verb_at(n)
         or message.time_at(n)

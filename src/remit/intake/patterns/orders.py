@@ -144,20 +144,6 @@ def _led_time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     return _time(words, order, lead[1])
 
 
-def _excluded(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Read "but not to Bob": that person does not get it."""
-    comma = at + 1 if words.keys[at] == "," else at
-    led = phrases_in_all("conditions", "not_to").at(words.keys, comma)
-    if led is None or not order.people:
-        return None
-    for place in range(led[1], skip_to(words, led[1]) + 1):
-        if named := words.named.get(place):
-            gone = set(named[0])
-            order.people = [each for each in order.people if gone.isdisjoint(each[1])]
-            return named[1]
-    return None
-
-
 def _person(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     verb = words.verb_at(at)
     if order.reminds and order.times and order.me and at in words.named:
@@ -300,10 +286,13 @@ def _small(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     if frame := known.frames.at(keys, at):
         order.framed = True
         return frame[1]
-    if polite := known.polite.at(keys, at):
+    polite, talk = known.polite.at(keys, at), known.talk.at(keys, at)
+    if talk and order.people and order.verb is not None and order.verb.kind is VerbKind.TELL:
+        return None  # "tell Bob thanks": it is the text
+    if polite:
         return polite[1]
-    if (thanks := known.talk.at(keys, at)) and thanks[0] is SmallTalk.THANKS:
-        return thanks[1]
+    if talk and talk[0] is SmallTalk.THANKS:
+        return talk[1]
     return _particle(words, order, at) or _mark(words, order, at)
 
 
@@ -331,11 +320,11 @@ def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 _WORD_PARTS: Final[tuple[_Part, ...]] = (
-    *(_excluded, _corrected, _time, _led_time, _person, _message),
+    *(_corrected, _time, _led_time, _person, _message),
     *(_channel, _verb, _unnamed, _me, _it, _small),
 )
 _PARTS: Final[Mapping[TokenKind, tuple[_Part, ...]]] = {
     TokenKind.WORD: _WORD_PARTS,
     TokenKind.NUMBER: _WORD_PARTS,
-    TokenKind.MARK: (_excluded, _corrected, _person, _channel, _unnamed, _me, _small),
+    TokenKind.MARK: (_corrected, _person, _channel, _unnamed, _me, _small),
 }
