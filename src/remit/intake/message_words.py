@@ -19,6 +19,7 @@ SKIPPED: Final = ("addressing", "skipped")
 NEAR: Final = 3
 FAR: Final = 8
 _FEW: Final = 3
+_ORDERS: Final = (VerbKind.SEND, VerbKind.TELL, VerbKind.REMIND)
 
 
 @cache
@@ -76,9 +77,10 @@ class MessageWords(WordLookup):
     def _verb_spans(self) -> tuple[range, ...]:
         words = order_words()
         gets = phrases_in_all("addressing", "gets")
-        tables = (words.verbs, words.messages, words.particles, gets)
+        tables = (words.messages, words.particles, gets)
         found = ((at, t.at(self.keys, at)) for at in range(len(self.keys)) for t in tables)
-        return tuple(range(at, hit[1]) for at, hit in found if hit is not None)
+        verbs = ((at, hit) for at, hit in enumerate(self._verbs) if hit and hit[0].kind in _ORDERS)
+        return tuple(range(at, hit[1]) for at, hit in (*found, *verbs) if hit is not None)
 
     def is_small_word(self, at: int) -> bool:
         """Whether a token means nothing by itself: a mark, "the", "please", "can you"."""
@@ -206,6 +208,10 @@ class MessageWords(WordLookup):
             or any(token.kind is TokenKind.QUOTE for token in inside)
             or (bool(inside) and len(verbs) > sends)
         )
+
+    def is_work_verb(self, at: int) -> bool:
+        verb = self.verb_at(at)
+        return verb is not None and verb[0].kind is VerbKind.WORK
 
     def _sends_or_reminds(self, at: int) -> bool:
         if at in self.people or self.is_channel(at):

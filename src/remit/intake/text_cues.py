@@ -83,7 +83,7 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
     edges = [(inside[0], first or (_Opening.TEXT if led_in else _Opening.ASIDE))]
     for n in inside[1:]:
         mark = message.tokens[n].text
-        opening = _OPENINGS.get(mark)
+        opening = _Opening.SENTENCE if is_sign(mark) else _OPENINGS.get(mark)
         if opening and (mark in _ALWAYS or not message.is_tight(n + 1)):
             edges.append((n + 1, opening))
         elif (
@@ -114,7 +114,8 @@ class _Part(Struct, frozen=True, dict=True):
         at = next((n for n in self.tokens if self.message.tokens[n].start == cue.start), None)
         if at is None:
             return True
-        if is_sign(self.message.tokens[at].text) or self._is_firm(at) or self._moves_day(at):
+        moved = cue.kind is VetoKind.DENIAL and self._moves_day(at)
+        if is_sign(self.message.tokens[at].text) or self._is_firm(at) or moved:
             return True
         if self.opening is _Opening.TEXT:
             led_in = self.message.is_led_in(self.span) or cue.kind is VetoKind.RETRACTION
@@ -342,6 +343,7 @@ def _is_told_about(message: MessageWords, span: Span, person: str) -> bool:
             n in message.people
             or (n == left[-1] == verb - 1 and message.keys[n] in persons)
             or not (message.is_small_word(n) or message.is_order_word(n))
+            or message.is_work_verb(n)  # "translate tell Bob …"
         )
         for n in left
     )

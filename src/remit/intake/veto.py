@@ -152,7 +152,7 @@ def _reports(message: MessageWords, start: int, colon: int) -> bool:
     headings = words_in_all("words", "headings")
     return not all(map(message.is_small_word, head)) and not any(
         n in message.people
-        or message.verb_at(n)
+        or (message.verb_at(n) and not message.is_work_verb(n))  # "translate: tell Bob …"
         or message.time_at(n)
         or message.is_number(n)
         or message.keys[n] in headings
@@ -165,7 +165,8 @@ def held_back(found: Extraction, text: str, book: ContactBook) -> Extraction:
 
     A task with another open question is confirmed when it is sent.
     """
-    found = replace(found, veto=(*find_veto(text, book, found.texts), *found.veto))
+    cues = (*find_veto(text, book, found.texts), *found.veto, *_not_understood(found))
+    found = replace(found, veto=cues)
     if not found.veto:
         return found
     asked = tuple(
@@ -179,6 +180,14 @@ def held_back(found: Extraction, text: str, book: ContactBook) -> Extraction:
         if reaches_others(draft.deliveries) and not found.questions_about(draft)
     )
     return replace(found, questions=(*found.questions, *asked))
+
+
+def _not_understood(found: Extraction) -> Iterator[VetoCue]:
+    """Yield what is asked about beside a text: it may change the text's meaning."""
+    for question in found.questions:
+        clause = found.clauses[question.clause]
+        if question.about in (QuestionTopic.RECIPIENT, QuestionTopic.CONTENT, QuestionTopic.TASK):
+            yield VetoCue(VetoKind.UNCOVERED, clause.text[:60], clause.start, clause.end)
 
 
 def reaches_others(deliveries: Iterable[Delivery]) -> bool:
