@@ -23,6 +23,7 @@ from remit.ports import AddressedChannel, implements
 from remit.settings import Settings
 from remit.store import permissions
 
+_changes_book: Final = partial(operation, Scope.ADMIN, "Contacts", "The contact book is changed.")
 _EXAMPLES: Final = (
     ("mail", "anna@example.org"),
     ("whatsapp", "+66 81 234 5678"),
@@ -36,7 +37,7 @@ async def look(request: OperationRequest) -> Answer:
     return Answer(content, etag=etag_of(content))
 
 
-@operation(Scope.ADMIN, "Contacts", "The contact book is changed.")
+@_changes_book()
 async def add_contact(request: OperationRequest, arguments: args.NewContact) -> Answer:
     """Put someone into the contact book, or add to what it says of them."""
     lines = {
@@ -53,7 +54,7 @@ async def add_contact(request: OperationRequest, arguments: args.NewContact) -> 
     return await look(request)
 
 
-@operation(Scope.ADMIN, "Contacts", "The contact book is changed.", tagged=True)
+@_changes_book(tagged=True)
 async def change_contact(request: OperationRequest, arguments: args.ChangedContact) -> Answer:
     """Change what the contact book says of someone; null takes something out."""
     for way, address in arguments.channels.items():
@@ -64,7 +65,7 @@ async def change_contact(request: OperationRequest, arguments: args.ChangedConta
     return await look(request)
 
 
-@operation(Scope.ADMIN, "Contacts", "The contact book is changed.", tagged=True)
+@_changes_book(tagged=True)
 async def remove_contact(request: OperationRequest, arguments: args.RemoveContact) -> Answer:
     """Take someone out of the contact book; what is meant for them then asks you."""
     only_if = await _expected(request)

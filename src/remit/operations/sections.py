@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Iterator, Mapping
+from functools import partial
 from importlib import import_module
 from typing import Final
 from urllib.parse import urlsplit
@@ -41,8 +42,9 @@ from remit.settings.sections import (
 from remit.store.secrets import Secrets, machine_ring, secrets_of
 
 _SECRET_BYTES: Final = 24
-_PEOPLE: Final = "settings are for people"
 SAVED: Final = "Saved. It takes effect within a few seconds."
+_for_people: Final = partial(operation, Scope.ADMIN, people="settings are for people")
+_signs_in: Final = partial(operation, Scope.ADMIN, "Page", people="a person signs in", page=True)
 
 
 def store_of(request: OperationRequest) -> SectionStore:
@@ -51,12 +53,7 @@ def store_of(request: OperationRequest) -> SectionStore:
     return SectionStore(home, Secrets(home, machine_ring(home)))
 
 
-@operation(
-    Scope.ADMIN,
-    "SettingsSection",
-    "Saved. It takes effect within a few seconds.",
-    people=_PEOPLE,
-)
+@_for_people("SettingsSection", SAVED)
 async def change_settings(request: OperationRequest, arguments: args.ChangeSection) -> Answer:
     """Change a section of settings.toml; secrets go to the secret store.
 
@@ -130,13 +127,7 @@ def _name_of_key(now: BrainSettings, values: Mapping[str, object]) -> str:
     return key_name(model, now.key_env, own_server=own)
 
 
-@operation(
-    Scope.ADMIN,
-    "SettingsSection",
-    "It is removed.",
-    people=_PEOPLE,
-    bodiless=True,
-)
+@_for_people("SettingsSection", "It is removed.", bodiless=True)
 async def remove_settings(request: OperationRequest, arguments: args.RemoveSection) -> Answer:
     """Remove a section such as channels.post, or the model, with its secrets."""
     home, section = request.app.settings.home, arguments.section
@@ -156,20 +147,20 @@ def _forget_model(kept: SectionStore, before: BrainSettings) -> None:
         kept.secrets.drop(name)
 
 
-@operation(Scope.ADMIN, "SectionTest", "It was tried out.", people=_PEOPLE, bodiless=True)
+@_for_people("SectionTest", "It was tried out.", bodiless=True)
 async def test_settings(request: OperationRequest, arguments: args.TestSection) -> Answer:
     """Try a section out as the file says it: a model, a calendar account, a folder."""
     found = await request.app.section_tests.run(arguments.section)
     return Answer({"section": arguments.section, "ok": found.ok, "detail": found.detail})
 
 
-@operation(Scope.ADMIN, "Page", "Sign in at the provider.", people="a person signs in", page=True)
+@_signs_in("Sign in at the provider.")
 async def begin_sign_in(request: OperationRequest, arguments: args.BeginSignIn) -> Answer:
     """Sign in at the provider of a channel."""
     return await _begin(request, f"channels.{arguments.name}", MAIL)
 
 
-@operation(Scope.ADMIN, "Page", "Sign in at the provider.", people="a person signs in", page=True)
+@_signs_in("Sign in at the provider.")
 async def begin_calendar_sign_in(
     request: OperationRequest, arguments: args.BeginCalendarSignIn
 ) -> Answer:
@@ -177,7 +168,7 @@ async def begin_calendar_sign_in(
     return await _begin(request, f"calendars.{arguments.name}", CALENDAR)
 
 
-@operation(Scope.ADMIN, "Page", "Sign in at the provider.", people="a person signs in", page=True)
+@_signs_in("Sign in at the provider.")
 async def add_account(request: OperationRequest, arguments: args.AddAccount) -> Answer:
     """Sign in for a new mail channel or calendar account."""
     settings = await asyncio.to_thread(load_home, request.app.settings.home)
@@ -228,7 +219,7 @@ def _attempt(
     return Answer({"url": attempt.url, "provider": client.called})
 
 
-@operation(Scope.ADMIN, "Page", "It is connected.", people="a person signs in", page=True)
+@_signs_in("It is connected.")
 async def finish_sign_in(request: OperationRequest, arguments: args.FinishSignIn) -> Answer:
     """Finish a sign-in that was begun in this browser.
 

@@ -1,6 +1,8 @@
 """Operations on series: pause, resume, end, other times; skip, un-skip or move one slot."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
 
 from remit.errors import BadInput, NotPossibleNow, OutOfDate
 from remit.model.caller import Scope
@@ -22,27 +24,24 @@ from remit.operations.tasks import moment, repeats_of
 from remit.owner import Owner
 
 _Verb = Callable[[Owner, SeriesId], Awaitable[Series]]
-
-
-@operation(
-    Scope.WRITE,
-    "Series",
-    "Paused. Nothing runs until you resume it.",
-    agents=AgentRule.KNOWN,
-    tagged=True,
+_changes_series: Final = partial(
+    operation, Scope.WRITE, "Series", agents=AgentRule.KNOWN, tagged=True
 )
+
+
+@_changes_series("Paused. Nothing runs until you resume it.")
 async def pause_series(request: OperationRequest, arguments: args.PauseSeries) -> Answer:
     """Put in nothing more, and hold what waits for its time."""
     return await _change(Owner.pause_series, request, arguments)
 
 
-@operation(Scope.WRITE, "Series", "Resumed.", agents=AgentRule.KNOWN, tagged=True)
+@_changes_series("Resumed.")
 async def resume_series(request: OperationRequest, arguments: args.ResumeSeries) -> Answer:
     """Go on with the next slot; those that came meanwhile are skipped."""
     return await _change(Owner.resume_series, request, arguments)
 
 
-@operation(Scope.WRITE, "Series", "Ended. Its history stays.", agents=AgentRule.KNOWN, tagged=True)
+@_changes_series("Ended. Its history stays.")
 async def end_series(request: OperationRequest, arguments: args.EndSeries) -> Answer:
     """Put in nothing more, and cancel what waits for its time."""
     return await _change(Owner.end_series, request, arguments)
@@ -55,7 +54,7 @@ async def _change(verb: _Verb, request: OperationRequest, arguments: SeriesArgum
     return await look(request, series)
 
 
-@operation(Scope.WRITE, "Series", "That run is skipped.", agents=AgentRule.KNOWN, tagged=True)
+@_changes_series("That run is skipped.")
 async def skip_slot(request: OperationRequest, arguments: args.SkipSlot) -> Answer:
     """Leave one slot out: the next one, if none is named."""
     slot, series = moment(arguments.slot, "slot"), await _unchanged(request, arguments)
@@ -63,9 +62,7 @@ async def skip_slot(request: OperationRequest, arguments: args.SkipSlot) -> Answ
     return await look(request, series)
 
 
-@operation(
-    Scope.WRITE, "Series", "That run takes place after all.", agents=AgentRule.KNOWN, tagged=True
-)
+@_changes_series("That run takes place after all.")
 async def unskip_slot(request: OperationRequest, arguments: args.UnskipSlot) -> Answer:
     """Run a slot after all that was left out."""
     slot, series = moment(arguments.slot, "slot"), await _unchanged(request, arguments)
@@ -87,9 +84,7 @@ async def move_slot(request: OperationRequest, arguments: args.MoveSlot) -> Answ
     return Answer(await request.task_json(task))
 
 
-@operation(
-    Scope.WRITE, "Series", "It now runs at these times.", agents=AgentRule.KNOWN, tagged=True
-)
+@_changes_series("It now runs at these times.")
 async def repeat_series(request: OperationRequest, arguments: args.RepeatSeries) -> Answer:
     """Run at other times from now on."""
     if (arguments.every is None) == (arguments.repeats is None):
@@ -107,9 +102,7 @@ async def repeat_series(request: OperationRequest, arguments: args.RepeatSeries)
     return await look(request, series)
 
 
-@operation(
-    Scope.WRITE, "Series", "The rules of the series are set.", agents=AgentRule.KNOWN, tagged=True
-)
+@_changes_series("The rules of the series are set.")
 async def set_series_rules(request: OperationRequest, arguments: args.SeriesRules) -> Answer:
     """Say what becomes of its slots that are missed, or due while one is open."""
     series = await _unchanged(request, arguments)

@@ -5,6 +5,7 @@ import base64
 import binascii
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from functools import partial
 from typing import Final, cast
 
 from msgspec.structs import replace
@@ -38,6 +39,12 @@ _OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
 _BELIEVED: Final = ("parent", "depth")
 _ON_PROJECT: Final = "only a person has work done on a project"
 _Verb = Callable[[Owner, TaskId, str | None], Awaitable[Task]]
+_makes_task: Final = partial(
+    operation, Scope.WRITE, "Task", agents=AgentRule.UNTRUSTED, status=201, view=True
+)
+_changes_task: Final = partial(
+    operation, Scope.WRITE, "Task", agents=AgentRule.KNOWN, view=True, tagged=True
+)
 
 
 @operation(Scope.WRITE, "KeptFile", "The file is kept.", agents=AgentRule.SCOPE)
@@ -53,9 +60,7 @@ async def keep_file(request: OperationRequest, arguments: KeepFile) -> Answer:
     return Answer(to_context(file))
 
 
-@operation(
-    Scope.WRITE, "Task", "The task is taken on.", agents=AgentRule.UNTRUSTED, status=201, view=True
-)
+@_makes_task("The task is taken on.")
 async def create_task(request: OperationRequest, arguments: args.NewTask) -> Answer:
     """Entrust a task; without `delivery` the result goes to the dashboard."""
     cue = _on_project(request, await _cue(request, arguments), arguments)
@@ -68,41 +73,31 @@ async def create_task(request: OperationRequest, arguments: args.NewTask) -> Ans
     return await created(request, await request.app.intake.admit(cue))
 
 
-@operation(
-    Scope.WRITE, "Task", "The task is paused.", agents=AgentRule.KNOWN, view=True, tagged=True
-)
+@_changes_task("The task is paused.")
 async def pause_task(request: OperationRequest, arguments: args.PauseTask) -> Answer:
     """Pause a task."""
     return await _to_task(Owner.pause, request, arguments)
 
 
-@operation(
-    Scope.WRITE, "Task", "The task goes on.", agents=AgentRule.NOT_HELD, view=True, tagged=True
-)
+@_changes_task("The task goes on.", agents=AgentRule.NOT_HELD)
 async def resume_task(request: OperationRequest, arguments: args.ResumeTask) -> Answer:
     """Go on with a paused task."""
     return await _to_task(Owner.resume, request, arguments)
 
 
-@operation(
-    Scope.WRITE, "Task", "The task is cancelled.", agents=AgentRule.KNOWN, view=True, tagged=True
-)
+@_changes_task("The task is cancelled.")
 async def cancel_task(request: OperationRequest, arguments: args.CancelTask) -> Answer:
     """Cancel a task."""
     return await _to_task(Owner.cancel, request, arguments)
 
 
-@operation(
-    Scope.WRITE, "Task", "The task starts now.", agents=AgentRule.KNOWN, view=True, tagged=True
-)
+@_changes_task("The task starts now.")
 async def run_task(request: OperationRequest, arguments: args.RunTask) -> Answer:
     """Start a task that waits for its time."""
     return await _to_task(Owner.run_now, request, arguments)
 
 
-@operation(
-    Scope.WRITE, "Task", "The task is changed.", agents=AgentRule.OWN_WORDS, view=True, tagged=True
-)
+@_changes_task("The task is changed.", agents=AgentRule.OWN_WORDS)
 async def edit_task(request: OperationRequest, arguments: args.EditTask) -> Answer:
     """Pause, resume, cancel or run now; or change what has not begun."""
     parts = arguments.delivery
@@ -119,9 +114,7 @@ async def edit_task(request: OperationRequest, arguments: args.EditTask) -> Answ
     return await _tagged(request, task)
 
 
-@operation(
-    Scope.WRITE, "Task", "The task is deleted.", agents=AgentRule.KNOWN, view=True, tagged=True
-)
+@_changes_task("The task is deleted.")
 async def delete_task(request: OperationRequest, arguments: args.DeleteTask) -> Answer:
     """Hide an ended task; cancel a live one, then hide it."""
     return await _end(Owner.delete, request, arguments)
@@ -151,14 +144,7 @@ async def restore_task(request: OperationRequest, arguments: args.RestoreTask) -
     return await _to_ended(Owner.undelete, request, arguments)
 
 
-@operation(
-    Scope.WRITE,
-    "Task",
-    "The task is tried again, as a new one.",
-    agents=AgentRule.UNTRUSTED,
-    status=201,
-    view=True,
-)
+@_makes_task("The task is tried again, as a new one.")
 async def retry_task(request: OperationRequest, arguments: args.RetryTask) -> Answer:
     """Try an ended task again, as a new task in the same session."""
     task = await try_again(
