@@ -7,6 +7,7 @@ from typing import Final, TypeAlias, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import asdict
 
+from remit.errors import BadInput, Conflict
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.operations.arguments import Arguments
@@ -19,6 +20,7 @@ T = TypeVar("T")
 UNSAFE: Final = frozenset({"POST", "PATCH", "DELETE"})
 Does: TypeAlias = Callable[[Call], Awaitable[CallResult]]
 Act: TypeAlias = Callable[..., Awaitable[CallResult]]  # of a form: of the call, and of its fields
+Refused: TypeAlias = Callable[..., Awaitable[CallResult]]  # of the call, its fields and the error
 
 
 class QueryParameter(Struct, frozen=True):
@@ -139,7 +141,7 @@ def page(path: str, *query: str, scope: Scope | None = None, public: bool = Fals
     return RouteTerms(method="GET", path=path, query=known, scope=scope, public=public, page=True)
 
 
-def form(
+def form(  # noqa: PLR0913 - what a form may differ in
     path: str,
     operation: Operation | None = None,
     *,
@@ -147,10 +149,12 @@ def form(
     scope: Scope | None = None,
     public: bool = False,
     files: bool = False,
+    refused: Refused | None = None,
 ) -> Callable[[Act], Route]:
     """What a form of a page sends; `files`: it may carry some.
 
     Its fields are those of `body`, or of the type that the function's second parameter names.
+    `refused` shows the page again if the input is wrong; without it the error has its own page.
     """
 
     def route(act: Act) -> Route:
@@ -159,7 +163,12 @@ def form(
 
         async def does(call: Call) -> CallResult:
             sent = call.arguments(kind) if issubclass(kind, Arguments) else call.read(kind)
-            return await (act(call, sent) if taken else act(call))
+            try:
+                return await (act(call, sent) if taken else act(call))
+            except (BadInput, Conflict) as wrong:
+                if refused is None:
+                    raise
+                return await refused(call, sent, wrong)
 
         terms = RouteTerms(
             method="POST",

@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -39,6 +39,7 @@ from remit.store.inbox import WaitingReview
 _NO_TEXT: Final = (HoldReason.DECLINE, HoldReason.EMPTY)  # holds without a usable draft
 _MOST_NAMES: Final = 8  # contacts to click
 _EVENTS: Final = 200  # the last ones; the task's page has all
+_DIFFS: Final = (ReviewKind.LESSON, ReviewKind.INTENDED, ReviewKind.MERGE)
 
 
 class RecipientLabel(Struct, frozen=True):
@@ -47,6 +48,11 @@ class RecipientLabel(Struct, frozen=True):
     name: str
     way: ChannelLabel
     address: str = ""
+
+    @property
+    def spoken(self) -> str:
+        """The name inside a sentence."""
+        return say("you") if self.name == "you" else self.name
 
 
 class SentText(Struct, frozen=True):
@@ -71,7 +77,6 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
     acts: tuple[ReviewButton, ...] = ()
     draft: str = ""  # the editor's initial text
     text: str = ""  # its current text
-    edited: bool = False  # the owner changed it after it was checked
     shown: str = ""  # its subject, if that is no letter
     to: RecipientLabel | None = None
     goes_to: tuple[str, str] | None = None  # recipient and channel, if they can be changed
@@ -90,6 +95,11 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
     learned_from: tuple[str, ...] = ()  # the evidence for a lesson
     stand: ReviewState
     trail: TaskTrail
+
+    @property
+    def edited(self) -> bool:
+        """Whether the owner changed it after it was checked."""
+        return self.trail.edited
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -115,27 +125,25 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
         return sum(each.result is Result.PASS for each in self.findings)
 
 
-async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
-    waiting, past, known, on_card = await call.app.db.read(_review, review_id)
-    asked = _asked(call, waiting, past)
-    asked = replace(asked, tried=trail.rows(known.attempts, call.app.zone), edited=past.edited)
-    shown = [call.app.permits.addressed(task) for task in on_card]
-    if shown:
-        return _with_card(call, asked, make_card(shown, call.app.zone))
+async def read_review(call: Call, review_id: ReviewId) -> ReviewPage:
+    zone = call.app.zone
+    waiting, past, known, on_card = await call.app.db.read(_review, review_id, zone)
+    asked = replace(_asked(call, waiting, past), tried=trail.rows(known.attempts, zone))
+    if shown := [call.app.permits.addressed(task) for task in on_card]:
+        return _with_card(call, asked, make_card(shown, zone))
     if asked.kind is not ReviewKind.WHOM:
         return asked
     channel = channel_of(waiting.review, waiting.task)
-    names = call.app.permits.names(channel)[:_MOST_NAMES]
-    options = tuple((name, name) for name in names)
+    options = tuple((name, name) for name in call.app.permits.names(channel)[:_MOST_NAMES])
     return replace(asked, options=options, new_contact=(channel,))
 
 
-async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
+async def read_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
     """Return an ended task, or its open question; None if there is nothing to show."""
-    task, asked, past = await call.app.db.read(_task, task_id)
+    task, asked, past = await call.app.db.read(_task, task_id, call.app.zone)
     if asked is not None or not task.ended:
         return asked.id if asked else None
-    return replace(_ended(call, task, past), edited=past.edited)
+    return _ended(call, task, past)
 
 
 def draft_of(review: Review) -> str:
@@ -203,79 +211,65 @@ def _offered(call: Call, line: OpenLine, language: str) -> tuple[str, ...]:
     return (say["soon"], say["tomorrow"]) if line.about == QuestionTopic.TIME else ()
 
 
-def _review(tx: Tx, review_id: ReviewId) -> tuple[WaitingReview, TaskTrail, TryHistory, list[Task]]:
+def _review(
+    tx: Tx, review_id: ReviewId, zone: tzinfo
+) -> tuple[WaitingReview, TaskTrail, TryHistory, list[Task]]:
     waiting = inbox.question(tx, review_id)
-    past = _past(tx, waiting.task, waiting.used.cents)
-    of_work = review_kinds.SORTS[review_kinds.kind_of(waiting.review)].facts
-    of_request = review_kinds.kind_of(waiting.review) in (ReviewKind.REQUEST, ReviewKind.CONFIRM)
-    named = waiting.review.card_tasks or (waiting.task.id,)
-    shown = of_request and waiting.review.decision is None
-    on_card = [tasks.get(tx, each) for each in named] if shown else []
-    known = tries.read(tx, waiting.task) if of_work else TryHistory()
-    return waiting, past, known, [task for task in on_card if not task.ended]
+    kind = review_kinds.kind_of(waiting.review)
+    on_card = list[Task]()
+    if kind in (ReviewKind.REQUEST, ReviewKind.CONFIRM) and waiting.review.decision is None:
+        named = waiting.review.card_tasks or (waiting.task.id,)
+        on_card = [task for each in named if not (task := tasks.get(tx, each)).ended]
+    known = tries.read(tx, waiting.task) if review_kinds.SORTS[kind].facts else TryHistory()
+    return waiting, _past(tx, waiting.task, waiting.used.cents, zone), known, on_card
 
 
-def _task(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None, TaskTrail]:
+def _task(tx: Tx, task_id: TaskId, zone: tzinfo) -> tuple[Task, Review | None, TaskTrail]:
     task, asked = tasks.get(tx, task_id), reviews.waiting_of(tx, task_id)
-    return task, asked, _past(tx, task, spending.of_task(tx, task_id).cents)
+    return task, asked, _past(tx, task, spending.of_task(tx, task_id).cents, zone)
 
 
-def _past(tx: Tx, task: Task, cents: int) -> TaskTrail:
-    events_found = events.last_of_task(tx, task.id, _EVENTS)
-    past = trail.trail(events_found, runs.steps(tx, task), cents)
-    return replace(past, edited=review_kinds.was_edited(reviews.of_task(tx, task.id)))
+def _past(tx: Tx, task: Task, cents: int, zone: tzinfo) -> TaskTrail:
+    past = trail.trail(events.last_of_task(tx, task.id, _EVENTS), runs.steps(tx, task), cents)
+    return replace(
+        past,
+        lines=tuple(replace(each, at=each.at.astimezone(zone)) for each in past.lines),
+        edited=review_kinds.was_edited(reviews.of_task(tx, task.id)),
+    )
 
 
 def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
-    review, task, zone = waiting.review, waiting.task, call.app.zone
+    review, task = waiting.review, waiting.task
     kind = review_kinds.kind_of(review)
-    look = review_kinds.SORTS[kind]
+    look, draft = review_kinds.SORTS[kind], draft_of(review)
     title, rest = review_kinds.headline(retell(review.question))
+    question = review_kinds.question_text(review.question)
+    sends = kind is ReviewKind.SEND
     # For a text the reason is shown; for anything else the facts.
-    rule = (
-        review_kinds.question_text(review.question)
-        if look.title and not look.facts
-        else rest
-        if kind is ReviewKind.SEND
-        else ""
-    )
-    draft = draft_of(review)
+    rule = question if look.title and not look.facts else rest if sends else ""
     made = ReviewPage(
         id=str(review.id),
         kind=kind,
         task=task,
         review=review,
-        asked_at=task.created_at.astimezone(zone),
+        asked_at=task.created_at.astimezone(call.app.zone),
         title=say(look.title) if look.title else title,
-        lead=_lead(review, kind, rest),
+        lead=question if look.facts else "" if look.title or sends else rest,
         why=rule or look.why,
         digest=digest_of(review),
         acts=review_kinds.acts_of(review, kind),
         draft=draft,
         text=review.draft or draft,
         shown=review.evidence,
-        stand=trail.of_review(review, task, call.app.inbox.undo_window, shell.local(call)),
-        trail=_local(past, call),
+        patch=markup.read_patch(review.evidence) if kind in _DIFFS else None,
+        branch=(review.about or "").partition(":")[2] if kind is ReviewKind.MERGE else "",
+        stand=trail.review_state(review, task, call.app.inbox.undo_window, shell.local(call)),
+        trail=past,
     )
-    if kind is ReviewKind.LESSON:
-        named = tuple(re.findall(r"task-\w{26}", review.evidence.partition("\n")[0]))
-        return replace(made, patch=markup.read_patch(review.evidence), learned_from=named)
-    if kind is ReviewKind.INTENDED:
-        return replace(made, patch=markup.read_patch(review.evidence))
-    if kind is ReviewKind.MERGE:
-        branch = (review.about or "").partition(":")[2]
-        return replace(made, patch=markup.read_patch(review.evidence), branch=branch)
-    return _with(call, made, review)
+    return _with_own_parts(call, made, review)
 
 
-def _lead(review: Review, kind: ReviewKind, rest: str) -> str:
-    look = review_kinds.SORTS[kind]
-    if look.facts:
-        return review_kinds.question_text(review.question)
-    return "" if look.title or kind is ReviewKind.SEND else rest
-
-
-def _with(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
+def _with_own_parts(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     """Add what only this kind of question has."""
     match made.kind:
         case ReviewKind.SEND | ReviewKind.HELD:
@@ -285,63 +279,54 @@ def _with(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
             return replace(made, look=look)
         case ReviewKind.DOUBT:
             return _doubt(call, made, review)
+        case ReviewKind.LESSON:
+            named = re.findall(r"task-\w{26}", review.evidence.partition("\n")[0])
+            return replace(made, learned_from=tuple(named))
         case _:
             return made
 
 
 def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     channel, allowed = channel_of(review, made.task), permission(review)
-    way = letter.way(call, channel)
-    to = (
-        RecipientLabel(allowed.contact, way, allowed.address)
-        if allowed
-        else _first_to(made.task, way)
-    )
-    title = (
-        say("Send this to {0} {1}?", _you(to.name), way.by)
-        if made.kind is ReviewKind.SEND
-        else made.title
-    )
-    if made.kind is ReviewKind.SEND and to.name == "you" and channel == "dashboard":
-        title = say("Keep this on your dashboard?")
+    named = [each.recipient for each in made.task.delivery if each.channel == channel]
+    to = _recipient(call, channel, named[0] if named else None)
+    if allowed:
+        to = _recipient(call, channel, allowed.contact, allowed.address)
+    title = made.title
+    if made.kind is ReviewKind.SEND:
+        title = say("Send this to {0} {1}?", to.spoken, to.way.by)
+        if to.name == "you" and channel == "dashboard":
+            title = say("Keep this on your dashboard?")
     if len(made.task.delivery) == 1 and not made.stand.over:
         # A channel that is gone stays chosen, so that an approval does not change it.
         called = {channel: channel} | task_sections.called(call.app.settings.channels)
         made = replace(made, goes_to=goes_to(review, made.task), called=called)
         made = replace(made, people=tuple(call.app.permits.names()))
-    return replace(
-        made,
-        title=title,
-        to=to,
-        look=letter.look(call, channel, made.text),
-        always=to if allowed else None,
-    )
+    look = letter.look(call, channel, made.text)
+    return replace(made, title=title, to=to, look=look, always=to if allowed else None)
 
 
-def _you(name: str) -> str:
-    return say("you") if name == "you" else name
-
-
-def _first_to(task: Task, way: ChannelLabel) -> RecipientLabel:
-    named = [each.recipient for each in task.delivery if each.channel == way.name]
-    return RecipientLabel((named[0] if named else None) or "you", way)
+def _recipient(
+    call: Call, channel: str, name: str | None, address: str | None = None
+) -> RecipientLabel:
+    return RecipientLabel(name or "you", letter.way(call, channel), address or "")
 
 
 def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     delivery = next((each for each in made.task.delivery if each.id == review.about), None)
     if delivery is None:
         return made
-    way = letter.way(call, delivery.channel)
-    to = RecipientLabel(delivery.recipient or "you", way, delivery.address or "")
+    to = _recipient(call, delivery.channel, delivery.recipient, delivery.address)
     doubted = delivery.doubted_at
-    local = doubted.astimezone(call.app.zone) if doubted else None
     return replace(
         made,
-        title=say("Did this reach {0} {1}?", _you(to.name), way.by),
+        title=say("Did this reach {0} {1}?", to.spoken, to.way.by),
         to=to,
         look=letter.look(call, delivery.channel, delivery.body or review.evidence),
         lead="",
-        delivery=replace(delivery, doubted_at=local),
+        delivery=replace(
+            delivery, doubted_at=doubted.astimezone(call.app.zone) if doubted else None
+        ),
     )
 
 
@@ -358,15 +343,13 @@ def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
         digest="",
         shown=task.tool_output or task.result_summary or "",
         sent=tuple(_sent(call, each) for each in task.delivery if each.body and not each.part),
-        stand=trail.of_task(task, ended),
-        trail=_local(past, call),
+        stand=trail.ended_state(task, ended),
+        trail=past,
     )
 
 
 def _sent(call: Call, delivery: Delivery) -> SentText:
-    to = RecipientLabel(
-        delivery.recipient or "you", letter.way(call, delivery.channel), delivery.address or ""
-    )
+    to = _recipient(call, delivery.channel, delivery.recipient, delivery.address)
     look = letter.look(call, delivery.channel, delivery.body or "")
     return SentText(to, look, delivery.status, delivery.reason or "")
 
@@ -374,10 +357,3 @@ def _sent(call: Call, delivery: Delivery) -> SentText:
 def permission(review: Review) -> Permission | None:
     kind, _, address = (review.about or "").partition(":")
     return from_json(Permission, json.loads(address)) if kind == SEND else None
-
-
-def _local(past: TaskTrail, call: Call) -> TaskTrail:
-    zone = call.app.zone
-    return replace(
-        past, lines=tuple(replace(each, at=each.at.astimezone(zone)) for each in past.lines)
-    )

@@ -8,7 +8,7 @@ from msgspec import Meta, to_builtins
 
 from remit.channels import pairing
 from remit.channels.oauth import CALLBACK, KINDS, provider_of
-from remit.errors import BadInput, NotFound, NotPossibleNow, RemitError, Transient
+from remit.errors import BadInput, Conflict, NotFound, NotPossibleNow, RemitError, Transient
 from remit.model.caller import Scope
 from remit.operations import sections, upkeep
 from remit.operations.settings_arguments import (
@@ -72,40 +72,44 @@ async def look(call: Call) -> CallResult:
     return await _page(call, {"form": AccountForm(kind=kind, name=kind)})
 
 
-@form(_ACCOUNT, sections.add_account)
-async def add(call: Call, given: AccountForm) -> CallResult:
-    """Show the link to the provider of a new account; what is wrong is said beside the form."""
-    try:
-        _check_at_home(call)
-        made = (await perform(call, AddAccount(**to_builtins(given)))).content
-    except BadInput as bad:
-        return await _page(call, {"form": given, "wrong": str(bad)}, 422)
-    return await _page(call, {"leaves": made, "back": KINDS[given.kind]})
+async def _shown_again(
+    call: Call, sent: AccountForm | BeginSignIn, wrong: BadInput | Conflict
+) -> CallResult:
+    """Say what is wrong, for a new account beside its form."""
+    form = {"form": sent} if isinstance(sent, AccountForm) else {}
+    return await _page(call, {**form, "wrong": str(wrong), "back": _section_of(sent)}, 422)
 
 
-@form("/settings/channels/{name}/connect", sections.begin_sign_in)
-async def begin(call: Call, arguments: BeginSignIn) -> CallResult:
-    """Show the link to the provider of a channel."""
-    return await _begin(call, arguments, "channels")
+def _section_of(sent: AccountForm | BeginSignIn) -> str:
+    if isinstance(sent, AccountForm):
+        return KINDS.get(sent.kind, "channels")
+    return "calendars" if isinstance(sent, BeginCalendarSignIn) else "channels"
 
 
-@form("/settings/calendars/{name}/connect", sections.begin_calendar_sign_in)
-async def begin_calendar(call: Call, arguments: BeginCalendarSignIn) -> CallResult:
-    return await _begin(call, arguments, "calendars")
-
-
-async def _begin(call: Call, arguments: BeginSignIn | BeginCalendarSignIn, back: str) -> CallResult:
-    try:
-        _check_at_home(call)
-        made = (await perform(call, arguments)).content
-    except BadInput as bad:
-        return await _page(call, {"wrong": str(bad), "back": back}, 422)
-    return await _page(call, {"leaves": made, "back": back})
-
-
-def _check_at_home(call: Call) -> None:
+async def _begin(call: Call, sent: AccountForm | BeginSignIn) -> CallResult:
+    """Show the link to the provider."""
     if call.is_public:
         raise BadInput(_AT_HOME)
+    wanted = AddAccount(**to_builtins(sent)) if isinstance(sent, AccountForm) else sent
+    made = (await perform(call, wanted)).content
+    return await _page(call, {"leaves": made, "back": _section_of(sent)})
+
+
+@form(_ACCOUNT, sections.add_account, refused=_shown_again)
+async def add(call: Call, given: AccountForm) -> CallResult:
+    """Show the link to the provider of a new account; what is wrong is said beside the form."""
+    return await _begin(call, given)
+
+
+@form("/settings/channels/{name}/connect", sections.begin_sign_in, refused=_shown_again)
+async def begin(call: Call, arguments: BeginSignIn) -> CallResult:
+    """Show the link to the provider of a channel."""
+    return await _begin(call, arguments)
+
+
+@form("/settings/calendars/{name}/connect", sections.begin_calendar_sign_in, refused=_shown_again)
+async def begin_calendar(call: Call, arguments: BeginCalendarSignIn) -> CallResult:
+    return await _begin(call, arguments)
 
 
 @page(CALLBACK, *_PASSED_ON, *_IGNORED, public=True)

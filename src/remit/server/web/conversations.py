@@ -6,7 +6,7 @@ from typing import Annotated, Final, cast
 
 from msgspec import Meta, Struct
 
-from remit.errors import BadInput
+from remit.errors import BadInput, Conflict
 from remit.model import ids
 from remit.model.conversation import (
     CONVERSATION,
@@ -161,23 +161,29 @@ async def line(call: Call) -> CallResult:
 # Speaking -----------------------------------------------------------------------------------------
 
 
-@form("/conversations", messages.say, files=True)
+async def _shown_again(call: Call, given: TurnForm, wrong: BadInput | Conflict) -> CallResult:
+    """Show the conversation, or the list, with what was typed."""
+    if isinstance(wrong, Conflict):
+        raise wrong
+    if "id" not in call.path:
+        return await _list(call, wrong=str(wrong), status=422)
+    if call.part:
+        raise wrong
+    return await _show(call, ident(call), wrong=str(wrong), text=given.text, status=422)
+
+
+@form("/conversations", messages.say, files=True, refused=_shown_again)
 async def begin(call: Call, given: TurnForm) -> CallResult:
     """Start a conversation with its first turn."""
     if not given.text.strip():
-        return await _list(call, wrong="Write something first.", status=422)
+        raise BadInput("Write something first.", field="text")
     talk = await perform(call, NewConversation())
     return await _spoken(call, str(talk.content["id"]), given)
 
 
-@form(_ONE, messages.say, files=True)
+@form(_ONE, messages.say, files=True, refused=_shown_again)
 async def say(call: Call, given: TurnForm) -> CallResult:
-    try:
-        return await _spoken(call, call.path["id"], given)
-    except BadInput as wrong:
-        if call.part:
-            raise
-        return await _show(call, ident(call), wrong=str(wrong), text=given.text, status=422)
+    return await _spoken(call, call.path["id"], given)
 
 
 @form(f"{_ONE}/title", messages.rename_conversation)

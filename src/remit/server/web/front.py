@@ -6,7 +6,7 @@ from typing import Annotated, Final, cast
 from msgspec import Meta
 from starlette.responses import Response
 
-from remit.errors import BadInput
+from remit.errors import BadInput, Conflict
 from remit.intake.message import MessageResult, message_result_to_json
 from remit.language.order_words import SmallTalk
 from remit.model.codec import Json
@@ -48,16 +48,20 @@ async def fresh(call: Call) -> CallResult:
     return await _new(call, {"text": "", "wrong": None, "heard": None})
 
 
-@form("/new", hear_message, files=True)
+async def _order_again(call: Call, given: OrderForm, wrong: BadInput | Conflict) -> CallResult:
+    """Show the form again, with what was typed."""
+    if isinstance(wrong, Conflict):
+        raise wrong
+    values = {"text": given.text, "wrong": str(wrong), "heard": None, "project": given.project}
+    if call.part:
+        return shell.part("parts/handed.html", values, 422)
+    return await _new(call, values, 422)
+
+
+@form("/new", hear_message, files=True, refused=_order_again)
 async def entrust(call: Call, given: OrderForm) -> CallResult:
     """Read the words, store what they ask for, and show what was understood."""
-    try:
-        result = await _take_order(call, given)
-    except BadInput as wrong:
-        values = {"text": given.text, "wrong": str(wrong), "heard": None, "project": given.project}
-        if call.part:
-            return shell.part("parts/handed.html", values, 422)
-        return await _new(call, values, 422)
+    result = await _take_order(call, given)
     if not result.tasks and (result.order is not None or result.answer is SmallTalk.QUESTION):
         return await _talked(call, given)
     if call.part:

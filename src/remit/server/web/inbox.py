@@ -45,6 +45,7 @@ from remit.store.inbox import WaitingReview
 _MOST_NAME: Final = 100
 _EVENING, _MORNING = 18, 8  # o'clock
 _LOOKS, _LOOK_SECONDS = 40, 0.05
+_WITH_TEXT: Final = (ReviewAnswer.APPROVE, ReviewAnswer.EDIT, ReviewAnswer.ANSWER)
 
 
 # Looking ------------------------------------------------------------------------------------------
@@ -89,24 +90,35 @@ async def preview(call: Call, typed: NewText) -> CallResult:
     found = await _waiting(call)
     channel, draft = ask.channel_of(found.review, found.task), ask.draft_of(found.review)
     values = {"look": letter.look(call, channel, typed.text, draft), "now": shell.local(call)}
-    opened = replace(await ask.of_review(call, call.review_id), text=typed.text)
+    opened = replace(await ask.read_review(call, call.review_id), text=typed.text)
     return shell.part("parts/preview.html", {**values, "ask": opened})
 
 
 # Deciding -----------------------------------------------------------------------------------------
 
 
-@form("/inbox/{id}", reviews.decide_review)
+async def _shown_again(
+    call: Call, sent: NewAnswer | ContactAnswer | NewLater, wrong: BadInput | Conflict
+) -> CallResult:
+    """Return the same page with what was typed, and why it was not taken."""
+    opened, why = await ask.read_review(call, call.review_id), str(wrong)
+    if isinstance(sent, NewAnswer) and sent.answer in _WITH_TEXT:
+        opened = replace(opened, text=sent.text or sent.words or opened.text)
+    if isinstance(wrong, AlreadyDecided):
+        why = "This was decided in another window meanwhile. Your answer was not used."
+    status = 422 if isinstance(wrong, BadInput) else 409
+    person = sent if isinstance(sent, ContactAnswer) else None
+    return await _page(call, opened, chosen=True, wrong=why, person=person, status=status)
+
+
+@form("/inbox/{id}", reviews.decide_review, refused=_shown_again)
 async def decide(call: Call, answer: NewAnswer) -> CallResult:
     """Decide a question by what the owner saw; a second decision is told the first."""
     found, listed = await _waiting(call), await inbox_listing.listed(call)
-    try:
-        decision = _decision(found.review, answer)
-        _check_seen(found.review, answer)
-        elsewhere = _elsewhere(found, answer)
-        await perform(call, elsewhere or decision)
-    except (AlreadyDecided, BadInput, Conflict) as wrong:
-        return await _not_done(call, answer, wrong)
+    decision = _decision(found.review, answer)
+    _check_seen(found.review, answer)
+    elsewhere = _elsewhere(found, answer)
+    await perform(call, elsewhere or decision)
     if elsewhere:
         return await _next_question(call, found.task.id)
     return await _asked_again(call, found, answer.answer) or _onward(listed, str(call.review_id))
@@ -147,29 +159,22 @@ async def _open_question(call: Call, task: TaskId) -> ReviewId | None:
     return asked.id if asked else None
 
 
-@form("/inbox/{id}/contact", reviews.decide_review)
+@form("/inbox/{id}/contact", reviews.decide_review, refused=_shown_again)
 async def answer_with_contact(call: Call, given: ContactAnswer) -> CallResult:
     """Put someone into the contacts, and answer a question with them."""
     found, listed = await _waiting(call), await inbox_listing.listed(call)
     name = given.name.strip()
     channels = {given.channel: given.address.strip() or name}
-    try:
-        await perform(call, NewContact(name=name, channels=channels))
-        await perform(call, NewDecision(str(found.review.id), ReviewAnswer.ANSWER, name))
-    except (AlreadyDecided, BadInput, Conflict) as wrong:
-        return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong, given)
+    await perform(call, NewContact(name=name, channels=channels))
+    await perform(call, NewDecision(str(found.review.id), ReviewAnswer.ANSWER, name))
     return _onward(listed, str(call.review_id))
 
 
-@form("/inbox/{id}/later", reviews.put_review_off)
+@form("/inbox/{id}/later", reviews.put_review_off, refused=_shown_again)
 async def later(call: Call, wish: NewLater) -> CallResult:
     """Postpone a question; it comes back by itself."""
     listed = await inbox_listing.listed(call)
-    try:
-        until = stamp(_until(call, wish))
-        await perform(call, Postponement(call.review_id, until))
-    except (AlreadyDecided, BadInput) as wrong:
-        return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
+    await perform(call, Postponement(call.review_id, stamp(_until(call, wish))))
     return _onward(listed, str(call.review_id))
 
 
@@ -219,11 +224,11 @@ async def _open(call: Call, ident: str) -> ReviewPage | None:
     """Return what an address of the inbox names: a question, or an ended task."""
     at = replace(call, path={"id": ident})
     if ident.lower().startswith("task-"):
-        found = await ask.of_task(at, at.task_id)
+        found = await ask.read_task(at, at.task_id)
         if found is None or isinstance(found, ReviewPage):
             return found
-        return await ask.of_review(call, found)
-    return await ask.of_review(at, at.review_id)
+        return await ask.read_review(call, found)
+    return await ask.read_review(at, at.review_id)
 
 
 async def _page(
@@ -279,8 +284,8 @@ async def _just_done(call: Call) -> dict[str, object] | None:
         return None
     found = await _waiting(replace(call, path={"id": ident}))
     now = shell.local(call)
-    stand = trail.of_review(found.review, found.task, call.app.inbox.undo_window, now)
-    opened = await ask.of_review(call, ReviewId(ident))
+    stand = trail.review_state(found.review, found.task, call.app.inbox.undo_window, now)
+    opened = await ask.read_review(call, ReviewId(ident))
     decided = found.review.decision
     declined = decided is not None and decided.answer is ReviewAnswer.DECLINE
     shown = {"id": ident, "stand": stand, "ask": opened, "declined": declined}
@@ -289,25 +294,6 @@ async def _just_done(call: Call) -> dict[str, object] | None:
 
 async def _waiting(call: Call) -> WaitingReview:
     return await call.app.db.read(store.question, call.review_id)
-
-
-async def _not_done(
-    call: Call, answer: NewAnswer, wrong: Exception, person: ContactAnswer | None = None
-) -> CallResult:
-    """Return the same page with what was typed, and why it failed."""
-    opened = await ask.of_review(call, call.review_id)
-    first = isinstance(wrong, AlreadyDecided)
-    decided = "This was decided in another window meanwhile. Your answer was not used."
-    typed = answer.text or answer.words or opened.text
-    kept = (
-        opened
-        if answer.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT, ReviewAnswer.ANSWER)
-        else None
-    )
-    opened = kept or replace(opened, text=typed)
-    status = 422 if isinstance(wrong, BadInput) else 409
-    why = decided if first else str(wrong)
-    return await _page(call, opened, chosen=True, wrong=why, person=person, status=status)
 
 
 def _decision(review: Review, reply: NewAnswer) -> NewDecision:

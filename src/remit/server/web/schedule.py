@@ -160,20 +160,22 @@ async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -
     return await shell.page(call, "pages/times.html", values, 422 if wrong else 200)
 
 
+async def _asked_again(call: Call, body: SeriesForm, wrong: BadInput | Conflict) -> CallResult:
+    """Show the form again that has fields to correct."""
+    if isinstance(body, MoveSlotForm):
+        return await _slot_page(call, body.at, body.back, str(wrong), body.to)
+    if isinstance(body, RepeatForm):
+        return await _times_page(call, body.back, str(wrong), body.every)
+    raise wrong
+
+
 def _order(verb: str, operation: Operation, kind: type[SeriesForm], done: str) -> Route:
     """Return the form that does something to a series; the sheet comes again with a word of it."""
 
-    @form(f"/schedule/{{id}}/{verb}", operation, body=kind)
+    @form(f"/schedule/{{id}}/{verb}", operation, body=kind, refused=_asked_again)
     async def act(call: Call, body: SeriesForm) -> CallResult:
-        try:
-            given = _arguments(call, _id(call), body)
-            await operation.perform(call, convert(given, operation.arguments))
-        except (BadInput, Conflict) as bad:
-            if isinstance(body, MoveSlotForm):
-                return await _slot_page(call, body.at, body.back, str(bad), body.to)
-            if isinstance(body, RepeatForm):
-                return await _times_page(call, body.back, str(bad), body.every)
-            raise
+        given = _arguments(call, _id(call), body)
+        await operation.perform(call, convert(given, operation.arguments))
         back, slot = _back(body.back), given.get("slot", "")
         undo = f"&series={given['id']}&slot={slot}" if operation is operations.skip_slot else ""
         return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}{undo}")

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 from msgspec import Meta, convert, field
 
-from remit.errors import BadInput
+from remit.errors import BadInput, Conflict
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
@@ -93,25 +93,22 @@ async def look(call: Call) -> CallResult:
     return await _page(call, call.text("section") or "", call.text("kind") or "", then)
 
 
-@form("/settings/edit", sections.change_settings)
+async def _typed_again(call: Call, given: SectionFields, wrong: BadInput | Conflict) -> CallResult:
+    typed = {**given.typed, "name": given.name}
+    more = {"wrong": str(wrong), "typed": typed, "then": given.then}
+    return await _page(call, given.section, given.kind, more, 422)
+
+
+@form("/settings/edit", sections.change_settings, refused=_typed_again)
 async def save(call: Call, given: SectionFields) -> CallResult:
-    settings = await now_in_file(call)
-    contact = given.section == CONTACTS
-    section = (
-        f"{given.section}.{given.name.strip()}" if given.name and not contact else given.section
-    )
-    typed = given.typed
+    settings, section = await now_in_file(call), given.section
     wanted: NewContact | ChangeSection
-    try:
-        if contact:
-            wanted = _new_contact(settings, {**typed, "name": given.name})
-        else:
-            values = _with_switches(settings, section, given.kind, typed)
-            wanted = ChangeSection(section, values)
-        answer = await perform(call, wanted)
-    except BadInput as bad:
-        more = {"wrong": str(bad), "typed": {**typed, "name": given.name}, "then": given.then}
-        return await _page(call, given.section, given.kind, more, 422)
+    if section == CONTACTS:
+        wanted = _new_contact(settings, {**given.typed, "name": given.name})
+    else:
+        section = f"{section}.{given.name.strip()}" if given.name else section
+        wanted = ChangeSection(section, _with_switches(settings, section, given.kind, given.typed))
+    answer = await perform(call, wanted)
     return await _after_save(call, section, given.then, answer.content)
 
 
@@ -183,14 +180,14 @@ async def trial(call: Call) -> object:
     return await call.app.db.read(settings_sections.find_trial, ids.task_id(tested))
 
 
-@form("/settings/edit/remove", sections.remove_settings)
+async def _kept(call: Call, given: SectionName, wrong: BadInput | Conflict) -> CallResult:
+    return await _page(call, given.section, "", {"wrong": str(wrong)}, 422)
+
+
+@form("/settings/edit/remove", sections.remove_settings, refused=_kept)
 async def remove(call: Call, given: SectionName) -> CallResult:
-    section = given.section
-    try:
-        await perform(call, RemoveSection(section))
-    except BadInput as bad:
-        return await _page(call, section, "", {"wrong": str(bad)}, 422)
-    return shell.elsewhere(f"/settings/{_BACK.get(section.partition('.')[0], 'brain')}")
+    await perform(call, RemoveSection(given.section))
+    return shell.elsewhere(f"/settings/{_BACK.get(given.section.partition('.')[0], 'brain')}")
 
 
 async def _page(

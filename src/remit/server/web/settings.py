@@ -31,7 +31,7 @@ from remit.operations.table import perform
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult
 from remit.server.problem import Problem, RequestRefused
-from remit.server.routes import form, page
+from remit.server.routes import Refused, form, page
 from remit.server.web import connect, section_forms, settings_sections, shell, task_sections
 from remit.settings.channels import kinds
 from remit.settings.forms import NOTICES, SectionForm, names_in
@@ -267,6 +267,16 @@ class TokenForm(RequestBody, frozen=True):
     days: Annotated[int, Meta(ge=1, le=3660)] | None = None
 
 
+def _shown_again(name: str) -> Refused:
+    """Return what shows a section of the settings again, with what is wrong."""
+
+    async def show(call: Call, sent: Struct, wrong: BadInput | Conflict) -> CallResult:
+        typed = {"form": to_builtins(sent)} if isinstance(sent, TokenForm) else {}
+        return await section(call, name, {"wrong": str(wrong), **typed}, 422)
+
+    return show
+
+
 @form("/settings/channels/{name}/test", upkeep.test_channel)
 async def test(call: Call, wanted: ChannelTest) -> CallResult:
     """Send a marked message the way every message goes."""
@@ -281,63 +291,44 @@ async def drop_contact(call: Call, given: RemoveContactForm) -> CallResult:
     return shell.elsewhere("/settings/contacts")
 
 
-@form("/settings/contacts/policy", contacts.permit_contact)
+@form("/settings/contacts/policy", contacts.permit_contact, refused=_shown_again("contacts"))
 async def permit(call: Call, permission: NewPermission) -> CallResult:
     """Whether someone is written to on a channel without a question."""
-    try:
-        content = (await perform(call, permission)).content
-    except BadInput as bad:
-        return await section(call, "contacts", {"wrong": str(bad)}, 422)
+    content = (await perform(call, permission)).content
     if content["holds"] != permission.policy:
         kept = f"{permission.policy} is kept, but {content['holds']} counts, for {FILE} says so."
         return await section(call, "contacts", {"said": f"{content['name']}: {kept}"})
     return shell.elsewhere("/settings/contacts")
 
 
-@form("/settings/policies/forget", contacts.permit_contact)
+@form("/settings/policies/forget", contacts.permit_contact, refused=_shown_again("policies"))
 async def forget(call: Call, permission: NewPermission) -> CallResult:
     """Take a standing permission back: from now on it asks."""
-    try:
-        await perform(call, replace(permission, policy=Policy.ASK))
-    except BadInput as bad:
-        return await section(call, "policies", {"wrong": str(bad)}, 422)
+    await perform(call, replace(permission, policy=Policy.ASK))
     return shell.elsewhere("/settings/policies")
 
 
-@form("/settings/tokens", entry.make_token)
+@form("/settings/tokens", entry.make_token, refused=_shown_again("tokens"))
 async def make_token(call: Call, given: TokenForm) -> CallResult:
     """Create a token; its secret is only on this page."""
     wanted = NewToken(given.name.strip(), list(given.scopes), given.agent, given.days)
-    try:
-        made = await perform(call, wanted)
-    except (BadInput, Conflict) as bad:
-        more = {"wrong": str(bad), "form": to_builtins(given)}
-        return await section(call, "tokens", more, 422)
+    made = await perform(call, wanted)
     content = {"secret": made.content["secret"], "made": made.value}
     return await section(call, "tokens", content, 201)
 
 
-@form("/settings/password", entry.set_password)
+@form("/settings/password", entry.set_password, refused=_shown_again("tokens"))
 async def set_password(call: Call, wanted: SetPassword) -> CallResult:
     """Set or take back the password; the page says so."""
-    try:
-        content = (await perform(call, wanted)).content
-    except BadInput as bad:
-        return await section(call, "tokens", {"wrong": str(bad)}, 422)
-    sentence = (
-        "The password is set. Other browsers must sign in again." if content["set"] else _GONE
-    )
+    is_set = (await perform(call, wanted)).content["set"]
+    sentence = "The password is set. Other browsers must sign in again." if is_set else _GONE
     return await section(call, "tokens", {"said": sentence})
 
 
-@form("/settings/notices/test", upkeep.test_notice)
+@form("/settings/notices/test", upkeep.test_notice, refused=_shown_again("notices"))
 async def try_out(call: Call, way: TriedWay) -> CallResult:
     """Tell over one way that this is a test, and say how that went."""
-    try:
-        sent = await perform(call, way)
-    except BadInput as bad:
-        return await section(call, "notices", {"wrong": str(bad)}, 422)
-    notice = cast("Notice", sent.value)
+    notice = cast("Notice", (await perform(call, way)).value)
     sentence = test_result_sentence(notice, notice_ways(call))
     return await section(call, "notices", {"said": sentence})
 

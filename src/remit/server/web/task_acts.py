@@ -93,21 +93,33 @@ async def edit_page(call: Call) -> CallResult:
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
 
 
-@form("/tasks/{id}/edit", tasks.edit_task)
+async def _edited_again(call: Call, edit: NewEdit, wrong: BadInput | Conflict) -> CallResult:
+    """Return the form with the typed text, so that nothing is lost."""
+    task, version = await call.app.db.read(_read, call.task_id)
+    clash, why = isinstance(wrong, OutOfDate), str(wrong)
+    if clash:
+        why = "This task changed while you edited it. Below is what you wrote; on the right is"
+        why = f"{why} what it is now."
+    values = _values(call, task, version) | {
+        "title": edit.title,
+        "instructions": edit.instructions,
+        "at": edit.at,
+        "priority": edit.priority,
+        "parts": list(zip(edit.channel, edit.to, edit.text, strict=False)),
+        "wrong": why,
+        "clash": clash,
+    }
+    status = 412 if clash else 409 if isinstance(wrong, Conflict) else 422
+    return await shell.page(call, "pages/task_edit.html", values, status)
+
+
+@form("/tasks/{id}/edit", tasks.edit_task, refused=_edited_again)
 async def save(call: Call, edit: NewEdit) -> CallResult:
     """Change it, if it is still what the owner saw."""
-    task, version = await call.app.db.read(_read, call.task_id)
-    try:
-        change = _change(call, task, edit)
-        if change != EditTask(task.id):
-            await perform(replace(call, if_match=f'"{edit.version}"'), change)
-    except OutOfDate:
-        sentence = "This task changed while you edited it. Below is what you wrote; on the right is"
-        return await _again(call, task, version, edit, f"{sentence} what it is now.", 412)
-    except Conflict as wrong:
-        return await _again(call, task, version, edit, str(wrong), 409)
-    except BadInput as wrong:
-        return await _again(call, task, version, edit, str(wrong), 422)
+    task, _ = await call.app.db.read(_read, call.task_id)
+    change = _change(call, task, edit)
+    if change != EditTask(task.id):
+        await perform(replace(call, if_match=f'"{edit.version}"'), change)
     return shell.elsewhere(f"/tasks/{task.id}")
 
 
@@ -137,22 +149,6 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
         "wrong": None,
         "clash": False,
     }
-
-
-async def _again(
-    call: Call, task: Task, version: str, edit: NewEdit, wrong: str, status: int
-) -> CallResult:
-    """Return the form with the typed text, so that nothing is lost."""
-    values = _values(call, task, version) | {
-        "title": edit.title,
-        "instructions": edit.instructions,
-        "at": edit.at,
-        "priority": edit.priority,
-        "parts": list(zip(edit.channel, edit.to, edit.text, strict=False)),
-        "wrong": wrong,
-        "clash": status == 412,  # noqa: PLR2004
-    }
-    return await shell.page(call, "pages/task_edit.html", values, status)
 
 
 def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:

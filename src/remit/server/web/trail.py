@@ -194,7 +194,7 @@ class ReviewState(Struct, frozen=True):
     back: bool = False
 
 
-def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewState:
+def review_state(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewState:
     """Return the state of a question, in a sentence for whoever has it open."""
     decision = review.decision
     if decision is None:
@@ -217,7 +217,7 @@ def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewSt
     return ReviewState(True, f"{text} {say(since)}", "ok", left=max(0, left))
 
 
-def of_task(task: Task, ended: datetime) -> ReviewState:
+def ended_state(task: Task, ended: datetime) -> ReviewState:
     """Return the state of an ended task: it waits to be seen."""
     seen = task.seen_at is not None
     return ReviewState(
