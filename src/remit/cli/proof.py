@@ -9,7 +9,7 @@ from remit.journal import tries
 from remit.journal.tries import TryHistory
 from remit.model import contract as contracts
 from remit.model.codec import Json, JsonMap, stamp, to_json
-from remit.model.proof import UNVERIFIED, ProofState, owners_word, proof_of
+from remit.model.proof import UNVERIFIED, ProofState, matched, owners_word, proof_of
 from remit.model.reply import AttemptOutcome
 from remit.model.task import Task
 from remit.store import deferred
@@ -88,18 +88,6 @@ def proof_sentences(tx: Tx, task: Task) -> Iterator[str]:
     for one in tries.read(tx, task).attempts:
         why = f": {_short(one.error)}" if one.error else ""
         yield f"{one.agent} tried, and {ENDED[one.outcome]}{why}"
-
-
-def matched(
-    contract: contracts.Contract, findings: tuple[contracts.Finding, ...]
-) -> Iterator[tuple[contracts.Criterion, contracts.Finding | None]]:
-    """Yield each criterion with its finding; two of one kind have one each, in order."""
-    left = list(findings)
-    for each in contract.criteria:
-        found = next((one for one in left if one.activity == each.activity), None)
-        if found is not None:
-            left.remove(found)
-        yield each, found
 
 
 def _ends(tx: Tx, task: Task) -> str:

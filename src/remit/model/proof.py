@@ -1,9 +1,19 @@
 """The proof state of a task, shown wherever its result is read."""
 
+from collections.abc import Iterator
 from enum import StrEnum
 from typing import Final
 
-from remit.model.contract import Contract, ContractType, Overall, Result, Timing, Verdict
+from remit.model.contract import (
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    Overall,
+    Result,
+    Timing,
+    Verdict,
+)
 from remit.model.reply import PROJECT
 from remit.model.status import Status
 from remit.model.task import Task
@@ -29,6 +39,18 @@ _LABELS: Final = {
     ProofState.UNPROVEN: "its owner took it although its checks did not pass",
     ProofState.REFUTED: "it failed what was checked when its group ended",
 }
+
+
+def matched(
+    contract: Contract, findings: tuple[Finding, ...]
+) -> Iterator[tuple[Criterion, Finding | None]]:
+    """Yield each criterion with its finding; two of one kind have one each, in order."""
+    left = list(findings)
+    for each in contract.criteria:
+        found = next((one for one in left if one.activity == each.activity), None)
+        if found is not None:
+            left.remove(found)
+        yield each, found
 
 
 def proof_of(task: Task) -> ProofState:

@@ -42,7 +42,7 @@ from remit.server import (
 from remit.server.auth import RequestGuard
 from remit.server.call import Call, CallResult, IdempotencyKeys, digest_of, name_of
 from remit.server.live import LiveConnections
-from remit.server.problem import Problem, RequestRefused
+from remit.server.problem import RequestRefused
 from remit.server.routes import UNSAFE, Route, read, route_of, routes_in
 from remit.server.web import (
     attempts,
@@ -206,7 +206,7 @@ def _allow(route: Route, request: Request) -> None:
     caller: Caller = request.scope["caller"]
     if route.page and not route.public and request.scope["key"].startswith(PROGRAM):
         sentence = f"{caller.name} is a program's token, and pages are for people; use the API."
-        raise RequestRefused(Problem("forbidden", sentence))
+        raise RequestRefused("forbidden", sentence)
     if not route.public:
         access(caller, request.scope["key"]).check(*route.scopes)
 
@@ -235,7 +235,7 @@ async def _call(app: App, route: Route, request: Request) -> Call:
     form = has_files or (route.page and kind in _FORM)
     if body and kind not in _JSON and not form and not route.raw:
         sentence = "Send JSON, as `Content-Type: application/json`."
-        raise RequestRefused(Problem("unsupported-media-type", sentence))
+        raise RequestRefused("unsupported-media-type", sentence)
     part = "hx-request" in request.headers
     call = Call(
         app=app,

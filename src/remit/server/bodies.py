@@ -24,7 +24,7 @@ from remit.formats.struct_fields import WrongFields, parse_struct
 from remit.model.codec import Json, JsonMap
 from remit.model.task_file import FileContent
 from remit.operations.arguments import Arguments
-from remit.server.problem import Problem, RequestRefused
+from remit.server.problem import RequestRefused
 
 MOST_BYTES: Final = 1024 * 1024
 _MOST_PARTS: Final = 100
@@ -74,7 +74,7 @@ async def receive(request: Request, most: int = MOST_BYTES) -> bytes:
 
 def _too_large(most: int) -> RequestRefused:
     sentence = f"A body may have {most} bytes; this one has more."
-    return RequestRefused(Problem("too-large", sentence))
+    return RequestRefused("too-large", sentence)
 
 
 @cache
@@ -207,7 +207,7 @@ def _look_through(data: Json) -> None:
             raise _too_deep()
         if text is not None and (found := _UNPRINTABLE.search(text)):
             sentence = f"A text holds a control character (U+{ord(found[0]):04X})."
-            raise RequestRefused(Problem("validation", sentence))
+            raise RequestRefused("validation", sentence)
 
 
 def _texts(data: Json) -> Iterator[tuple[int, str | None]]:
@@ -226,13 +226,13 @@ def _refusal(wrong: WrongFields) -> RequestRefused:
     problems: list[Json] = [{"field": place, "detail": text} for place, text in wrong.found]
     place, sentence = wrong.found[0]
     more: JsonMap = {"field": place, "errors": problems[:_MOST_ERRORS]}
-    return RequestRefused(Problem("validation", sentence, more))
+    return RequestRefused("validation", sentence, more)
 
 
 def _malformed(sentence: str) -> RequestRefused:
-    return RequestRefused(Problem("malformed", sentence))
+    return RequestRefused("malformed", sentence)
 
 
 def _too_deep() -> RequestRefused:
     sentence = f"The body is nested more than {_MOST_DEPTH} deep; nobody reads that far."
-    return RequestRefused(Problem("validation", sentence))
+    return RequestRefused("validation", sentence)

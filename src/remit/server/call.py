@@ -24,7 +24,7 @@ from remit.operations.arguments import Arguments, ReviewArguments, SeriesArgumen
 from remit.operations.operation import Answer, OperationRequest
 from remit.ports import Clock
 from remit.server import bodies
-from remit.server.problem import Problem, RequestRefused
+from remit.server.problem import RequestRefused
 from remit.store import callers
 from remit.store.callers import RequestKey, StoredReply
 from remit.store.database import Database
@@ -148,7 +148,7 @@ def _known(read: Callable[[str], Id], text: str) -> Id:
     try:
         return read(text)
     except BadInput as bad:
-        raise RequestRefused(Problem("not-found", str(bad))) from None
+        raise RequestRefused("not-found", str(bad)) from None
 
 
 def _not_a_word(
@@ -211,7 +211,7 @@ class IdempotencyKeys:
         if self._at_work[key] != digest:
             return KeyReused(key.name)
         sentence = f"The request with Idempotency-Key {key.name!r} is being done; ask again."
-        return RequestRefused(Problem("idempotency-in-flight", sentence))
+        return RequestRefused("idempotency-in-flight", sentence)
 
 
 def name_of(given: list[str]) -> str | None:

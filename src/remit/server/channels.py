@@ -11,7 +11,7 @@ from remit.model.codec import Json
 from remit.model.delivery import SendGuarantee
 from remit.operations.upkeep import DASHBOARD, cue_to_json
 from remit.server.call import Call, CallResult
-from remit.server.problem import Problem, RequestRefused
+from remit.server.problem import RequestRefused
 from remit.server.routes import QueryParameter, RouteTerms, read
 from remit.store import cues, deliveries, permissions
 from remit.store.cues import CueFate
@@ -88,15 +88,15 @@ async def take(call: Call) -> CallResult:
             call.path["name"], receiving.HookCall(call.headers, call.body)
         )
     except NotFound:
-        raise RequestRefused(Problem("not-found", "There is no hook of this name.")) from None
+        raise RequestRefused("not-found", "There is no hook of this name.") from None
     except CallUnsigned as error:
-        raise RequestRefused(Problem("unsigned", str(error))) from None
+        raise RequestRefused("unsigned", str(error)) from None
     except CallTooLarge as error:
-        raise RequestRefused(Problem("too-large", str(error))) from None
+        raise RequestRefused("too-large", str(error)) from None
     if kept.fate is CueFate.OVER:
         sentence = f"This hook has started enough for now: {kept.why}. Come again later."
         again = {"Retry-After": str(RETRY_AFTER)}
-        raise RequestRefused(Problem("rate-limited", sentence, headers=again))
+        raise RequestRefused("rate-limited", sentence, headers=again)
     return CallResult(cue_to_json(kept), 202)
 
 
@@ -115,7 +115,7 @@ async def challenge(call: Call) -> CallResult:
     answer = callbacks.challenge(parameters, _hook(call).verify_token())
     if answer is None:
         sentence = "The verify token is not the one that the settings of this channel name."
-        raise RequestRefused(Problem("unsigned", sentence))
+        raise RequestRefused("unsigned", sentence)
     return CallResult(answer)
 
 
@@ -126,10 +126,10 @@ async def take_hooks(call: Call) -> CallResult:
     # While a secret is replaced, both are stored, separated by a space.
     if not is_signed(call.body, call.signature or "", hook.app_secret().split()):
         sentence = "The signature is missing or made with another secret; nothing was read."
-        raise RequestRefused(Problem("unsigned", sentence))
+        raise RequestRefused("unsigned", sentence)
     messages = callbacks.read_call(call.body, hook)
     if messages is None:
-        raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
+        raise RequestRefused("malformed", "This is not a call of WhatsApp's.")
     again = [await call.app.db.read(cues.is_known, each.ref) for each in messages]
     woken = await call.app.db.write(cues.take_inbound, messages, call.app.clock.now())
     if woken:
@@ -148,5 +148,5 @@ def _hook(call: Call) -> InboundHook:
     hook = call.app.outfit.hooks.get(call.path["name"])
     if hook is None:
         sentence = "There is no channel of this name that takes calls."
-        raise RequestRefused(Problem("not-found", sentence))
+        raise RequestRefused("not-found", sentence)
     return hook

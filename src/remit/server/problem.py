@@ -85,9 +85,15 @@ class Problem(Struct, frozen=True):
 class RequestRefused(RemitError):
     """The server refuses a request before any other package sees it."""
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem.detail)
-        self.problem = problem
+    def __init__(
+        self,
+        name: str,
+        detail: str,
+        more: JsonMap | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(detail)
+        self.problem = Problem(name, detail, more or {}, headers or {})
 
 
 def problem_of_error(error: Exception) -> Problem:

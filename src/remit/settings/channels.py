@@ -124,6 +124,15 @@ def kinds() -> Mapping[str, type[ChannelSettings]]:
     }
 
 
+def names_for_people(channels: Mapping[str, ChannelSettings]) -> dict[str, str]:
+    """Return each channel as people call it; two of one service by their own names."""
+    services = [each.service for each in channels.values()]
+    return {
+        name: each.service if services.count(each.service) == 1 else name
+        for name, each in channels.items()
+    }
+
+
 def read(value: object, where: str) -> Mapping[str, ChannelSettings]:
     """All channels of the settings; what is wrong is named with its place."""
     if not isinstance(value, Mapping):

@@ -20,7 +20,7 @@ from msgspec import NODEFAULT, Struct, structs
 from remit.errors import BadInput, NotFound
 from remit.model.conversation import CONVERSATION, DIGEST, KINDS, PUSH
 from remit.settings import Settings, projects
-from remit.settings.channels import ChannelSettings, kinds
+from remit.settings.channels import ChannelSettings, kinds, names_for_people
 from remit.settings.doors import CalendarServer, FolderSettings, HookSettings, InboundRule
 
 YOU: Final = "you"  # the settings above every table
@@ -227,7 +227,7 @@ def form_for(section: str, settings: Settings, kind: str = "") -> SectionForm:
 def _notice_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
     """Return the ways of every kind of notice, and the kinds that may be urgent."""
     own = {CONVERSATION: "Conversation", PUSH: "Browser", DIGEST: "Digest"}
-    named = _channel_names(settings)
+    named = names_for_people(settings.channels)
     asked = cast("Mapping[str, Sequence[str]]", form_words()[NOTICES]["fields"])
     kinds = {each.value: asked[each.value][0] for each in KINDS}
     ways: dict[str, Mapping[str, str]] = dict.fromkeys(kinds, own | named)
@@ -235,16 +235,7 @@ def _notice_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
 
 
 def _contact_choices(settings: Settings) -> dict[str, Mapping[str, str]]:
-    return {"channel": {"": "None", **_channel_names(settings)}}
-
-
-def _channel_names(settings: Settings) -> dict[str, str]:
-    """Return each channel as people call it; two of one service by their own names."""
-    services = [each.service for each in settings.channels.values()]
-    return {
-        name: each.service if services.count(each.service) == 1 else name
-        for name, each in settings.channels.items()
-    }
+    return {"channel": {"": "None", **names_for_people(settings.channels)}}
 
 
 _CHOICES: Final[Mapping[str, Callable[[Settings], dict[str, Mapping[str, str]]]]] = {

@@ -52,8 +52,9 @@ def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[
     sentences = [_ended(leg, happened) for leg in legs]
     newest = legs[0].lease if legs else 0
     if task.status in ACTIVE and task.lease > newest:
-        began = _began(happened, task.lease) or task.last_updated
-        sentences.insert(0, AttemptView(n=task.lease, started_at=began))
+        began = (each.at for each in happened if each.data.get("lease") == task.lease)
+        started_at = next(began, task.last_updated)
+        sentences.insert(0, AttemptView(n=task.lease, started_at=started_at))
     return sentences
 
 
@@ -74,10 +75,6 @@ def _came_to(own: Iterable[Event]) -> str:
     """Return what it asked, or its result."""
     texts = [each.data.get("question") or each.data.get("summary") for each in own]
     return next((str(each) for each in texts if each), "")
-
-
-def _began(happened: Iterable[Event], lease: int) -> datetime | None:
-    return next((each.at for each in happened if each.data.get("lease") == lease), None)
 
 
 def events_of(happened: Sequence[Event], n: int) -> list[Event]:
@@ -154,7 +151,10 @@ def side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> AttemptSide |
     since = rows.ms(chosen.started_at)
     spent = spending.of_task(tx, task_id, since)
     if chosen.ended_at is not None:
-        spent = _minus(spent, spending.of_task(tx, task_id, rows.ms(chosen.ended_at) + 1))
+        later = spending.of_task(tx, task_id, rows.ms(chosen.ended_at) + 1)
+        spent = Usage(
+            spent.tokens - later.tokens, spent.cents - later.cents, spent.requests - later.requests
+        )
     return AttemptSide(task, chosen, bars, text, spent)
 
 
@@ -167,12 +167,6 @@ def _written(own: Iterable[Event]) -> str:
     texts = [str(each.data.get("text", "")) for each in own if each.kind is EventKind.STEP_DONE]
     found = [match for text in texts for match in _DELIVERABLE.findall(text)]
     return found[-1].strip() if found else ""
-
-
-def _minus(all_: Usage, later: Usage) -> Usage:
-    return Usage(
-        all_.tokens - later.tokens, all_.cents - later.cents, all_.requests - later.requests
-    )
 
 
 def _pairs(before: AttemptSide, after: AttemptSide) -> tuple[StepPair, ...]:

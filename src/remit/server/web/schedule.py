@@ -9,7 +9,7 @@ from msgspec import Meta, Struct, convert
 
 from remit.errors import BadInput, Conflict
 from remit.model import codec, rrule
-from remit.model.ids import SeriesId, TaskId, series_id
+from remit.model.ids import SeriesId, TaskId
 from remit.model.recurrence import Series, Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import SourceKind, Task
@@ -21,7 +21,7 @@ from remit.operations.upkeep import see_calendar_refusal
 from remit.server import listing
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult
-from remit.server.problem import Problem, RequestRefused
+from remit.server.problem import RequestRefused
 from remit.server.routes import Route, form, page
 from remit.server.web import calendar, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
@@ -116,7 +116,7 @@ async def slot(call: Call) -> CallResult:
 
 async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str = "") -> CallResult:
     now, at = shell.local(call), codec.moment(text)
-    found, one = await call.app.db.read(_slot, _id(call), at, now)
+    found, one = await call.app.db.read(_slot, call.series_id, at, now)
     planned = (one.planned or one.at).astimezone(now.tzinfo)
     values = {
         "series": found,
@@ -129,7 +129,7 @@ async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str 
         "wrong": wrong,
         "utc": codec.stamp(one.at),
         "skipped": one.fate is SlotFate.SKIPPED,
-        "back": _back(back),
+        "back": shell.own_address("/schedule", back),
         "zone": call.app.zone,
         "now": now,
     }
@@ -145,14 +145,14 @@ async def times(call: Call) -> CallResult:
 
 
 async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -> CallResult:
-    found, now = await call.app.db.read(series.find, _id(call)), shell.local(call)
+    found, now = await call.app.db.read(series.find, call.series_id), shell.local(call)
     text = row.in_words(found.repeats, now.tzinfo)
     values = {
         "series": found,
         "words": text,
         "every": every or text,
         "wrong": wrong,
-        "back": _back(back),
+        "back": shell.own_address("/schedule", back),
         "zone": call.app.zone,
     }
     if call.part and not wrong:
@@ -174,11 +174,11 @@ def _order(verb: str, operation: Operation, kind: type[SeriesForm], done: str) -
 
     @form(f"/schedule/{{id}}/{verb}", operation, body=kind, refused=_asked_again)
     async def act(call: Call, body: SeriesForm) -> CallResult:
-        given = _arguments(call, _id(call), body)
+        given = _arguments(call, call.series_id, body)
         await operation.perform(call, convert(given, operation.arguments))
-        back, slot = _back(body.back), given.get("slot", "")
+        back, slot = shell.own_address("/schedule", body.back), given.get("slot", "")
         undo = f"&series={given['id']}&slot={slot}" if operation is operations.skip_slot else ""
-        return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}{undo}")
+        return shell.elsewhere(shell.with_query(back, f"done={done}{undo}"))
 
     return act
 
@@ -201,7 +201,7 @@ async def see_refusal(call: Call, refusal: RefusalForm) -> CallResult:
     """The owner knows of it; if the event changes, it is told anew."""
     if not (await perform(call, refusal)).content["seen"]:
         sentence = "That event is not refused any more; look again."
-        raise RequestRefused(Problem("not-found", sentence))
+        raise RequestRefused("not-found", sentence)
     return shell.elsewhere(REFUSED_HREF)
 
 
@@ -357,26 +357,12 @@ def _slot_href(found: SeriesId, at: datetime, back: str) -> str:
     return line_address(f"/schedule/{found}", at=codec.stamp(at.astimezone(UTC)), back=back)
 
 
-def _back(text: str) -> str:
-    """Return an address of this page only; any other leads here."""
-    return text if text == "/schedule" or text.startswith("/schedule?") else "/schedule"
-
-
-def _id(call: Call) -> SeriesId:
-    try:
-        return series_id(call.path["id"])
-    except BadInput as bad:
-        raise RequestRefused(Problem("not-found", str(bad))) from None
-
-
 def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series, Slot]:
     found = series.find(tx, wanted)
     there = series_orders.coming(tx, found, now, _FAR)
     one = next((each for each in there if each.at == at), None)
     if one is None:
-        raise RequestRefused(
-            Problem("not-found", f"Series {wanted} has no run to come at that time.")
-        )
+        raise RequestRefused("not-found", f"Series {wanted} has no run to come at that time.")
     return found, one
 
 

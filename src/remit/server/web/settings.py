@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
+from datetime import datetime
 from typing import Annotated, Final, TypeAlias, cast
 
 from msgspec import Meta, Struct, to_builtins
@@ -30,7 +31,7 @@ from remit.operations.settings_arguments import (
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult
-from remit.server.problem import Problem, RequestRefused
+from remit.server.problem import RequestRefused
 from remit.server.routes import Refused, form, page
 from remit.server.web import connect, section_forms, settings_sections, shell, task_sections
 from remit.settings.channels import kinds
@@ -49,7 +50,7 @@ async def front(_: Call) -> CallResult:
 async def look(call: Call) -> CallResult:
     name = call.path["section"]
     if name not in SECTIONS:
-        raise RequestRefused(Problem("not-found", "There is no such part of the settings."))
+        raise RequestRefused("not-found", "There is no such part of the settings.")
     return await section(call, name)
 
 
@@ -144,7 +145,7 @@ async def _policies(call: Call) -> Values:
         "tools": settings_sections.tools(settings),
         "standing": [*permissions, *(others if isinstance(others, list) else [])],
         "called": task_sections.called(settings.channels),
-        "since": settings_sections.standing_since,
+        "since": lambda at: datetime.fromisoformat(at) if at else None,
     }
 
 

@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
@@ -235,7 +235,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
         HealthFinding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
         HealthFinding("Store", await app.db.read(_store_sentence, app.settings.database)),
         HealthFinding("Clock", f"{now:%Y-%m-%d %H:%M} in {app.zone.key}"),
-        HealthFinding("Brain", brain.sentence) if brain.ready else _warn("Brain", brain.sentence),
+        HealthFinding("Brain", brain.sentence, *(() if brain.ready else ("you", "alert"))),
     ]
     for way in (await ways(call))[1:]:
         text = f"{way.name}: {way.said}"
@@ -311,14 +311,6 @@ async def _workers(call: Call) -> list[HealthFinding]:
 def cards_of(listed: Mapping[str, object]) -> list[object]:
     people = listed["contacts"]
     return people if isinstance(people, list) else []
-
-
-def _warn(part: str, text: str) -> HealthFinding:
-    return HealthFinding(part, text, "you", "alert")
-
-
-def standing_since(at: str | None) -> datetime | None:
-    return datetime.fromisoformat(at) if at else None
 
 
 _ON_ITS_WAY: Final = ("run", "On its way", "run", "")

@@ -23,7 +23,6 @@ from remit.server.routes import Route, form
 from remit.server.web import markup, words
 from remit.store import events, inbox, rows, spending, task_filter, tasks
 from remit.store.database import Tx
-from remit.store.task_filter import SavedView
 
 _TEMPLATES: Final = Path(__file__).parent.parent / "templates"
 
@@ -158,6 +157,15 @@ def elsewhere(path: str) -> CallResult:
     return CallResult("", 303, path, media=HTML)
 
 
+def own_address(path: str, text: str) -> str:
+    """Return an address of this page only; any other leads to the page."""
+    return text if text == path or text.startswith(f"{path}?") else path
+
+
+def with_query(address: str, more: str) -> str:
+    return f"{address}{'&' if '?' in address else '?'}{more}"
+
+
 def form_of(path: str, operation: Operation, then: str) -> Route:
     """A form that asks for an operation; `then` is shown next, `{}` are fields of the answer."""
 
@@ -185,6 +193,10 @@ def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
     working = sum(tasks.count(tx, each, _MOST) for each in WORKING)
     link = "/tasks?q=status%3Arunning"
     running = TaskListLink("Running now", link, "run", working, key="running")
+    saved = (
+        TaskListLink(view.name, f"/tasks?q={quote(view.filter, safe='')}", "plan")
+        for view in task_filter.saved_views(tx)
+    )
     return PageShell(
         agent=settings.agent,
         owner=settings.owner,
@@ -197,7 +209,7 @@ def _look(tx: Tx, call: Call, now: datetime) -> PageShell:
         spent=spending.of_all(tx, since).cents,
         limit=settings.budget.day_cents,
         next=_next(tx, now),
-        views=(running, *VIEWS, *map(_saved, task_filter.saved_views(tx))),
+        views=(running, *VIEWS, *saved),
         failing=tuple(loop.name for loop in call.app.background.failing),
         thinks=call.app.thinks,
     )
@@ -208,10 +220,6 @@ def _next(tx: Tx, now: datetime) -> NextRun | None:
         if task.scheduled_for is not None:
             return NextRun(task.title, task.scheduled_for.astimezone(now.tzinfo))
     return None
-
-
-def _saved(view: SavedView) -> TaskListLink:
-    return TaskListLink(view.name, f"/tasks?q={quote(view.filter, safe='')}", "plan")
 
 
 VIEWS: Final = (

@@ -23,7 +23,7 @@ from remit.model.task import Source, SourceKind, Task
 from remit.model.view import limit_sentences, standing_of
 from remit.server.call import Call, CallResult
 from remit.server.page_language import retell, say
-from remit.server.problem import Problem, RequestRefused
+from remit.server.problem import RequestRefused
 from remit.server.routes import page
 from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
 from remit.server.web.attempts import AttemptView
@@ -109,7 +109,7 @@ async def part(call: Call) -> CallResult:
     """Return a part of the page, after an event."""
     name = call.path["part"]
     if name not in PARTS:
-        raise RequestRefused(Problem("not-found", "There is no such part of a task's page."))
+        raise RequestRefused("not-found", "There is no such part of a task's page.")
     most = _FEW if name == "bar" else _most(call)
     found = await call.app.db.read(_find, call.task_id, most)
     return shell.part(f"parts/task_{name}.html", shown(call, found))

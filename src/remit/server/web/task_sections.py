@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, tzinfo
 from typing import Final
@@ -22,14 +21,14 @@ from remit.model.contract import (
     WorkItem,
 )
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.proof import NOT_VERIFIED, ProofState, owners_word, proof_of
+from remit.model.proof import NOT_VERIFIED, ProofState, matched, owners_word, proof_of
 from remit.model.review import SEND, Review
 from remit.model.run import Event, EventKind
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Taint, Task
 from remit.server.page_language import say
 from remit.server.web import timeline, words
-from remit.settings.channels import ChannelSettings
+from remit.settings.channels import ChannelSettings, names_for_people
 
 DASHBOARD: Final = "dashboard"
 _MARKS: Final = re.compile(r"^#{1,6} |[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}", re.MULTILINE)
@@ -257,11 +256,8 @@ def _clock(at: datetime | None, zone: tzinfo) -> str:
 
 
 def called(channels: Mapping[str, ChannelSettings]) -> dict[str, str]:
-    """What each channel is called on the page: its kind, unless two are of one kind."""
-    kinds = {name: each.service for name, each in channels.items()}
-    often = Counter(kinds.values())
-    known = {name: kind if often[kind] == 1 else name for name, kind in kinds.items()}
-    return known | {DASHBOARD: "Dashboard"}
+    """What each channel is called on the page."""
+    return names_for_people(channels) | {DASHBOARD: "Dashboard"}
 
 
 # Contract -----------------------------------------------------------------------------------------
@@ -295,14 +291,9 @@ def proof(task: Task, *, edited: bool = False) -> ProofTable | None:
     contract = task.contract
     if contract is None:
         return None
-    left = list(task.verdict.findings) if task.verdict else []
+    findings = task.verdict.findings if task.verdict else ()
     checking = task.status is Status.VERIFYING
-    rows: list[ProofRow] = []
-    for each in contract.criteria:  # two may be of one kind; each has its own finding
-        found = next((one for one in left if one.activity == each.activity), None)
-        if found is not None:
-            left.remove(found)
-        rows.append(_row(each, found, checking=checking))
+    rows = [_row(each, found, checking=checking) for each, found in matched(contract, findings)]
     since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
     if edited and task.verdict is not None:
         text = "You changed it after it was checked. The findings are about what it was before."

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from remit.brain.budget import midnight
 from remit.errors import BadInput, NotFound
 from remit.model import ids
-from remit.model.codec import Json, JsonMap, stamp
+from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.task import SourceKind
 from remit.operations import filters, upkeep
@@ -85,13 +85,13 @@ VERBS: Final[Mapping[str, BulkAction]] = {
 async def act(call: Call, body: BulkForm) -> CallResult:
     """Show what would happen; after confirmation, do it."""
     if not body.id and not body.every:
-        return shell.elsewhere(back_to_list(body.back))
+        return shell.elsewhere(shell.own_address("/tasks", body.back))
     # A confirmation covers the tasks that matched then, not later ones.
     q = body.q if body.sure or not body.every else _until_now(call, body.q)
     answer = await _asked(call, body, q)
     if body.sure:
-        did, refused = _number(answer["done"]), _number(answer["refused"])
-        return shell.elsewhere(_with(back_to_list(body.back), f"{body.action}.{did}.{refused}"))
+        done = f"done={body.action}.{answer['done']}.{answer['refused']}"
+        return shell.elsewhere(shell.with_query(shell.own_address("/tasks", body.back), done))
     return await _preview(call, replace(body, q=q), answer)
 
 
@@ -104,7 +104,7 @@ async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
 async def _preview(call: Call, body: BulkForm, content: JsonMap) -> CallResult:
     refused = cast("Sequence[Mapping[str, str]]", content["results"])
     names = await call.app.db.read(_titles, [TaskId(each["id"]) for each in refused])
-    verb, fit = VERBS[body.action], _number(content["done"])
+    verb, fit = VERBS[body.action], cast("int", content["done"])
     values: dict[str, object] = {
         "body": body,
         "verb": verb,
@@ -112,9 +112,9 @@ async def _preview(call: Call, body: BulkForm, content: JsonMap) -> CallResult:
         "fit": fit,
         "more": content["more"],
         "first": content["first"],
-        "refused": _number(content["refused"]),
+        "refused": content["refused"],
         "why": [(names[each["id"]], each["why"]) for each in refused],
-        "back": back_to_list(body.back),
+        "back": shell.own_address("/tasks", body.back),
     }
     if call.part:
         return shell.part("parts/bulk.html", values)
@@ -131,16 +131,8 @@ def _until_now(call: Call, q: str) -> str:
     return listing.changed_line(q, {"until": stamp(call.app.clock.now() + _MOMENT)})
 
 
-def _with(back: str, done: str) -> str:
-    return f"{back}{'&' if '?' in back else '?'}done={done}"
-
-
 def _tasks(n: int) -> str:
     return say("1 task") if n == 1 else say("{0} tasks", words.count(n))
-
-
-def _number(found: Json) -> int:
-    return cast("int", found)
 
 
 class RemoveViewForm(RequestBody, frozen=True):
@@ -163,12 +155,7 @@ async def keep_view(call: Call, view: NewView) -> CallResult:
 @form("/tasks/views/delete", upkeep.remove_view)
 async def drop_view(call: Call, body: RemoveViewForm) -> CallResult:
     await perform(call, RemoveView(body.name))
-    return shell.elsewhere(back_to_list(body.back))
-
-
-def back_to_list(text: str) -> str:
-    """Return an address of the list only; any other leads there."""
-    return text if text == "/tasks" or text.startswith("/tasks?") else "/tasks"
+    return shell.elsewhere(shell.own_address("/tasks", body.back))
 
 
 _QUERY: Final = ("q", "sort", "group", "before")
