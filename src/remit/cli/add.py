@@ -1,7 +1,6 @@
 """`remit add`: create tasks from a message, and print a receipt of what was understood."""
 
 import base64
-import sys
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -11,6 +10,7 @@ from msgspec.structs import replace
 
 from remit import settings as app_settings
 from remit.cli import clock, codes, out, receipt, remit_client
+from remit.cli.lookup import read_file, typed_text
 from remit.cli.out import AsJson, Timeout, Wait, flag, free
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
@@ -67,7 +67,9 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     settings, when = app_settings.load(), moment(at, in_)
     often = _repeats(settings, every, cron, tz, when)
     start = stamp(when) if when and not often else None
-    order = NewMessage(_typed(text), start, NewRepeats.from_series(often), priority, dry_run, wait)
+    order = NewMessage(
+        typed_text(text), start, NewRepeats.from_series(often), priority, dry_run, wait
+    )
     order, on = replace(order, watch=_watch(watch, watch_for)), _project_fields(project, files, prd)
     order = replace(order, attachments={} if dry_run else _upload_files(settings, file))
     given: NewTask | NewMessage = order
@@ -84,11 +86,7 @@ def _upload_files(settings: Settings, paths: tuple[Path, ...]) -> dict[str, str]
         return found
     with remit_client.opened(settings) as way:
         for path in paths:
-            try:
-                content = base64.b64encode(path.read_bytes()).decode()
-            except OSError as error:
-                sentence = f"{path} cannot be read: {error.strerror}."
-                raise BadInput(sentence, field="file") from None
+            content = base64.b64encode(read_file(path, "file")).decode()
             answer = way.ask(KeepFile(path.name, content))
             found[str(answer["name"])] = str(answer["sha256"])
     return found
@@ -221,10 +219,6 @@ def _receipt_of_key(
         raise KeyReused(key)
     out.hint("Nothing new: this key stands for a task that is there.")
     return _stored_receipt(settings, found)
-
-
-def _typed(text: str) -> str:
-    return sys.stdin.read() if text == "-" else text
 
 
 def _project_fields(project: str | None, files: str | None, prd: str | None) -> NewTask:

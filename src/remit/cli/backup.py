@@ -123,7 +123,7 @@ def _asked_sentence(held: int) -> str:
 def _confirm(question: str) -> None:
     if not out.interactive():
         raise BadInput("Nobody can be asked here; say --yes if you are sure.", field="yes")
-    if input(f"{out.clean(question)} [y/N] ").strip().lower() not in ("y", "yes"):
+    if not out.agrees(question):
         raise BadInput("Nothing was changed.", field="yes")
 
 

@@ -150,7 +150,10 @@ class _Chat:
 
     def _unfinished(self) -> bool:
         spoken = conversations.tasks_in(self._tx, self._talk)
-        return any(task.status in _GO_ON and not (task.gaps or _is_far(task)) for task in spoken)
+        # Nobody waits for what starts only later.
+        now = clock.now()
+        soon = [each for each in spoken if not each.scheduled_for or each.scheduled_for <= now]
+        return any(task.status in _GO_ON and not task.gaps for task in soon)
 
     def _untold(self) -> bool:
         """Whether a task from here has a result that was not posted yet."""
@@ -204,8 +207,3 @@ def _reports_on(turn: Turn, task: Task) -> bool:
     """Whether a turn reports the current state of a task."""
     is_about_task = any(ref.task_id == task.id for ref in turn.task_refs)
     return is_about_task and turn.role is not Role.USER and turn.said_at >= task.last_updated
-
-
-def _is_far(task: Task) -> bool:
-    """Whether it starts only later, so that nobody waits for it."""
-    return task.scheduled_for is not None and task.scheduled_for > clock.now()

@@ -124,27 +124,22 @@ def remove(
     return out.done_with(gone.name, f"{gone.name} is not in {FILE} any more.", json)
 
 
-@app.command()
-def allow(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
-    """Write to them there without asking, while the address stays the same."""
-    return _permit(name, channel, Policy.ALLOW, json=json)
+def _permits(name: str, policy: Policy, text: str) -> None:
+    """Register a command that sets whether a contact is written to; `text` is its help."""
+
+    def act(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
+        answer = remit_client.ask(NewPermission(name, channel, policy))
+        return out.done(json, answer, permits.sentence(answer))
+
+    act.__doc__ = text
+    app.command(name)(act)
 
 
-@app.command()
-def ask(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
-    """Ask before each message; this undoes allow and deny."""
-    return _permit(name, channel, Policy.ASK, json=json)
-
-
-@app.command()
-def deny(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
-    """Never write to them there; such messages are refused."""
-    return _permit(name, channel, Policy.DENY, json=json)
-
-
-def _permit(name: str, channel: str, policy: Policy, *, json: bool) -> int:
-    answer = remit_client.ask(NewPermission(name, channel, policy))
-    return out.done(json, answer, permits.sentence(answer))
+_permits(
+    "allow", Policy.ALLOW, "Write to them there without asking, while the address stays the same."
+)
+_permits("ask", Policy.ASK, "Ask before each message; this undoes allow and deny.")
+_permits("deny", Policy.DENY, "Never write to them there; such messages are refused.")
 
 
 def _contacts_json(settings: Settings) -> JsonMap:

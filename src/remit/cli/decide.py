@@ -2,7 +2,6 @@
 
 import os
 import shlex
-import sys
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Annotated, Final
 
 from remit import settings as app_settings
 from remit.cli import clock, out, remit_client, words
-from remit.cli.lookup import find_review
+from remit.cli.lookup import find_review, read_file
 from remit.cli.out import AsJson, Piece, StyledText, Timeout, Wait, flag, free
 from remit.cli.tally import CommandTally, events_so_far
 from remit.errors import BadInput, RemitError
@@ -176,9 +175,7 @@ def _edit_review(settings: Settings, ref: str) -> str:
 
 def _read_text(path: Path) -> str:
     try:
-        return sys.stdin.read() if str(path) == "-" else path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.", field="text-file") from None
+        return read_file(path, "text-file").decode()
     except UnicodeDecodeError:
         raise BadInput(f"{path} is no text in UTF-8.", field="text-file") from None
 

@@ -30,6 +30,7 @@ _OLDEST_SQLITE: Final = (3, 39)  # IS NOT DISTINCT FROM
 _CLOCK_DIFFERENCE: Final = timedelta(seconds=5)
 _LITTLE: Final = 1_000_000_000
 _TOO_LITTLE: Final = 50_000_000
+_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 
 
 def doctor(*, json: AsJson = False) -> int:
@@ -85,19 +86,10 @@ def _home(settings: Settings) -> DoctorFinding:
     if not os.access(settings.home, os.W_OK | os.X_OK):
         todo = f"Give it to yourself: chown -R $USER {settings.home}"
         return fail("home", f"{settings.home} cannot be written", todo)
-    open_to_others = [path for path in _private(settings) if path.exists() and _shared(path)]
-    if open_to_others:
-        names = " ".join(str(path) for path in open_to_others)
+    private = [path for path in (settings.home, settings.home / "token") if path.exists()]
+    if names := " ".join(str(path) for path in private if path.stat().st_mode & _OTHERS):
         return warn("home", "others on this machine may read it", f"chmod go= {names}")
     return ok("home", f"{settings.home}, for your eyes alone")
-
-
-def _private(settings: Settings) -> tuple[Path, ...]:
-    return settings.home, settings.home / "token"
-
-
-def _shared(path: Path) -> bool:
-    return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
 def _database(settings: Settings) -> DoctorFinding:
@@ -196,16 +188,12 @@ def _web(settings: Settings) -> DoctorFinding:
     if provider is SearchProvider.NONE:
         text = 'reads pages; for search, set [web] search to "brave", "tavily" or "searxng"'
         return ok("web", text)
-    if provider is not SearchProvider.SEARXNG and not _has_secret(settings, key):
+    from remit.wiring.app_context import keys_of  # noqa: PLC0415 - may open a keyring
+
+    if provider is not SearchProvider.SEARXNG and not keys_of(settings).get(key):
         todo = f"Run `remit secrets set {key}` and give the key of {provider}."
         return warn("web", f"search with {provider} has no key", todo)
     return ok("web", f"reads pages, and searches with {provider}")
-
-
-def _has_secret(settings: Settings, name: str) -> bool:
-    from remit.wiring.app_context import keys_of  # noqa: PLC0415 - may open a keyring
-
-    return bool(keys_of(settings).get(name))
 
 
 def _money(settings: Settings) -> DoctorFinding:

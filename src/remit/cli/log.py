@@ -9,7 +9,7 @@ from remit.cli import clock, out, proof, words
 from remit.cli.lookup import PAUSE, EventWatch, database_of
 from remit.cli.out import AsJson, Id, StyledText, flag
 from remit.journal import event_words
-from remit.model.codec import Json, JsonMap, moment, stamp, to_json
+from remit.model.codec import Json, JsonMap, moment, picked, to_json
 from remit.model.reply import AttemptOutcome
 from remit.model.review import Review
 from remit.model.run import Event, EventKind
@@ -89,7 +89,10 @@ def why(
         now, rank, proven = clock.now(), _priority(task), list(proof.proof_sentences(tx, task))
         because = _state_sentence(task, reviews.waiting_of(tx, task_id), now)
         if json:
-            steps: list[Json] = [_event_json(event) for event in happened]
+            steps: list[Json] = [
+                {**picked(each, "at actor"), "event": each.kind.value, "said": sentence(each)}
+                for each in happened
+            ]
             priority: Json = {"said": rank, "rule": to_json(task.rule)}
             state: Json = {"said": because, "status": task.status.value}
             shown: Json = {"said": list[Json](proven), **proof.facts(tx, task)}
@@ -128,15 +131,6 @@ def _state_sentence(task: Task, asks: Review | None, now: datetime) -> str:
         return f"It is {task.status.value}: {task.result_summary}"
     tries = f", after {words.count(task.attempts, 'failed attempt')}" if task.attempts else ""
     return f"It is {words.status_word(task.status)}{tries}{_STANDS.get(task.status, '')}."
-
-
-def _event_json(event: Event) -> Json:
-    return {
-        "at": stamp(event.at),
-        "actor": event.actor.value,
-        "event": event.kind.value,
-        "said": sentence(event),
-    }
 
 
 _STYLE: Final = {

@@ -1,6 +1,7 @@
 """Where the store and the contacts are, which review is meant, and a watch over one task."""
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -145,6 +146,24 @@ def _open_review_of(tx: Tx, task_id: TaskId) -> Review:
     stands = tasks.get(tx, task_id).status
     before = " What it asked was decided before." if asked else ""
     raise Conflict(f"Task {task_id} is {stands}; it asks nothing now.{before}")
+
+
+def read_file(file: Path | str, field: str, most: int = -1) -> bytes:
+    """Return what a file holds, or the first of it; `-` is stdin."""
+    if str(file) == "-":
+        return sys.stdin.buffer.read(most)
+    try:
+        with Path(file).open("rb") as opened:
+            return opened.read(most)
+    except FileNotFoundError:
+        raise NotFound("file", str(file)) from None
+    except OSError as error:
+        raise BadInput(f"{file} cannot be read: {error.strerror}.", field=field) from None
+
+
+def typed_text(text: str) -> str:
+    """Return a text as it was typed; `-` reads it from stdin."""
+    return sys.stdin.read() if text == "-" else text
 
 
 def contacts_of(settings: "Settings") -> "Contacts":

@@ -149,6 +149,11 @@ def interactive() -> bool:
     return sys.stdin.isatty() and is_terminal(sys.stdout)
 
 
+def agrees(question: str) -> bool:
+    """Ask for a yes; Enter is a no."""
+    return input(f"{clean(question)} [y/N] ").strip().lower() in ("y", "yes")
+
+
 def width(text: str) -> int:
     """Return how many columns a text takes."""
     if text.isascii():

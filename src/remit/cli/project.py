@@ -170,7 +170,7 @@ def _agrees(question: str) -> bool:
     if not sys.stdin.isatty():
         out.say("Nobody is there to ask; only the folder is written down. --yes takes it all.")
         return False
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    return out.agrees(question)
 
 
 def _tables(plan: _Plan, settings: Settings) -> Mapping[str, Mapping[str, object]]:

@@ -71,7 +71,7 @@ def show(settings: Settings, receipt: JsonMap, *, serves: bool, read: bool) -> N
         out.table(
             _rows(task, part, card.language)
             + (_clauses(receipt, task.id, card.language) if read else [])
-            + [_id(task)]
+            + [[StyledText("Id", "dim"), str(task.id)]]
         )
     _without_task(receipt, lambda clause: clause["taskId"] is not None, made=bool(found))
     _questions(receipt)
@@ -156,10 +156,6 @@ def owners_zone(settings: Settings) -> ZoneInfo:
 def _time_away(task: Task, language: str) -> str:
     near = words.near(task.scheduled_for, clock.now()) if task.scheduled_for else ""
     return f" ({time_away_in_language(near, language)})" if near and not task.gaps else ""
-
-
-def _id(task: Task) -> list[Piece]:
-    return [StyledText("Id", "dim"), str(task.id)]
 
 
 def _clauses(receipt: JsonMap, task_id: str, language: str) -> list[list[Piece]]:

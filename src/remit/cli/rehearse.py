@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Sequence
 from datetime import datetime
-from pathlib import Path
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -13,10 +12,11 @@ from remit import gate as gatehouse
 from remit import settings as app_settings
 from remit.cli import clock, codes, out, receipt
 from remit.cli.commands import CommandGroup
+from remit.cli.lookup import read_file, typed_text
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.contacts import ContactBook
 from remit.contacts.book import FILE, Contacts
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput
 from remit.intake.admit import check_text
 from remit.intake.conditions import find_conditions, limited, read_with_quiet
 from remit.intake.extraction import Extraction
@@ -64,7 +64,7 @@ def extract(
         from remit.cli.reader_exam import show_scores  # noqa: PLC0415 - may load a model
 
         return show_scores(settings, as_json=json)
-    words = sys.stdin.read() if text == "-" else text
+    words = typed_text(text)
     check_text(words)
     zone = find_owner_zone(settings.zone).zone if tz is None else _zone(tz)
     at = moment(now) if now else clock.now()
@@ -161,7 +161,7 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     json: AsJson = False,
 ) -> int:
     """Say how a task on code would be proven, and why; nothing is stored."""
-    words = sys.stdin.read() if description == "-" else description
+    words = typed_text(description)
     check_text(words)
     named = tuple(each.strip() for each in (files or "").split(",") if each.strip())
     asked = ContractRequest(
@@ -228,14 +228,8 @@ def _when_checked(criterion: Criterion) -> str:
     return "; ".join(each for each in (criterion.pattern, late) if each)
 
 
-def _read_file(file: str, what: str) -> str:
-    try:
-        with Path(file).open(encoding="utf-8", errors="replace", newline="") as opened:
-            text = opened.read(_MOST + 1)
-    except FileNotFoundError:
-        raise NotFound("file", file) from None
-    except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}.", field=what) from None
+def _read_file(file: str, field: str) -> str:
+    text = read_file(file, field, 4 * _MOST).decode("utf-8", "replace")
     if len(text) > _MOST:
-        raise BadInput(f"{file} is too long; at most {_MOST:,} letters are read.", field=what)
+        raise BadInput(f"{file} is too long; at most {_MOST:,} letters are read.", field=field)
     return text

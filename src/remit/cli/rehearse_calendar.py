@@ -1,8 +1,6 @@
 """`remit rehearse calendar`: when a file's events would start, and which would be refused."""
 
-import sys
 from datetime import date, datetime, time, timedelta
-from pathlib import Path
 from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
@@ -10,8 +8,9 @@ from remit import settings as app_settings
 from remit.calendar import expand
 from remit.calendar.slots import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 from remit.cli import clock, codes, out
+from remit.cli.lookup import read_file
 from remit.cli.out import AsJson, Piece, StyledText, flag, free
-from remit.errors import BadInput, NotFound
+from remit.errors import BadInput
 from remit.model.codec import JsonMap, moment
 from remit.model.rrule import zone_of
 from remit.system.owner_zone import find_owner_zone
@@ -52,7 +51,9 @@ def calendar(
     window = TimeWindow(first, _to(until, zone) if until else first + AHEAD)
     if window.until <= window.since:
         raise BadInput("--to is not after --from; the later day is --to.", field="to")
-    found = expand.slots(_read_bytes(file), window, zone, all_day_at=morning)
+    found = expand.slots(
+        read_file(file, "file", expand.DEFAULT.bytes + 1), window, zone, all_day_at=morning
+    )
     if json:
         out.emit(expansion_to_json(found))
     else:
@@ -100,18 +101,6 @@ def _row(slot: CalendarSlot) -> list[Piece]:
     summary = out.cut(" ".join(slot.summary.split()), 40) or slot.uid[:40]
     shown = StyledText(when, style), f"{slot.start:%H:%M}Z", StyledText(summary, style)
     return [*shown, StyledText(notes, "dim")]
-
-
-def _read_bytes(file: str) -> bytes:
-    if file == "-":
-        return sys.stdin.buffer.read(expand.DEFAULT.bytes + 1)
-    try:
-        with Path(file).open("rb") as opened:
-            return opened.read(expand.DEFAULT.bytes + 1)
-    except FileNotFoundError:
-        raise NotFound("file", file) from None
-    except OSError as error:
-        raise BadInput(f"{file} cannot be read: {error.strerror}.", field="file") from None
 
 
 def _from(text: str | None, zone: ZoneInfo) -> datetime:

@@ -1,7 +1,6 @@
 """`remit rules` and `remit rehearse priority`: the rules of priority, and what they decide."""
 
 import json as text_json
-import sys
 from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from msgspec import Struct, field
 from remit import settings as app_settings
 from remit.cli import clock, codes, out, words
 from remit.cli.commands import CommandGroup
+from remit.cli.lookup import read_file
 from remit.cli.out import AsJson, Piece, StyledText, flag, free, number_flag
 from remit.errors import BadInput, NotFound
 from remit.model import ids
@@ -259,20 +259,12 @@ def _task(content: JsonMap) -> Task:
 
 def _read_task(file: str) -> JsonMap:
     try:
-        text = sys.stdin.read(_MOST) if file == "-" else _text(Path(file))
-        found = text_json.loads(text)
-    except FileNotFoundError:
-        raise NotFound("file", file) from None
-    except (OSError, ValueError, RecursionError) as error:
+        found = text_json.loads(read_file(file, "task", _MOST))
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"{file} is no JSON that can be read: {error}.", field="task") from None
     if not isinstance(found, dict):
         raise BadInput(f"{file} must hold one task, as a JSON object.", field="task")
     return found
-
-
-def _text(path: Path) -> str:
-    with path.open(encoding="utf-8") as opened:
-        return opened.read(_MOST)
 
 
 def _zone(settings: Settings) -> ZoneInfo:

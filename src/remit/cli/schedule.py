@@ -108,7 +108,14 @@ def coming(
         (slot.planned or slot.at, _slot(each, slot), [*_slot_row(each, slot, zone), refs[each.id]])
         for each, slot in found
     ]
-    lines += [(each.at, _event(each, settings), _event_slot_row(each, zone)) for each in events]
+    lines += [
+        (
+            each.at,
+            _event(each, settings),
+            [show_moment(each.at, zone), StyledText("to come", "dim"), each.title, _from(each)],
+        )
+        for each in events
+    ]
     soonest = sorted(lines, key=itemgetter(0))[:count]
     return out.listing(
         json, {"slots": [slot_json for _, slot_json, _ in soonest]}, [row for *_, row in soonest]
@@ -217,22 +224,21 @@ def repeat(
     return _change(series_id, partial(RepeatSeries, repeats=rule), json=json)
 
 
-@app.command()
-def pause(series_id: _Series, /, *, json: AsJson = False) -> int:
-    """Add no more tasks until you resume the series."""
-    return _change(series_id, PauseSeries, json=json)
+def _on_series(name: str, kind: Callable[[str], SeriesArguments], text: str) -> None:
+    """Register a command that does one thing to a series; `text` is its help."""
+
+    def act(series_id: _Series, /, *, json: AsJson = False) -> int:
+        return _change(series_id, kind, json=json)
+
+    act.__doc__ = text
+    app.command(name)(act)
 
 
-@app.command()
-def resume(series_id: _Series, /, *, json: AsJson = False) -> int:
-    """Continue with the next slot; slots missed meanwhile are skipped."""
-    return _change(series_id, ResumeSeries, json=json)
-
-
-@app.command()
-def end(series_id: _Series, /, *, json: AsJson = False) -> int:
-    """End a series; running work goes on."""
-    return _change(series_id, EndSeries, json=json)
+_on_series("pause", PauseSeries, "Add no more tasks until you resume the series.")
+_on_series(
+    "resume", ResumeSeries, "Continue with the next slot; slots missed meanwhile are skipped."
+)
+_on_series("end", EndSeries, "End a series; running work goes on.")
 
 
 @app.command("set")
@@ -316,7 +322,11 @@ def _state(found: Series) -> StyledText:
 
 def _slot_row(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
     at = show_moment(slot.planned or slot.at, zone)
-    late = f" by {_span(slot.late)}" if slot.late and slot.fate in _LATE else ""
+    late = (
+        f" by {timedelta(seconds=round(slot.late.total_seconds()))}"
+        if slot.late and slot.fate in _LATE
+        else ""
+    )
     fate = f"{slot.fate.value.replace('_', ' ')}{late}" if slot.fate else "to come"
     flags = [_SAID[each] for each in sorted(rrule.flags(found.repeats, slot.at))]
     why = slot.why or "; ".join(flags) or found.title
@@ -353,16 +363,8 @@ def _event_row(tx: Tx, found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
     return [StyledText(ref, "dim"), show_moment(found.at, zone), _from(found), found.title]
 
 
-def _event_slot_row(found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
-    return [show_moment(found.at, zone), StyledText("to come", "dim"), found.title, _from(found)]
-
-
 def _from(found: PlannedStart) -> str:
     return f"from the calendar {found.calendar}"
-
-
-def _span(late: timedelta) -> str:
-    return str(timedelta(seconds=round(late.total_seconds())))
 
 
 def _zone(settings: Settings) -> ZoneInfo:

@@ -8,6 +8,7 @@ from typing import Annotated, TypeAlias
 from remit import settings as app_settings
 from remit.cli import clock, out, remit_client, words
 from remit.cli.codes import OwnerMustAnswer
+from remit.cli.commands import Command
 from remit.cli.out import AsJson, Id, Ids, Timeout, Wait, flag
 from remit.cli.remit_client import RemitClient
 from remit.cli.request_key import new_key
@@ -35,37 +36,41 @@ from remit.triggers import cron
 _Begin: TypeAlias = Callable[[Settings, RemitClient, TaskId], tuple[TaskId, int]]
 
 
-def pause(*ids: Ids, json: AsJson = False) -> int:
-    """Pause tasks between two steps, never in the middle of a send."""
-    return _each(ids, PauseTask, json=json)
+def _on_each(kind: Callable[[str], TaskArguments], text: str) -> Command:
+    """Return a command that does one thing to tasks; `text` is its help."""
+
+    def act(*ids: Ids, json: AsJson = False) -> int:
+        tally = CommandTally(app_settings.load(), json)
+        if found := _find_tasks(ids, tally):
+            with remit_client.opened(tally.settings) as way:
+
+                def one(task_id: TaskId) -> None:
+                    way.ask(kind(task_id))
+                    tally.show_task(task_id)
+
+                tally.each(found, one, str)
+        return tally.end()
+
+    act.__doc__ = text
+    return act
 
 
-def undo(*ids: Ids, json: AsJson = False) -> int:
-    """Take back an approval or a decline within seconds, or a delete at any time."""
-    return _each(ids, UndoTask, json=json)
-
-
-def resume(*ids: Ids, json: AsJson = False) -> int:
-    """Continue a paused task."""
-    return _each(ids, ResumeTask, json=json)
-
-
-def cancel(*ids: Ids, json: AsJson = False) -> int:
-    """End tasks; a running one ends between two steps."""
-    return _each(ids, CancelTask, json=json)
-
-
-def delete(*ids: Ids, json: AsJson = False) -> int:
-    """Hide ended tasks; live ones are cancelled first. The journal keeps everything."""
-    return _each(ids, DeleteTask, json=json)
-
-
-def vouch(*ids: Ids, json: AsJson = False) -> int:
+pause = _on_each(PauseTask, "Pause tasks between two steps, never in the middle of a send.")
+undo = _on_each(
+    UndoTask, "Take back an approval or a decline within seconds, or a delete at any time."
+)
+resume = _on_each(ResumeTask, "Continue a paused task.")
+cancel = _on_each(CancelTask, "End tasks; a running one ends between two steps.")
+delete = _on_each(
+    DeleteTask, "Hide ended tasks; live ones are cancelled first. The journal keeps everything."
+)
+vouch = _on_each(
+    VouchTask,
     """Say that you have looked at what the session of ended tasks remembers: it counts as yours.
 
     What the tasks came with, and all that is read from now on, stays what it is.
-    """
-    return _each(ids, VouchTask, json=json)
+    """,
+)
 
 
 def run(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:
@@ -79,20 +84,6 @@ def run(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = F
 def retry(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:
     """Try ended tasks again, each as a new one in the same session."""
     return _start(ids, _retry, wait=wait, timeout=timeout, json=json)
-
-
-def _each(ids: tuple[str, ...], kind: Callable[[str], TaskArguments], *, json: bool) -> int:
-    tally = CommandTally(app_settings.load(), json)
-    found = _find_tasks(ids, tally)
-    if found:
-        with remit_client.opened(tally.settings) as way:
-
-            def one(task_id: TaskId) -> None:
-                way.ask(kind(task_id))
-                tally.show_task(task_id)
-
-            tally.each(found, one, str)
-    return tally.end()
 
 
 def _start(

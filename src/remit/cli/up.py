@@ -98,12 +98,11 @@ def choose_queues(settings: Settings, wanted: str) -> list[str]:
         raise BadInput(sentence, field="queues")
     base = settings.engine.task_queue
     found = [f"{base}-{short}" if short else base for short in map(_QUEUES.__getitem__, names)]
-    return [*found, f"{base}-code-{_machine(settings.home)}"] if "code" in names else found
-
-
-def _machine(home: Path) -> str:
-    """Return the name of the machine that has the folders of work on code."""
-    return f"{socket.gethostname()}-{hashlib.sha256(os.fsencode(home.resolve())).hexdigest()[:8]}"
+    if "code" not in names:
+        return found
+    # The folders of work on code lie on this machine, in this home.
+    home = hashlib.sha256(os.fsencode(settings.home.resolve())).hexdigest()[:8]
+    return [*found, f"{base}-code-{socket.gethostname()}-{home}"]
 
 
 async def _work(settings: Settings, queues: str, slots: int | None, *, json: bool) -> int:
