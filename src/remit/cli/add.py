@@ -86,7 +86,7 @@ def _upload_files(settings: Settings, paths: tuple[Path, ...]) -> dict[str, str]
         return found
     with remit_client.opened(settings) as way:
         for path in paths:
-            content = base64.b64encode(read_file(path, "file")).decode()
+            content = base64.b64encode(read_file(path, "file", wrong_value=True)).decode()
             answer = way.ask(KeepFile(path.name, content))
             found[str(answer["name"])] = str(answer["sha256"])
     return found

@@ -175,7 +175,7 @@ def _edit_review(settings: Settings, ref: str) -> str:
 
 def _read_text(path: Path) -> str:
     try:
-        return read_file(path, "text-file").decode()
+        return read_file(path, "text-file", wrong_value=True).decode()
     except UnicodeDecodeError:
         raise BadInput(f"{path} is no text in UTF-8.", field="text-file") from None
 

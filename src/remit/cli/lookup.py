@@ -148,16 +148,19 @@ def _open_review_of(tx: Tx, task_id: TaskId) -> Review:
     raise Conflict(f"Task {task_id} is {stands}; it asks nothing now.{before}")
 
 
-def read_file(file: Path | str, field: str, most: int = -1) -> bytes:
-    """Return what a file holds, or the first of it; `-` is stdin."""
+def read_file(file: Path | str, field: str, most: int = -1, *, wrong_value: bool = False) -> bytes:
+    """Return what a file holds, or the first of it; `-` is stdin.
+
+    A missing one is not found; with `wrong_value` it is a wrong value of its flag.
+    """
     if str(file) == "-":
         return sys.stdin.buffer.read(most)
     try:
         with Path(file).open("rb") as opened:
             return opened.read(most)
-    except FileNotFoundError:
-        raise NotFound("file", str(file)) from None
     except OSError as error:
+        if isinstance(error, FileNotFoundError) and not wrong_value:
+            raise NotFound("file", str(file)) from None
         raise BadInput(f"{file} cannot be read: {error.strerror}.", field=field) from None
 
 
