@@ -10,7 +10,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 
 from remit.model.codec import JsonMap
-from remit.server import live_connection as seats
+from remit.server import live_connection
 from tests.server.served import Served
 from tests.server.sockets import LIMIT, Ear, last, listening, many, opened
 from tests.tables import for_each
@@ -124,7 +124,9 @@ def test_who_asks_for_numbers_gets_the_newest(tmp_path: Path) -> None:
 def test_a_burst_is_told_in_order_without_a_gap(
     still: Served, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seats, "_BREATHS", 100_000)  # on a busy machine this reader is slow
+    monkeypatch.setattr(
+        live_connection, "_GRACE_POLLS", 100_000
+    )  # on a busy machine this reader is slow
     with listening(still) as ear, ThreadPoolExecutor(1) as reader:
         begun = int(str(ear.next()["seq"]))
         reading = reader.submit(ear.until, begun + 2_000)
@@ -181,7 +183,7 @@ def test_who_asks_again_from_a_place_is_told_again_from_there(still: Served) -> 
 def test_who_missed_too_much_is_told_to_look_anew(
     still: Served, monkeypatch: pytest.MonkeyPatch, most: int
 ) -> None:
-    monkeypatch.setattr(seats, "MOST_BEHIND", most)
+    monkeypatch.setattr(live_connection, "MOST_BEHIND", most)
     begun = last(still)
     many(still, 10)
     with listening(still, since=begun) as ear:

@@ -14,7 +14,7 @@ from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
 from remit.operations.callers import CallerRegistry
 from remit.server import app as pages_app
-from remit.server import live as live_line
+from remit.server import live as live_module
 from remit.server import news
 from remit.server.live import LiveConnections
 from remit.server.live_connection import MOST_BYTES, MOST_QUEUED, LiveConnection
@@ -163,23 +163,23 @@ def lines(
         yield served, made
 
 
-def _over(seats: Iterable[LiveConnection]) -> list[LiveConnection]:
-    return [seat for seat in seats if seat.over]
+def _over(connections: Iterable[LiveConnection]) -> list[LiveConnection]:
+    return [each for each in connections if each.over]
 
 
 def _until_over(
     served: Served, live: LiveConnections, count: int, ears: list[Ear]
 ) -> list[LiveConnection]:
     """Let things happen, heard by those who read, until so many were told to come back: these."""
-    seats = live.seats  # who was told so leaves soon
+    connections = live.connections  # who was told so leaves soon
     for _ in range(ROUNDS):
         many(served, 200, "Be there. " + "x" * 700)
         for ear in ears:
             heard = [message["seq"] for message in ear.until(last(served))]
             assert heard == list(range(last(served) - 199, last(served) + 1))
-        if len(_over(seats)) == count:
-            return _over(seats)
-    pytest.fail(f"only {len(_over(seats))} of {count} were told to come back")
+        if len(_over(connections)) == count:
+            return _over(connections)
+    pytest.fail(f"only {len(_over(connections))} of {count} were told to come back")
 
 
 def test_who_does_not_read_is_told_to_come_back(
@@ -204,9 +204,9 @@ def test_those_who_do_not_read_cost_the_others_nothing(
     waited: list[tuple[int, int]] = []
     offer = LiveConnection.offer
 
-    def watch(seat: LiveConnection, told: EventMessages) -> None:
-        offer(seat, told)
-        waited.append(seat.queued)
+    def watch(each: LiveConnection, told: EventMessages) -> None:
+        offer(each, told)
+        waited.append(each.queued)
 
     monkeypatch.setattr(LiveConnection, "offer", watch)
     with ExitStack() as stack:
@@ -215,9 +215,9 @@ def test_those_who_do_not_read_cost_the_others_nothing(
         ears = [stack.enter_context(listening(served)) for _ in range(HEALTHY)]
         for ear in ears:
             ear.next()
-        assert len(made[0].seats) == STALLED + HEALTHY
+        assert len(made[0].connections) == STALLED + HEALTHY
         over = _until_over(served, made[0], STALLED, ears)
-        kept = [seat.queued for seat in over]
+        kept = [each.queued for each in over]
 
     assert MOST_QUEUED - 8 <= max(count for count, _ in waited) <= MOST_QUEUED
     assert max(size for _, size in waited) <= MOST_BYTES
@@ -230,21 +230,21 @@ def test_large_messages_are_bounded_by_their_bytes(
     served, made = lines
     with stalled(served), listening(served) as ear:
         ear.next()
-        seats = made[0].seats
+        connections = made[0].connections
         for _ in range(ROUNDS):
             many(served, 1, "x" * 100_000)
             ear.until(last(served))
-            if _over(seats):
+            if _over(connections):
                 break
-        assert len(_over(seats)) == 1
+        assert len(_over(connections)) == 1
         assert last(served) <= ROUNDS < MOST_QUEUED  # so it was not for their number
 
 
 @pytest.mark.parametrize(
     ("limit", "sentence"),
     [
-        ("MOST_SEATS", "1 listen already; come back later."),
-        ("MOST_SEATS_OF_ONE", "1 listen with this token already; close one of them."),
+        ("MOST_CONNECTIONS", "1 listen already; come back later."),
+        ("MOST_OF_ONE_CALLER", "1 listen with this token already; close one of them."),
     ],
 )
 def test_there_is_an_end_to_how_many_listen(
@@ -254,7 +254,7 @@ def test_there_is_an_end_to_how_many_listen(
     sentence: str,
 ) -> None:
     served, _ = lines
-    monkeypatch.setattr(live_line, limit, 1)
+    monkeypatch.setattr(live_module, limit, 1)
     with listening(served) as first:
         first.next()
         with opened(served) as second:

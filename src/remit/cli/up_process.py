@@ -116,7 +116,7 @@ class UpProcess:
         async with AsyncExitStack() as stack:
             app = await self._enter(stack)
             if first:
-                hush(app.hide)
+                redact_logs(app.hide)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             token = token_of(self._settings.home)
             ready, debug = url.set_result, self._debug
@@ -279,7 +279,7 @@ def follow(app: App, since: int, say: Say, telemetry: Telemetry | None) -> None:
         app.background.start(name, work)
 
 
-def hush(hide: Redactor) -> None:
+def redact_logs(hide: Redactor) -> None:
     """Remove secrets and repetitions from what is logged to the terminal."""
     if logging.lastResort is not None:
         logging.lastResort.addFilter(RepeatFilter())

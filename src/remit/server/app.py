@@ -107,7 +107,7 @@ def _nowhere(request: Request, error: Exception) -> Response:
     page_language.choose(request.headers.get("accept-language", ""))
     found_problem = problem.of_router(request, error)
     wants_page = "text/html" in request.headers.get("accept", "")
-    return front.trouble(found_problem) if wants_page else problem.response(found_problem)
+    return front.problem_page(found_problem) if wants_page else problem.response(found_problem)
 
 
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:
@@ -175,7 +175,7 @@ async def _answer(
         return static.packed(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
         found_problem = problem.problem_of_error(error)
-        return front.trouble(found_problem) if route.page else problem.response(found_problem)
+        return front.problem_page(found_problem) if route.page else problem.response(found_problem)
 
 
 def _is_click(route: Route, request: Request) -> bool:

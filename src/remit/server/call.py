@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct, field
 
-from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble
+from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble, UnknownName
 from remit.model import ids
 from remit.model.codec import Json
 from remit.model.ids import ReviewId, SeriesId, TaskId
@@ -118,6 +118,14 @@ class Call(OperationRequest, frozen=True, kw_only=True):
             raise BadInput(sentence, field=name)
         return int(text)
 
+    def cursor(self, parse: Callable[[str], Id]) -> Id | None:
+        """Return where the page begins; one that is none of ours is refused."""
+        text = self.text("cursor")
+        try:
+            return None if text is None else parse(text)
+        except BadInput:
+            raise wrong_cursor(text) from None
+
     def flag(self, name: str) -> bool:
         return self.word(name, _Flag) is _Flag.TRUE
 
@@ -149,6 +157,11 @@ def _known(read: Callable[[str], Id], text: str) -> Id:
         return read(text)
     except BadInput as bad:
         raise RequestRefused("not-found", str(bad)) from None
+
+
+def wrong_cursor(text: str | None) -> BadInput:
+    sentence = f"{text!r:.60} is no cursor of ours; give `next` of the page before."
+    return UnknownName(sentence, field="cursor")
 
 
 def _not_a_word(

@@ -22,7 +22,7 @@ from remit.model.view import SCHEMA_VERSION, show
 from remit.operations import filters, upkeep
 from remit.operations.filters import DUE_WORDS, STATUS_WORDS, FilterContext
 from remit.operations.shapes import alike, review_to_json
-from remit.server.call import Call, CallResult, result_of
+from remit.server.call import Call, CallResult, result_of, wrong_cursor
 from remit.server.routes import CURSOR, VIEW, QueryParameter, numbers, read
 from remit.store import calendars, inbox, search, series
 from remit.store.calendars import StoredResource
@@ -92,7 +92,7 @@ async def pages(call: Call, asked: TaskFilter) -> TaskPage:
     try:
         return await call.app.db.read(search.page, asked)
     except NotFound:
-        raise _bad_cursor(asked.before) from None
+        raise wrong_cursor(asked.before) from None
 
 
 def counted(count: TaskCount) -> JsonMap:
@@ -112,12 +112,13 @@ def wanted(call: Call) -> TaskFilter:
     if line is not None and asked == TaskFilter():
         raise BadInput("Search for at least one word.", field="q")
     asked = _with_query(call, asked, here)
-    cursor = call.text("cursor")
+    sort = call.word("sort", SortOrder) or asked.sort
+    before = call.cursor(ids.task_id) if sort is SortOrder.NEWEST else call.text("cursor")
     return replace(
         asked,
         statuses=(*asked.statuses, *call.words("status", _statuses(deleted=asked.deleted))),
-        sort=call.word("sort", SortOrder) or asked.sort,
-        before=None if cursor is None else _cursor(call, asked, cursor),
+        sort=sort,
+        before=before,
         limit=_LIMIT.of(call),
     )
 
@@ -162,20 +163,6 @@ def _time(call: Call, name: str) -> datetime | None:
 def _statuses(*, deleted: bool) -> Mapping[str, tuple[Status, ...]]:
     # S3 calls every deleted task so, whatever its status was.
     return {**STATUS_WORDS, "deleted": tuple(TERMINAL)} if deleted else STATUS_WORDS
-
-
-def _cursor(call: Call, asked: TaskFilter, text: str) -> str:
-    if (call.word("sort", SortOrder) or asked.sort) is not SortOrder.NEWEST:
-        return text
-    try:
-        return ids.task_id(text)
-    except BadInput:
-        raise _bad_cursor(text) from None
-
-
-def _bad_cursor(text: str | None) -> BadInput:
-    sentence = f"{text!r:.60} is no cursor of ours; give `next` of the page before."
-    return UnknownName(sentence, field="cursor")
 
 
 _MOST: Final = 100

@@ -23,10 +23,10 @@ from remit.wiring import App
 PATH: Final = "/ws"
 NEWS_LOOP: Final = "live updates"
 COUNTS_LOOP: Final = "live counts"
-MOST_SEATS: Final = 300
-MOST_SEATS_OF_ONE: Final = 150  # with the same token or session
+MOST_CONNECTIONS: Final = 300
+MOST_OF_ONE_CALLER: Final = 150  # with the same token or session
 _CHUNK: Final = 64  # messages handed out before the sockets may send
-_BREATH: Final = 0.005  # seconds
+_GRACE_SECONDS: Final = 0.005  # seconds
 _COUNT_EVERY: Final = 0.5
 
 
@@ -36,18 +36,18 @@ class LiveConnections:
     def __init__(self, app: App, callers: CallerRegistry) -> None:
         self.seq = 0
         self._app = app
-        self._seats: set[LiveConnection] = set()
-        self._dirty = asyncio.Event()
+        self._connections: set[LiveConnection] = set()
+        self._counts_due = asyncio.Event()
         self._begun = asyncio.Event()
-        callers.on_gone(self._dismiss)
+        callers.on_gone(self._sign_out)
 
     @property
     def route(self) -> WebSocketRoute:
         return WebSocketRoute(PATH, self.answer)
 
     @property
-    def seats(self) -> frozenset[LiveConnection]:
-        return frozenset(self._seats)
+    def connections(self) -> frozenset[LiveConnection]:
+        return frozenset(self._connections)
 
     async def answer(self, socket: WebSocket) -> None:
         """Serve a socket that passed the guard."""
@@ -57,29 +57,29 @@ class LiveConnections:
             await socket.send_denial_response(problem.response(Problem("forbidden", sentence)))
             return
         await socket.accept()
-        seat = LiveConnection(socket, self, socket.scope["key"], self._app.clock.now)
-        refusal = self._refusal(seat.key)
+        connection = LiveConnection(socket, self, socket.scope["key"], self._app.clock.now)
+        refusal = self._refusal(connection.key)
         if refusal:
             await socket.close(OVERLOADED, refusal)
             return
-        self._seats.add(seat)
+        self._connections.add(connection)
         try:
             await self._follow_along()
-            await seat.run(socket.scope["until"])
+            await connection.run(socket.scope["until"])
         finally:
-            self._seats.discard(seat)
-            if not self._seats:
+            self._connections.discard(connection)
+            if not self._connections:
                 await self._app.background.stop(NEWS_LOOP, COUNTS_LOOP)
 
     def _refusal(self, key: str) -> str:
         """Return why one more may not listen; a few tokens cannot shut out the owner's pages."""
-        if sum(seat.key == key for seat in self._seats) >= MOST_SEATS_OF_ONE:
-            return f"{MOST_SEATS_OF_ONE} listen with this token already; close one of them."
-        if len(self._seats) >= min(MOST_SEATS, _descriptors() // 4):
-            return f"{len(self._seats)} listen already; come back later."
+        if sum(connection.key == key for connection in self._connections) >= MOST_OF_ONE_CALLER:
+            return f"{MOST_OF_ONE_CALLER} listen with this token already; close one of them."
+        if len(self._connections) >= min(MOST_CONNECTIONS, _descriptors() // 4):
+            return f"{len(self._connections)} listen already; come back later."
         return ""
 
-    # What a seat asks ---------------------------------------------------------------------------
+    # What a connection asks ----------------------------------------------------------------------
 
     async def last(self) -> int:
         return await self._app.journal.last()
@@ -88,7 +88,7 @@ class LiveConnections:
         return await self._app.db.read(news.page, since, PAGE)
 
     def count_soon(self) -> None:
-        self._dirty.set()
+        self._counts_due.set()
 
     # Telling all --------------------------------------------------------------------------------
 
@@ -96,17 +96,17 @@ class LiveConnections:
         loops = self._app.background
         if not loops.has(NEWS_LOOP):
             self._begun = asyncio.Event()
-        loops.start(NEWS_LOOP, self._tell_news)
+        loops.start(NEWS_LOOP, self._follow_journal)
         loops.start(COUNTS_LOOP, self._tally)
         await self._begun.wait()
 
-    async def _tell_news(self) -> None:
+    async def _follow_journal(self) -> None:
         try:
             await self._follow()
         except Exception:
             # The clients reconnect, and the follower starts again; a new one waits meanwhile.
-            for seat in tuple(self._seats):
-                seat.end(TROUBLE, "The journal cannot be read just now; come back.")
+            for connection in tuple(self._connections):
+                connection.end(TROUBLE, "The journal cannot be read just now; come back.")
             begun, self._begun = self._begun, asyncio.Event()
             begun.set()
             raise
@@ -118,42 +118,42 @@ class LiveConnections:
         async for page in self._app.journal.pages(self.seq):
             for start in range(0, len(page), PAGE):
                 await self._hand_out(page[start : start + PAGE])
-            self._dirty.set()
+            self._counts_due.set()
 
     async def _hand_out(self, found: list[Event]) -> None:
         handed = 0
         for messages in await self._app.db.read(news.event_messages, found):
             self.seq = messages.seq
-            for seat in tuple(self._seats):
-                seat.offer(messages)
+            for connection in tuple(self._connections):
+                connection.offer(messages)
             handed += len(messages.texts)
             if handed >= _CHUNK:
                 handed = 0
-                await self._breathe()
+                await self._let_send()
 
-    async def _breathe(self) -> None:
+    async def _let_send(self) -> None:
         """Let the sockets send. A half-full one is waited for, but only a few times."""
         await asyncio.sleep(0)
-        while late := [seat for seat in self._seats if seat.is_late]:
-            for seat in late:
-                seat.breaths -= 1
-            await asyncio.sleep(_BREATH)
+        while late := [connection for connection in self._connections if connection.is_late]:
+            for connection in late:
+                connection.grace_polls -= 1
+            await asyncio.sleep(_GRACE_SECONDS)
 
     async def _tally(self) -> None:
         while True:
-            await self._dirty.wait()
-            self._dirty.clear()
-            if any(seat.counted for seat in self._seats):
+            await self._counts_due.wait()
+            self._counts_due.clear()
+            if any(connection.counted for connection in self._connections):
                 text = await self._app.db.read(news.counts, self._app.clock.now())
-                for seat in tuple(self._seats):
-                    if seat.counted:
-                        seat.count(text)
+                for connection in tuple(self._connections):
+                    if connection.counted:
+                        connection.count(text)
             await asyncio.sleep(_COUNT_EVERY)
 
-    def _dismiss(self, key: str) -> None:
-        for seat in tuple(self._seats):
-            if seat.key == key:
-                seat.end(SIGNED_OUT, "You are signed out.")
+    def _sign_out(self, key: str) -> None:
+        for connection in tuple(self._connections):
+            if connection.key == key:
+                connection.end(SIGNED_OUT, "You are signed out.")
 
 
 def _descriptors() -> int:

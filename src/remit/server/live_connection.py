@@ -24,10 +24,10 @@ MOST_BEHIND: Final = 5_000  # events that are replayed one by one
 MOST_TASKS: Final = 200
 PAGE: Final = 50  # events held for a socket that catches up
 _LARGEST: Final = 16_000  # characters of a client's message
-_MOST_SAID: Final = 30  # messages of a client per minute
+_MOST_MESSAGES: Final = 30  # messages of a client per minute
 _MINUTE: Final = timedelta(minutes=1)
 _PATIENCE: Final = 10.0  # seconds for one message to be sent, and for the close
-_BREATHS: Final = 20
+_GRACE_POLLS: Final = 20
 _REASON: Final = 120  # bytes of a close reason
 
 POLICY, OVERLOADED, TROUBLE, SIGNED_OUT = 1008, 1013, 1011, 4401
@@ -63,19 +63,19 @@ class LiveConnection:
     ) -> None:
         self.key = key
         self.counted = False
-        self.breaths = _BREATHS  # how often the others still wait a moment for this one
+        self.grace_polls = _GRACE_POLLS  # how often the others still wait a moment for this one
         self._socket = socket
         self._source = source
         self._now = now
         self._wanted: frozenset[str] = frozenset()
-        self._wish: Subscription | None = None
+        self._subscription: Subscription | None = None
         self._at: int | None = None  # sent or queued up to here
         self._live = False
         self._queue: deque[EventMessages] = deque()
         self._count = self._size = 0
         self._counts: str | None = None
-        self._said: deque[datetime] = deque(maxlen=_MOST_SAID)
-        self._stir = asyncio.Event()
+        self._said_at: deque[datetime] = deque(maxlen=_MOST_MESSAGES)
+        self._changed = asyncio.Event()
         self._ended: asyncio.Future[tuple[int, str]] = asyncio.get_running_loop().create_future()
 
     # What others tell it ------------------------------------------------------------------------
@@ -93,17 +93,17 @@ class LiveConnection:
             return
         self._queue.append(messages)
         self._count, self._size = count, size
-        self._stir.set()
+        self._changed.set()
 
     def count(self, text: str) -> None:
         """Keep only the newest counts."""
         self._counts = text
-        self._stir.set()
+        self._changed.set()
 
     def end(self, code: int, sentence: str) -> None:
         """Close the connection; queued messages are dropped at once."""
         self._live = False
-        self._forget()
+        self._drop_queue()
         if not self._ended.done():
             self._ended.set_result((code, sentence))
 
@@ -118,14 +118,14 @@ class LiveConnection:
 
     @property
     def is_late(self) -> bool:
-        return self.breaths > 0 and 2 * self._count > MOST_QUEUED
+        return self.grace_polls > 0 and 2 * self._count > MOST_QUEUED
 
     # Its own life -------------------------------------------------------------------------------
 
     async def run(self, until: datetime | None) -> None:
         """Send and receive until one of both ends, or the session expires."""
         left = None if until is None else (until - self._now()).total_seconds()
-        both = [asyncio.create_task(self._speak()), asyncio.create_task(self._hear())]
+        both = [asyncio.create_task(self._send_all()), asyncio.create_task(self._receive())]
         ends: set[asyncio.Future[None] | asyncio.Future[tuple[int, str]]] = {*both, self._ended}
         try:
             await asyncio.wait(ends, timeout=left, return_when=asyncio.FIRST_COMPLETED)
@@ -134,9 +134,9 @@ class LiveConnection:
                 each.cancel()
             found = await asyncio.gather(*both, return_exceptions=True)
         if not any(isinstance(each, WebSocketDisconnect) for each in found):
-            await self._farewell(found)
+            await self._close(found)
 
-    async def _farewell(self, found: "list[BaseException | None]") -> None:
+    async def _close(self, found: "list[BaseException | None]") -> None:
         if any(isinstance(each, TimeoutError) for each in found):
             self.end(OVERLOADED, _SLOW)
         if any(isinstance(each, Exception) for each in found):
@@ -148,38 +148,38 @@ class LiveConnection:
             async with asyncio.timeout(_PATIENCE):
                 await self._socket.close(code, reason)
 
-    async def _hear(self) -> None:
+    async def _receive(self) -> None:
         while True:
             message = await self._socket.receive()
             if message["type"] == "websocket.disconnect":
                 raise WebSocketDisconnect(message["code"])
             try:
-                wish = self._read(message.get("text"))
+                subscription = self._read(message.get("text"))
             except BadInput as bad:
                 self.end(POLICY, str(bad))
                 return
-            self._wish = wish
-            self._stir.set()
+            self._subscription = subscription
+            self._changed.set()
 
     def _read(self, text: str | None) -> Subscription:
         now = self._now()
-        if len(self._said) == _MOST_SAID and now - self._said[0] < _MINUTE:
-            raise BadInput(f"Say at most {_MOST_SAID} things a minute.")
-        self._said.append(now)
-        wish = read(text)
+        if len(self._said_at) == _MOST_MESSAGES and now - self._said_at[0] < _MINUTE:
+            raise BadInput(f"Say at most {_MOST_MESSAGES} things a minute.")
+        self._said_at.append(now)
+        subscription = read(text)
         # A subscription sent a moment ago and not applied yet still counts.
-        before = self._wish
-        if before is None or wish.wanted is not None:
-            return wish
-        counts = before.counts if wish.counts is None else wish.counts
+        before = self._subscription
+        if before is None or subscription.wanted is not None:
+            return subscription
+        counts = before.counts if subscription.counts is None else subscription.counts
         return Subscription(before.wanted, before.since, counts)
 
-    async def _speak(self) -> None:
+    async def _send_all(self) -> None:
         while True:
-            self._stir.clear()
-            if self._wish is not None:
-                wish, self._wish = self._wish, None
-                await self._begin(wish)
+            self._changed.clear()
+            if self._subscription is not None:
+                subscription, self._subscription = self._subscription, None
+                await self._begin(subscription)
             elif self._counts is not None:
                 text, self._counts = self._counts, None
                 await self._send(text)
@@ -188,30 +188,30 @@ class LiveConnection:
             elif self._queue:
                 await self._tell(self._queue[0])
             else:
-                await self._stir.wait()
+                await self._changed.wait()
 
-    async def _begin(self, wish: Subscription) -> None:
-        if wish.counts is not None:
-            self.counted = wish.counts
+    async def _begin(self, subscription: Subscription) -> None:
+        if subscription.counts is not None:
+            self.counted = subscription.counts
             self._source.count_soon()
-        if wish.wanted is None:
+        if subscription.wanted is None:
             return
-        self._wanted = wish.wanted
-        if wish.since is None and self._at is not None:
+        self._wanted = subscription.wanted
+        if subscription.since is None and self._at is not None:
             await self._send(news.plain("subscribed", self._at))
             return
         self._live = False
-        self._forget()
+        self._drop_queue()
         last = await self._source.last()
-        near = wish.since is not None and 0 <= last - wish.since <= MOST_BEHIND
-        self._at = wish.since if wish.since is not None and near else last
-        is_new = wish.since is None or near
+        near = subscription.since is not None and 0 <= last - subscription.since <= MOST_BEHIND
+        self._at = subscription.since if subscription.since is not None and near else last
+        is_new = subscription.since is None or near
         await self._send(news.plain("subscribed" if is_new else "resync", self._at))
 
     async def _catch_up(self, at: int) -> None:
         """Send what was missed, page by page; then join the live stream."""
         for messages in await self._source.page(at):
-            if self._wish is not None:
+            if self._subscription is not None:
                 return
             if self._wants(messages):
                 for text in messages.texts:
@@ -228,7 +228,7 @@ class LiveConnection:
             self._count -= len(messages.texts)
             self._size -= messages.size
         if not self._queue:
-            self.breaths = _BREATHS
+            self.grace_polls = _GRACE_POLLS
 
     async def _send(self, text: str) -> None:
         async with asyncio.timeout(_PATIENCE):
@@ -237,7 +237,7 @@ class LiveConnection:
     def _wants(self, messages: EventMessages) -> bool:
         return _EVERYTHING in self._wanted or messages.task_id in self._wanted
 
-    def _forget(self) -> None:
+    def _drop_queue(self) -> None:
         self._queue.clear()
         self._count = self._size = 0
 

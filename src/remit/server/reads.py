@@ -7,12 +7,11 @@ from msgspec.structs import replace
 
 from remit import __version__
 from remit.brain.budget import midnight
-from remit.errors import BadInput, NotFound, UnknownName
+from remit.errors import NotFound, UnknownName
 from remit.intake.message import message_result_to_json
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, picked, stamp, to_json
-from remit.model.conversation import Conversation, Turn
 from remit.model.ids import ConversationId, SeriesId
 from remit.model.reply import Usage
 from remit.model.run import Event
@@ -46,7 +45,6 @@ from remit.store import agenda, conversations, events, inbox, notices, series
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.store.inbox import Stats
-from remit.system.background import LoopState
 from remit.system.owner_zone import find_owner_zone
 from remit.wiring import App
 
@@ -63,14 +61,10 @@ _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
 )
 async def list_series(call: Call) -> CallResult:
     """What comes back, oldest first."""
-    limit, cursor = _SERIES.of(call), call.text("cursor")
-    try:
-        after = None if cursor is None else ids.series_id(cursor)
-    except BadInput as bad:
-        raise UnknownName(str(bad), field="cursor") from None
+    limit, after = _SERIES.of(call), call.cursor(ids.series_id)
     found, last = cut(await call.app.db.read(_page, call, after, limit + 1), limit)
     # Calendar events have no place among ours: they are on the first page, soonest first.
-    events = [] if cursor else await call.app.db.read(_events, call, limit)
+    events = [] if after else await call.app.db.read(_events, call, limit)
     more = last["id"] if last else None
     return CallResult({"series": list[Json](found), "events": events, "next": more})
 
@@ -151,16 +145,12 @@ async def tell_health(call: Call) -> CallResult:
 @read("/api/background", "Background")
 async def background(call: Call) -> CallResult:
     """The loops that run in the background, and what those that fail failed with."""
-    return CallResult({"loops": [_loop_json(call, loop) for loop in call.app.background.states]})
-
-
-def _loop_json(call: Call, loop: LoopState) -> Json:
-    return {
-        "name": loop.name,
-        "failures": loop.failures,
-        "error": call.app.hide(loop.error) or None,
-        "since": moment_or_none(loop.since),
-    }
+    loops: list[Json] = [
+        picked(loop, "name failures")
+        | {"error": call.app.hide(loop.error) or None, "since": moment_or_none(loop.since)}
+        for loop in call.app.background.states
+    ]
+    return CallResult({"loops": loops})
 
 
 _SINCE: Final = numbers("since", "Go on after this seq.", 0, 0, 10**15 - 1)
@@ -219,17 +209,15 @@ async def recent(call: Call) -> CallResult:
 @read("/api/conversations/{id}", "ConversationDetail", _TURN, _LIMIT)
 async def look_conversation(call: Call) -> CallResult:
     """A conversation with its newest turns."""
-    talk, turns = await call.app.db.read(_look, ident(call), _TURN.of(call), _LIMIT.of(call))
+    before, limit = _TURN.of(call), _LIMIT.of(call)
+    talk = await call.app.db.read(conversations.get, ident(call))
+    turns = await call.app.db.read(conversations.turns, talk.id, before, limit)
     first = turns[0].n if turns else 0
     return CallResult(with_turns(talk, turns, first if first > 1 else None))
 
 
 def ident(call: Call) -> ConversationId:
     return conversation_id(call.path["id"])
-
-
-def _look(tx: Tx, talk: ConversationId, before: int, limit: int) -> tuple[Conversation, list[Turn]]:
-    return conversations.get(tx, talk), conversations.turns(tx, talk, before, limit)
 
 
 _PLACE: Final = re.compile(r"[0-9]{1,15}")

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Final
 from urllib.parse import quote
 
-from remit.errors import BadInput, NotFound, UnknownName
+from remit.errors import BadInput, NotFound
 from remit.files import checks
 from remit.journal import follow, tries
 from remit.model import ids
@@ -32,7 +32,7 @@ from remit.operations.settings_arguments import KeepFile
 from remit.operations.shapes import review_receipt, review_to_json
 from remit.operations.table import perform
 from remit.server import listing, shapes
-from remit.server.call import Call, CallResult, result_of
+from remit.server.call import Call, CallResult, result_of, wrong_cursor
 from remit.server.routes import (
     CURSOR,
     VIEW,
@@ -228,11 +228,11 @@ async def list_reviews(call: Call) -> CallResult:
             _open_reviews,
             call.app.clock.now(),
             call.flag("later"),
-            _review_cursor(call),
+            call.cursor(ids.review_id),
             limit + 1,
         )
     except NotFound:
-        raise _bad_review_cursor(call) from None
+        raise wrong_cursor(call.text("cursor")) from None
     if call.word("group", InboxGroup) not in (None, InboxGroup.DECIDE):
         found = []  # every question is to be decided
     shown, last = cut(found, limit)
@@ -272,19 +272,6 @@ def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
 def _shown(call: Call, found: WaitingReview) -> JsonMap:
     content = review_to_json(found, call.app.settings.deliver.undo)
     return content if call.access.reads else review_receipt(content)
-
-
-def _review_cursor(call: Call) -> ReviewId | None:
-    text = call.text("cursor")
-    try:
-        return None if text is None else ids.review_id(text)
-    except BadInput:
-        raise _bad_review_cursor(call) from None
-
-
-def _bad_review_cursor(call: Call) -> BadInput:
-    sentence = f"{call.text('cursor')!r:.60} is no cursor of ours; give `next` of the page before."
-    return UnknownName(sentence, field="cursor")
 
 
 def _open_reviews(

@@ -263,7 +263,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         shown=review.evidence,
         patch=markup.read_patch(review.evidence) if kind in _DIFFS else None,
         branch=(review.about or "").partition(":")[2] if kind is ReviewKind.MERGE else "",
-        stand=trail.review_state(review, task, call.app.inbox.undo_window, shell.local(call)),
+        stand=trail.review_state(review, task, call.app.inbox.undo_window, shell.local_now(call)),
         trail=past,
     )
     return _with_own_parts(call, made, review)
@@ -275,7 +275,7 @@ def _with_own_parts(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         case ReviewKind.SEND | ReviewKind.HELD:
             return _letter(call, made, review)
         case ReviewKind.UNPROVEN if made.task.delivery:
-            look = letter.look(call, channel_of(review, made.task), review.evidence)
+            look = letter.preview(call, channel_of(review, made.task), review.evidence)
             return replace(made, look=look)
         case ReviewKind.DOUBT:
             return _doubt(call, made, review)
@@ -302,14 +302,14 @@ def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         called = {channel: channel} | task_sections.called(call.app.settings.channels)
         made = replace(made, goes_to=goes_to(review, made.task), called=called)
         made = replace(made, people=tuple(call.app.permits.names()))
-    look = letter.look(call, channel, made.text)
+    look = letter.preview(call, channel, made.text)
     return replace(made, title=title, to=to, look=look, always=to if allowed else None)
 
 
 def _recipient(
     call: Call, channel: str, name: str | None, address: str | None = None
 ) -> RecipientLabel:
-    return RecipientLabel(name or "you", letter.way(call, channel), address or "")
+    return RecipientLabel(name or "you", letter.channel_label(call, channel), address or "")
 
 
 def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
@@ -322,7 +322,7 @@ def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         made,
         title=say("Did this reach {0} {1}?", to.spoken, to.way.by),
         to=to,
-        look=letter.look(call, delivery.channel, delivery.body or review.evidence),
+        look=letter.preview(call, delivery.channel, delivery.body or review.evidence),
         lead="",
         delivery=replace(
             delivery, doubted_at=doubted.astimezone(call.app.zone) if doubted else None
@@ -350,7 +350,7 @@ def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
 
 def _sent(call: Call, delivery: Delivery) -> SentText:
     to = _recipient(call, delivery.channel, delivery.recipient, delivery.address)
-    look = letter.look(call, delivery.channel, delivery.body or "")
+    look = letter.preview(call, delivery.channel, delivery.body or "")
     return SentText(to, look, delivery.status, delivery.reason or "")
 
 

@@ -67,11 +67,11 @@ def _ended(leg: Run, happened: Sequence[Event]) -> AttemptView:
         kind=kind,
         word=word,
         icon=icon,
-        note=leg.note or _came_to(events_of(happened, leg.lease)),
+        note=leg.note or _question_or_result(events_of(happened, leg.lease)),
     )
 
 
-def _came_to(own: Iterable[Event]) -> str:
+def _question_or_result(own: Iterable[Event]) -> str:
     """Return what it asked, or its result."""
     texts = [each.data.get("question") or each.data.get("summary") for each in own]
     return next((str(each) for each in texts if each), "")

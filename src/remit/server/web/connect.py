@@ -136,7 +136,7 @@ async def finish(call: Call, sent: FinishSignIn) -> CallResult:
     except (BadInput, Transient) as bad:
         return await _page(call, {"wrong": str(bad)}, 422)
     table, _, name = str(done.content["section"]).partition(".")
-    return shell.elsewhere(f"/settings/{table}#way-{name}")
+    return shell.redirect(f"/settings/{table}#way-{name}")
 
 
 # Pair ---------------------------------------------------------------------------------------------

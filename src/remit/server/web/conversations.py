@@ -189,13 +189,13 @@ async def say(call: Call, given: TurnForm) -> CallResult:
 @form(f"{_ONE}/title", messages.rename_conversation)
 async def rename(call: Call, given: NewName) -> CallResult:
     talk = await perform(call, NewTitle(call.path["id"], given.title))
-    return shell.elsewhere(f"/conversations/{talk.content['id']}")
+    return shell.redirect(f"/conversations/{talk.content['id']}")
 
 
 @form(f"{_ONE}/delete", messages.remove_conversation)
 async def remove(call: Call, given: RemoveConversation) -> CallResult:
     await perform(call, given)
-    return shell.elsewhere("/conversations")
+    return shell.redirect("/conversations")
 
 
 async def _spoken(call: Call, talk: str, given: TurnForm) -> CallResult:
@@ -207,7 +207,7 @@ async def _spoken(call: Call, talk: str, given: TurnForm) -> CallResult:
     if call.part:
         drawn = await call.app.db.read(_drawn, [cast("Turn", spoken.value)], place_of(call))
         return _part(call, "parts/turns.html", {"turns": drawn})
-    return shell.elsewhere(f"/conversations/{talk}#end")
+    return shell.redirect(f"/conversations/{talk}#end")
 
 
 # Beneath ------------------------------------------------------------------------------------------
@@ -238,7 +238,7 @@ async def _show(  # noqa: PLR0913 - what was typed comes back when it was refuse
 
 def _part(call: Call, name: str, values: dict[str, object]) -> CallResult:
     names = call.app.settings
-    around = {"now": shell.local(call), "agent": names.agent, "owner": names.owner}
+    around = {"now": shell.local_now(call), "agent": names.agent, "owner": names.owner}
     return shell.part(name, {**around, **values})
 
 

@@ -39,11 +39,11 @@ class OrderForm(RequestBody, frozen=True):
 @page("/")
 async def front(call: Call) -> CallResult:
     first = not call.app.thinks and section_forms.is_first_run(call.app.settings)
-    return shell.elsewhere("/welcome" if first else "/inbox")
+    return shell.redirect("/welcome" if first else "/inbox")
 
 
 @page("/new")
-async def fresh(call: Call) -> CallResult:
+async def new_page(call: Call) -> CallResult:
     """Return a page that only asks what shall be done."""
     return await _new(call, {"text": "", "wrong": None, "heard": None})
 
@@ -59,22 +59,22 @@ async def _order_again(call: Call, given: OrderForm, wrong: BadInput | Conflict)
 
 
 @form("/new", hear_message, files=True, refused=_order_again)
-async def entrust(call: Call, given: OrderForm) -> CallResult:
+async def add_order(call: Call, given: OrderForm) -> CallResult:
     """Read the words, store what they ask for, and show what was understood."""
     result = await _take_order(call, given)
     if not result.tasks and (result.order is not None or result.answer is SmallTalk.QUESTION):
-        return await _talked(call, given)
+        return await _open_conversation(call, given)
     if call.part:
         return shell.part("parts/handed.html", {"wrong": None, **_receipt(result)})
     return await _new(call, {"text": "", "wrong": None, **_receipt(result)})
 
 
-async def _talked(call: Call, given: OrderForm) -> CallResult:
+async def _open_conversation(call: Call, given: OrderForm) -> CallResult:
     """Open a conversation with words that are no new task: a question, or about a task."""
     files = await named_files(call, given.file)
     talk = str((await perform(call, NewConversation())).content["id"])
     await perform(call, NewTurn(talk, given.text, attachments=files, patience=0.0))
-    return shell.elsewhere(f"/conversations/{talk}#end")
+    return shell.redirect(f"/conversations/{talk}#end")
 
 
 @page("/new/{id}", "toast")
@@ -87,7 +87,7 @@ async def received(call: Call) -> CallResult:
 
 
 async def _around(call: Call) -> dict[str, object]:
-    around = await shell.around(call)
+    around = await shell.frame(call)
     return {"shell": around, "now": around.now}
 
 
@@ -108,7 +108,7 @@ async def _new(call: Call, values: Mapping[str, object], status: int = 200) -> C
 
 @page("/agent")
 async def agent(call: Call) -> CallResult:
-    return shell.part("parts/agent.html", {"shell": await shell.around(call)})
+    return shell.part("parts/agent.html", {"shell": await shell.frame(call)})
 
 
 @page("/palette", "q")
@@ -145,7 +145,7 @@ async def worker(_: Call) -> CallResult:
     return CallResult(text, media="text/javascript")
 
 
-def trouble(problem: Problem) -> Response:
+def problem_page(problem: Problem) -> Response:
     """Return a problem as a page: what is wrong, and the way back."""
     status, title = KINDS[problem.name]
     values = {"title": title, "detail": problem.detail, "status": status}

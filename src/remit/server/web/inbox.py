@@ -64,7 +64,7 @@ async def front(call: Call) -> CallResult:
 async def review_page(call: Call) -> CallResult:
     opened = await _open(call, call.path["id"])
     if opened is None:
-        return shell.elsewhere(f"/tasks/{call.task_id}")
+        return shell.redirect(f"/tasks/{call.task_id}")
     return await _page(call, opened, chosen=True)
 
 
@@ -72,7 +72,7 @@ async def review_page(call: Call) -> CallResult:
 async def rows(call: Call) -> CallResult:
     """Return the list alone, as it is now."""
     values = {"listed": await inbox_listing.listed(call), "at": call.text("at") or ""}
-    return shell.part("parts/ilist.html", {**values, "now": shell.local(call)})
+    return shell.part("parts/ilist.html", {**values, "now": shell.local_now(call)})
 
 
 @page("/inbox/{id}/stand")
@@ -89,7 +89,10 @@ async def preview(call: Call, typed: NewText) -> CallResult:
     """Return the typed text as it would arrive."""
     found = await _waiting(call)
     channel, draft = ask.channel_of(found.review, found.task), ask.draft_of(found.review)
-    values = {"look": letter.look(call, channel, typed.text, draft), "now": shell.local(call)}
+    values = {
+        "look": letter.preview(call, channel, typed.text, draft),
+        "now": shell.local_now(call),
+    }
     opened = replace(await ask.read_review(call, call.review_id), text=typed.text)
     return shell.part("parts/preview.html", {**values, "ask": opened})
 
@@ -143,15 +146,15 @@ async def _next_question(call: Call, task: TaskId) -> CallResult:
     """Go to what a task asks next; its run may take a moment to ask."""
     for _ in range(_LOOKS):
         if left := await _open_question(call, task):
-            return shell.elsewhere(f"/inbox/{left}")
+            return shell.redirect(f"/inbox/{left}")
         await asyncio.sleep(_LOOK_SECONDS)
-    return shell.elsewhere(f"/tasks/{task}")
+    return shell.redirect(f"/tasks/{task}")
 
 
 async def _asked_again(call: Call, found: WaitingReview, answer: ReviewAnswer) -> CallResult | None:
     """Stay with a request whose answer could not be read: its next question says why."""
     left = await _open_question(call, found.task.id) if answer is ReviewAnswer.ANSWER else None
-    return shell.elsewhere(f"/inbox/{left}") if left else None
+    return shell.redirect(f"/inbox/{left}") if left else None
 
 
 async def _open_question(call: Call, task: TaskId) -> ReviewId | None:
@@ -182,7 +185,7 @@ async def later(call: Call, wish: NewLater) -> CallResult:
 async def undo(call: Call) -> CallResult:
     """Undo a decision, while nothing was sent."""
     await perform(call, UndoDecision(str(call.review_id)))
-    return shell.elsewhere(f"/inbox/{call.review_id}")
+    return shell.redirect(f"/inbox/{call.review_id}")
 
 
 # What was held back goes out: that takes what deciding takes.
@@ -191,7 +194,7 @@ async def resume(call: Call) -> CallResult:
     """Send what was undone after all."""
     found = await _waiting(call)
     await perform(call, ResumeTask(found.task.id))
-    return shell.elsewhere(f"/inbox/{call.review_id}")
+    return shell.redirect(f"/inbox/{call.review_id}")
 
 
 @form("/inbox/{id}/seen", tasks.see_task)
@@ -206,7 +209,7 @@ async def mark_seen(call: Call) -> CallResult:
 async def mark_all_seen(call: Call, given: SeenForm) -> CallResult:
     """Record that the owner has looked at some results, or at all."""
     await perform(call, SeeResults(list(given.ids) or None))
-    return shell.elsewhere("/inbox")
+    return shell.redirect("/inbox")
 
 
 @form("/inbox/{id}/retry", tasks.retry_task)
@@ -249,7 +252,7 @@ async def _page(
         "chose": await _chosen(call) if chosen else None,
         "done": await _just_done(call),
         "undo": _undo_seconds(call, opened),
-        "later": _laters(shell.local(call)),
+        "later": _laters(shell.local_now(call)),
         "sorts": review_kinds.SORTS,
         "wrong": "",
         "person": None,
@@ -283,7 +286,7 @@ async def _just_done(call: Call) -> dict[str, object] | None:
     if not ident.startswith("rev-"):
         return None
     found = await _waiting(replace(call, path={"id": ident}))
-    now = shell.local(call)
+    now = shell.local_now(call)
     stand = trail.review_state(found.review, found.task, call.app.inbox.undo_window, now)
     opened = await ask.read_review(call, ReviewId(ident))
     decided = found.review.decision
@@ -331,7 +334,7 @@ def _check_seen(review: Review, answer: NewAnswer) -> None:
 def _onward(listed: inbox_listing.InboxListing, ident: str) -> CallResult:
     after = listed.after(ident)
     place = f"/inbox/{after.id}" if after and not after.elsewhere else "/inbox"
-    return shell.elsewhere(f"{place}?done={ident}")
+    return shell.redirect(f"{place}?done={ident}")
 
 
 def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
@@ -346,8 +349,8 @@ def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
 
 def _until(call: Call, wish: NewLater) -> datetime:
     if wish.until is not None:
-        times = {name: at for name, _, at in _laters(shell.local(call))}
+        times = {name: at for name, _, at in _laters(shell.local_now(call))}
         return times.get(wish.until, times["morning"])
     at = words.wall(wish.at, call.app.zone, "at")
-    words.check_to_come(at, shell.local(call), "at")
+    words.check_to_come(at, shell.local_now(call), "at")
     return at

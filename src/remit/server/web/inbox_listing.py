@@ -88,7 +88,7 @@ class InboxListing(Struct, frozen=True):
 
 
 async def listed(call: Call) -> InboxListing:
-    return await call.app.db.read(_listed, call, shell.local(call))
+    return await call.app.db.read(_listed, call, shell.local_now(call))
 
 
 def _listed(tx: Tx, call: Call, now: datetime) -> InboxListing:
@@ -201,7 +201,7 @@ def _refused(each: CalendarRefusalRow) -> InboxRow:
 
 def _ways(call: Call, task: Task) -> tuple[ChannelLabel, ...]:
     names = list(dict.fromkeys(each.channel for each in task.delivery))
-    return tuple(letter.way(call, name) for name in names[:_CHIPS])
+    return tuple(letter.channel_label(call, name) for name in names[:_CHIPS])
 
 
 _MOST: Final = 100_000

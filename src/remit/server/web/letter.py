@@ -57,7 +57,7 @@ class LetterPreview(Struct, frozen=True):
     changed: markup.TextChanges | None = None
 
 
-def way(call: Call, channel: str) -> ChannelLabel:
+def channel_label(call: Call, channel: str) -> ChannelLabel:
     """Return a channel's label; one that is gone keeps its name."""
     kinds: Mapping[str, str] = {each.name: each.kind for each in call.app.outfit.ways}
     kind = kinds.get(channel, channel if channel in _KINDS else "")
@@ -67,9 +67,9 @@ def way(call: Call, channel: str) -> ChannelLabel:
     return ChannelLabel(channel, kind, icon, say(word), say(by))
 
 
-def look(call: Call, channel: str, text: str, draft: str | None = None) -> LetterPreview:
+def preview(call: Call, channel: str, text: str, draft: str | None = None) -> LetterPreview:
     """Return how a text would arrive. With a draft, also what was changed."""
-    drawn, known = way(call, channel), _channels(call).get(channel)
+    drawn, known = channel_label(call, channel), _channels(call).get(channel)
     if not text.strip():
         return LetterPreview(drawn, (), (LetterRemark("plan", "edit", "Nothing is written yet"),))
     edited = draft is not None and draft != text

@@ -82,7 +82,7 @@ class SeriesRow(Struct, frozen=True):
 @page("/schedule", "span", "on", "done", "series", "slot")
 async def show(call: Call) -> CallResult:
     """Show a week or a month, and every series."""
-    now = shell.local(call)
+    now = shell.local_now(call)
     span = call.word("span", CalendarSpan) or CalendarSpan.WEEK
     sheet = calendar.sheet(span, _day(call.text("on"), now))
     marks, rhythms = await call.app.db.read(look, sheet, now, _spread(call))
@@ -115,7 +115,7 @@ async def slot(call: Call) -> CallResult:
 
 
 async def _slot_page(call: Call, text: str, back: str, wrong: str = "", to: str = "") -> CallResult:
-    now, at = shell.local(call), codec.moment(text)
+    now, at = shell.local_now(call), codec.moment(text)
     found, one = await call.app.db.read(_slot, call.series_id, at, now)
     planned = (one.planned or one.at).astimezone(now.tzinfo)
     values = {
@@ -145,7 +145,7 @@ async def times(call: Call) -> CallResult:
 
 
 async def _times_page(call: Call, back: str, wrong: str = "", every: str = "") -> CallResult:
-    found, now = await call.app.db.read(series.find, call.series_id), shell.local(call)
+    found, now = await call.app.db.read(series.find, call.series_id), shell.local_now(call)
     text = row.in_words(found.repeats, now.tzinfo)
     values = {
         "series": found,
@@ -178,7 +178,7 @@ def _order(verb: str, operation: Operation, kind: type[SeriesForm], done: str) -
         await operation.perform(call, convert(given, operation.arguments))
         back, slot = shell.own_address("/schedule", body.back), given.get("slot", "")
         undo = f"&series={given['id']}&slot={slot}" if operation is operations.skip_slot else ""
-        return shell.elsewhere(shell.with_query(back, f"done={done}{undo}"))
+        return shell.redirect(shell.with_query(back, f"done={done}{undo}"))
 
     return act
 
@@ -191,7 +191,7 @@ def _arguments(call: Call, series: str, body: SeriesForm) -> dict[str, str]:
         given["every"] = body.every
     if isinstance(body, MoveSlotForm):
         to = words.wall(body.to, call.app.zone)
-        words.check_to_come(to, shell.local(call), "to")
+        words.check_to_come(to, shell.local_now(call), "to")
         given["to"] = codec.stamp(to)
     return given
 
@@ -202,7 +202,7 @@ async def see_refusal(call: Call, refusal: RefusalForm) -> CallResult:
     if not (await perform(call, refusal)).content["seen"]:
         sentence = "That event is not refused any more; look again."
         raise RequestRefused("not-found", sentence)
-    return shell.elsewhere(REFUSED_HREF)
+    return shell.redirect(REFUSED_HREF)
 
 
 # What stands where --------------------------------------------------------------------------------

@@ -121,10 +121,10 @@ async def _after_save(call: Call, section: str, then: str, content: JsonMap) -> 
             call, section, "", {"tested": {"ok": False, "detail": content["detail"]}}
         )
     if then.startswith("/welcome"):
-        return shell.elsewhere(f"/welcome?step={then[-1]}&saved=true")
+        return shell.redirect(f"/welcome?step={then[-1]}&saved=true")
     in_place = section in (CONTACTS, NOTICES)
     place = f"{section}?" if in_place else f"edit?section={section}&"
-    return shell.elsewhere(f"/settings/{place}saved=true")
+    return shell.redirect(f"/settings/{place}saved=true")
 
 
 def _new_contact(settings: Settings, typed: Mapping[str, object]) -> NewContact:
@@ -161,7 +161,7 @@ async def test(call: Call, given: SectionName) -> CallResult:
     section = given.section
     if section.startswith(f"{CHANNELS}."):
         begun = await _begin_test(call, section)
-        return shell.elsewhere(f"/settings/edit?section={section}&test={begun}")
+        return shell.redirect(f"/settings/edit?section={section}&test={begun}")
     found = (await perform(call, TestSection(section))).content
     return await _page(call, section, "", {"tested": found})
 
@@ -187,7 +187,7 @@ async def _kept(call: Call, given: SectionName, wrong: BadInput | Conflict) -> C
 @form("/settings/edit/remove", sections.remove_settings, refused=_kept)
 async def remove(call: Call, given: SectionName) -> CallResult:
     await perform(call, RemoveSection(given.section))
-    return shell.elsewhere(f"/settings/{_BACK.get(given.section.partition('.')[0], 'brain')}")
+    return shell.redirect(f"/settings/{_BACK.get(given.section.partition('.')[0], 'brain')}")
 
 
 async def _page(
@@ -254,7 +254,7 @@ async def test_welcome(call: Call, given: SectionName) -> CallResult:
     section = given.section
     if section == "brain":
         return await _welcome_page(call, 2, (await perform(call, TestSection(section))).content)
-    return shell.elsewhere(f"/welcome?step=3&test={await _begin_test(call, section)}")
+    return shell.redirect(f"/welcome?step=3&test={await _begin_test(call, section)}")
 
 
 async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) -> CallResult:
@@ -265,7 +265,7 @@ async def _welcome_page(call: Call, step: int, tested: "JsonMap | None" = None) 
         "step": step,
         "steps": [title for title, _ in _STEPS],
         "form": (await forms_of(call, section))[0] if section else None,
-        "mind": settings_sections.mind(call, settings) if section == "brain" else None,
+        "mind": settings_sections.brain_section(call, settings) if section == "brain" else None,
         "kinds": [(kind, each.service) for kind, each in kinds().items()],
         "accounts": connect.OFFERED[CHANNELS],
         "channels": list(settings.channels),

@@ -43,7 +43,7 @@ Values: TypeAlias = dict[str, object]
 
 @page("/settings", scope=Scope.ADMIN)
 async def front(_: Call) -> CallResult:
-    return shell.elsewhere("/settings/brain")
+    return shell.redirect("/settings/brain")
 
 
 @page("/settings/{section}", "test", "saved", scope=Scope.ADMIN)
@@ -86,7 +86,7 @@ async def _you(call: Call) -> Values:
 async def _brain(call: Call) -> Values:
     forms = await section_forms.forms_of(call, "brain", "budget", "web")
     settings = await section_forms.now_in_file(call)
-    mind = await asyncio.to_thread(settings_sections.mind, call, settings)
+    mind = await asyncio.to_thread(settings_sections.brain_section, call, settings)
     return {"mind": mind, "forms": forms, "removable": bool(settings.brain.model)}
 
 
@@ -282,14 +282,14 @@ def _shown_again(name: str) -> Refused:
 async def test(call: Call, wanted: ChannelTest) -> CallResult:
     """Send a marked message the way every message goes."""
     made = (await perform(call, wanted)).content
-    return shell.elsewhere(f"/settings/channels?test={made['id']}#way-{call.path['name']}")
+    return shell.redirect(f"/settings/channels?test={made['id']}#way-{call.path['name']}")
 
 
 @form("/settings/contacts/drop", contacts.remove_contact)
 async def drop_contact(call: Call, given: RemoveContactForm) -> CallResult:
     less = ChangedContact(contact=given.name, channels={given.channel: None})
     await perform(call, less if given.channel else RemoveContact(given.name))
-    return shell.elsewhere("/settings/contacts")
+    return shell.redirect("/settings/contacts")
 
 
 @form("/settings/contacts/policy", contacts.permit_contact, refused=_shown_again("contacts"))
@@ -299,14 +299,14 @@ async def permit(call: Call, permission: NewPermission) -> CallResult:
     if content["holds"] != permission.policy:
         kept = f"{permission.policy} is kept, but {content['holds']} counts, for {FILE} says so."
         return await section(call, "contacts", {"said": f"{content['name']}: {kept}"})
-    return shell.elsewhere("/settings/contacts")
+    return shell.redirect("/settings/contacts")
 
 
 @form("/settings/policies/forget", contacts.permit_contact, refused=_shown_again("policies"))
 async def forget(call: Call, permission: NewPermission) -> CallResult:
     """Take a standing permission back: from now on it asks."""
     await perform(call, replace(permission, policy=Policy.ASK))
-    return shell.elsewhere("/settings/policies")
+    return shell.redirect("/settings/policies")
 
 
 @form("/settings/tokens", entry.make_token, refused=_shown_again("tokens"))

@@ -104,7 +104,7 @@ class ChannelTestView(Struct, frozen=True):
     ended: bool
 
 
-def mind(call: Call, settings: Settings) -> BrainSection:
+def brain_section(call: Call, settings: Settings) -> BrainSection:
     """Return what thinks by these settings; the file may be newer than what runs."""
     kind, found = settings.brain.kind, model_choice(settings)
     sentence = {
@@ -175,12 +175,14 @@ def find_trial(tx: Tx, task_id: TaskId) -> ChannelTestView:
         raise NotFound("test of a channel", task.id)
     delivery = task.delivery[0]
     asked = reviews.waiting_of(tx, task.id)
-    kind, word, mark, sentence = _came_of(delivery, asked, task)
+    kind, word, mark, sentence = _test_outcome(delivery, asked, task)
     over = delivery.status is not DeliveryStatus.SENDING and (task.ended or asked is not None)
     return ChannelTestView(task, kind, word, mark, sentence, over)
 
 
-def _came_of(delivery: Delivery, asked: Review | None, task: Task) -> tuple[str, str, str, str]:
+def _test_outcome(
+    delivery: Delivery, asked: Review | None, task: Task
+) -> tuple[str, str, str, str]:
     match delivery.status:
         case DeliveryStatus.SENT:
             return "ok", "Sent", "done", f"Taken under the name {delivery.receipt}."
@@ -230,7 +232,7 @@ class HealthFinding(Struct, frozen=True):
 async def findings(call: Call) -> tuple[HealthFinding, ...]:
     """Return the health of this Remit, part by part."""
     app, now = call.app, call.app.clock.now().astimezone(call.app.zone)
-    brain = mind(call, call.app.settings)
+    brain = brain_section(call, call.app.settings)
     found = [
         HealthFinding("Version", f"Remit {__version__}, Python {platform.python_version()}"),
         HealthFinding("Store", await app.db.read(_store_sentence, app.settings.database)),

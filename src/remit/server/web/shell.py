@@ -142,7 +142,7 @@ async def page(
     call: Call, name: str, values: Mapping[str, object] | None = None, status: int = 200
 ) -> CallResult:
     """A whole page."""
-    shell = await around(call)
+    shell = await frame(call)
     html = render(name, {"shell": shell, "now": shell.now, **(values or {})})
     return CallResult(html, status, media=HTML)
 
@@ -152,7 +152,7 @@ def part(name: str, values: Mapping[str, object], status: int = 200) -> CallResu
     return CallResult(render(name, values), status, media=HTML)
 
 
-def elsewhere(path: str) -> CallResult:
+def redirect(path: str) -> CallResult:
     """Redirect there after a form."""
     return CallResult("", 303, path, media=HTML)
 
@@ -172,18 +172,18 @@ def form_of(path: str, operation: Operation, then: str) -> Route:
     @form(path, operation, body=operation.arguments)
     async def act(call: Call, asked: Arguments) -> CallResult:
         answer = await operation.perform(call, asked)
-        return elsewhere(then.format_map(answer.content))
+        return redirect(then.format_map(answer.content))
 
     return act
 
 
-def local(call: Call) -> datetime:
+def local_now(call: Call) -> datetime:
     """Return this moment on the owner's clock."""
     return call.app.clock.now().astimezone(call.app.zone)
 
 
-async def around(call: Call) -> PageShell:
-    return await call.app.db.read(_look, call, local(call))
+async def frame(call: Call) -> PageShell:
+    return await call.app.db.read(_look, call, local_now(call))
 
 
 def _look(tx: Tx, call: Call, now: datetime) -> PageShell:

@@ -117,7 +117,7 @@ async def part(call: Call) -> CallResult:
 
 def shown(call: Call, found: TaskRecord) -> dict[str, object]:
     """Return the templates' values."""
-    task, now, app = found.task, shell.local(call), call.app
+    task, now, app = found.task, shell.local_now(call), call.app
     known = attempts.of_task(task, found.legs, found.happened)
     chosen = _chosen(known, call.number("attempt", 0))
     waiting = [each for each in found.asked if each.decision is None]
@@ -295,7 +295,7 @@ def _page_query(call: Call) -> str:
 @page("/tasks/{id}/compare", "a", "b", "of")
 async def compare(call: Call) -> CallResult:
     """Compare two attempts; `of` names another task, whose last attempt comes first."""
-    now, task_id = shell.local(call), call.task_id
+    now, task_id = shell.local_now(call), call.task_id
     after_n = call.number("b", 0) or None
     after = await call.app.db.read(attempts.side, task_id, after_n, now)
     other, before_n = call.text("of"), call.number("a", 0) or None

@@ -34,7 +34,7 @@ async def remove(call: Call, asked: DeleteTask) -> CallResult:
     """Hide it, and go where the others are. What had ended can be shown again."""
     task = await call.app.db.read(stored.get, call.task_id)
     await perform(call, asked)
-    return shell.elsewhere(f"/tasks?gone={task.id}" if task.ended else "/tasks")
+    return shell.redirect(f"/tasks?gone={task.id}" if task.ended else "/tasks")
 
 
 @page("/tasks/{id}/delete")
@@ -58,7 +58,7 @@ async def again(call: Call) -> CallResult:
 async def retry(call: Call, given: RetryForm) -> CallResult:
     """Try it again as a new task; the old one stays as it is."""
     answer = await perform(call, RetryTask(call.task_id, given.instructions))
-    return shell.elsewhere(f"/tasks/{answer.content['id']}")
+    return shell.redirect(f"/tasks/{answer.content['id']}")
 
 
 # Where it is talked about; if that is gone, somewhere new with a word of the task.
@@ -120,7 +120,7 @@ async def save(call: Call, edit: NewEdit) -> CallResult:
     change = _change(call, task, edit)
     if change != EditTask(task.id):
         await perform(replace(call, if_match=f'"{edit.version}"'), change)
-    return shell.elsewhere(f"/tasks/{task.id}")
+    return shell.redirect(f"/tasks/{task.id}")
 
 
 def _read(tx: Tx, task_id: TaskId) -> tuple[Task, str]:
@@ -144,7 +144,7 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
         "deliveries": task.delivery,
         "called": task_sections.called(call.app.settings.channels),
         "people": call.app.permits.names(),
-        "least": f"{shell.local(call):%Y-%m-%dT%H:%M}",
+        "least": f"{shell.local_now(call):%Y-%m-%dT%H:%M}",
         "zone": call.app.zone,
         "wrong": None,
         "clash": False,
@@ -159,7 +159,7 @@ def _change(call: Call, task: Task, edit: NewEdit) -> EditTask:
         raise BadInput(f"The {missing} may not be empty.", field=missing)
     at = words.wall(edit.at, call.app.zone, "at") if edit.at else None
     if at and not _same(at, task.scheduled_for):
-        words.check_to_come(at, shell.local(call), "at")
+        words.check_to_come(at, shell.local_now(call), "at")
     return EditTask(
         id=task.id,
         title=title if title != task.title else None,

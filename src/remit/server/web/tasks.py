@@ -85,13 +85,13 @@ VERBS: Final[Mapping[str, BulkAction]] = {
 async def act(call: Call, body: BulkForm) -> CallResult:
     """Show what would happen; after confirmation, do it."""
     if not body.id and not body.every:
-        return shell.elsewhere(shell.own_address("/tasks", body.back))
+        return shell.redirect(shell.own_address("/tasks", body.back))
     # A confirmation covers the tasks that matched then, not later ones.
     q = body.q if body.sure or not body.every else _until_now(call, body.q)
     answer = await _asked(call, body, q)
     if body.sure:
         done = f"done={body.action}.{answer['done']}.{answer['refused']}"
-        return shell.elsewhere(shell.with_query(shell.own_address("/tasks", body.back), done))
+        return shell.redirect(shell.with_query(shell.own_address("/tasks", body.back), done))
     return await _preview(call, replace(body, q=q), answer)
 
 
@@ -149,13 +149,13 @@ async def view_named(call: Call, q: str) -> str:
 @form("/tasks/views", upkeep.save_view)
 async def keep_view(call: Call, view: NewView) -> CallResult:
     await perform(call, view)
-    return shell.elsewhere(ListAddress(q=view.filter).href())
+    return shell.redirect(ListAddress(q=view.filter).href())
 
 
 @form("/tasks/views/delete", upkeep.remove_view)
 async def drop_view(call: Call, body: RemoveViewForm) -> CallResult:
     await perform(call, RemoveView(body.name))
-    return shell.elsewhere(shell.own_address("/tasks", body.back))
+    return shell.redirect(shell.own_address("/tasks", body.back))
 
 
 _QUERY: Final = ("q", "sort", "group", "before")
@@ -169,8 +169,8 @@ _KINDS: Final = frozenset({"is:recurring", "is:once"})
 async def show(call: Call) -> CallResult:
     """Show the list by its address; our script gets the next rows."""
     if any(call.text(name) is not None for name in _MENU):
-        return shell.elsewhere(_chosen(call))
-    shown, now = _shown(call), shell.local(call)
+        return shell.redirect(_chosen(call))
+    shown, now = _shown(call), shell.local_now(call)
     called = task_sections.called(call.app.settings.channels)
     try:
         wanted, wrong = wanted_of(call, shown.q), ""
@@ -179,7 +179,7 @@ async def show(call: Call) -> CallResult:
     try:
         found = await call.app.db.read(listing.look, shown, wanted, now, called)
     except NotFound:  # an outdated place in the list
-        return shell.elsewhere(shown.href())
+        return shell.redirect(shown.href())
     if wrong:
         found = replace(found, sections=(), next=None)
     values: dict[str, object] = {"shown": shown, "found": found, "now": now, "wrong": wrong}
@@ -202,7 +202,9 @@ async def tabs(call: Call) -> CallResult:
 
 @page("/tasks/stats")
 async def stats(call: Call) -> CallResult:
-    return shell.part("parts/stats.html", {"now": shell.local(call), **await stats_values(call)})
+    return shell.part(
+        "parts/stats.html", {"now": shell.local_now(call), **await stats_values(call)}
+    )
 
 
 @page("/tasks/rows", "ids")
@@ -211,7 +213,7 @@ async def rows(call: Call) -> CallResult:
     asked = [ids.task_id(each) for each in (call.text("ids") or "").split(",")]
     if len(asked) > _TOGETHER:
         raise BadInput(f"Ask for up to {_TOGETHER} rows at once, not {len(asked)}.", field="ids")
-    now = shell.local(call)
+    now = shell.local_now(call)
     called = task_sections.called(call.app.settings.channels)
     found = await call.app.db.read(row.rows_of_tasks, asked, now, called)
     return shell.part("parts/some_rows.html", {"rows": found, "now": now})
@@ -298,7 +300,7 @@ class StatsChart(Struct, frozen=True):
 
 async def stats_values(call: Call) -> dict[str, object]:
     """Return what the bar's template needs."""
-    now = shell.local(call)
+    now = shell.local_now(call)
     found = await call.app.db.read(stored_stats.stats, now, midnight(call.app.zone), count=False)
     return {
         "stats": found,
