@@ -89,7 +89,7 @@ class RequestRefused(RemitError):
         self,
         name: str,
         detail: str,
-        more: JsonMap | None = None,
+        more: "JsonMap | None" = None,
         headers: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__(detail)
