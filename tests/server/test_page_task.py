@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from remit.model.ids import TaskId
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor
-from remit.server.web import story, timeline
-from remit.server.web.story import LogKind
+from remit.server.web import task_log, timeline
+from remit.server.web.task_history import ToolUse
+from remit.server.web.task_log import LogKind
 from remit.server.web.timeline import TimelineBar
-from remit.server.web.trail import ToolUse
 from remit.store.database import Tx
 from remit.triggers import cue_admission
 from remit.wiring import App
@@ -127,7 +127,7 @@ def event(n: int, kind: EventKind, actor: Actor = Actor.EXECUTOR, **data: object
 
 
 def test_what_was_said_aloud_is_not_said_again_by_its_step() -> None:
-    told = story.lines(
+    told = task_log.lines(
         [
             event(1, EventKind.RUN_SAID, text="First I look.\n"),
             event(2, EventKind.STEP_DONE, step="plan_step"),
@@ -142,7 +142,7 @@ def test_what_was_said_aloud_is_not_said_again_by_its_step() -> None:
 def test_a_tool_is_told_by_its_name_and_one_that_failed_is_an_error() -> None:
     calls = {"use:0:0": [ToolUse("search_tasks"), ToolUse("write_file", failed=True)]}
     step = "use:0:0"
-    told = story.lines(
+    told = task_log.lines(
         [
             event(1, EventKind.STEP_DONE, step=step, text="Nothing was found."),
             event(2, EventKind.STEP_DONE, step=step, text="The disk is full."),
@@ -176,14 +176,14 @@ def test_every_kind_of_event_has_a_line(kind: EventKind) -> None:
         "file": "guidelines.txt",
         "loop": "search index",
     }
-    (line,) = story.lines([event(1, kind, Actor.EXECUTOR, **data)], {})
+    (line,) = task_log.lines([event(1, kind, Actor.EXECUTOR, **data)], {})
     assert line.word
     assert line.text
 
 
 def test_work_that_goes_back_says_so_and_why() -> None:
     moved = event(1, EventKind.TASK_MOVED, Actor.EXECUTOR, to="running", note="form: no list")
-    (line,) = story.lines([moved], {})
+    (line,) = task_log.lines([moved], {})
 
     assert line.text == "Not proven, goes back: form: no list"
 

@@ -176,7 +176,7 @@ def test_no_bar_leaves_its_lane(start: int, length: int, planned: int) -> None:
         RunId("run-x"), TaskId("task-x"), 1, WorkerId("w"), began, began + timedelta(minutes=length)
     )
     task = _task(Status.READY, scheduled_for=NOW + timedelta(minutes=planned))
-    drawn = row.lane(task, [leg], [], NOW)
+    drawn = row.row_timeline(task, [leg], [], NOW)
     assert all(bar.x >= 0 and bar.x + bar.width <= row.WIDTH + 0.1 for bar in drawn.bars)
     hatched = [bar for bar in drawn.bars if bar.planned]
     assert bool(hatched) == (0 <= planned <= 120)
@@ -186,8 +186,8 @@ def test_a_lane_tells_in_words_what_it_shows() -> None:
     leg = Run(
         RunId("run-x"), TaskId("task-x"), 1, WorkerId("w"), NOW - timedelta(hours=1), NOW, "fail"
     )
-    assert row.lane(_task(Status.FAILED), [leg], [], NOW).says == "Failed"
-    assert row.lane(_task(Status.NEW), [], [], NOW).says == "Nothing in these hours"
+    assert row.row_timeline(_task(Status.FAILED), [leg], [], NOW).says == "Failed"
+    assert row.row_timeline(_task(Status.NEW), [], [], NOW).says == "Nothing in these hours"
 
 
 # The calendar -------------------------------------------------------------------------------------

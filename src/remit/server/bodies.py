@@ -92,8 +92,8 @@ def read(kind: type[M], raw: bytes, given: Mapping[str, object] | None = None) -
     The fields in `given` come from elsewhere.
     """
     data: Json = {} if not raw and not body_fields(kind) else _json(raw)
-    _look_through(data)
-    return _made(kind, data, given or {}, strict=True)
+    _check_readable(data)
+    return _parsed(kind, data, given or {}, strict=True)
 
 
 def read_form(kind: type[M], raw: bytes, given: Mapping[str, object] | None = None) -> M:
@@ -107,12 +107,12 @@ def read_form(kind: type[M], raw: bytes, given: Mapping[str, object] | None = No
         text = value.replace("\r\n", "\n")  # browsers write line ends as two characters
         before = found.get(name)
         found[name] = text if before is None else [*_listed(before), text]
-    _look_through(found)
+    _check_readable(found)
     # Loosely: a form sends only text, and only a repeated field is a list.
-    return _made(kind, found, given or {}, strict=False)
+    return _parsed(kind, found, given or {}, strict=False)
 
 
-def _made(kind: type[M], data: Json, given: Mapping[str, object], *, strict: bool) -> M:
+def _parsed(kind: type[M], data: Json, given: Mapping[str, object], *, strict: bool) -> M:
     if issubclass(kind, RequestBody) and isinstance(data, dict):
         data = kind.gather(data)
     try:
@@ -200,7 +200,7 @@ def _no_constant(text: str) -> NoReturn:
     raise _malformed(f"{text} is not JSON.")
 
 
-def _look_through(data: Json) -> None:
+def _check_readable(data: Json) -> None:
     """Refuse deep nesting, and unreadable characters."""
     for depth, text in _texts(data):
         if depth > _MOST_DEPTH:

@@ -78,7 +78,7 @@ RETRY_AFTER: Final = 600  # seconds
 
 
 @RouteTerms(method="POST", path="/hooks/in/{name}", gives="Cue", status=202, public=True, raw=True)
-async def take(call: Call) -> CallResult:
+async def take_event(call: Call) -> CallResult:
     """An event from a program, by the secret of its hook."""
     from remit.channels.webhook import receiving  # noqa: PLC0415 - who has no hook need not wait for it
     from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
@@ -120,7 +120,7 @@ async def challenge(call: Call) -> CallResult:
 
 
 @RouteTerms(method="POST", path=_PATH, gives="Noted", public=True)
-async def take_hooks(call: Call) -> CallResult:
+async def take_whatsapp_call(call: Call) -> CallResult:
     """Reports and messages from WhatsApp, by their signature."""
     hook = _hook(call)
     # While a secret is replaced, both are stored, separated by a space.

@@ -132,7 +132,7 @@ async def list_priority_rules(call: Call) -> CallResult:
 
 
 @read("/healthz", "Health", public=True)
-async def tell_health(call: Call) -> CallResult:
+async def show_health(call: Call) -> CallResult:
     """Whether Remit is there, and which of its loops keep failing."""
     failing: dict[str, Json] = {}
     for loop in call.app.background.failing:

@@ -17,11 +17,11 @@ from remit.model.task import Task
 from remit.server.call import Call, CallResult
 from remit.server.page_language import say
 from remit.server.routes import page
-from remit.server.web import markup, shell, story, timeline, trail
+from remit.server.web import markup, shell, task_history, task_log, timeline
 from remit.server.web.markup import TextChanges
-from remit.server.web.story import LogKind, LogLine
+from remit.server.web.task_history import ToolUse
+from remit.server.web.task_log import LogKind, LogLine
 from remit.server.web.timeline import TimelineBar
-from remit.server.web.trail import ToolUse
 from remit.store import events, rows, runs, spending
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -94,7 +94,7 @@ def events_of(happened: Sequence[Event], n: int) -> list[Event]:
 def calls_of(tx: Tx, task: Task) -> dict[str, list[ToolUse]]:
     """Return the tools used, by step."""
     rounds = (runs.steps(tx, replace(task, round=n)) for n in range(task.round + 1))
-    return trail.called(rounds)
+    return task_history.called(rounds)
 
 
 # Two of them side by side ------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Compared(Struct, frozen=True):
     steps: tuple[StepPair, ...]
 
 
-def side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> AttemptSide | None:
+def read_side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> AttemptSide | None:
     """Return one attempt with all that is compared; None if the number does not exist."""
     task = stored.get(tx, task_id)
     happened = events.last_of_task(tx, task_id, LONG)
@@ -253,7 +253,9 @@ def read(tx: Tx, task_id: TaskId, wanted: LogFilter) -> LogPage:
     calls = calls_of(tx, task)
     if wanted.after:
         found = events.of_task(tx, task_id, wanted.after, CAP)
-        fits = [each for each in story.lines(found, calls) if each.fits(wanted.show, wanted.text)]
+        fits = [
+            each for each in task_log.lines(found, calls) if each.fits(wanted.show, wanted.text)
+        ]
         last = found[-1].n if found else wanted.after
         return LogPage(tuple(fits), wanted.after, last, more=True)
     lines, before, last, scanned = list[LogLine](), wanted.before, 0, 0
@@ -262,7 +264,9 @@ def read(tx: Tx, task_id: TaskId, wanted: LogFilter) -> LogPage:
         if not found:
             break
         last, before, scanned = last or found[-1].n, found[0].n, scanned + len(found)
-        fits = [each for each in story.lines(found, calls) if each.fits(wanted.show, wanted.text)]
+        fits = [
+            each for each in task_log.lines(found, calls) if each.fits(wanted.show, wanted.text)
+        ]
         lines = [*fits, *lines]
         if len(lines) >= PAGE or before == 1:
             break

@@ -113,7 +113,7 @@ async def begin_calendar(call: Call, arguments: BeginCalendarSignIn) -> CallResu
 
 
 @page(CALLBACK, *_PASSED_ON, *_IGNORED, public=True)
-async def come_back(call: Call) -> CallResult:
+async def provider_redirect(call: Call) -> CallResult:
     """Lead a browser to where its sign-in counts; the provider's site is then behind it."""
     found = {name: word for name in _PASSED_ON if (word := call.text(name))}
     if not call.at_pages:

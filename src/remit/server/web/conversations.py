@@ -31,7 +31,7 @@ from remit.server.routes import form, page
 from remit.server.tasks import named_files
 from remit.server.web import shell, talk_cards
 from remit.server.web.review_kinds import question_text
-from remit.server.web.talk_cards import TaskCard, place_of
+from remit.server.web.talk_cards import TaskCard, card_context
 from remit.server.web.task_sections import CardContext
 from remit.store import conversations, notices, reviews, sessions, tasks
 from remit.store.database import Tx
@@ -134,14 +134,14 @@ async def conversation_page(call: Call) -> CallResult:
 async def turns(call: Call) -> CallResult:
     """Return the turns after a place: what came since the page was rendered."""
     after = call.number("after", 0, most=10**9)
-    turns_found = await call.app.db.read(_since, ident(call), after, place_of(call))
+    turns_found = await call.app.db.read(_since, ident(call), after, card_context(call))
     return _part(call, "parts/turns.html", {"turns": turns_found})
 
 
 @page(f"{_ONE}/rail")
 async def rail(call: Call) -> CallResult:
     """Return the sidebar: the tasks mentioned so far."""
-    room = await call.app.db.read(_room, ident(call), 0, None, place_of(call))
+    room = await call.app.db.read(_room, ident(call), 0, None, card_context(call))
     return _part(call, "parts/talk_rail.html", {"room": room, "line": talk_cards.line})
 
 
@@ -205,7 +205,7 @@ async def _spoken(call: Call, talk: str, given: TurnForm) -> CallResult:
     turn = NewTurn(talk, given.text, given.about or None, patience, files)
     spoken = await perform(call, turn)
     if call.part:
-        drawn = await call.app.db.read(_drawn, [cast("Turn", spoken.value)], place_of(call))
+        drawn = await call.app.db.read(_drawn, [cast("Turn", spoken.value)], card_context(call))
         return _part(call, "parts/turns.html", {"turns": drawn})
     return shell.redirect(f"/conversations/{talk}#end")
 
@@ -229,7 +229,7 @@ async def _show(  # noqa: PLR0913 - what was typed comes back when it was refuse
     text: str = "",
     status: int = 200,
 ) -> CallResult:
-    place = place_of(call)
+    place = card_context(call)
     room = await call.app.db.read(_room, talk, before, about, place)
     values = {"room": room, "wrong": wrong, "text": text, "line": talk_cards.line}
     values["channel"] = place.channels.get(room.talk.channel, room.talk.channel)
@@ -307,7 +307,7 @@ def _drawn(
         TurnView(
             turn,
             turn.said_at.astimezone(place.zone),
-            tuple(talk_cards.of_turn(tx, turn, place, whole)),
+            tuple(talk_cards.cards_of_turn(tx, turn, place, whole)),
             asks,
         )
         for turn, asks in shown

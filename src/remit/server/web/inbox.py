@@ -27,8 +27,15 @@ from remit.operations.settings_arguments import NewContact
 from remit.operations.table import perform
 from remit.server.call import Call, CallResult
 from remit.server.routes import form, page
-from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail, words
-from remit.server.web.ask import ReviewPage
+from remit.server.web import (
+    inbox_listing,
+    message_preview,
+    review_kinds,
+    review_page,
+    shell,
+    task_history,
+    words,
+)
 from remit.server.web.inbox_listing import (
     ContactAnswer,
     NewAnswer,
@@ -38,6 +45,7 @@ from remit.server.web.inbox_listing import (
     SeenForm,
 )
 from remit.server.web.review_kinds import ReviewKind
+from remit.server.web.review_page import ReviewPage
 from remit.store import inbox as store
 from remit.store import reviews as stored_reviews
 from remit.store.inbox import WaitingReview
@@ -61,7 +69,7 @@ async def front(call: Call) -> CallResult:
 
 
 @page("/inbox/{id}", "done", "answer", "by")
-async def review_page(call: Call) -> CallResult:
+async def show_review(call: Call) -> CallResult:
     opened = await _open(call, call.path["id"])
     if opened is None:
         return shell.redirect(f"/tasks/{call.task_id}")
@@ -88,12 +96,15 @@ async def stand(call: Call) -> CallResult:
 async def preview(call: Call, typed: NewText) -> CallResult:
     """Return the typed text as it would arrive."""
     found = await _waiting(call)
-    channel, draft = ask.channel_of(found.review, found.task), ask.draft_of(found.review)
+    channel, draft = (
+        review_page.channel_of(found.review, found.task),
+        review_page.draft_of(found.review),
+    )
     values = {
-        "look": letter.preview(call, channel, typed.text, draft),
+        "look": message_preview.preview(call, channel, typed.text, draft),
         "now": shell.local_now(call),
     }
-    opened = replace(await ask.read_review(call, call.review_id), text=typed.text)
+    opened = replace(await review_page.read_review(call, call.review_id), text=typed.text)
     return shell.part("parts/preview.html", {**values, "ask": opened})
 
 
@@ -104,7 +115,7 @@ async def _shown_again(
     call: Call, sent: NewAnswer | ContactAnswer | NewLater, wrong: BadInput | Conflict
 ) -> CallResult:
     """Return the same page with what was typed, and why it was not taken."""
-    opened, why = await ask.read_review(call, call.review_id), str(wrong)
+    opened, why = await review_page.read_review(call, call.review_id), str(wrong)
     if isinstance(sent, NewAnswer) and sent.answer in _WITH_TEXT:
         opened = replace(opened, text=sent.text or sent.words or opened.text)
     if isinstance(wrong, AlreadyDecided):
@@ -124,21 +135,21 @@ async def decide(call: Call, answer: NewAnswer) -> CallResult:
     await perform(call, elsewhere or decision)
     if elsewhere:
         return await _next_question(call, found.task.id)
-    return await _asked_again(call, found, answer.answer) or _onward(listed, str(call.review_id))
+    return await _asked_again(call, found, answer.answer) or _to_next(listed, str(call.review_id))
 
 
 def _elsewhere(found: WaitingReview, answer: NewAnswer) -> ReaddressReview | None:
     """Return where an approved text goes instead, if recipient or channel were changed."""
     if answer.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT) or answer.to is None:
         return None
-    name, channel = ask.goes_to(found.review, found.task)
+    name, channel = review_page.goes_to(found.review, found.task)
     to, over = answer.to.strip(), answer.channel or channel
     if (to, over) == (name, channel):
         return None
     text = answer.text.replace("\r\n", "\n")
     if not text.strip():
         raise BadInput("Write the message first.", field="text")
-    edited = text != ask.draft_of(found.review)
+    edited = text != review_page.draft_of(found.review)
     return ReaddressReview(str(found.review.id), over, to or None, text if edited else None)
 
 
@@ -170,15 +181,15 @@ async def answer_with_contact(call: Call, given: ContactAnswer) -> CallResult:
     channels = {given.channel: given.address.strip() or name}
     await perform(call, NewContact(name=name, channels=channels))
     await perform(call, NewDecision(str(found.review.id), ReviewAnswer.ANSWER, name))
-    return _onward(listed, str(call.review_id))
+    return _to_next(listed, str(call.review_id))
 
 
 @form("/inbox/{id}/later", reviews.put_review_off, refused=_shown_again)
-async def later(call: Call, wish: NewLater) -> CallResult:
+async def postpone(call: Call, wish: NewLater) -> CallResult:
     """Postpone a question; it comes back by itself."""
     listed = await inbox_listing.listed(call)
-    await perform(call, Postponement(call.review_id, stamp(_until(call, wish))))
-    return _onward(listed, str(call.review_id))
+    await perform(call, Postponement(call.review_id, stamp(_postponed_until(call, wish))))
+    return _to_next(listed, str(call.review_id))
 
 
 @form("/inbox/{id}/undo", reviews.undo_decision)
@@ -202,7 +213,7 @@ async def mark_seen(call: Call) -> CallResult:
     """Record that the owner has looked at an ended task."""
     listed = await inbox_listing.listed(call)
     await perform(call, SeeTask(call.task_id))
-    return _onward(listed, str(call.task_id))
+    return _to_next(listed, str(call.task_id))
 
 
 @form("/inbox/seen", reviews.see_results)
@@ -217,7 +228,7 @@ async def retry(call: Call, given: NewTry) -> CallResult:
     """Retry an ended task as a new one; the old one counts as seen."""
     listed = await inbox_listing.listed(call)
     await perform(call, RetryTask(call.task_id, given.instructions))
-    return _onward(listed, str(call.task_id))
+    return _to_next(listed, str(call.task_id))
 
 
 # Beneath ------------------------------------------------------------------------------------------
@@ -227,11 +238,11 @@ async def _open(call: Call, ident: str) -> ReviewPage | None:
     """Return what an address of the inbox names: a question, or an ended task."""
     at = replace(call, path={"id": ident})
     if ident.lower().startswith("task-"):
-        found = await ask.read_task(at, at.task_id)
+        found = await review_page.read_task(at, at.task_id)
         if found is None or isinstance(found, ReviewPage):
             return found
-        return await ask.read_review(call, found)
-    return await ask.read_review(at, at.review_id)
+        return await review_page.read_review(call, found)
+    return await review_page.read_review(at, at.review_id)
 
 
 async def _page(
@@ -252,7 +263,7 @@ async def _page(
         "chose": await _chosen(call) if chosen else None,
         "done": await _just_done(call),
         "undo": _undo_seconds(call, opened),
-        "later": _laters(shell.local_now(call)),
+        "later": _times_to_postpone(shell.local_now(call)),
         "sorts": review_kinds.SORTS,
         "wrong": "",
         "person": None,
@@ -287,8 +298,8 @@ async def _just_done(call: Call) -> dict[str, object] | None:
         return None
     found = await _waiting(replace(call, path={"id": ident}))
     now = shell.local_now(call)
-    stand = trail.review_state(found.review, found.task, call.app.inbox.undo_window, now)
-    opened = await ask.read_review(call, ReviewId(ident))
+    stand = task_history.review_state(found.review, found.task, call.app.inbox.undo_window, now)
+    opened = await review_page.read_review(call, ReviewId(ident))
     decided = found.review.decision
     declined = decided is not None and decided.answer is ReviewAnswer.DECLINE
     shown = {"id": ident, "stand": stand, "ask": opened, "declined": declined}
@@ -303,7 +314,11 @@ def _decision(review: Review, reply: NewAnswer) -> NewDecision:
     """What the form means: an approved text that is not the draft is one of the owner's own."""
     text = reply.words
     if reply.answer is ReviewAnswer.APPROVE:
-        edited = bool(text) and text != ask.draft_of(review) and ReviewAnswer.EDIT in review.options
+        edited = (
+            bool(text)
+            and text != review_page.draft_of(review)
+            and ReviewAnswer.EDIT in review.options
+        )
         answer = ReviewAnswer.EDIT if edited else ReviewAnswer.APPROVE
         text = _arguments(review, text) if edited else ""
         return NewDecision(str(review.id), answer, text or None, reply.always)
@@ -326,18 +341,18 @@ def _arguments(review: Review, text: str) -> str:
 
 def _check_seen(review: Review, answer: NewAnswer) -> None:
     """Refuse an approval of something that was not shown."""
-    if review.decision is None and answer.digest != ask.digest_of(review):
+    if review.decision is None and answer.digest != review_page.digest_of(review):
         sentence = "What is asked here has changed since you saw it. Read it again, then decide."
         raise Conflict(sentence)
 
 
-def _onward(listed: inbox_listing.InboxListing, ident: str) -> CallResult:
+def _to_next(listed: inbox_listing.InboxListing, ident: str) -> CallResult:
     after = listed.after(ident)
     place = f"/inbox/{after.id}" if after and not after.elsewhere else "/inbox"
     return shell.redirect(f"{place}?done={ident}")
 
 
-def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
+def _times_to_postpone(now: datetime) -> list[tuple[str, str, datetime]]:
     """Return the times a question can be postponed to with one click."""
     evening = now.replace(hour=_EVENING, minute=0, second=0, microsecond=0)
     morning = now.replace(hour=_MORNING, minute=0, second=0, microsecond=0) + timedelta(days=1)
@@ -347,9 +362,9 @@ def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
     return [*found, ("morning", "Tomorrow morning", morning)]
 
 
-def _until(call: Call, wish: NewLater) -> datetime:
+def _postponed_until(call: Call, wish: NewLater) -> datetime:
     if wish.until is not None:
-        times = {name: at for name, _, at in _laters(shell.local_now(call))}
+        times = {name: at for name, _, at in _times_to_postpone(shell.local_now(call))}
         return times.get(wish.until, times["morning"])
     at = words.wall(wish.at, call.app.zone, "at")
     words.check_to_come(at, shell.local_now(call), "at")

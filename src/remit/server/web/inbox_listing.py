@@ -17,8 +17,16 @@ from remit.server.bodies import RequestBody
 from remit.server.call import Call
 from remit.server.listing import CalendarRefusalRow
 from remit.server.page_language import say
-from remit.server.web import ask, letter, review_kinds, schedule, shell, trail, words
-from remit.server.web.letter import ChannelLabel
+from remit.server.web import (
+    message_preview,
+    review_kinds,
+    review_page,
+    schedule,
+    shell,
+    task_history,
+    words,
+)
+from remit.server.web.message_preview import ChannelLabel
 from remit.server.web.review_kinds import SORTS, ReviewKind
 from remit.store import events, inbox, reviews, search
 from remit.store.database import Tx
@@ -148,14 +156,14 @@ def _asked(call: Call, waiting: WaitingReview, now: datetime, *, edited: bool = 
 
 def _says(review: Review, kind: ReviewKind) -> str:
     if kind is ReviewKind.SEND:
-        to = ask.permission(review)
+        to = review_page.permission(review)
         text = words.teaser(review.evidence, 100)
         return say("Send to {0}: “{1}”", to.contact if to else say("you"), text)
     return review_kinds.question_text(review.question)
 
 
 def _failed(tx: Tx, call: Call, task: Task, now: datetime) -> InboxRow:
-    why = trail.end(events.last_of_task(tx, task.id, _LAST))
+    why = task_history.end(events.last_of_task(tx, task.id, _LAST))
     tries = say("{0} failed tries", task.attempts) if task.attempts > 1 else ""
     return _ended(call, task, ReviewKind.FIX, now, why, tries)
 
@@ -201,7 +209,7 @@ def _refused(each: CalendarRefusalRow) -> InboxRow:
 
 def _ways(call: Call, task: Task) -> tuple[ChannelLabel, ...]:
     names = list(dict.fromkeys(each.channel for each in task.delivery))
-    return tuple(letter.channel_label(call, name) for name in names[:_CHIPS])
+    return tuple(message_preview.channel_label(call, name) for name in names[:_CHIPS])
 
 
 _MOST: Final = 100_000

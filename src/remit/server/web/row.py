@@ -51,7 +51,7 @@ class TaskRow(Struct, frozen=True):
     state: words.StatusLook
     sub: str
     chips: tuple[RowChip, ...]
-    lane: RowTimeline
+    row_timeline: RowTimeline
     cents: int | None
     at: datetime  # the last column: when it changed, or when it will run
 
@@ -97,7 +97,7 @@ def _undeleted_task(tx: Tx, task_id: TaskId) -> Task | None:
 
 
 def _about(tx: Tx, task: Task, known: dict[SeriesId, Series | None], now: datetime) -> _About:
-    reached = reaches(task, now)
+    reached = reaches_timeline(task, now)
     waits = task.status is Status.NEEDS_REVIEW
     if task.series_id is not None and task.series_id not in known:
         known[task.series_id] = series.get(tx, task.series_id)
@@ -122,7 +122,7 @@ def draw(
         state=state,
         sub=_sub(task, about, now.tzinfo),
         chips=chips(task, now.tzinfo, called),
-        lane=lane(task, about.runs, about.reviews, now),
+        row_timeline=row_timeline(task, about.runs, about.reviews, now),
         cents=about.cents,
         at=(planned or task.last_updated).astimezone(now.tzinfo),
     )
@@ -252,12 +252,14 @@ WIDTH: Final = 150  # points; now is at three quarters
 _LEAST: Final = 4.0
 
 
-def reaches(task: Task, now: datetime) -> bool:
+def reaches_timeline(task: Task, now: datetime) -> bool:
     """Whether it may reach into the timeline's past, so that its runs are loaded."""
     return task.started_at is not None and now - task.last_updated < BACK
 
 
-def lane(task: Task, runs: Sequence[Run], reviews: Sequence[Review], now: datetime) -> RowTimeline:
+def row_timeline(
+    task: Task, runs: Sequence[Run], reviews: Sequence[Review], now: datetime
+) -> RowTimeline:
     """Return what happened and what is planned, clipped to the timeline."""
     bars = [bar for bar in _bars(task, runs, reviews, now) if bar is not None]
     return RowTimeline(tuple(bars), _says(bars))

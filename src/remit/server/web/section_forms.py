@@ -177,7 +177,7 @@ async def trial(call: Call) -> object:
     """Return the test that the address names, if it names one."""
     if not (tested := call.text("test")):
         return None
-    return await call.app.db.read(settings_sections.find_trial, ids.task_id(tested))
+    return await call.app.db.read(settings_sections.read_channel_test, ids.task_id(tested))
 
 
 async def _kept(call: Call, given: SectionName, wrong: BadInput | Conflict) -> CallResult:

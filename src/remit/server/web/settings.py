@@ -75,7 +75,7 @@ async def section(
 async def trial(call: Call) -> CallResult:
     """Return the progress of a channel test."""
     task_id = ids.task_id(call.path["task"])
-    found = await call.app.db.read(settings_sections.find_trial, task_id)
+    found = await call.app.db.read(settings_sections.read_channel_test, task_id)
     return shell.part("parts/trial.html", {"trial": found})
 
 
@@ -109,7 +109,7 @@ async def _many(call: Call, table: str) -> list[SectionForm]:
 async def _channels(call: Call) -> Values:
     here, sections = call.app.settings.channels, await section_forms.now_in_file(call)
     return {
-        "ways": await settings_sections.ways(call),
+        "ways": await settings_sections.channel_sections(call),
         "trial": await section_forms.trial(call),
         "accounts": connect.OFFERED["channels"],
         "coming": [name for name in sections.channels if name not in here],
@@ -136,7 +136,7 @@ async def _policies(call: Call) -> Values:
         listed = await call.app.permits.listed()
     except RemitError as error:
         return {"wrong": str(error), "tools": (), "standing": (), "forms": forms}
-    people = settings_sections.cards_of(listed)
+    people = settings_sections.contacts_of(listed)
     permissions = [one for each in people if isinstance(each, dict) for one in each["permissions"]]
     others = listed["others"]
     settings = call.app.settings
@@ -164,7 +164,7 @@ async def _tokens(call: Call) -> Values:
 
 async def _about(call: Call) -> Values:
     has_file = not call.app.settings.store.url
-    found = await settings_sections.findings(call)
+    found = await settings_sections.health_findings(call)
     return {"findings": found, "version": __version__, "has_file": has_file}
 
 
@@ -286,7 +286,7 @@ async def test(call: Call, wanted: ChannelTest) -> CallResult:
 
 
 @form("/settings/contacts/drop", contacts.remove_contact)
-async def drop_contact(call: Call, given: RemoveContactForm) -> CallResult:
+async def remove_contact(call: Call, given: RemoveContactForm) -> CallResult:
     less = ChangedContact(contact=given.name, channels={given.channel: None})
     await perform(call, less if given.channel else RemoveContact(given.name))
     return shell.redirect("/settings/contacts")

@@ -126,7 +126,7 @@ def brain_section(call: Call, settings: Settings) -> BrainSection:
 # Channels -----------------------------------------------------------------------------------------
 
 
-async def ways(call: Call) -> tuple[ChannelSection, ...]:
+async def channel_sections(call: Call) -> tuple[ChannelSection, ...]:
     """Return the dashboard first, then the configured channels."""
     off = await call.app.db.read(permissions.channels_off)
     chosen = call.app.settings.channels
@@ -168,7 +168,7 @@ def _way(
     )
 
 
-def find_trial(tx: Tx, task_id: TaskId) -> ChannelTestView:
+def read_channel_test(tx: Tx, task_id: TaskId) -> ChannelTestView:
     """Return the result of a test so far."""
     task = stored.get(tx, task_id)
     if not task.delivery:
@@ -229,7 +229,7 @@ class HealthFinding(Struct, frozen=True):
     links: tuple[tuple[str, str], ...] = ()  # what is shown, and where it leads
 
 
-async def findings(call: Call) -> tuple[HealthFinding, ...]:
+async def health_findings(call: Call) -> tuple[HealthFinding, ...]:
     """Return the health of this Remit, part by part."""
     app, now = call.app, call.app.clock.now().astimezone(call.app.zone)
     brain = brain_section(call, call.app.settings)
@@ -239,7 +239,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
         HealthFinding("Clock", f"{now:%Y-%m-%d %H:%M} in {app.zone.key}"),
         HealthFinding("Brain", brain.sentence, *(() if brain.ready else ("you", "alert"))),
     ]
-    for way in (await ways(call))[1:]:
+    for way in (await channel_sections(call))[1:]:
         text = f"{way.name}: {way.said}"
         found.append(
             HealthFinding("Channel", text)
@@ -251,7 +251,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
         found += await _workers(call)
     found += [HealthFinding("Door", sentence) for sentence in await door_sentences(call)]
     try:
-        count = len(cards_of(await app.permits.listed()))
+        count = len(contacts_of(await app.permits.listed()))
         found.append(HealthFinding("Contacts", f"{count} in contacts.yaml"))
     except RemitError as error:
         found.append(HealthFinding("Contacts", str(error), "bad", "fail", "Fix that line."))
@@ -310,7 +310,7 @@ async def _workers(call: Call) -> list[HealthFinding]:
     return [*(found or [none]), *unequal, shown]
 
 
-def cards_of(listed: Mapping[str, object]) -> list[object]:
+def contacts_of(listed: Mapping[str, object]) -> list[object]:
     people = listed["contacts"]
     return people if isinstance(people, list) else []
 

@@ -17,7 +17,7 @@ from remit.model.task import Task, TaskType
 from remit.model.view import limit_sentences
 from remit.server.call import Call
 from remit.server.page_language import say
-from remit.server.web import ask, row, task_sections, words
+from remit.server.web import review_page, row, task_sections, words
 from remit.server.web.review_kinds import ReviewButton, acts_of, kind_of, question_text
 from remit.server.web.task_sections import DASHBOARD, CardContext
 from remit.store import reviews, series, tasks
@@ -73,17 +73,19 @@ class TaskCard(Struct, frozen=True, kw_only=True):
 
 
 async def card(call: Call, task_id: TaskId, *, full: bool = True) -> TaskCard:
-    return await call.app.db.read(_card, task_id, place_of(call), full=full)
+    return await call.app.db.read(_card, task_id, card_context(call), full=full)
 
 
-def place_of(call: Call) -> CardContext:
+def card_context(call: Call) -> CardContext:
     settings = call.app.settings
     reports = CONVERSATION in settings.notices.ways(NoticeKind.DONE)
     channels = task_sections.called(settings.channels)
     return CardContext(settings.agent, call.app.zone, channels, reports)
 
 
-def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = True) -> TaskCard:
+def task_card(
+    task: Task, asked: Review | None, place: CardContext, *, full: bool = True
+) -> TaskCard:
     """Return the card of a task, with its question."""
     at = task.completed_at or task.scheduled_for
     plain = TaskCard(
@@ -104,7 +106,7 @@ def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = T
         click=next((each for each in acts[:1] if _is_click(each, asked) and whole), None),
         asked=question_text(asked.question) if asked else "",
         limits=tuple(limit_sentences(task)),
-        digest=ask.digest_of(asked) if asked else "",
+        digest=review_page.digest_of(asked) if asked else "",
     )
 
 
@@ -121,7 +123,9 @@ def _is_click(act: ReviewButton, asked: Review | None) -> bool:
     return act.answer in _SIMPLE and alone
 
 
-def of_turn(tx: Tx, turn: Turn, place: CardContext, whole: Mapping[TaskId, int]) -> list[TaskCard]:
+def cards_of_turn(
+    tx: Tx, turn: Turn, place: CardContext, whole: Mapping[TaskId, int]
+) -> list[TaskCard]:
     """Return the cards of a turn: a task's whole one in its turn in `whole`, elsewhere a line."""
     found = []
     for ref in turn.task_refs:
@@ -142,7 +146,7 @@ def line(task: Task, now: datetime) -> str:
 
 def _card(tx: Tx, task_id: TaskId, place: CardContext, *, full: bool) -> TaskCard:
     task = tasks.get(tx, task_id)
-    card = made(task, reviews.waiting_of(tx, task_id), place, full=full)
+    card = task_card(task, reviews.waiting_of(tx, task_id), place, full=full)
     found = series.get(tx, task.series_id) if full and task.series_id else None
     return replace(card, repeats=row.in_words(found.repeats, place.zone)) if found else card
 
@@ -168,7 +172,7 @@ def _way(delivery: Delivery, asked: Review | None, place: CardContext) -> CardLi
 def _text(task: Task, asked: Review | None) -> str:
     """Return the text to send, or sent."""
     if asked is not None and not asked.card_tasks:
-        return ask.draft_of(asked) if ReviewAnswer.EDIT in asked.options else ""
+        return review_page.draft_of(asked) if ReviewAnswer.EDIT in asked.options else ""
     others = [each for each in task.delivery if each.recipient and each.content]
     if asked is not None and len(others) > 1:
         return "\n".join(f"{each.recipient}: {each.content}" for each in others)

@@ -25,9 +25,9 @@ from remit.server.call import Call, CallResult
 from remit.server.page_language import retell, say
 from remit.server.problem import RequestRefused
 from remit.server.routes import page
-from remit.server.web import attempts, review_kinds, shell, task_sections, timeline, trail
+from remit.server.web import attempts, review_kinds, shell, task_history, task_sections, timeline
 from remit.server.web.attempts import AttemptView
-from remit.server.web.trail import ToolUse
+from remit.server.web.task_history import ToolUse
 from remit.store import (
     conversations,
     events,
@@ -139,7 +139,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "proof": task_sections.proof(
             tries.with_records(task, found.tries), edited=review_kinds.was_edited(found.asked)
         ),
-        "tried": trail.rows(found.tries.attempts, app.zone),
+        "tried": task_history.rows(found.tries.attempts, app.zone),
         "project": project_of(task),
         "attempts": known,
         "most_runs": call.number("runs", RUNS),
@@ -297,12 +297,12 @@ async def compare(call: Call) -> CallResult:
     """Compare two attempts; `of` names another task, whose last attempt comes first."""
     now, task_id = shell.local_now(call), call.task_id
     after_n = call.number("b", 0) or None
-    after = await call.app.db.read(attempts.side, task_id, after_n, now)
+    after = await call.app.db.read(attempts.read_side, task_id, after_n, now)
     other, before_n = call.text("of"), call.number("a", 0) or None
     whose = ids.task_id(other) if other else task_id
     if before_n is None and not other and after is not None:
         before_n = max(1, after.attempt.n - 1)
-    before = await call.app.db.read(attempts.side, whose, before_n, now)
+    before = await call.app.db.read(attempts.read_side, whose, before_n, now)
     if before is None or after is None:
         raise NotFound("attempt", f"{before_n if before is None else after_n} of {task_id}")
     task = await call.app.db.read(tasks.get, task_id)

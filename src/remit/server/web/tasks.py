@@ -147,13 +147,13 @@ async def view_named(call: Call, q: str) -> str:
 
 
 @form("/tasks/views", upkeep.save_view)
-async def keep_view(call: Call, view: NewView) -> CallResult:
+async def save_view(call: Call, view: NewView) -> CallResult:
     await perform(call, view)
     return shell.redirect(ListAddress(q=view.filter).href())
 
 
 @form("/tasks/views/delete", upkeep.remove_view)
-async def drop_view(call: Call, body: RemoveViewForm) -> CallResult:
+async def remove_view(call: Call, body: RemoveViewForm) -> CallResult:
     await perform(call, RemoveView(body.name))
     return shell.redirect(shell.own_address("/tasks", body.back))
 

@@ -11,7 +11,7 @@ from remit.model.run import Event, EventKind
 from remit.model.status import Status
 from remit.server.page_language import retell, say
 from remit.server.web import words
-from remit.server.web.trail import Calls
+from remit.server.web.task_history import Calls
 
 MOST_BARS: Final = 40
 TICKS: Final = 5

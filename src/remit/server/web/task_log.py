@@ -13,8 +13,8 @@ from remit.model.codec import JsonMap
 from remit.model.reply import AttemptOutcome
 from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Status
-from remit.server.web import trail
-from remit.server.web.trail import Calls, ToolUse
+from remit.server.web import task_history
+from remit.server.web.task_history import Calls, ToolUse
 from remit.store.events import event_text_on_behalf
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
@@ -92,7 +92,7 @@ def _step(event: Event, words: str, calls: Calls, used: dict[str, int]) -> LogLi
         words = _cut(text or "Done.")
         return LogLine(event.n, event.at, tool.tool, words, LogKind.TOOLS, kind, tool.failed)
     if "agent" in event.data:
-        kind, _, ended = trail.WORDS[AttemptOutcome(str(event.data["outcome"]))]
+        kind, _, ended = task_history.WORDS[AttemptOutcome(str(event.data["outcome"]))]
         ended, kind = ("Says that it is done", "run") if kind == "ok" else (ended, kind)
         whole = _cut(f"{ended}: {text}" if text else f"{ended}.")
         return LogLine(event.n, event.at, str(event.data["agent"]), whole, LogKind.TOOLS, kind)

@@ -27,11 +27,18 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
 from remit.server.page_language import retell, say
-from remit.server.web import letter, markup, review_kinds, shell, task_sections, trail
-from remit.server.web.letter import ChannelLabel, LetterPreview
+from remit.server.web import (
+    markup,
+    message_preview,
+    review_kinds,
+    shell,
+    task_history,
+    task_sections,
+)
 from remit.server.web.markup import PatchView
+from remit.server.web.message_preview import ChannelLabel, LetterPreview
 from remit.server.web.review_kinds import ReviewButton, ReviewKind
-from remit.server.web.trail import ReviewState, TaskTrail, TryRow
+from remit.server.web.task_history import ReviewState, TaskTrail, TryRow
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -128,7 +135,7 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
 async def read_review(call: Call, review_id: ReviewId) -> ReviewPage:
     zone = call.app.zone
     waiting, past, known, on_card = await call.app.db.read(_review, review_id, zone)
-    asked = replace(_asked(call, waiting, past), tried=trail.rows(known.attempts, zone))
+    asked = replace(_asked(call, waiting, past), tried=task_history.rows(known.attempts, zone))
     if shown := [call.app.permits.addressed(task) for task in on_card]:
         return _with_card(call, asked, make_card(shown, zone))
     if asked.kind is not ReviewKind.WHOM:
@@ -230,7 +237,9 @@ def _task(tx: Tx, task_id: TaskId, zone: tzinfo) -> tuple[Task, Review | None, T
 
 
 def _past(tx: Tx, task: Task, cents: int, zone: tzinfo) -> TaskTrail:
-    past = trail.trail(events.last_of_task(tx, task.id, _EVENTS), runs.steps(tx, task), cents)
+    past = task_history.trail(
+        events.last_of_task(tx, task.id, _EVENTS), runs.steps(tx, task), cents
+    )
     return replace(
         past,
         lines=tuple(replace(each, at=each.at.astimezone(zone)) for each in past.lines),
@@ -263,7 +272,9 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         shown=review.evidence,
         patch=markup.read_patch(review.evidence) if kind in _DIFFS else None,
         branch=(review.about or "").partition(":")[2] if kind is ReviewKind.MERGE else "",
-        stand=trail.review_state(review, task, call.app.inbox.undo_window, shell.local_now(call)),
+        stand=task_history.review_state(
+            review, task, call.app.inbox.undo_window, shell.local_now(call)
+        ),
         trail=past,
     )
     return _with_own_parts(call, made, review)
@@ -275,7 +286,7 @@ def _with_own_parts(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         case ReviewKind.SEND | ReviewKind.HELD:
             return _letter(call, made, review)
         case ReviewKind.UNPROVEN if made.task.delivery:
-            look = letter.preview(call, channel_of(review, made.task), review.evidence)
+            look = message_preview.preview(call, channel_of(review, made.task), review.evidence)
             return replace(made, look=look)
         case ReviewKind.DOUBT:
             return _doubt(call, made, review)
@@ -302,14 +313,16 @@ def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         called = {channel: channel} | task_sections.called(call.app.settings.channels)
         made = replace(made, goes_to=goes_to(review, made.task), called=called)
         made = replace(made, people=tuple(call.app.permits.names()))
-    look = letter.preview(call, channel, made.text)
+    look = message_preview.preview(call, channel, made.text)
     return replace(made, title=title, to=to, look=look, always=to if allowed else None)
 
 
 def _recipient(
     call: Call, channel: str, name: str | None, address: str | None = None
 ) -> RecipientLabel:
-    return RecipientLabel(name or "you", letter.channel_label(call, channel), address or "")
+    return RecipientLabel(
+        name or "you", message_preview.channel_label(call, channel), address or ""
+    )
 
 
 def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
@@ -322,7 +335,7 @@ def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
         made,
         title=say("Did this reach {0} {1}?", to.spoken, to.way.by),
         to=to,
-        look=letter.preview(call, delivery.channel, delivery.body or review.evidence),
+        look=message_preview.preview(call, delivery.channel, delivery.body or review.evidence),
         lead="",
         delivery=replace(
             delivery, doubted_at=doubted.astimezone(call.app.zone) if doubted else None
@@ -343,14 +356,14 @@ def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
         digest="",
         shown=task.tool_output or task.result_summary or "",
         sent=tuple(_sent(call, each) for each in task.delivery if each.body and not each.part),
-        stand=trail.ended_state(task, ended),
+        stand=task_history.ended_state(task, ended),
         trail=past,
     )
 
 
 def _sent(call: Call, delivery: Delivery) -> SentText:
     to = _recipient(call, delivery.channel, delivery.recipient, delivery.address)
-    look = letter.preview(call, delivery.channel, delivery.body or "")
+    look = message_preview.preview(call, delivery.channel, delivery.body or "")
     return SentText(to, look, delivery.status, delivery.reason or "")
 
 
