@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.cli.up_process import hush
+from remit.cli.up_process import redact_logs
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
@@ -235,7 +235,7 @@ async def test_what_is_logged_shows_no_secret_old_or_renewed(
     async with opened(tmp_path) as (_, app):
         app.secrets.put("whatsapp_token", "zq-renewed-canary-0815")
         await app.send(NAME, "Good day.")
-        hush(app.world.app.hide)
+        redact_logs(app.world.app.hide)
         try:
             for secret in (TOKEN, SECRET, VERIFY, "zq-renewed-canary-0815"):
                 last.handle(logging.makeLogRecord({"msg": "It said %s.", "args": (secret,)}))
