@@ -196,8 +196,8 @@ async def test_a_rebuild_tells_how_far_it_is(tmp_path: Path) -> None:
 
 async def test_while_it_is_up_it_follows_by_itself(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        app_context = world.app.recollection._app_context
-        world.app.recollection._app_context = replace(app_context, clock=WallClock())
+        context = world.app.recollection._context
+        world.app.recollection._context = replace(context, clock=WallClock())
         world.app.recollection.start()
         task = await world.add(TAP)
 

@@ -135,8 +135,8 @@ def start_what_waits(app: App) -> None:
         await asyncio.Event().wait()
 
     waits = SimpleNamespace(needs_exam=True, take_exam=never)
-    app_context = SimpleNamespace(background=app.background, clock=app.clock, model_reader=waits)
-    _examine_reader(app_context)  # type: ignore[arg-type]
+    context = SimpleNamespace(background=app.background, clock=app.clock, model_reader=waits)
+    _examine_reader(context)  # type: ignore[arg-type]
     sources = [("post", lambda: "token")]
     SignInWatch(sources, app.clock, app.background).start()  # type: ignore[arg-type]
 

@@ -32,10 +32,10 @@ class CountingSandbox(Sandbox):
     runs = 0
 
     async def run(
-        self, argv: Sequence[str], app_context: SandboxFiles
+        self, argv: Sequence[str], context: SandboxFiles
     ) -> SandboxResult | SandboxRefusal:
         self.runs += 1
-        return await super().run(argv, app_context)
+        return await super().run(argv, context)
 
 
 @pytest.fixture

@@ -213,59 +213,43 @@ def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:
     return (*prompt.FIXED, *(channel.guidance for channel in channels.values()))
 
 
-def _engine(app_context: AppContext, rooms: RunPorts, kind: EngineClass) -> LocalEngine:
-    limits = brain_parts.engine_settings(app_context.settings)
+def _engine(context: AppContext, rooms: RunPorts, kind: EngineClass) -> LocalEngine:
+    limits = brain_parts.engine_settings(context.settings)
     kind = kind or (IdleEngine if limits.is_shared else LocalEngine)
-    return kind(
-        app_context.db, app_context.clock, app_context.ids, rooms, limits, app_context.background
-    )
+    return kind(context.db, context.clock, context.ids, rooms, limits, context.background)
 
 
-def _repeater(app_context: AppContext, engine: LocalEngine) -> Repeater:
-    rules = app_context.settings.schedule
-    made = Repeater(
-        app_context.db,
-        app_context.clock,
-        app_context.ids,
-        app_context.background,
-        rules,
-        engine.heed,
-    )
+def _repeater(context: AppContext, engine: LocalEngine) -> Repeater:
+    rules = context.settings.schedule
+    made = Repeater(context.db, context.clock, context.ids, context.background, rules, engine.heed)
     engine.settle_missed = made.settle_missed
     return made
 
 
-def _deferred(app_context: AppContext, trees: Worktrees) -> Deferred:
+def _deferred(context: AppContext, trees: Worktrees) -> Deferred:
     """Build the deferred checks, run on the branch the work was merged into."""
 
     async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
         try:
-            return await _checked(app_context, trees, batch, every)
+            return await _checked(context, trees, batch, every)
         except (RemitError, OSError) as trouble:
             return _unchecked(every, str(trouble))
 
-    return Deferred(
-        app_context.db,
-        app_context.clock,
-        app_context.ids,
-        app_context.zone,
-        check,
-        app_context.background,
-    )
+    return Deferred(context.db, context.clock, context.ids, context.zone, check, context.background)
 
 
 async def _checked(
-    app_context: AppContext, trees: Worktrees, batch: DeferredBatch, every: Sequence[DueCriterion]
+    context: AppContext, trees: Worktrees, batch: DeferredBatch, every: Sequence[DueCriterion]
 ) -> tuple[Finding, ...]:
-    chosen = app_context.settings.projects.get(batch.project)
+    chosen = context.settings.projects.get(batch.project)
     if chosen is None:
         return _unchecked(every, f"there is no project {batch.project} any more")
     waits = [each for due in every for each in due.waits]
-    task = await app_context.db.read(tasks.get, waits[0].task_id)
+    task = await context.db.read(tasks.get, waits[0].task_id)
     paths = tuple(dict.fromkeys(path for each in waits for path in each.paths))
     place = await asyncio.to_thread(lambda: str(Path(chosen.path).expanduser()))
     async with _standing(trees, place, task.id, batch.branch) as tree:
-        verifier = await proof.verifier(app_context, task, tree, merged=True)
+        verifier = await proof.verifier(context, task, tree, merged=True)
         evidence = Evidence("", workspace=tree.folder, changed=paths)
         return await verifier.late(task, [due.criterion for due in every], evidence)
 

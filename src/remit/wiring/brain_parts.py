@@ -67,29 +67,29 @@ def engine_settings(settings: Settings) -> EngineSettings:
     return replace(engine, step_limit=max(limits))
 
 
-def scorer(app_context: AppContext) -> ModelScorer | None:
+def scorer(context: AppContext) -> ModelScorer | None:
     """Return the model that scores urgency, if the settings ask for it."""
-    if not app_context.settings.priority.score or not isinstance(app_context.brain, ModelBrain):
+    if not context.settings.priority.score or not isinstance(context.brain, ModelBrain):
         return None
-    mind = app_context.brain.as_role(ModelRole.SCORE)
-    return ModelScorer(mind, app_context.db, app_context.clock, app_context.budget)
+    mind = context.brain.as_role(ModelRole.SCORE)
+    return ModelScorer(mind, context.db, context.clock, context.budget)
 
 
-def summariser(app_context: AppContext) -> Summariser | None:
+def summariser(context: AppContext) -> Summariser | None:
     """Return the model that summarises older runs; None: code does it."""
-    mind = app_context.mind(ModelRole.SUMMARISE)
-    return Summariser(PaidBrain(mind, app_context.budget, app_context.clock)) if mind else None
+    mind = context.mind(ModelRole.SUMMARISE)
+    return Summariser(PaidBrain(mind, context.budget, context.clock)) if mind else None
 
 
-def think_context(app_context: AppContext) -> ThinkContext:
-    settings, clock, zone = app_context.settings, app_context.clock, app_context.zone
+def think_context(context: AppContext) -> ThinkContext:
+    settings, clock, zone = context.settings, context.clock, context.zone
     guidelines = GuidelinesFile(settings.home / GUIDELINES_FILE)
     return ThinkContext(
         _who(settings),
         lambda: clock.now().astimezone(zone),
         guidelines,
-        app_context.redact,
-        lambda: _reachable(app_context.contacts),
+        context.redact,
+        lambda: _reachable(context.contacts),
     )
 
 
@@ -126,28 +126,28 @@ def commands(settings: Settings) -> list[CommandTool]:
     ]
 
 
-def web_tools(app_context: AppContext) -> WebTools:
+def web_tools(context: AppContext) -> WebTools:
     """Return the tools that read the web, with the key of the search provider."""
-    chosen = app_context.settings.web
-    return WebTools(chosen, app_context.db, app_context.keys.token(chosen.key))
+    chosen = context.settings.web
+    return WebTools(chosen, context.db, context.keys.token(chosen.key))
 
 
-def change_watcher(app_context: AppContext) -> ChangeWatcher:
+def change_watcher(context: AppContext) -> ChangeWatcher:
     """Return what looks for changes before a model is woken."""
     named = {
-        each.tool.name.removeprefix(PREFIX): each.output for each in commands(app_context.settings)
+        each.tool.name.removeprefix(PREFIX): each.output for each in commands(context.settings)
     }
-    return ChangeWatcher(app_context.db, app_context.settings.web, named)
+    return ChangeWatcher(context.db, context.settings.web, named)
 
 
-def week_of_silence(app_context: AppContext) -> Callable[[Task], Awaitable[bool]] | None:
+def week_of_silence(context: AppContext) -> Callable[[Task], Awaitable[bool]] | None:
     """Return what tells whether a series was silent for a week, if the settings want a note."""
 
     async def silent(task: Task) -> bool:
-        last_message = await app_context.db.read(series.last_told, task)
-        return app_context.clock.now() - last_message >= timedelta(days=7)
+        last_message = await context.db.read(series.last_told, task)
+        return context.clock.now() - last_message >= timedelta(days=7)
 
-    return silent if app_context.settings.schedule.still_watching else None
+    return silent if context.settings.schedule.still_watching else None
 
 
 def mcp_sources(settings: Settings, clock: Clock) -> list[McpToolSource]:
@@ -162,32 +162,29 @@ def mcp_sources(settings: Settings, clock: Clock) -> list[McpToolSource]:
 OWN = "brain"  # the brain's name as a specialist, if the settings give no other
 
 
-def specialists(app_context: AppContext) -> dict[str, Specialist]:
+def specialists(context: AppContext) -> dict[str, Specialist]:
     """Return every specialist by name; the brain is one even if not listed."""
-    found = {
-        name: _one(name, each, app_context)
-        for name, each in app_context.settings.specialists.items()
-    }
-    if OWN not in found and not isinstance(app_context.brain, NoBrain):
-        found[OWN] = OwnSpecialist(OWN, _Paying(app_context))
+    found = {name: _one(name, each, context) for name, each in context.settings.specialists.items()}
+    if OWN not in found and not isinstance(context.brain, NoBrain):
+        found[OWN] = OwnSpecialist(OWN, _Paying(context))
     return found
 
 
 class _Paying:
     """The brain, paid from the budget of the task it works on."""
 
-    def __init__(self, app_context: AppContext) -> None:
-        self._app_context = app_context
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
         """Ask the brain; `session` begins with the task id, as `OwnSpecialist` builds it."""
-        app_context = self._app_context
-        task = await app_context.db.read(tasks.get, TaskId(session.partition(":")[0]))
-        return await think_for(task, app_context, app_context.brain, prompt, session)
+        context = self._context
+        task = await context.db.read(tasks.get, TaskId(session.partition(":")[0]))
+        return await think_for(task, context, context.brain, prompt, session)
 
 
 async def think_for(
-    task: Task, app_context: AppContext, brain: Brain, prompt: Prompt, session: str
+    task: Task, context: AppContext, brain: Brain, prompt: Prompt, session: str
 ) -> Reply:
     """Ask a brain at a task's cost; over its budget, the reply is a question."""
     if not (isinstance(brain, MeteredBrain) and brain.metered):
@@ -195,28 +192,25 @@ async def think_for(
     key = f"{task.id}:{session}:{task.round}:{task.lease}:{secrets.token_hex(8)}"
     estimate = await brain.estimate(prompt)
     think = partial(brain.think, prompt, session=session)
-    thought = await app_context.budget.pay(key, task, estimate, think)
+    thought = await context.budget.pay(key, task, estimate, think)
     return Reply("", ask=thought) if isinstance(thought, Ask) else thought
 
 
-def trees(app_context: AppContext) -> Worktrees:
-    return Worktrees(app_context.settings.home / "worktrees", os.environ)
+def trees(context: AppContext) -> Worktrees:
+    return Worktrees(context.settings.home / "worktrees", os.environ)
 
 
-def _one(name: str, chosen: SpecialistSettings, app_context: AppContext) -> Specialist:
+def _one(name: str, chosen: SpecialistSettings, context: AppContext) -> Specialist:
     able = frozenset(chosen.capabilities)
     if chosen.kind is SpecialistKind.BRAIN:
-        return OwnSpecialist(name, _Paying(app_context), capabilities=able)
+        return OwnSpecialist(name, _Paying(context), capabilities=able)
     home = home_for(os.environ.get("HOME", ""))
     environ = process.environ_of(os.environ, chosen.env)
     wrap: Wrap = process.bare
     if chosen.sandbox:
         environ |= {"HOME": str(home)}
         wrap = ProgramSandbox(
-            name,
-            _leave(name, chosen, app_context.settings.home),
-            home=home,
-            sees=_sees(app_context),
+            name, _leave(name, chosen, context.settings.home), home=home, sees=_sees(context)
         )
     program = SpecialistProgram(name, chosen.argv, environ, able, wrap)
     if chosen.kind is SpecialistKind.COMMAND:
@@ -240,13 +234,13 @@ def _leave(name: str, chosen: SpecialistSettings, app: Path) -> SandboxPermissio
     return SandboxPermissions(chosen.network, reads, writes)
 
 
-def _sees(app_context: AppContext) -> Callable[[str], Sequence[Path] | None]:
+def _sees(context: AppContext) -> Callable[[str], Sequence[Path] | None]:
     """Where a program lies, and what it must see to run."""
 
     def sees(program: str) -> Sequence[Path] | None:
         from remit.verify.ground import Toolchain  # noqa: PLC0415 - for the few who have one
 
-        tools = Toolchain(app_context.settings.home, os.environ)
+        tools = Toolchain(context.settings.home, os.environ)
         found = tools.find(program)
         if found is None:
             return None

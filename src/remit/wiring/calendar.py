@@ -35,11 +35,11 @@ _LOG: Final = logging.getLogger("remit.calendar")
 class CalendarWatches:
     """All calendars, watched from `start` to `close`."""
 
-    def __init__(self, app_context: AppContext, admit: Admit) -> None:
-        self._app_context = app_context
+    def __init__(self, context: AppContext, admit: Admit) -> None:
+        self._context = context
         self._admit = admit
-        self._settings = app_context.settings
-        self._background = app_context.background
+        self._settings = context.settings
+        self._background = context.background
         self._child: RadicaleProcess | None = None
         self._mine: OwnServer | None = None
         self._watch: CalendarWatch | None = None
@@ -71,7 +71,7 @@ class CalendarWatches:
     async def _run(self) -> None:
         if self._watch is None:
             kept = await asyncio.to_thread(secrets_of, self._settings.home)
-            self._app_context.keys.learn(await asyncio.to_thread(self._passwords, kept))
+            self._context.keys.learn(await asyncio.to_thread(self._passwords, kept))
             self._mine = await self._own(kept)
             self._watch = self._made(kept, self._mine)
             self._watch.start()
@@ -80,13 +80,9 @@ class CalendarWatches:
         if self._mine is None:
             return
         if self._mirror is None:
-            app_context = self._app_context
+            context = self._context
             self._mirror = TodoSync(
-                self._mine.place,
-                own_server.TASKS,
-                app_context.db,
-                app_context.clock,
-                self._background,
+                self._mine.place, own_server.TASKS, context.db, context.clock, self._background
             )
             self._mirror.start()
         await self._keep_up(self._mine)
@@ -97,7 +93,7 @@ class CalendarWatches:
         return [self._place(name, each, kept).password() for name, each in named]
 
     def _place(self, name: str, server: CalendarServer, kept: Secrets) -> CalendarLocation:
-        return place_of(name, server, kept, self._app_context.keys, self._app_context.clock)
+        return place_of(name, server, kept, self._context.keys, self._context.clock)
 
     async def _own(self, kept: Secrets) -> OwnServer | None:
         """Start the own calendar server; None if that fails, which is logged."""
@@ -108,7 +104,7 @@ class CalendarWatches:
         except RemitError as error:
             _LOG.warning("The own calendar did not start: %s", error)
             return None
-        self._app_context.keys.learn((mine.password(),))
+        self._context.keys.learn((mine.password(),))
         if self._child is not None:
             await self._child.stop()  # from an interrupted start
         self._child = RadicaleProcess(mine)
@@ -120,7 +116,7 @@ class CalendarWatches:
     async def _keep_up(self, mine: OwnServer) -> None:
         """Restart it if it ends by itself."""
         while True:
-            await self._app_context.clock.sleep(_AGAIN)
+            await self._context.clock.sleep(_AGAIN)
             if self._child is not None and not self._child.alive:
                 self._child = RadicaleProcess(mine)
                 await self._child.start()
@@ -130,10 +126,10 @@ class CalendarWatches:
         sources = [
             (each.name, each.password) for each in places if isinstance(each.password, TokenSource)
         ]
-        return SignInWatch(sources, self._app_context.clock, self._background)
+        return SignInWatch(sources, self._context.clock, self._background)
 
     def _made(self, kept: Secrets, mine: OwnServer | None) -> CalendarWatch:
-        app_context, turn = self._app_context, self._settings.calendar
+        context, turn = self._context, self._settings.calendar
         accounts = [
             self._account(name, each, kept) for name, each in self._settings.calendars.items()
         ]
@@ -143,13 +139,13 @@ class CalendarWatches:
             )
         users = (each.user for each in self._settings.calendars.values())
         reader = CalendarReader(
-            zone=app_context.zone,
+            zone=context.zone,
             all_day_at=turn.morning,
             mine=frozenset({*turn.mine, *(user.lower() for user in users if "@" in user)}),
-            knows=partial(knows, app_context.contacts),
+            knows=partial(knows, context.contacts),
         )
         there = frozenset({OWN} if turn.own else ())
-        intake = noted(app_context, self._admit)
+        intake = noted(context, self._admit)
         plugs = CalendarWatchPorts(
             reader,
             intake.admit,
@@ -158,7 +154,7 @@ class CalendarWatches:
             self._settings.schedule,
             lambda: intake.reading().speaks,
         )
-        return CalendarWatch(accounts, app_context.db, app_context.clock, app_context.ids, plugs)
+        return CalendarWatch(accounts, context.db, context.clock, context.ids, plugs)
 
     def _account(self, name: str, server: CalendarServer, kept: Secrets) -> CalendarAccount:
         place = self._place(name, server, kept)
@@ -174,12 +170,10 @@ class CalendarWatches:
         return own_server.is_marked(found, named, marks)
 
 
-def noted(app_context: AppContext, admit: Admit) -> CalendarIntake:
+def noted(context: AppContext, admit: Admit) -> CalendarIntake:
     """Build the reader of the owner's calendar events."""
-    db, clock, commands = app_context.db, app_context.clock, app_context.settings.commands
-    return CalendarIntake(
-        db, clock, app_context.ids, app_context.contacts, app_context.zone, admit, commands
-    )
+    db, clock, commands = context.db, context.clock, context.settings.commands
+    return CalendarIntake(db, clock, context.ids, context.contacts, context.zone, admit, commands)
 
 
 def place_of(

@@ -14,11 +14,7 @@ from msgspec import structs
 
 from remit.brain.budget import Budget, midnight
 from remit.brain.models import ModelBrain
-from remit.channels.registry import (
-    ChannelRegistry,
-    DashboardChannel,
-    build_channels,
-)
+from remit.channels.registry import ChannelRegistry, DashboardChannel, build_channels
 from remit.contacts import ChannelName
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.book import Contacts
@@ -133,7 +129,7 @@ def build_foundation(
     channels = {**CHANNELS, **fitted.channels, **more}
     zone = find_owner_zone(settings.zone).zone
     prefer_language(settings.language)
-    app_context = AppContext(
+    context = AppContext(
         settings=settings,
         db=db,
         clock=clock,
@@ -150,34 +146,27 @@ def build_foundation(
         redact=redact,
         background=background,
     )
-    return _with_intake(app_context, fitted)
+    return _with_intake(context, fitted)
 
 
-def _with_intake(app_context: AppContext, fitted: ChannelRegistry) -> Foundation:
-    db, clock, ids, contacts = (
-        app_context.db,
-        app_context.clock,
-        app_context.ids,
-        app_context.contacts,
-    )
-    alike, model = SimilarTasks(app_context), readers.model_reader(app_context)
-    ear = MessageReader(
-        db, clock, ids, contacts, app_context.zone, readers.reader(app_context, model)
-    )
-    is_slow = partial(readers.is_read_by_model, app_context, model)
+def _with_intake(context: AppContext, fitted: ChannelRegistry) -> Foundation:
+    db, clock, ids, contacts = (context.db, context.clock, context.ids, context.contacts)
+    alike, model = SimilarTasks(context), readers.model_reader(context)
+    ear = MessageReader(db, clock, ids, contacts, context.zone, readers.reader(context, model))
+    is_slow = partial(readers.is_read_by_model, context, model)
     receiver = Receiver(ear, db, clock, ids, is_slow)
     attentive = DuplicateAwareReceiver(receiver, alike.twin)
     return Foundation(
-        **structs.asdict(app_context),
+        **structs.asdict(context),
         outfit=fitted,
         recollection=alike,
         ear=ear,
         receiver=receiver,
-        intake=Intake(db, clock, ids, app_context.channels, attentive, contacts.name_for),
+        intake=Intake(db, clock, ids, context.channels, attentive, contacts.name_for),
         is_slow=is_slow,
         model_reader=model,
         owner=Owner(db, clock, ids),
-        inbox=Inbox(db, clock, ear.settling, _undo_window(app_context)),
+        inbox=Inbox(db, clock, ear.settling, _undo_window(context)),
         permits=Permits(contacts, db, clock),
     )
 
@@ -197,11 +186,9 @@ def _called(channels: Iterable[str], fitted: ChannelRegistry) -> list[ChannelNam
     return [known.get(name, ChannelName(name, name)) for name in channels]
 
 
-def _undo_window(app_context: AppContext) -> Undo:
+def _undo_window(context: AppContext) -> Undo:
     """Return how long an approval can be undone; local channels need not wait."""
     stays = (
-        name
-        for name, each in app_context.channels.items()
-        if each.keeps is SendGuarantee.TRANSACTION
+        name for name, each in context.channels.items() if each.keeps is SendGuarantee.TRANSACTION
     )
-    return Undo(app_context.settings.deliver.undo, tuple(stays))
+    return Undo(context.settings.deliver.undo, tuple(stays))

@@ -132,14 +132,14 @@ class OwnerDecisions:
 class CalendarRegistry:
     """Calendars are watched by `remit up` only, not by short commands."""
 
-    def __init__(self, app_context: AppContext, admit: Admit) -> None:
-        self._app_context = app_context
+    def __init__(self, context: AppContext, admit: Admit) -> None:
+        self._context = context
         self._admit = admit
         self._made: CalendarWatches | None = None
 
     def start(self) -> None:
         """Start in the background: nothing waits for a calendar."""
-        settings = self._app_context.settings
+        settings = self._context.settings
         if settings.calendar.own or settings.calendars:
             self._watched().start()
 
@@ -147,7 +147,7 @@ class CalendarRegistry:
         """Switch to the accounts of new settings."""
         await self.close()
         self._made = None
-        self._app_context = replace(self._app_context, settings=settings)
+        self._context = replace(self._context, settings=settings)
         self.start()
         if self._made is None:
             await self.look()  # drops the starts of removed accounts
@@ -164,5 +164,5 @@ class CalendarRegistry:
         if self._made is None:
             from remit.wiring.calendar import CalendarWatches  # noqa: PLC0415 - what speaks HTTP and XML
 
-            self._made = CalendarWatches(self._app_context, self._admit)
+            self._made = CalendarWatches(self._context, self._admit)
         return self._made

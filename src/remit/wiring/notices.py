@@ -52,33 +52,31 @@ class NoticeParts(Struct, frozen=True):
     tells: NoticeDecisions  # decides which notices to send
 
 
-def join(app_context: AppContext, courier: Courier, buttons: ChatButtons) -> NoticeParts:
-    wishes = NoticePreferences(app_context.settings)
-    push, rules = _push(app_context, wishes), _rules(app_context, wishes)
-    around = _around(app_context, courier, rules, push, wishes)
+def join(context: AppContext, courier: Courier, buttons: ChatButtons) -> NoticeParts:
+    wishes = NoticePreferences(context.settings)
+    push, rules = _push(context, wishes), _rules(context, wishes)
+    around = _around(context, courier, rules, push, wishes)
     made = NoticeSender(replace(around, offer=buttons.offer))
     return NoticeParts(wishes, push, made, _tells(rules, made.ring))
 
 
-def _push(app_context: AppContext, wishes: NoticePreferences) -> PushNotifier:
-    home, hide = app_context.settings.home, app_context.keys.kept.hide
+def _push(context: AppContext, wishes: NoticePreferences) -> PushNotifier:
+    home, hide = context.settings.home, context.keys.kept.hide
 
     def open_secrets() -> Secrets:
         # With the keyring in any case: a file beside it would hide everything in it.
         return Secrets(home, machine_ring(home), hide)
 
-    return PushNotifier(PushContext(app_context.db, app_context.clock, open_secrets, wishes.now))
+    return PushNotifier(PushContext(context.db, context.clock, open_secrets, wishes.now))
 
 
-def _rules(app_context: AppContext, wishes: NoticePreferences) -> NoticeRules:
+def _rules(context: AppContext, wishes: NoticePreferences) -> NoticeRules:
     names = [
         name
-        for name, each in app_context.channels.items()
+        for name, each in context.channels.items()
         if each.keeps is not SendGuarantee.TRANSACTION
     ]
-    return NoticeRules(
-        wishes.now, app_context.settings.deliver.quiet_hours, app_context.zone, names
-    )
+    return NoticeRules(wishes.now, context.settings.deliver.quiet_hours, context.zone, names)
 
 
 def _tells(found: NoticeRules, ring: Callable[[], None]) -> NoticeDecisions:
@@ -98,7 +96,7 @@ def _tells(found: NoticeRules, ring: Callable[[], None]) -> NoticeDecisions:
 
 
 def _around(
-    app_context: AppContext,
+    context: AppContext,
     courier: Courier,
     rules: NoticeRules,
     push: PushNotifier,
@@ -107,31 +105,31 @@ def _around(
     def reach(channel: str) -> Reach | UnclearRecipient:
         return courier.reach(Delivery(channel), None)
 
-    channels = {name: each for name, each in app_context.channels.items() if name in rules.channels}
+    channels = {name: each for name, each in context.channels.items() if name in rules.channels}
     return NoticeContext(
-        db=app_context.db,
-        clock=app_context.clock,
-        ids=app_context.ids,
-        zone=app_context.zone,
+        db=context.db,
+        clock=context.clock,
+        ids=context.ids,
+        zone=context.zone,
         channels=channels,
         reach=reach,
         push=push,
-        words=NoticeWords(app_context.settings.agent, app_context.redact, wishes.root),
+        words=NoticeWords(context.settings.agent, context.redact, wishes.root),
         wishes=wishes.now,
         next_digest=rules.next_digest,
-        background=app_context.background,
+        background=context.background,
     )
 
 
-def send_limits(app_context: AppContext) -> SendLimits:
+def send_limits(context: AppContext) -> SendLimits:
     """Return the limits for the courier."""
-    db, deliver = app_context.db, app_context.settings.deliver
+    db, deliver = context.db, context.settings.deliver
     return SendLimits(
-        people=app_context.contacts,
+        people=context.contacts,
         standing=lambda channel: db.read(permissions.on, channel),
         sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
-        now=app_context.clock.now,
-        zone=app_context.zone,
+        now=context.clock.now,
+        zone=context.zone,
         quiet=deliver.quiet_hours,
         daily_cap=deliver.daily_cap,
         undo=deliver.undo,

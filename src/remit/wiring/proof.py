@@ -61,25 +61,25 @@ RULES: Final = "activities.yml"  # in the home's rules/, and in a project's .rem
 class ContractDrafter:
     """Drafts a task's contract: from the project's files, or from the words for a text."""
 
-    def __init__(self, app_context: AppContext, tools: Toolbox, kinds: Mapping[str, str]) -> None:
-        self._app_context = app_context
-        self._debts = DebtRegistry(app_context)
+    def __init__(self, context: AppContext, tools: Toolbox, kinds: Mapping[str, str]) -> None:
+        self._context = context
+        self._debts = DebtRegistry(context)
         self._tools = tools
         self._kinds = kinds  # the kind of each channel
 
     async def draft(self, task: Task) -> DraftedContract:
-        now = self._app_context.clock.now()
+        now = self._context.clock.now()
         if not specialist_pool.is_code(task):
             proofs = await self._proofs(task) if task.delivery else ()
             asked = ContractRequest(task.instructions, written=True, proofs=proofs)
             return contract.draft(asked, activities.default(), now)
-        rules = await asyncio.to_thread(rules_of, self._app_context.settings, task)
+        rules = await asyncio.to_thread(rules_of, self._context.settings, task)
         asked = await asyncio.to_thread(self._of_code, task)
         owed = await self._debts.owed(task, _files(task) or mentioned(task.instructions))
         return contract.draft(replace(asked, owed=owed), rules, now)
 
     async def _proofs(self, task: Task) -> tuple[Criterion, ...]:
-        if not self._app_context.settings.contracts.written:
+        if not self._context.settings.contracts.written:
             return ()
         clauses = task.request.clauses if task.request else ()
         kinds = [self._kinds.get(each.channel, each.channel) for each in task.delivery]
@@ -93,7 +93,7 @@ class ContractDrafter:
     async def _can_read(self, task: Task, asked: str) -> bool:
         """Whether the work can read sources: with added tools, or the web if sources are wanted."""
         tools = {tool.name for tool in await self._tools.offered(task)}
-        brain = self._app_context.brain
+        brain = self._context.brain
         calls_tools = not isinstance(brain, ModelBrain) or brain.has_tools
         web = "fetch" in tools and calls_tools and written.asks_for_sources(asked)
         return web or bool(tools - _OF_THE_APP)
@@ -101,7 +101,7 @@ class ContractDrafter:
     def _of_code(self, task: Task) -> ContractRequest:
         from remit.verify import project  # noqa: PLC0415 - for the few who have one
 
-        chosen = self._app_context.settings.projects.get(_name(task))
+        chosen = self._context.settings.projects.get(_name(task))
         asks = chosen is not None and chosen.prompt_for_advisory
         if chosen is not None and not asks:
             place = Path(chosen.path).expanduser()
@@ -135,25 +135,23 @@ def papers_of(settings: Settings, project: str | None) -> list[RulesFile]:
     return [RulesFile(str(each), each.read_text("utf-8")) for each in places if each.is_file()]
 
 
-def checks(app_context: AppContext) -> dict[str, Check]:
+def checks(context: AppContext) -> dict[str, Check]:
     """Return every check of a text. With a model, a critic judges what code cannot."""
-    mind = app_context.mind(ModelRole.THINK)
-    brain = mind or (
-        None if isinstance(app_context.brain, NoBrain | ModelBrain) else app_context.brain
-    )
+    mind = context.mind(ModelRole.THINK)
+    brain = mind or (None if isinstance(context.brain, NoBrain | ModelBrain) else context.brain)
     if brain is None:
         return {**CHECKS, "critic": _Unread()}
-    critic = BrainCritic(_asking(app_context, brain), _nonce)
+    critic = BrainCritic(_asking(context, brain), _nonce)
     judged = {name: CheckWithCritic(each, critic) for name, each in CHECKS.items()}
     return {**(judged if mind else CHECKS), "critic": CriticCheck(critic, packaged())}
 
 
-def code_ports(app_context: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts | None:
+def code_ports(context: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts | None:
     """Return the ports for code work; None without projects."""
-    settings = app_context.settings
+    settings = context.settings
     if not settings.projects:
         return None
-    people = brain_parts.specialists(app_context)
+    people = brain_parts.specialists(context)
     shops = {
         name: ProjectSpecialists(
             str(Path(each.path).expanduser()),
@@ -163,8 +161,8 @@ def code_ports(app_context: AppContext, trees: Worktrees, late: Deferred) -> Cod
         for name, each in settings.projects.items()
     }
     limits = {name: float(each.time_limit) for name, each in settings.specialists.items()}
-    clock, debts = app_context.clock, DebtRegistry(app_context)
-    copies = app_context.db if settings.store.url else None
+    clock, debts = context.clock, DebtRegistry(context)
+    copies = context.db if settings.store.url else None
     table = SpecialistPool(shops, people, trees, clock, limits, copies)
 
     async def real(task: Task, plan: Plan, tree: Worktree, left: WorkResult) -> Contract:
@@ -175,9 +173,9 @@ def code_ports(app_context: AppContext, trees: Worktrees, late: Deferred) -> Cod
         return contract.reclassify(plan.contract, diff, left.paths, rules, clock.now(), owed)
 
     async def checks_of(task: Task, tree: Worktree, intended: tuple[ChangedTest, ...]) -> Verifier:
-        return await verifier(app_context, task, tree, intended)
+        return await verifier(context, task, tree, intended)
 
-    return CodeWorkPorts(table, checks_of, real, app_context.moment, late.put_off, debts.owe)
+    return CodeWorkPorts(table, checks_of, real, context.moment, late.put_off, debts.owe)
 
 
 def activities_at(settings: Settings, tree: Worktree) -> Activities:
@@ -186,7 +184,7 @@ def activities_at(settings: Settings, tree: Worktree) -> Activities:
 
 
 async def verifier(
-    app_context: AppContext,
+    context: AppContext,
     task: Task,
     tree: Worktree,
     intended: tuple[ChangedTest, ...] = (),
@@ -202,21 +200,19 @@ async def verifier(
     from remit.verify.sandbox import Sandbox, SandboxLimits  # noqa: PLC0415
     from remit.verify.suite_runs import KEPT_RUNS, SuiteTerms  # noqa: PLC0415
 
-    chosen = app_context.settings.projects[_name(task)]
+    chosen = context.settings.projects[_name(task)]
     ways = await asyncio.to_thread(_read_ways, chosen, tree)
     sandbox = Sandbox(SandboxLimits(seconds=chosen.time_limit, memory=chosen.memory))
     agreed = {each.path: each.digest for each in intended}
     base, also = None if merged else tree.base, (f".remit/{RULES}",)
     excuses = FIXES not in task.context  # a fix must pass everything
     terms = SuiteTerms(base, _asked_to_change(task), also, agreed, excuses=excuses)
-    kept, redact = app_context.settings.home / KEPT_RUNS, app_context.redact
+    kept, redact = context.settings.home / KEPT_RUNS, context.redact
     check = command.CommandCheck(
-        ways, sandbox, app_context.clock, terms=terms, redact=redact, kept=kept
+        ways, sandbox, context.clock, terms=terms, redact=redact, kept=kept
     )
 
-    return Verifier(
-        {**checks(app_context), **command.checks(check)}, app_context.clock.now, ways.lacks
-    )
+    return Verifier({**checks(context), **command.checks(check)}, context.clock.now, ways.lacks)
 
 
 def _read_ways(chosen: ProjectSettings, tree: Worktree) -> "ProjectCommands":
@@ -256,11 +252,11 @@ class _Unread:
         return Finding("critic", Result.SKIPPED, "no brain is set up that could read it")
 
 
-def _asking(app_context: AppContext, brain: Brain) -> Asking:
+def _asking(context: AppContext, brain: Brain) -> Asking:
     async def ask(task: Task, text: str) -> str | None:
         session = f"critic:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         try:
-            reply = await brain_parts.think_for(task, app_context, brain, Prompt(text), session)
+            reply = await brain_parts.think_for(task, context, brain, Prompt(text), session)
         except StepFailed:
             return ""  # counts as an unreadable answer
         return None if reply.ask is not None else reply.text
@@ -293,21 +289,21 @@ def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
 class DebtRegistry:
     """The debts of all projects; only time reduces them."""
 
-    def __init__(self, app_context: AppContext) -> None:
-        self._app_context = app_context
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
 
     async def owe(self, task: Task, paths: tuple[str, ...], owes: DebtCause, reason: str) -> int:
         """Record files that a task failed at; return how many."""
-        kept, now = paths[:MOST_PATHS], self._app_context.clock.now()
+        kept, now = paths[:MOST_PATHS], self._context.clock.now()
         owed = (project_of(task), kept, task.id, owes, now)
-        await self._app_context.db.write(debts.add, *owed, reason=reason)
+        await self._context.db.write(debts.add, *owed, reason=reason)
         return len(kept)
 
     async def owed(self, task: Task, paths: Sequence[str]) -> OwedChecks:
         """Return the extra checks for a task that touches files, and why."""
-        project, now = project_of(task), self._app_context.clock.now()
-        book = await self._app_context.db.read(debts.book, project, now, task.id)
-        chosen = self._app_context.settings.projects.get(project)
+        project, now = project_of(task), self._context.clock.now()
+        book = await self._context.db.read(debts.book, project, now, task.id)
+        chosen = self._context.settings.projects.get(project)
         asked = await asyncio.to_thread(_asked, book, paths, chosen, now)
         failed, sentence = _to_mend(task)
         return OwedChecks((*failed, *asked.criteria), (*sentence, *asked.why))

@@ -112,18 +112,18 @@ def _local(settings: Settings, fallback: ModelBrain | None = None) -> ModelBrain
     return ModelBrain(choice, dial=line.dial, fallback=fallback)
 
 
-def model_reader(app_context: AppContext) -> QualifiedReader | None:
+def model_reader(context: AppContext) -> QualifiedReader | None:
     """Return the model that reads messages after it passed the exam, if there is one.
 
     A scripted brain reads if its script says how, without an exam, because the owner wrote it.
     """
-    brain, mind = app_context.brain, app_context.mind(ModelRole.EXTRACT)
+    brain, mind = context.brain, context.mind(ModelRole.EXTRACT)
     scripted_reads = isinstance(brain, ScriptedBrain) and brain.reads_messages
     if mind is None and not scripted_reads:
         return None
     from remit.intake.model_reader import ModelReader  # noqa: PLC0415 - loads a library of forms
 
-    results = ExamFile(app_context.settings.home)
+    results = ExamFile(context.settings.home)
     if isinstance(brain, ScriptedBrain):
         return QualifiedReader(ModelReader(brain.fill), "scripted", results, exempt=True)
     assert mind is not None  # noqa: S101 - else nobody reads
@@ -131,18 +131,18 @@ def model_reader(app_context: AppContext) -> QualifiedReader | None:
     passed = results.result(second.label) if second else None
     if passed is None or not passed.qualifies:
         mind = mind.alone()  # a model that did not pass the exam reads no messages
-    reader = ModelReader(PaidBrain(mind, app_context.budget, app_context.clock).fill_text)
+    reader = ModelReader(PaidBrain(mind, context.budget, context.clock).fill_text)
     return QualifiedReader(reader, mind.label, results)
 
 
-def is_read_by_model(app_context: AppContext, model: QualifiedReader | None) -> bool:
+def is_read_by_model(context: AppContext, model: QualifiedReader | None) -> bool:
     """Whether a model that passed the exam reads messages.
 
     A command that runs without the brain leaves the reading to the running Remit.
     """
-    if model is not None or not isinstance(app_context.brain, NoBrain):
+    if model is not None or not isinstance(context.brain, NoBrain):
         return model is not None and model.leads
-    settings, results = app_context.settings, ExamFile(app_context.settings.home)
+    settings, results = context.settings, ExamFile(context.settings.home)
     if settings.brain.kind != "scripted" and not results.any_qualifies:
         return False
     try:
@@ -156,6 +156,6 @@ def is_read_by_model(app_context: AppContext, model: QualifiedReader | None) -> 
     return result is not None and result.qualifies
 
 
-def reader(app_context: AppContext, model: QualifiedReader | None) -> RequestReader:
+def reader(context: AppContext, model: QualifiedReader | None) -> RequestReader:
     """Return the message reader: a qualified model, else the closed patterns."""
-    return CommandReader(model or PlainReader(), app_context.settings.commands)
+    return CommandReader(model or PlainReader(), context.settings.commands)

@@ -33,24 +33,24 @@ _SETTINGS: Final = "Set it under [recall] in settings.toml."
 class SimilarTasks:
     """Everything about similar tasks. Off or broken, it searches words only and blocks nothing."""
 
-    def __init__(self, app_context: AppContext) -> None:
-        self._app_context = app_context
+    def __init__(self, context: AppContext) -> None:
+        self._context = context
         self._library = self._chosen_library()
-        self.finder = TaskFinder(app_context.db, self._library, app_context.redact)
-        self.reminders = Reminders(self.finder, app_context.zone)
+        self.finder = TaskFinder(context.db, self._library, context.redact)
+        self.reminders = Reminders(self.finder, context.zone)
         self.twins = Duplicates(
-            app_context.db, app_context.clock, app_context.zone, self.finder, app_context.redact
+            context.db, context.clock, context.zone, self.finder, context.redact
         )
         self._made: Indexer | None = None
 
     async def twin(self, task: Task) -> str | None:
         """Return the receipt's sentence for a task that looks like another."""
-        wanted = self._app_context.settings.recall.twins
+        wanted = self._context.settings.recall.twins
         return await self.twins.sentence(task) if wanted else None
 
     async def open(self) -> None:
         """Load the index and its model; errors show in `state`."""
-        if self._library is not None and await self._app_context.db.read(recall.has_any):
+        if self._library is not None and await self._context.db.read(recall.has_any):
             with suppress(RemitError):
                 await self._library.open()
 
@@ -60,7 +60,7 @@ class SimilarTasks:
             task_id = ids.task_id(words)
         except BadInput:
             return await self.finder.find(words[:_LONGEST], most)
-        return await self.finder.like(await self._app_context.db.read(tasks.get, task_id), most)
+        return await self.finder.like(await self._context.db.read(tasks.get, task_id), most)
 
     async def similar_if_ready(self, task: Task, most: int) -> list[SimilarTask]:
         """Return tasks like one, for a page that must not wait: none while the index opens."""
@@ -69,7 +69,7 @@ class SimilarTasks:
             return []
         if library.is_open:
             return await self.finder.like(task, most)
-        if await self._app_context.db.read(recall.has_any):
+        if await self._context.db.read(recall.has_any):
             library.begin_to_open()
         return []
 
@@ -81,25 +81,23 @@ class SimilarTasks:
         """Switch to another embedder or store, or none; the old index is only closed."""
         self.finder.library = None
         await self.close()
-        self._app_context = replace(self._app_context, settings=settings)
+        self._context = replace(self._context, settings=settings)
         self._made = None
         self._library = self._chosen_library()
         self.finder.library = self._library
         self.start()
 
     def _chosen_library(self) -> RecallLibrary | None:
-        settings = self._app_context.settings
-        return (
-            None if settings.recall.is_off else RecallLibrary(self._app_context.db, means(settings))
-        )
+        settings = self._context.settings
+        return None if settings.recall.is_off else RecallLibrary(self._context.db, means(settings))
 
     def start(self) -> None:
         """Keep the index up to date from now on."""
         if self._library is not None:
-            self._app_context.background.start(LOOP, self._indexer(self._library).run)
+            self._context.background.start(LOOP, self._indexer(self._library).run)
 
     async def close(self) -> None:
-        await self._app_context.background.stop(LOOP)
+        await self._context.background.stop(LOOP)
         if self._library is not None:
             if self._library.is_open and self._made is not None:
                 with suppress(RemitError):
@@ -116,8 +114,8 @@ class SimilarTasks:
 
     async def rebuild(self) -> None:
         """Empty the index. The loop or `catch_up` fills it again."""
-        library, followed = self._library_or_refuse(), self._app_context.background.has(LOOP)
-        await self._app_context.background.stop(LOOP)
+        library, followed = self._library_or_refuse(), self._context.background.has(LOOP)
+        await self._context.background.stop(LOOP)
         await self._empty(library)
         if followed:
             self.start()
@@ -125,19 +123,19 @@ class SimilarTasks:
     async def turn_off(self) -> None:
         """Stop and delete the index; the settings decide whether it starts again."""
         library, self._library, self.finder.library = self._library, None, None
-        await self._app_context.background.stop(LOOP)
+        await self._context.background.stop(LOOP)
         if library is not None:
             await self._empty(library)
             await library.close()
 
     async def state(self) -> JsonMap:
         """Return the state as JSON."""
-        extent = await self._app_context.db.read(recall.extent)
+        extent = await self._context.db.read(recall.extent)
         library = self._library
         return {
             "on": library is not None,
             "store": library.name if library else "off",
-            "embedder": embedder_name(self._app_context.settings.recall),
+            "embedder": embedder_name(self._context.settings.recall),
             "snippets": extent.held,
             "tasks": extent.tasks,
             "open": library is not None and library.is_open,
@@ -148,7 +146,7 @@ class SimilarTasks:
         with suppress(RemitError):  # a broken store is recreated when it is opened
             await library.open()
             await library.do(lambda store: store.clear())
-        await self._app_context.db.write(recall.forget)
+        await self._context.db.write(recall.forget)
         await library.close()
 
     def _library_or_refuse(self) -> RecallLibrary:
@@ -160,19 +158,14 @@ class SimilarTasks:
         if self._made is None:
             from remit.recall.indexer import Indexer  # noqa: PLC0415 - for who keeps an index
 
-            app_context = self._app_context
+            context = self._context
             self._made = Indexer(
-                app_context.db,
-                app_context.clock,
-                app_context.journal,
-                library,
-                app_context.redact,
-                self._arrived,
+                context.db, context.clock, context.journal, library, context.redact, self._arrived
             )
         return self._made
 
     async def _arrived(self, some: Sequence[tuple[Task, Sequence[float]]]) -> None:
-        if self._app_context.settings.recall.twins:
+        if self._context.settings.recall.twins:
             await self.twins.arrived(some)
 
 

@@ -48,32 +48,30 @@ _NIGHTLY: Final = Source(SourceKind.MANUAL, "reflect:nightly")
 class ReflectionLoop:
     """All of reflection."""
 
-    def __init__(self, app_context: AppContext, admit: Admit, tools: Toolbox) -> None:
-        home, reflect = app_context.settings.home, app_context.settings.reflect
+    def __init__(self, context: AppContext, admit: Admit, tools: Toolbox) -> None:
+        home, reflect = context.settings.home, context.settings.reflect
         folder = home / FOLDER
-        self._app_context = app_context
+        self._context = context
         self._admit = admit
-        self._versions = LessonVersions(home, app_context.db, app_context.clock, default)
+        self._versions = LessonVersions(home, context.db, context.clock, default)
         self.harvest = ReflectionCollector(
-            app_context.db, app_context.clock, folder, app_context.zone, reflect.keep
+            context.db, context.clock, folder, context.zone, reflect.keep
         )
         self._arranged = False  # whether the nightly series was set up
         around = ReflectionContext(
-            lambda text: _ranker(app_context, text),
-            lambda: _names(app_context, tools),
-            lambda task: sender_domain(task, _domains(app_context.contacts)),
-            _asks(app_context),
-            lambda: app_context.clock.now().astimezone(app_context.zone).date().isoformat(),
+            lambda text: _ranker(context, text),
+            lambda: _names(context, tools),
+            lambda task: sender_domain(task, _domains(context.contacts)),
+            _asks(context),
+            lambda: context.clock.now().astimezone(context.zone).date().isoformat(),
         )
-        self.mirror = Reflector(
-            app_context.db, app_context.clock, self.harvest, self._versions, around
-        )
+        self.mirror = Reflector(context.db, context.clock, self.harvest, self._versions, around)
 
     async def now(self) -> Task:
         """Start a reflection now, besides the nightly one."""
         return await self._admit(
             Cue(
-                source=Source(SourceKind.MANUAL, f"reflect:{self._app_context.ids.ulid()}"),
+                source=Source(SourceKind.MANUAL, f"reflect:{self._context.ids.ulid()}"),
                 title=TITLE,
                 text=_WHAT,
                 assigned_agent=REFLECT,
@@ -85,19 +83,17 @@ class ReflectionLoop:
 
     async def revert(self, no: int | None = None, *, force: bool = False) -> FileVersion:
         """Revert a change; the file is as it was before it."""
-        return await self._versions.revert(
-            f"revert:{self._app_context.ids.ulid()}", no, force=force
-        )
+        return await self._versions.revert(f"revert:{self._context.ids.ulid()}", no, force=force)
 
     def start(self) -> None:
         """Record every task that ends, from now on."""
-        self._app_context.background.start(LOOP, self._keep)
+        self._context.background.start(LOOP, self._keep)
 
     async def close(self) -> None:
-        await self._app_context.background.stop(LOOP)
+        await self._context.background.stop(LOOP)
 
     async def _keep(self) -> None:
-        journal = self._app_context.journal
+        journal = self._context.journal
         while True:
             since = await journal.last()  # what lies before is read from the database
             await self._once()
@@ -119,11 +115,11 @@ class ReflectionLoop:
 
     async def _nightly(self) -> None:
         """Create the nightly series once there is something to reflect on; pause it if off."""
-        app_context, reflect = self._app_context, self._app_context.settings.reflect
+        context, reflect = self._context, self._context.settings.reflect
         if self._arranged:
             return
         if not reflect.nightly:
-            await app_context.db.write(reflections.rest, _NIGHTLY, app_context.clock.now())
+            await context.db.write(reflections.rest, _NIGHTLY, context.clock.now())
             self._arranged = True
         elif len(await self.harvest.recent(DAYS)) >= MIN_CASES:
             await self.begin()
@@ -131,15 +127,15 @@ class ReflectionLoop:
 
     async def begin(self) -> Task:
         """Create the nightly series; there is only one."""
-        app_context = self._app_context
-        now = app_context.clock.now().astimezone(app_context.zone)
-        first = _next(now, time.fromisoformat(app_context.settings.reflect.at)).astimezone(UTC)
+        context = self._context
+        now = context.clock.now().astimezone(context.zone)
+        first = _next(now, time.fromisoformat(context.settings.reflect.at)).astimezone(UTC)
         return await self._admit(
             Cue(
                 source=_NIGHTLY,
                 title=TITLE,
                 text=_WHAT,
-                repeats=Repeats("FREQ=DAILY", app_context.zone.key, first),
+                repeats=Repeats("FREQ=DAILY", context.zone.key, first),
                 scheduled_for=first,
                 assigned_agent=REFLECT,
                 created_by=Creator.SCHEDULER,
@@ -158,26 +154,20 @@ def _next(now: datetime, at: time) -> datetime:
     return today if today > now else today + timedelta(days=1)
 
 
-def _ranker(app_context: AppContext, text: str) -> Rank:
+def _ranker(context: AppContext, text: str) -> Rank:
     found = priority.load(text, parts.PRIORITY)
 
     def rank(task: Task) -> Priority:
-        return ranked(task, found, app_context.zone).priority
+        return ranked(task, found, context.zone).priority
 
     return rank
 
 
-def _names(app_context: AppContext, tools: Toolbox) -> Collection[str]:
+def _names(context: AppContext, tools: Toolbox) -> Collection[str]:
     """Return the names a lesson may not mention: people, addresses, channels, tools."""
-    settings = app_context.settings
-    named = {
-        *app_context.channels,
-        *tools.names,
-        *settings.commands,
-        *settings.mcp,
-        *settings.projects,
-    }
-    for each in app_context.contacts.known_entries():
+    settings = context.settings
+    named = {*context.channels, *tools.names, *settings.commands, *settings.mcp, *settings.projects}
+    for each in context.contacts.known_entries():
         named |= {each.name, *each.name.split(), *each.aliases}
         named |= {line.address for line in each.lines.values()}
     return named
@@ -189,18 +179,18 @@ def _domains(contacts: Contacts) -> frozenset[str]:
     return frozenset(each.rpartition("@")[2].casefold() for each in lines if "@" in each)
 
 
-def _asks(app_context: AppContext) -> Asks | None:
+def _asks(context: AppContext) -> Asks | None:
     """Return the model to ask for lessons, if wanted; its cost is the task's."""
-    brain: Brain | None = app_context.brain
+    brain: Brain | None = context.brain
     if isinstance(brain, ModelBrain):
-        brain = app_context.mind(ModelRole.SUMMARISE)
-    if not app_context.settings.reflect.model or brain is None or isinstance(brain, NoBrain):
+        brain = context.mind(ModelRole.SUMMARISE)
+    if not context.settings.reflect.model or brain is None or isinstance(brain, NoBrain):
         return None
     mind = brain
 
     async def ask(task: Task, words: str, text: str) -> str | None:
         prompt = Prompt(outside.mark(text, "finished tasks"), words)
-        reply = await think_for(task, app_context, mind, prompt, f"reflect:{task.id}")
+        reply = await think_for(task, context, mind, prompt, f"reflect:{task.id}")
         return None if reply.ask or reply.flaw or reply.calls else reply.text
 
     return ask

@@ -245,11 +245,11 @@ class ToolUsingBrain:
     """A brain that answers, with the built-in tools that only read."""
 
     def __init__(
-        self, brain: Brain | PaidBrain, own: Mapping[str, OwnTool], app_context: AppContext
+        self, brain: Brain | PaidBrain, own: Mapping[str, OwnTool], context: AppContext
     ) -> None:
         self._brain = brain
         self._own = own
-        self._app_context = app_context
+        self._context = context
 
     @property
     def tools(self) -> tuple[Tool, ...]:
@@ -267,11 +267,11 @@ class ToolUsingBrain:
         return ToolResult(call.id, self.mark(found.text, f"the tool {call.tool}"), found.failed)
 
     def mark(self, text: str, whence: str) -> str:
-        return outside.mark(self._app_context.redact(text), whence)
+        return outside.mark(self._context.redact(text), whence)
 
     def _nobody(self) -> Task:
         """Return a placeholder task: the tools leave out the asking task, and here is none."""
-        now = self._app_context.clock.now()
+        now = self._context.clock.now()
         return Task(
             id=TaskId("task-talk"),
             type=TaskType.IMMEDIATE,
@@ -301,22 +301,15 @@ def talk(base: Foundation, decisions: NoticeDecisions) -> ConversationLoop:
     return ConversationLoop(doer, base.ids, tidings, base.background)
 
 
-def _mind(app_context: AppContext) -> AnsweringBrain | None:
-    tools = (
-        search_tasks(Policy.ALLOW, app_context.db),
-        read_task_log(Policy.ALLOW, app_context.db),
-    )
+def _mind(context: AppContext) -> AnsweringBrain | None:
+    tools = (search_tasks(Policy.ALLOW, context.db), read_task_log(Policy.ALLOW, context.db))
     own = {each.tool.name: each for each in tools}
-    if isinstance(app_context.brain, ModelBrain):
-        mind = app_context.mind(ModelRole.THINK)
+    if isinstance(context.brain, ModelBrain):
+        mind = context.mind(ModelRole.THINK)
         if mind is None:
             return None
         able = own if mind.has_tools else {}
-        return ToolUsingBrain(
-            PaidBrain(mind, app_context.budget, app_context.clock), able, app_context
-        )
+        return ToolUsingBrain(PaidBrain(mind, context.budget, context.clock), able, context)
     return (
-        None
-        if isinstance(app_context.brain, NoBrain)
-        else ToolUsingBrain(app_context.brain, own, app_context)
+        None if isinstance(context.brain, NoBrain) else ToolUsingBrain(context.brain, own, context)
     )

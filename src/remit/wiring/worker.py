@@ -24,20 +24,18 @@ class DutyRunner:
     """Runs duties in this process, as many as Temporal gives it."""
 
     def __init__(self, base: Foundation, link: TemporalLink, worker: WorkerId) -> None:
-        self._app_context = base
+        self._context = base
         self._link = link
         self._worker = worker
         self.current: dict[str, int] = {}  # the numbers of the duties that run here
 
     async def run(self, name: str) -> None:
         """Do a duty until another worker has taken it over, or this is cancelled."""
-        app_context = self._app_context
-        now = app_context.clock.now()
-        number = await app_context.db.write(duties.take_over, name, self._worker, now)
-        fenced = FencedDatabase(app_context.db, name, number)
-        base = build_foundation(
-            app_context.settings, fenced, app_context.clock, app_context.brain, {}
-        )
+        context = self._context
+        now = context.clock.now()
+        number = await context.db.write(duties.take_over, name, self._worker, now)
+        fenced = FencedDatabase(context.db, name, number)
+        base = build_foundation(context.settings, fenced, context.clock, context.brain, {})
         app = build(base, engine=Dispatcher)
         assert isinstance(app.engine, Dispatcher)  # noqa: S101 - as built
         app.engine.link = self._link
@@ -45,8 +43,8 @@ class DutyRunner:
         try:
             await DUTIES[name](app)
             while True:
-                await asyncio.sleep(app_context.settings.engine.heartbeat / _CHECKS)
-                await app_context.db.read(duties.check, name, number)
+                await asyncio.sleep(context.settings.engine.heartbeat / _CHECKS)
+                await context.db.read(duties.check, name, number)
         finally:
             if self.current.get(name) == number:
                 del self.current[name]

@@ -39,10 +39,10 @@ def test_any_amount_is_known_in_both_ways_to_write_it(whole: int, cents: int, fo
     german = f"{whole:,}".replace(",", ".") + f",{cents:02d} €"
 
     for told, read in ((english, german), (german, english)):
-        app_context = SourceFigures([read])
+        sources = SourceFigures([read])
         amounts = [each for each in figures(told) if isinstance(each, AmountFigure)]
         assert len(amounts) == 1
-        assert app_context.has(amounts[0])
+        assert sources.has(amounts[0])
 
 
 @given(REAL, REAL)
@@ -64,13 +64,13 @@ SPELLINGS = ("{0:%Y-%m-%d}", "{0.day} {0:%B} {0.year}", "{0:%B} {0.day}, {0.year
 def test_any_day_is_known_in_any_spelling_and_no_other(
     day: date, told: str, read: str, off: int
 ) -> None:
-    app_context = SourceFigures([read.format(day)])
+    sources = SourceFigures([read.format(day)])
     (same,) = figures(told.format(day))
     (other,) = figures(told.format(day + timedelta(days=off)))
 
     assert isinstance(same, DateFigure)
-    assert app_context.has(same)
-    assert not app_context.has(other)
+    assert sources.has(same)
+    assert not sources.has(other)
 
 
 @given(st.text(max_size=300))
